@@ -1,0 +1,51 @@
+import type { Operation } from "./operation.ts";
+import type { Resource } from "./resource.ts";
+
+/** What an event asks of the mirror. */
+export interface EventRule {
+  /** `invoices.paid` */
+  readonly type: string;
+  /** `resource.type` of its payload. */
+  readonly resourceType: string;
+  /** The table it concerns; null where the service has no route to read. */
+  readonly resource: string | null;
+  /** `refetch`: read it again. `confirm`: ask whether it is gone. `keep`: store the event, nothing to read. */
+  readonly action: "refetch" | "confirm" | "keep";
+}
+
+/** When a record of `resource` goes, the records of `dependent` that point to it must be read again. */
+export interface Cascade {
+  readonly resource: string;
+  readonly dependent: string;
+  /** The dependent's column that holds the id. */
+  readonly column: string;
+}
+
+/** A remote system: its limits, its resources and what its events mean. Data, no behaviour. */
+export interface Manifest {
+  readonly name: string;
+  readonly title: string;
+  /** The published address; the user's config decides. */
+  readonly baseUrl: string;
+  readonly limits: { readonly requests: number; readonly windowMs: number };
+  readonly languages: readonly string[];
+  /** In the order of a sweep: what others point to comes first. */
+  readonly resources: readonly Resource[];
+  readonly events: readonly EventRule[];
+  readonly cascades: readonly Cascade[];
+  readonly identity: {
+    /** The resource whose record names the company of the token, and that name's field. */
+    readonly resource: string;
+    readonly nameField: string;
+    /** The company's business id as documents carry it: column of these resources. */
+    readonly businessIdColumn: string;
+    readonly businessIdIn: readonly string[];
+  };
+  readonly operations: readonly Operation[];
+}
+
+export function resourceNamed(manifest: Manifest, name: string): Resource {
+  const resource = manifest.resources.find((candidate) => candidate.name === name);
+  if (!resource) throw new Error(`broken promise: ${name} is a resource of ${manifest.name}`);
+  return resource;
+}

@@ -1,0 +1,26 @@
+import type { z } from "zod";
+import type { Origin } from "./field.ts";
+
+/** One call that the service offers, as the client makes it and `connector check` compares it. */
+export interface Operation {
+  /** The client's name for it: `invoices.create`. */
+  readonly name: string;
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** With `{parameter}` names as published. */
+  readonly path: string;
+  readonly origin: Origin;
+  /** Query parameters. */
+  readonly query?: z.ZodObject;
+  /** Request body; `multipart` for the upload. */
+  readonly body?: z.ZodObject;
+  readonly bodyType?: "json" | "multipart";
+  /** Success: its status, and the record it gives. */
+  readonly status: number;
+  readonly answer:
+    | { readonly kind: "record"; readonly schema: z.ZodObject }
+    | { readonly kind: "list"; readonly schema: z.ZodObject; readonly paged: boolean }
+    | { readonly kind: "file"; readonly mediaType: string }
+    | { readonly kind: "nothing" };
+  /** Takes an `Idempotency-Key`. */
+  readonly idempotent?: boolean;
+}
