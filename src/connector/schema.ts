@@ -14,7 +14,7 @@ function field<T extends z.ZodType>(schema: T, fact: Field): T {
 }
 
 export function factOf(schema: z.ZodType): Field {
-  const fact = facts.get(schema);
+  const fact = knownFact(schema);
   if (!fact) throw new Error("broken promise: every field of a connector is made by connector/schema");
   return fact;
 }
@@ -37,11 +37,17 @@ export const idOf = (resource: string) => scalar(z.int(), "integer", { reference
 /** Anything without a place in SQL: kept as JSON text. */
 export const json = <T extends z.ZodType>(schema: T) => scalar(schema, "json");
 
-/** Known values give the type, any other string still passes. */
-export function oneOf<const V extends readonly string[]>(values: V) {
-  const schema = z.union([z.enum(values), z.string()]) as z.ZodType<V[number] | (string & {})>;
-  return scalar(schema, "text", { values });
+/**
+ * Known values give the type, any other string still passes. `unlisted` are those that the published
+ * reference does not list at this place (the interface document names them, or a sibling field does).
+ */
+export function oneOf<const V extends readonly string[]>(values: V, unlisted: readonly V[number][] = []) {
+  const open = z.union([z.enum(values), z.string()]).meta({ unlisted });
+  return scalar(open as z.ZodType<V[number] | (string & {})>, "text", { values });
 }
+
+/** The name of an event; the manifest's event rules say which are known. */
+export const eventName = () => z.string().meta({ eventName: true });
 
 export function nested<T extends z.ZodType>(resource: string, schema: T): T {
   return field(clone(schema), { shape: "lookup", resource, ...published });
@@ -86,7 +92,21 @@ export function fieldsOf(schema: z.ZodObject): Fields {
   return Object.freeze(Object.fromEntries(entries)) as Fields;
 }
 
+const originals = new WeakMap<z.ZodType, z.ZodType>();
+
 /** Facts hang on the instance; a type used twice needs an instance for each place. */
 function clone<T extends z.ZodType>(schema: T): T {
-  return schema.clone();
+  const copy = schema.clone();
+  originals.set(copy, originalOf(schema));
+  return copy;
+}
+
+/** The record type that a nested one was made from: what `connector check` names a difference after. */
+export function originalOf(schema: z.ZodType): z.ZodType {
+  return originals.get(schema) ?? schema;
+}
+
+/** The facts of a type, where it was made as a field. */
+export function knownFact(schema: z.ZodType): Field | undefined {
+  return facts.get(schema);
 }

@@ -1,0 +1,60 @@
+import type { Manifest } from "../../src/connector/manifest.ts";
+import type { Resource } from "../../src/connector/resource.ts";
+import { events } from "./events.ts";
+import { operations } from "./operations/index.ts";
+import { bankAccounts } from "./resources/bank-accounts.ts";
+import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
+import { clients } from "./resources/clients.ts";
+import { company } from "./resources/company.ts";
+import { contactActivityLogs } from "./resources/contact-activity-logs.ts";
+import { creditNotes } from "./resources/credit-notes.ts";
+import { documentPayments } from "./resources/document-payments.ts";
+import { invoices } from "./resources/invoices.ts";
+import { lookups } from "./resources/lookups.ts";
+import { numericalSeries } from "./resources/numerical-series.ts";
+import { orders } from "./resources/orders.ts";
+import { priceListItems } from "./resources/price-list-items.ts";
+import { proformas } from "./resources/proformas.ts";
+import { quotations } from "./resources/quotations.ts";
+import { suppliers } from "./resources/suppliers.ts";
+import { warehouseInboundReceipts, warehouseOutboundReceipts } from "./resources/warehouse-receipts.ts";
+import { warehouses } from "./resources/warehouses.ts";
+import { webhookSubscriptions } from "./resources/webhook-subscriptions.ts";
+
+const documents: readonly Resource[] = [invoices, creditNotes, proformas, orders, quotations];
+const receipts: readonly Resource[] = [warehouseInboundReceipts, warehouseOutboundReceipts];
+
+/** The Fintoro public API, version 1. */
+export const manifest: Manifest = Object.freeze({
+  name: "fintoro",
+  title: "Fintoro",
+  baseUrl: "https://app.fintoro.sk/api/public/v1",
+  limits: { requests: 120, windowMs: 60_000 },
+  languages: "sk en de es hu et fr cs hr it lt nl pl pt ro sr ru sl uk".split(" "),
+  resources: [
+    company,
+    ...lookups,
+    numericalSeries,
+    clients,
+    suppliers,
+    bankAccounts,
+    businessCaseStatuses,
+    warehouses,
+    webhookSubscriptions,
+    businessCases,
+    priceListItems,
+    ...receipts,
+    ...documents,
+    documentPayments,
+    contactActivityLogs,
+  ],
+  events,
+  cascades: [{ resource: "business_case_statuses", dependent: "business_cases", column: "status_id" }],
+  identity: {
+    resource: "company",
+    nameField: "name",
+    businessIdColumn: "company_subject_id",
+    businessIdIn: [...documents, ...receipts].map((one) => one.name),
+  },
+  operations,
+});

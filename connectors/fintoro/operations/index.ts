@@ -1,0 +1,3 @@
+import type { Operation } from "../../../src/connector/operation.ts";
+
+export const operations: readonly Operation[] = [];

@@ -1,0 +1,68 @@
+import { resource } from "../../../src/connector/define.ts";
+import {
+  children,
+  date,
+  doc,
+  idOf,
+  integer,
+  nested,
+  orNull,
+  owned,
+  record,
+} from "../../../src/connector/schema.ts";
+import { bankAccountReference } from "./bank-accounts.ts";
+import * as of from "./document-fields.ts";
+import { documentPayment } from "./document-payments.ts";
+import { stockedItem } from "./invoices.ts";
+
+const deliveryDate = doc("Date of the taxable supply", orNull(date()));
+
+export const creditNotePreview = record({
+  ...of.previewHead,
+  ...of.dates,
+  deliveryDate,
+  ...of.previewTotals,
+  toBePaid: of.toBePaid,
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+});
+
+export const creditNote = record({
+  ...of.documentHead,
+  bankAccount: orNull(nested("bank_accounts", bankAccountReference)),
+  payments: owned("document_payments", documentPayment),
+  invoiceId: doc("The invoice it corrects", orNull(idOf("invoices"))),
+  variableSymbol: orNull(integer()),
+  ...of.symbols,
+  ...of.dates,
+  deliveryDate,
+  businessCaseId: of.businessCaseId,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.terms,
+  paymentMethodId: of.paymentMethodId,
+  currencyId: of.currencyId,
+  currencyRate: of.currencyRate,
+  languageId: of.languageId,
+  ...of.texts,
+  ...of.itemSums,
+  alreadyPaid: of.alreadyPaid,
+  ...of.totals,
+  toBePaid: of.toBePaid,
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+  items: children("credit_note_items", stockedItem),
+});
+
+export const creditNotes = resource({
+  name: "credit_notes",
+  singular: "credit_note",
+  title: "Credit notes",
+  origin: "published",
+  record: creditNote,
+  preview: creditNotePreview,
+  list: { kind: "paged", path: "/credit-notes", perPage: 500, params: of.byNumber },
+  detail: "/credit-notes/{id}",
+  pdf: "/credit-notes/{id}/pdf",
+  doc: "Corrections of invoices; their totals are negative",
+});

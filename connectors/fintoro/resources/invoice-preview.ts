@@ -1,0 +1,13 @@
+import { date, record } from "../../../src/connector/schema.ts";
+import { dates, hasVat, paymentStatus, previewHead, previewTotals, toBePaid } from "./document-fields.ts";
+
+/** Apart from invoices.ts because payments show the invoice that receipts them. */
+export const invoicePreview = record({
+  ...previewHead,
+  ...dates,
+  deliveryDate: date(),
+  ...previewTotals,
+  toBePaid,
+  status: paymentStatus(),
+  hasVat,
+});

@@ -1,0 +1,68 @@
+import { resource } from "../../../src/connector/define.ts";
+import {
+  children,
+  date,
+  decimal,
+  doc,
+  integer,
+  nested,
+  oneOf,
+  owned,
+  record,
+  text,
+} from "../../../src/connector/schema.ts";
+import { bankAccountReference } from "./bank-accounts.ts";
+import * as of from "./document-fields.ts";
+import { documentPayment } from "./document-payments.ts";
+import { invoicePreview } from "./invoice-preview.ts";
+
+/** A line that may move stock; credit notes have the same. */
+export const stockedItem = record({
+  id: integer(),
+  uuid: doc("Keeps the line's stock links when sent back on update", text()),
+  ...of.itemHead,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.stockLink,
+  ...of.itemTotals,
+});
+
+export const invoice = record({
+  ...of.documentHeadStated,
+  bankAccount: nested("bank_accounts", bankAccountReference),
+  payments: owned("document_payments", documentPayment),
+  variableSymbol: integer(),
+  ...of.symbols,
+  ...of.dates,
+  deliveryDate: doc("Date of the taxable supply", date()),
+  businessCaseId: of.businessCaseId,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.terms,
+  deliveryMethodId: of.deliveryMethodId,
+  paymentMethodId: of.paymentMethodId,
+  currencyId: of.currencyId,
+  currencyRate: of.currencyRate,
+  languageId: of.languageId,
+  qrTypeId: of.qrTypeId,
+  ...of.texts,
+  ...of.itemSums,
+  ...of.totals,
+  toBePaid: of.toBePaid,
+  status: oneOf(of.paymentStatuses, of.paymentStatuses),
+  hasVat: of.hasVat,
+  creditNotesSumTotalWithVat: doc("Sum of its credit notes with VAT", decimal()),
+  items: children("invoice_items", stockedItem),
+});
+
+export const invoices = resource({
+  name: "invoices",
+  singular: "invoice",
+  title: "Invoices",
+  origin: "published",
+  record: invoice,
+  preview: invoicePreview,
+  list: { kind: "paged", path: "/invoices", perPage: 500, params: of.byNumber },
+  detail: "/invoices/{id}",
+  pdf: "/invoices/{id}/pdf",
+});

@@ -1,0 +1,61 @@
+import { resource } from "../../../src/connector/define.ts";
+import { boolean, children, doc, integer, nested, owned, record } from "../../../src/connector/schema.ts";
+import { bankAccountReference } from "./bank-accounts.ts";
+import * as of from "./document-fields.ts";
+import { documentPayment } from "./document-payments.ts";
+
+export const proformaPreview = record({
+  ...of.previewHead,
+  ...of.dates,
+  ...of.previewTotals,
+  toBePaid: of.toBePaid,
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+});
+
+export const proformaItem = record({
+  id: integer(),
+  ...of.itemHead,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.itemTotals,
+});
+
+export const proforma = record({
+  ...of.documentHead,
+  bankAccount: nested("bank_accounts", bankAccountReference),
+  payments: owned("document_payments", documentPayment),
+  variableSymbol: integer(),
+  ...of.symbols,
+  ...of.dates,
+  businessCaseId: of.businessCaseId,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.terms,
+  deliveryMethodId: of.deliveryMethodId,
+  paymentMethodId: of.paymentMethodId,
+  currencyId: of.currencyId,
+  languageId: of.languageId,
+  qrTypeId: of.qrTypeId,
+  ...of.texts,
+  ...of.itemSums,
+  alreadyPaid: of.alreadyPaid,
+  ...of.totals,
+  toBePaid: of.toBePaid,
+  willBePaid: doc("Payment is still expected", boolean()),
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+  items: children("proforma_items", proformaItem),
+});
+
+export const proformas = resource({
+  name: "proformas",
+  singular: "proforma",
+  title: "Proforma invoices",
+  origin: "published",
+  record: proforma,
+  preview: proformaPreview,
+  list: { kind: "paged", path: "/proformas", perPage: 500, params: of.byNumber },
+  detail: "/proformas/{id}",
+  pdf: "/proformas/{id}/pdf",
+});
