@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { client, contactTypes } from "../resources/clients.ts";
+import { supplier } from "../resources/suppliers.ts";
+import { create, filtered, group, idempotent, remove, show, update, whole } from "./define.ts";
+import { constantSymbol, email, id, maybe, sorted, variableSymbol, words } from "./input.ts";
+
+/** Who and where, as clients, suppliers and the parties of receipts are written. */
+export const partyInput = {
+  name: words(255),
+  type: z.enum(contactTypes).optional(),
+  subjectId: maybe(words(40)),
+  taxId: maybe(words(40)),
+  vatId: maybe(words(40)),
+  isVatPayer: z.boolean().optional(),
+  email: maybe(email(255)),
+  street: maybe(words(255)),
+  city: maybe(words(255)),
+  zip: maybe(words(10)),
+  countryId: maybe(id),
+};
+
+const clientInput = z.strictObject({
+  ...partyInput,
+  deliveryStreet: maybe(words(255)),
+  deliveryCity: maybe(words(255)),
+  deliveryZip: maybe(words(10)),
+  deliveryCountryId: maybe(id),
+  preferredDeliveryMethodId: maybe(id),
+  preferredPaymentMethodId: maybe(id),
+  preferredCurrencyId: maybe(id),
+  preferredLanguageId: maybe(id),
+  preferredDueDays: maybe(z.int().min(0).max(365)),
+  preferredNote: maybe(z.string()),
+  stripeCustomerId: maybe(words(255)),
+  systemeioContactId: maybe(id),
+  preferredVariableSymbol: maybe(variableSymbol),
+  preferredConstantSymbol: maybe(constantSymbol),
+  preferredSpecificSymbol: maybe(variableSymbol),
+  preferredTextAboveItems: maybe(words(3000)),
+});
+
+const clientFilters = z.strictObject({
+  search: z.string().optional(),
+  ...sorted(["name", "city", "zip", "countryId", "createdAt", "updatedAt"]),
+  type: z.enum(contactTypes).optional(),
+  subjectId: z.string().optional(),
+  taxId: z.string().optional(),
+  vatId: z.string().optional(),
+  countryId: id.optional(),
+});
+
+export const clientOperations = group("clients", {
+  list: filtered(whole("/clients", client), clientFilters),
+  create: idempotent(create("/clients", clientInput, client)),
+  show: show("/clients/{client}", client),
+  update: update("PUT", "/clients/{client}", clientInput, client),
+  delete: remove("/clients/{client}"),
+});
+
+const supplierInput = z.strictObject(partyInput);
+const supplierFilters = z.strictObject({
+  search: z.string().optional(),
+  ...sorted(["name", "city", "zip", "createdAt", "updatedAt"]),
+});
+
+export const supplierOperations = group("suppliers", {
+  list: filtered(whole("/suppliers", supplier), supplierFilters),
+  create: idempotent(create("/suppliers", supplierInput, supplier)),
+  show: show("/suppliers/{supplier}", supplier),
+  update: update("PUT", "/suppliers/{supplier}", supplierInput, supplier),
+  delete: remove("/suppliers/{supplier}"),
+});

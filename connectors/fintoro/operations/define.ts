@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { Origin } from "../../../src/connector/field.ts";
+import type { Operation } from "../../../src/connector/operation.ts";
+
+/**
+ * The words that operations are written in. Every literal is kept in the type, so that the client's
+ * methods follow from the table and nothing is written twice.
+ */
+export type Written = Omit<Operation, "name">;
+
+const published: Origin = "published";
+
+export function show<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
+  const answer = { kind: "record", schema } as const;
+  return { method: "GET", path, origin: published, status: 200, answer } as const;
+}
+
+export function whole<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
+  const answer = { kind: "list", schema, paged: false } as const;
+  return { method: "GET", path, origin: published, status: 200, answer } as const;
+}
+
+/** A list in pages, with its own filters. */
+export function paged<const P extends string, S extends z.ZodObject, F extends z.ZodRawShape>(
+  path: P,
+  schema: S,
+  perPage: number,
+  filters: F,
+) {
+  const page = {
+    perPage: z.int().min(1).max(perPage).optional(),
+    page: z.int().min(1).optional(),
+  };
+  const query = z.strictObject({ ...filters, ...page });
+  const answer = { kind: "list", schema, paged: true } as const;
+  return { method: "GET", path, origin: published, query, status: 200, answer } as const;
+}
+
+export function filtered<O extends Written, Q extends z.ZodObject>(operation: O, query: Q) {
+  return { ...operation, query };
+}
+
+export function create<const P extends string, B extends z.ZodObject, S extends z.ZodObject>(
+  path: P,
+  body: B,
+  schema: S,
+) {
+  const answer = { kind: "record", schema } as const;
+  return { method: "POST", path, origin: published, body, status: 201, answer } as const;
+}
+
+/** PUT replaces, PATCH changes what is sent. */
+export function update<
+  const M extends "PUT" | "PATCH",
+  const P extends string,
+  B extends z.ZodObject,
+  S extends z.ZodObject,
+>(method: M, path: P, body: B, schema: S) {
+  const answer = { kind: "record", schema } as const;
+  return { method, path, origin: published, body, status: 200, answer } as const;
+}
+
+export function remove<const P extends string>(path: P) {
+  const answer = { kind: "nothing" } as const;
+  return { method: "DELETE", path, origin: published, status: 204, answer } as const;
+}
+
+export function download<const P extends string>(path: P, mediaType: string) {
+  const answer = { kind: "file", mediaType } as const;
+  return { method: "GET", path, origin: published, status: 200, answer } as const;
+}
+
+export const pdf = <const P extends string>(path: P) => download(path, "application/pdf");
+
+/** Takes an `Idempotency-Key`. */
+export function idempotent<O extends Written>(operation: O) {
+  return { ...operation, idempotent: true } as const;
+}
+
+/** The interface document itself gives this route. */
+export function stated<O extends Written>(operation: O): O {
+  return { ...operation, origin: "stated" };
+}
+
+type Named<T> = { readonly [K in keyof T]: T[K] & { readonly name: string } };
+
+/** Names operations after their group: `invoices.create`. */
+export function group<const T extends Readonly<Record<string, Written>>>(name: string, written: T): Named<T> {
+  const named = Object.entries(written).map(([key, one]) => [key, { ...one, name: `${name}.${key}` }]);
+  return Object.fromEntries(named) as Named<T>;
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { contactTypes } from "../resources/clients.ts";
+import { discountTypes } from "../resources/document-fields.ts";
+import {
+  amount,
+  constantSymbol,
+  day,
+  email,
+  id,
+  limits,
+  maybe,
+  oneOrOther,
+  positive,
+  price,
+  variableSymbol,
+  words,
+} from "./input.ts";
+
+/** What the bodies of the five kinds of documents share. */
+const clientOverride = z.strictObject({
+  name: words(255).optional(),
+  type: z.enum(contactTypes).optional(),
+  subjectId: maybe(words(40)),
+  taxId: maybe(words(20)),
+  vatId: maybe(words(20)),
+  isVatPayer: z.boolean().optional(),
+  email: maybe(email(255)),
+  street: maybe(words(255)),
+  city: maybe(words(255)),
+  zip: maybe(words(20)),
+  countryId: maybe(id),
+  hasDeliveryAddress: z.boolean().optional(),
+  deliveryStreet: maybe(words(255)),
+  deliveryCity: maybe(words(255)),
+  deliveryZip: maybe(words(20)),
+  deliveryCountryId: maybe(id),
+});
+
+/** With `clientId` the object overrides the snapshot; without, the client is found or created by it. */
+export const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };
+export const needsClient = oneOrOther(["clientId"], ["client"]);
+
+export const discountType = maybe(z.enum(discountTypes));
+
+const line = {
+  name: maybe(words(255)),
+  description: maybe(words(1000)),
+  unitPrice: maybe(price),
+  unitId: maybe(id),
+  quantity: positive(limits.quantity),
+  vatRate: maybe(amount(0, 23)),
+  discountType,
+  discountValue: maybe(price),
+  discountName: maybe(words(255)),
+  priceListItemId: maybe(id),
+};
+
+const isWhole = oneOrOther(["priceListItemId"], ["name", "unitPrice", "vatRate"]);
+
+const allocation = z.strictObject({ warehouseId: id, quantity: positive(limits.quantity) });
+const stockedLine = { ...line, warehouseAllocations: z.array(allocation).min(1).max(50).optional() };
+
+const lines = <T extends z.ZodType>(type: T) => z.array(type).min(1).max(100);
+
+/** Lines of orders and quotations. */
+export const plainItems = lines(z.strictObject(line).refine(...isWhole));
+/** Lines of invoices, credit notes and proformas. */
+export const stockedItems = lines(z.strictObject(stockedLine).refine(...isWhole));
+/** On update a line may name itself, so that its stock links stay. */
+export const keptItems = lines(z.strictObject({ ...stockedLine, uuid: maybe(z.uuid()) }).refine(...isWhole));
+
+/** A number of one's own, or a series that gives one; never both. */
+export const numbering = { number: maybe(words(20, 1)), numericalSeriesId: maybe(id) };
+
+export const symbols = {
+  variableSymbol: variableSymbol.optional(),
+  constantSymbol: maybe(constantSymbol),
+  specificSymbol: maybe(variableSymbol),
+};
+
+export const discount = { discountType, discountValue: maybe(amount(0)) };
+export const texts = { note: maybe(words(3000)), textAboveItems: maybe(words(3000)) };
+export const currencyRate = amount(0.00001, 10_000_000);
+
+export const common = {
+  ...clientChoice,
+  ...numbering,
+  businessCaseId: maybe(id),
+  issueDate: day.optional(),
+  ...discount,
+  transferTaxLiability: z.boolean().optional(),
+  currencyId: id.optional(),
+  languageId: id.optional(),
+  ...texts,
+};
+
+export const methods = { deliveryMethodId: id.optional(), paymentMethodId: id.optional() };
+export const payable = {
+  bankAccountId: id.optional(),
+  dueDateDays: z.int().min(0).max(1000).optional(),
+  ...symbols,
+  qrTypeId: id.optional(),
+};
+
+export const totalRange = { totalFrom: z.number().optional(), totalTo: z.number().optional() };
+export const issueRange = { issueDateFrom: day.optional(), issueDateTo: day.optional() };
+export const dueRange = { dueDateFrom: day.optional(), dueDateTo: day.optional() };
+export const documentFilters = { number: z.string().optional(), clientId: id.optional() };

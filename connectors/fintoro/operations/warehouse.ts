@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { priceListItem } from "../resources/price-list-items.ts";
+import { inboundReceipt, outboundReceipt } from "../resources/warehouse-receipts.ts";
+import { warehouse } from "../resources/warehouses.ts";
+import { partyInput } from "./contacts.ts";
+import { create, group, idempotent, paged, pdf, remove, show, stated, update, whole } from "./define.ts";
+import { amount, day, id, limits, maybe, positive, price, sorted, words } from "./input.ts";
+
+const warehouseInput = z.strictObject({
+  name: words(255),
+  code: words(255),
+  inboundNumericalSeriesPattern: words(255),
+  inboundNumericalSeriesNextNumber: z.int().min(1),
+  outboundNumericalSeriesPattern: words(255),
+  outboundNumericalSeriesNextNumber: z.int().min(1),
+});
+
+/** Creating a warehouse takes no `Idempotency-Key`. */
+export const warehouseOperations = group("warehouses", {
+  list: whole("/warehouses", warehouse),
+  create: create("/warehouses", warehouseInput, warehouse),
+  show: show("/warehouses/{warehouse}", warehouse),
+  update: update("PUT", "/warehouses/{warehouse}", warehouseInput, warehouse),
+  delete: remove("/warehouses/{warehouse}"),
+});
+
+const line = z.strictObject({
+  priceListItemId: id,
+  quantity: positive(limits.tenTrillion),
+  unitPrice: price,
+  vatRate: amount(0, 100),
+});
+
+const receipt = {
+  number: words(20, 1),
+  warehouseId: id,
+  languageId: id,
+  issueDate: day,
+  note: maybe(words(3000)),
+  items: z.array(line).min(1),
+};
+
+/** With an id, the party is an override of its snapshot; without, it is found or created by it. */
+const party = z.strictObject(partyInput);
+const inboundInput = z.strictObject({ ...receipt, supplierId: maybe(id), supplier: maybe(party) });
+const outboundInput = z.strictObject({ ...receipt, clientId: maybe(id), client: maybe(party) });
+
+const receiptSort = sorted(["number", "issue_date", "created_at", "updated_at"]);
+
+export const inboundReceiptOperations = group("warehouseInboundReceipts", {
+  list: paged("/warehouse-inbound-receipts", inboundReceipt, 200, {
+    warehouseId: id.optional(),
+    supplierId: id.optional(),
+    number: z.string().optional(),
+    ...receiptSort,
+  }),
+  create: idempotent(create("/warehouse-inbound-receipts", inboundInput, inboundReceipt)),
+  show: show("/warehouse-inbound-receipts/{warehouseInboundReceipt}", inboundReceipt),
+  update: update(
+    "PUT",
+    "/warehouse-inbound-receipts/{warehouseInboundReceipt}",
+    inboundInput,
+    inboundReceipt,
+  ),
+  delete: stated(remove("/warehouse-inbound-receipts/{warehouseInboundReceipt}")),
+  pdf: pdf("/warehouse-inbound-receipts/{warehouseInboundReceipt}/pdf"),
+});
+
+export const outboundReceiptOperations = group("warehouseOutboundReceipts", {
+  list: paged("/warehouse-outbound-receipts", outboundReceipt, 200, {
+    warehouseId: id.optional(),
+    clientId: id.optional(),
+    number: z.string().optional(),
+    ...receiptSort,
+  }),
+  create: idempotent(create("/warehouse-outbound-receipts", outboundInput, outboundReceipt)),
+  show: show("/warehouse-outbound-receipts/{warehouseOutboundReceipt}", outboundReceipt),
+  update: update(
+    "PUT",
+    "/warehouse-outbound-receipts/{warehouseOutboundReceipt}",
+    outboundInput,
+    outboundReceipt,
+  ),
+  delete: remove("/warehouse-outbound-receipts/{warehouseOutboundReceipt}"),
+  pdf: stated(pdf("/warehouse-outbound-receipts/{warehouseOutboundReceipt}/pdf")),
+});
+
+const itemInput = z.strictObject({
+  name: words(255),
+  description: maybe(words(1000)),
+  unitPrice: price,
+  unitId: id,
+  vatRate: amount(0, 23),
+  ean: maybe(words(255)),
+  useWarehouse: z.boolean().optional(),
+  warehouseCode: maybe(words(255)),
+  enableNegativeStock: z.boolean().optional(),
+  maxStock: maybe(amount(0, limits.tenTrillion)),
+  purchasePrice: maybe(price),
+  purchaseVatRate: maybe(amount(0, 23)),
+});
+
+export const priceListItemOperations = group("priceListItems", {
+  list: paged("/price-list-items", priceListItem, 200, {
+    name: words(255).optional(),
+    priceFrom: z.number().optional(),
+    priceTo: z.number().optional(),
+    stockFrom: z.number().optional(),
+    stockTo: z.number().optional(),
+    onlyWarehouseItems: z.boolean().optional(),
+    ...sorted(["name", "unit_price", "stock"]),
+  }),
+  create: idempotent(create("/price-list-items", itemInput, priceListItem)),
+  show: show("/price-list-items/{priceListItem}", priceListItem),
+  update: update("PUT", "/price-list-items/{priceListItem}", itemInput, priceListItem),
+  delete: remove("/price-list-items/{priceListItem}"),
+});

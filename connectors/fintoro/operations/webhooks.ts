@@ -1,0 +1,27 @@
+import { z } from "zod";
+import { eventName } from "../../../src/connector/schema.ts";
+import { webhookSubscription, webhookSubscriptionWithSecret } from "../resources/webhook-subscriptions.ts";
+import { create, group, idempotent, remove, show, stated, update, whole } from "./define.ts";
+import { maybe, words } from "./input.ts";
+
+const input = z.strictObject({
+  name: maybe(words(255)),
+  url: z.url({ protocol: /^https?$/, error: "must be a web address" }).max(2048),
+  isActive: z.boolean(),
+  subscribedEvents: z.array(eventName()).min(1),
+});
+
+export const webhookSubscriptionOperations = group("webhookSubscriptions", {
+  list: whole("/webhook-subscriptions", webhookSubscription),
+  create: idempotent(create("/webhook-subscriptions", input, webhookSubscriptionWithSecret)),
+  show: show("/webhook-subscriptions/{webhookSubscription}", webhookSubscription),
+  update: update("PUT", "/webhook-subscriptions/{webhookSubscription}", input, webhookSubscription),
+  delete: stated(remove("/webhook-subscriptions/{webhookSubscription}")),
+  rotateSecret: {
+    method: "POST",
+    path: "/webhook-subscriptions/{webhookSubscription}/rotate-secret",
+    origin: "published",
+    status: 200,
+    answer: { kind: "record", schema: webhookSubscriptionWithSecret },
+  },
+});
