@@ -1,0 +1,20 @@
+import { MirrorError } from "../base/errors.ts";
+import type { CompanyConfig, Config } from "./config.ts";
+import { didYouMean } from "./leaves.ts";
+
+/** Those that a command works on: all, or the one named by `--company`. */
+export function chosenCompanies(config: Config, name?: string): readonly CompanyConfig[] {
+  if (name === undefined) return config.companies;
+  const chosen = config.companies.filter((company) => company.name === name);
+  if (chosen.length > 0) return chosen;
+  const names = config.companies.map((company) => company.name);
+  throw new MirrorError("usage", `the config has no company "${name}"${didYouMean(name, names)}`, {
+    hint: `it has ${names.join(", ")}`,
+  });
+}
+
+/** Every secret that is at hand: what no line may show. */
+export function secretTexts(config: Config): readonly string[] {
+  const secrets = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
+  return [...new Set(secrets.filter((secret) => secret.known).map((secret) => secret.reveal()))];
+}

@@ -1,0 +1,107 @@
+import path from "node:path";
+import { MirrorError, messageOf } from "../base/errors.ts";
+import { Secret } from "../base/secret.ts";
+import { pathText, type Problem } from "./problems.ts";
+import type { Path } from "./yaml.ts";
+
+/** Where the texts behind `${env:NAME}` and `${file:/path}` are. */
+export interface SecretSource {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Relative `${file:…}` paths start here: the config's folder. */
+  readonly folder: string;
+  readonly readFile: (path: string) => string;
+}
+
+export interface ResolvedSecrets {
+  at(path: Path): Secret | undefined;
+  readonly problems: readonly Problem[];
+  /** Secrets that stand in the file itself. */
+  readonly literals: readonly Path[];
+}
+
+type Outcome = { readonly text: string; readonly literal: boolean } | { readonly problem: string };
+
+/** Looks at the raw file, so that a missing variable is told together with every other mistake. */
+export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecrets {
+  const found = new Map<string, Secret>();
+  const problems: Problem[] = [];
+  const literals: Path[] = [];
+  for (const { path: place, text } of secretPlaces(raw)) {
+    const outcome = checked(resolve(text, source));
+    if ("problem" in outcome) {
+      const message = `${pathText(place)}: ${outcome.problem}`;
+      problems.push({ path: place, at: "value", message });
+      found.set(pathText(place), Secret.absent(new MirrorError("config", message)));
+      continue;
+    }
+    if (outcome.literal) literals.push(place);
+    found.set(pathText(place), Secret.of(outcome.text));
+  }
+  return { at: (place) => found.get(pathText(place)), problems, literals };
+}
+
+/** `companies.*.token` and `companies.*.webhook.secrets[*]`, wherever they are texts. */
+function secretPlaces(raw: unknown): { path: Path; text: string }[] {
+  const texts: { path: Path; text: string }[] = [];
+  const add = (place: Path, value: unknown) => {
+    if (typeof value === "string" && value !== "") texts.push({ path: place, text: value });
+  };
+  for (const [name, company] of Object.entries(mapIn(raw, "companies"))) {
+    add(["companies", name, "token"], mapOf(company)["token"]);
+    const secrets = mapIn(company, "webhook")["secrets"];
+    if (!Array.isArray(secrets)) continue;
+    for (const [index, value] of secrets.entries())
+      add(["companies", name, "webhook", "secrets", index], value);
+  }
+  return texts;
+}
+
+function mapOf(value: unknown): Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
+}
+
+function mapIn(value: unknown, key: string): Readonly<Record<string, unknown>> {
+  return mapOf(mapOf(value)[key]);
+}
+
+function resolve(text: string, source: SecretSource): Outcome {
+  const reference = /^\$\{(env|file):([^}]*)\}$/.exec(text.trim());
+  if (!reference) {
+    if (!text.includes("${")) return { text, literal: true };
+    return { problem: "write ${env:NAME} or ${file:/path} as the whole value" };
+  }
+  const name = (reference[2] ?? "").trim();
+  return reference[1] === "env" ? fromEnvironment(name, source) : fromFile(name, source);
+}
+
+function fromEnvironment(name: string, source: SecretSource): Outcome {
+  const text = Object.hasOwn(source.env, name) ? source.env[name] : undefined;
+  if (text === undefined) return { problem: `the environment variable ${name} is not set` };
+  return text === "" ? { problem: `the environment variable ${name} is empty` } : { text, literal: false };
+}
+
+function fromFile(name: string, source: SecretSource): Outcome {
+  const file = path.resolve(source.folder, name);
+  try {
+    const text = source.readFile(file).replace(/\r?\n$/, "");
+    return text === "" ? { problem: `the file ${file} is empty` } : { text, literal: false };
+  } catch (error) {
+    return { problem: `the file ${file} cannot be read (${reasonOf(error)})` };
+  }
+}
+
+/** A header must be able to carry it. */
+function checked(outcome: Outcome): Outcome {
+  if ("problem" in outcome || /^[\x21-\x7e]+$/.test(outcome.text)) return outcome;
+  return {
+    problem: "holds a space, a line break or a character outside ASCII, which no secret of the service has",
+  };
+}
+
+export function reasonOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EACCES" || code === "EPERM") return "no permission";
+  if (code === "EISDIR") return "it is a folder";
+  return messageOf(error);
+}

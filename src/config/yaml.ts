@@ -1,0 +1,119 @@
+import {
+  isAlias,
+  isMap,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type Document,
+  type Node,
+  type Pair,
+} from "yaml";
+import { messageOf } from "../base/errors.ts";
+
+/** Counted from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export type Path = readonly PropertyKey[];
+
+export interface YamlFile {
+  /** Plain data; undefined when there are problems or nothing is written. */
+  readonly value: unknown;
+  readonly problems: readonly { readonly position: Position; readonly message: string }[];
+  /** Where a key (or its value) stands; the nearest parent that is there when it is not. */
+  locate(path: Path, what: "key" | "value"): Position;
+}
+
+/** One YAML 1.2 document (JSON is one, too) with the places of everything in it. */
+export function readYaml(text: string): YamlFile {
+  const lines = new LineCounter();
+  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true } as const;
+  const documents = [...parseAllDocuments(text, options)];
+  const positionOf = (offset: number) => at(lines, offset);
+  const problems = documents.flatMap((each) =>
+    each.errors.map((error) => ({
+      position: positionOf(error.pos[0]),
+      message: sentence(error.code, error.message),
+    })),
+  );
+  const [document, second] = documents;
+  if (second) {
+    const position = positionOf(second.contents?.range?.[0] ?? second.range[0]);
+    problems.push({ position, message: "a second document starts here; a file holds one" });
+  }
+  const locate = (path: Path, what: "key" | "value") =>
+    document ? positionOf(offsetOf(document, path, what)) : positionOf(0);
+  if (!document || problems.length > 0) return { value: undefined, problems, locate };
+  return { ...plain(document, positionOf), locate };
+}
+
+function at(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+function plain(
+  document: Document,
+  positionOf: (offset: number) => Position,
+): Pick<YamlFile, "value" | "problems"> {
+  try {
+    return { value: document.toJS({ maxAliasCount: 1000 }) ?? undefined, problems: [] };
+  } catch (error) {
+    const position = positionOf(danglingAlias(document));
+    return { value: undefined, problems: [{ position, message: messageOf(error) }] };
+  }
+}
+
+function danglingAlias(document: Document): number {
+  let offset = 0;
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document)) return undefined;
+      offset = alias.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return offset;
+}
+
+function sentence(code: string, message: string): string {
+  if (code === "DUPLICATE_KEY") return "this key is already in the same map";
+  if (code === "TAB_AS_INDENT") return "a tab cannot indent YAML; use spaces";
+  return `not valid YAML: ${message}`;
+}
+
+function offsetOf(document: Document, path: Path, what: "key" | "value"): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0] ?? 0;
+  for (const [depth, key] of path.entries()) {
+    const found = child(document, node, key);
+    if (!found) return offset;
+    const last = depth === path.length - 1;
+    const valueOffset = (found.value as Node | null)?.range?.[0] ?? found.keyOffset;
+    offset = last && what === "value" ? valueOffset : found.keyOffset;
+    node = found.value;
+  }
+  return offset;
+}
+
+function child(
+  document: Document,
+  node: unknown,
+  key: PropertyKey,
+): { value: unknown; keyOffset: number } | null {
+  const target = isAlias(node) ? node.resolve(document) : node;
+  if (isSeq(target)) {
+    const value = target.items[Number(key)] as Node | undefined;
+    return value ? { value, keyOffset: value.range?.[0] ?? 0 } : null;
+  }
+  if (!isMap(target)) return null;
+  const pair = target.items.find((item) => textOf(item) === String(key));
+  return pair ? { value: pair.value, keyOffset: (pair.key as Node).range?.[0] ?? 0 } : null;
+}
+
+function textOf(pair: Pair): string {
+  return String((pair.key as { value?: unknown } | null)?.value);
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { minimal, pocketConnector } from "../support/config.ts";
+
+const schema = configJsonSchema(pocketConnector);
+const validate = new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
+const accepts = (text: string) => validate(parse(text));
+
+describe("the JSON Schema for editors", () => {
+  test("takes what the loader takes and refuses the same typos", () => {
+    expect(accepts(minimal())).toBe(true);
+    expect(accepts(minimal("http: { timeout: 5s, concurrency: 2 }\n"))).toBe(true);
+    expect(accepts(minimal("files: { pdf: on, attachments: false }\n"))).toBe(true);
+    expect(accepts(minimal("schedule: { sync: off, publish: after_sync }\n"))).toBe(true);
+    expect(accepts(minimal("resources: { exclude: [invoices] }\n"))).toBe(true);
+    expect(accepts("companies: { acme: { tokn: x } }")).toBe(false);
+    expect(accepts(minimal("http: { timeout: 5 }\n"))).toBe(false);
+    expect(accepts(minimal("resources: { exclude: [invoces] }\n"))).toBe(false);
+    expect(accepts("companies: { a/b: { token: x } }")).toBe(false);
+  });
+
+  test("describes every key", () => {
+    expect(undescribed(schema)).toEqual([]);
+  });
+});
+
+/** Paths of properties without a description. */
+function undescribed(node: unknown, path = ""): string[] {
+  if (node === null || typeof node !== "object") return [];
+  const { properties = {}, ...others } = node as { properties?: Record<string, { description?: string }> };
+  const own = Object.entries(properties).flatMap(([key, property]) => [
+    ...(property.description ? [] : [`${path}.${key}`]),
+    ...undescribed(property, `${path}.${key}`),
+  ]);
+  return [...own, ...Object.values(others).flatMap((child) => undescribed(child, path))];
+}
+
+describe("config.example.yaml", () => {
+  const file = new URL("../../config.example.yaml", import.meta.url);
+  const text = readFileSync(file, "utf8");
+
+  test("loads, is valid by the schema, and says nothing but the defaults", () => {
+    const connectors = [{ ...pocketConnector, baseUrl: "https://app.fintoro.sk/api/public/v1" }] as const;
+    const load = (content: string) =>
+      loadConfig({ env: { FINTORO_TOKEN: "t" }, cwd: "/x", connectors, readFile: () => content });
+    const example = load(text);
+    expect(example.warnings).toEqual([]);
+    expect(accepts(text)).toBe(true);
+    expect(example.config).toEqual(load("companies: { acme: { token: '${env:FINTORO_TOKEN}' } }").config);
+  });
+
+  test("also loads with everything uncommented that it offers", () => {
+    const offered = text.replaceAll(/^ {4}# ( *\S+:.*)$/gm, "    $1");
+    const { config } = loadConfig({
+      env: { FINTORO_TOKEN: "t", FINTORO_WEBHOOK_SECRET: "s" },
+      cwd: "/x",
+      connectors: [pocketConnector],
+      readFile: () => offered,
+    });
+    expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
+    expect(config.companies[0]?.webhook.secrets).toHaveLength(1);
+  });
+});

@@ -1,0 +1,169 @@
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { complaint, complaints, load, minimal } from "../support/config.ts";
+
+describe("a config", () => {
+  test("that names one company and its token is enough: every other key has its default", () => {
+    expect(load(minimal()).config).toEqual({
+      connector: "fintoro",
+      baseUrl: "https://service.example/api/v1",
+      dataDir: "/home/me/data",
+      language: "en",
+      companies: [{ name: "acme", token: expect.anything(), webhook: { secrets: [], publicUrl: null } }],
+      resources: { include: null, exclude: [], parentsPerRun: {} },
+      rateLimit: { reserveShare: 0.1, windowMs: 60_000, scrubShare: 0.1 },
+      http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000 },
+      schedule: { sync: "15 2 * * *", publish: "after_sync", timezone: "Europe/Bratislava" },
+      serve: { host: "127.0.0.1", port: 8787 },
+      exports: [],
+      files: { pdf: false, attachments: false },
+      log: { level: "info" },
+    });
+  });
+
+  test("that sets every key gives numbers in the unit of their names", () => {
+    const { config } = load(everyKey, { env: { TOKEN: "t", OLD: "old", NEW: "new" } });
+    expect(config).toMatchObject({
+      baseUrl: "http://127.0.0.1:4010/api",
+      dataDir: "/var/mirror",
+      language: "sk",
+      resources: { include: ["invoices"], exclude: [], parentsPerRun: { contact_activity_logs: 50 } },
+      rateLimit: { reserveShare: 0.255, windowMs: 2000, scrubShare: 0 },
+      http: { concurrency: 2, timeoutMs: 1500, maxResponseBytes: 1_048_576 },
+      schedule: { sync: null, publish: "0 6 * * 1-5", timezone: "UTC" },
+      serve: { host: "::1", port: 0 },
+      exports: [
+        {
+          format: "csv",
+          out: path.join("/home/me", "reports"),
+          after: "sync",
+          dialect: "excel-sk",
+          tables: ["invoices"],
+          partitionBy: "issue_date",
+        },
+      ],
+      files: { pdf: true, attachments: false },
+      log: { level: "debug" },
+    });
+    expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
+    expect(config.companies[0]?.webhook.secrets.map((secret) => secret.reveal())).toEqual(["old", "new"]);
+  });
+
+  test("cannot be changed by whoever holds it", () => {
+    const { config } = load(minimal());
+    expect(() => Object.assign(config.http, { concurrency: 99 })).toThrow(TypeError);
+    expect(() => Object.assign(config.companies[0] ?? {}, { name: "other" })).toThrow(TypeError);
+    expect(config.http.concurrency).toBe(6);
+  });
+
+  test("keeps its companies in the order of the file", () => {
+    const text = "companies: { zeta: { token: a }, beta: { token: b }, alfa: { token: c } }";
+    expect(load(text).config.companies.map((company) => company.name)).toEqual(["zeta", "beta", "alfa"]);
+  });
+
+  test("may share a part through an anchor, a merge key, JSON, a byte order mark or Windows line ends", () => {
+    const shared = "companies:\n  a: &a { token: t1 }\n  b: *a\n  c: { <<: *a, token: t3 }\n";
+    const tokens = load(shared).config.companies.map((company) => company.token.reveal());
+    expect(tokens).toEqual(["t1", "t1", "t3"]);
+    for (const text of [
+      '{"companies":{"a":{"token":"t"}}}',
+      `\uFEFF${minimal()}`,
+      minimal().replaceAll("\n", "\r\n"),
+    ]) {
+      expect(load(text).config.companies).toHaveLength(1);
+    }
+  });
+
+  test("may have a section with everything below it commented out", () => {
+    expect(load(minimal("http:\n  # timeout: 5s\nresources:\n")).config.http.timeoutMs).toBe(30_000);
+  });
+});
+
+const everyKey = `
+connector: fintoro
+base_url: http://127.0.0.1:4010/api/
+data_dir: /var/mirror
+language: sk
+companies:
+  acme:
+    token: \${env:TOKEN}
+    webhook:
+      secrets: ["\${env:OLD}", "\${env:NEW}"]
+      public_url: https://hooks.example.com/webhooks/acme
+resources: { include: [invoices], contact_activity_logs: { parents_per_run: 50 } }
+rate_limit: { reserve: 25.5%, window: 2s, scrub_share: 0% }
+http: { concurrency: 2, timeout: 1.5s, max_response: 1MiB }
+schedule: { sync: off, publish: "0 6 * * 1-5", timezone: UTC }
+serve: { listen: "[::1]:0" }
+exports:
+  - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: issue_date }
+files: { pdf: on, attachments: false }
+log: { level: debug }
+`;
+
+describe("the file", () => {
+  const elsewhere = {
+    "/etc/mirror.yaml": minimal("data_dir: ./d\n"),
+    "/home/me/two.yaml": minimal("language: sk\n"),
+  };
+
+  test("is --config before the variable before ./config.yaml", () => {
+    const env = { TOKEN: "t", FINTORO_MIRROR_CONFIG: "two.yaml" };
+    expect(load(minimal(), { files: elsewhere, env, path: "/etc/mirror.yaml" }).path).toBe(
+      "/etc/mirror.yaml",
+    );
+    expect(load(minimal(), { files: elsewhere, env }).path).toBe("/home/me/two.yaml");
+    expect(load(minimal(), { files: elsewhere }).path).toBe("/home/me/config.yaml");
+    expect(load(minimal(), { env: { TOKEN: "t", FINTORO_MIRROR_CONFIG: "" } }).path).toBe(
+      "/home/me/config.yaml",
+    );
+  });
+
+  test("is where a relative data_dir starts, not the folder one stands in", () => {
+    expect(load("", { files: elsewhere, path: "/etc/mirror.yaml" }).config.dataDir).toBe("/etc/d");
+  });
+
+  test("that is missing says how to get one", () => {
+    const error = complaint("", { path: "nowhere.yaml" });
+    expect(error.message).toBe("the config nowhere.yaml cannot be read: there is no such file");
+    expect(error.hint).toContain("--config FILE");
+    expect(error.kind).toBe("config");
+  });
+
+  test.each(["", "\n\n", "# nothing yet\n", "---\n", "null"])(
+    "that holds nothing (%j) is told so",
+    (text) => {
+      expect(complaints(text)).toEqual(["config.yaml:1:1: the file is empty"]);
+    },
+  );
+
+  test("outside the current folder is named in full", () => {
+    const files = { "/etc/mirror.yaml": "a: 1" };
+    expect(complaints("", { files, path: "/etc/mirror.yaml" })[0]).toMatch(/^\/etc\/mirror\.yaml:1:1: /);
+  });
+});
+
+describe("YAML mistakes are told with line and column", () => {
+  test.each([
+    ["the same key twice", "language: en\nlanguage: sk\n", "2:1: this key is already in the same map"],
+    ["a list never closed", "a: [1\nb: 2\n", "2:1: not valid YAML: Flow sequence"],
+    ["a second document", `${minimal()}---\nb: 1\n`, "5:1: a second document starts here"],
+    ["a tab", "companies:\n\tacme: 1\n", "2:1: a tab cannot indent YAML"],
+    ["an alias of nothing", "companies: { a: *acme }\n", "1:17: Unresolved alias"],
+    ["a list in place of a map", "- acme\n", "1:1: the config must be a map of keys (it is a list)"],
+    ["a key that is no text", "? [a]\n: b\n", "1:3: not valid YAML"],
+  ])("%s", (_, text, told) => {
+    expect(complaints(text)[0]).toContain(`config.yaml:${told}`);
+  });
+
+  test("an alias bomb is refused, not unfolded", () => {
+    const levels = [
+      "a: &a [x,x,x,x,x,x,x,x,x]",
+      ..."bcdefghij".split("").map((name, index) => {
+        const below = "abcdefghi"[index] ?? "";
+        return `${name}: &${name} [${Array.from({ length: 9 }, () => `*${below}`).join(",")}]`;
+      }),
+    ];
+    expect(complaints(levels.join("\n"))[0]).toContain("Excessive alias count");
+  });
+});

@@ -1,0 +1,180 @@
+import { describe, expect, test } from "vitest";
+import { complaint, complaints, minimal } from "../support/config.ts";
+
+describe("a key that is not known", () => {
+  test("is told with file, line, column and the nearest key, and not a second time as a missing one", () => {
+    expect(complaints("companies:\n  acme:\n    tokn: abc\n")).toEqual([
+      'config.yaml:3:5: unknown key "tokn" in companies.acme; did you mean "token"?',
+    ]);
+  });
+
+  test("without a near one lists what is known there", () => {
+    expect(complaints(minimal("http: { proxy: x }\n"))).toEqual([
+      'config.yaml:4:9: unknown key "proxy" in http; known here: concurrency, timeout, max_response',
+    ]);
+  });
+
+  test.each([
+    ["data_dri: x", "4:1", '"data_dri"; did you mean "data_dir"?'],
+    ["rate_limit: { reserv: 5% }", "4:15", '"reserv" in rate_limit; did you mean "reserve"?'],
+    [
+      "exports: [{ format: csv, out: x, dailect: y }]",
+      "4:34",
+      '"dailect" in exports[0]; did you mean "dialect"?',
+    ],
+    ["resources: { contact_activity_log: {} }", "4:14", 'did you mean "contact_activity_logs"?'],
+    [
+      "resources: { contact_activity_logs: { parents: 5 } }",
+      "4:39",
+      '"parents" in resources.contact_activity_logs',
+    ],
+    ["__proto__: { a: 1 }", "4:1", '"__proto__"'],
+  ])("%s", (line, position, told) => {
+    const [only, ...others] = complaints(minimal(`${line}\n`));
+    expect(only).toMatch(new RegExp(`^config\\.yaml:${position}: unknown key `));
+    expect(only).toContain(told);
+    expect(others).toEqual([]);
+  });
+
+  test("deep inside a shared part is still found at a place in the file", () => {
+    const text = "companies:\n  a: &a { token: x }\n  b:\n    <<: *a\n    tokn: y\n";
+    expect(complaints(text)).toEqual([
+      'config.yaml:5:5: unknown key "tokn" in companies.b; did you mean "token"?',
+    ]);
+  });
+});
+
+describe("a value of the wrong kind is told with what it must be", () => {
+  test.each([
+    [
+      "http: { timeout: 30 }",
+      "4:18",
+      'http.timeout must be a duration from 100ms to 30m 00s such as "30s" or "5m" (it is 30)',
+    ],
+    ["http: { timeout: 2h }", "4:18", "http.timeout must be a duration from 100ms to 30m 00s"],
+    ["http: { concurrency: 0 }", "4:22", "http.concurrency must be a whole number from 1 to 32 (it is 0)"],
+    ["http: { concurrency: 1.5 }", "4:22", "http.concurrency must be a whole number"],
+    [
+      "http: { max_response: 256 }",
+      "4:23",
+      'http.max_response must be a size from 64.0 kB to 2.00 GB such as "256MB" (it is 256)',
+    ],
+    ["http: { max_response: 1kB }", "4:23", "http.max_response must be a size"],
+    ["http: []", "4:7", "http must be a map of keys (it is a list)"],
+    [
+      "rate_limit: { reserve: 10 }",
+      "4:24",
+      'rate_limit.reserve must be a percentage from 0% to 90% such as "10%" (it is 10)',
+    ],
+    ["rate_limit: { reserve: 100% }", "4:24", "rate_limit.reserve must be a percentage from 0% to 90%"],
+    ["rate_limit: { window: -5s }", "4:23", "rate_limit.window must be a duration"],
+    ["language: klingon!", "4:11", "language must be a language such as en"],
+    ["language: 3", "4:11", "language must be a language such as en (it is 3)"],
+    ["data_dir: ''", "4:11", "data_dir must be a folder"],
+    [
+      "log: { level: wran }",
+      "4:15",
+      'log.level must be one of debug, info, warn, error; did you mean "warn"? (it is "wran")',
+    ],
+    ["log: { level: }", "4:15", "log.level must be one of debug, info, warn, error (it is empty)"],
+    ["files: { pdf: maybe }", "4:15", 'files.pdf must be on or off (it is "maybe")'],
+    [
+      "schedule: { sync: at noon }",
+      "4:19",
+      'schedule.sync must be a cron pattern such as "15 2 * * *", or off (it is "at noon")',
+    ],
+    ["schedule: { publish: aftersync }", "4:22", "after_sync, or off"],
+    [
+      "schedule: { timezone: Mars/Olympus }",
+      "4:23",
+      "schedule.timezone must be a time zone such as Europe/Bratislava",
+    ],
+    ["serve: { listen: 8787 }", "4:18", "serve.listen must be an address"],
+    [
+      'serve: { listen: "127.0.0.1:99999" }',
+      "4:18",
+      'serve.listen must be an address and a port such as "127.0.0.1:8787"',
+    ],
+    ['serve: { listen: "::1:80" }', "4:18", "serve.listen must be an address and a port"],
+    [
+      "exports: [{ format: cvs, out: x }]",
+      "4:21",
+      'exports[0].format must be one of csv, parquet, jsonl; did you mean "csv"?',
+    ],
+    ["exports: [{ format: csv }]", "4:11", 'exports[0] needs "out"'],
+    ["exports: { format: csv }", "4:10", "exports must be a list (it is a map)"],
+    [
+      "resources: { include: [invoces] }",
+      "4:24",
+      'resources.include[0] must name a resource of fintoro; did you mean "invoices"?',
+    ],
+    [
+      "resources: { include: [invoices], exclude: [clients] }",
+      "4:12",
+      "resources must have include or exclude, not both",
+    ],
+    ["resources: { contact_activity_logs: { parents_per_run: 0 } }", "4:56", "must be a whole number from 1"],
+    [
+      "resources: { contact_activity_logs: { parents_per_run: some } }",
+      "4:56",
+      'must be all or a number from 1 (it is "some")',
+    ],
+    ["connector: finttoro", "4:12", 'connector must be one of fintoro; did you mean "fintoro"?'],
+  ])("%s", (line, position, told) => {
+    const [only, ...others] = complaints(minimal(`${line}\n`));
+    expect(only).toContain(`config.yaml:${position}: `);
+    expect(only).toContain(told);
+    expect(others).toEqual([]);
+  });
+});
+
+describe("every mistake is told at once", () => {
+  test("in the order of the file, whatever its kind", () => {
+    const text = [
+      "base_url: http://service.example",
+      "companies:",
+      "  acme: { tokn: x }",
+      "  ACME: { token: '${env:NOT_SET}' }",
+      "  a/b: { token: t }",
+      "http: { timeout: 30 }",
+    ];
+    expect(complaints(text.join("\n")).map((line) => line.slice(0, 60))).toEqual([
+      "config.yaml:1:11: base_url must use https:// (http:// only f",
+      'config.yaml:3:11: unknown key "tokn" in companies.acme; did ',
+      'config.yaml:4:3: the company names "acme" and "ACME" differ ',
+      "config.yaml:4:18: companies.ACME.token: the environment vari",
+      'config.yaml:5:3: the company name "a/b" becomes a file name:',
+      "config.yaml:6:18: http.timeout must be a duration from 100ms",
+    ]);
+  });
+
+  test("and the hint says where the keys are described", () => {
+    expect(complaint("a: 1").hint).toContain("fintoro-mirror schema");
+  });
+});
+
+describe("companies", () => {
+  test.each([
+    ["companies:\n", '1:1: the config needs "companies"'],
+    ["companies: {}\n", "1:12: companies must name at least one company"],
+    ["companies: [acme]\n", "1:12: companies must be a map of keys"],
+    ["companies:\n  acme:\n", "2:8: companies.acme must be a map of keys (it is empty)"],
+    ["companies: { acme: {} }\n", '1:14: companies.acme needs "token"'],
+    ["companies: { ../acme: { token: x } }\n", '1:14: the company name "../acme" becomes a file name'],
+    ["companies: { .acme: { token: x } }\n", '1:14: the company name ".acme" becomes a file name'],
+    ["companies: { __proto__: { token: x } }\n", '1:14: the company name "__proto__" cannot be used'],
+    [`companies: { ${"a".repeat(65)}: { token: x } }\n`, "at most 64"],
+  ])("%j is refused", (text, told) => {
+    expect(complaints(text)).toEqual([expect.stringContaining(told)]);
+  });
+
+  test("are never quoted: a token in the wrong place is not printed", () => {
+    for (const text of [
+      "companies: { acme: sk_live_1 }",
+      "companies: { acme: { token: [sk_live_1] } }",
+      "companies: sk_live_1",
+    ]) {
+      expect(complaint(text).message).not.toContain("sk_live_1");
+    }
+  });
+});

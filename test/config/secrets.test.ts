@@ -1,0 +1,112 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { chosenCompanies, secretTexts } from "../../src/config/companies.ts";
+import { complaints, load, minimal, type Surroundings } from "../support/config.ts";
+
+function tokenOf(value: string, surroundings: Surroundings = {}): string | undefined {
+  const { config } = load(`companies: { acme: { token: ${JSON.stringify(value)} } }`, surroundings);
+  return config.companies[0]?.token.reveal();
+}
+
+describe("a token", () => {
+  test("comes from the environment or a file, without the line break an editor left", () => {
+    const files = { "/run/token": "one\n", "/run/crlf": "two\r\n", "/home/me/token": "three" };
+    expect(tokenOf("${env:TOKEN}")).toBe("token-of-acme");
+    expect(tokenOf("${file:/run/token}", { files })).toBe("one");
+    expect(tokenOf("${file:/run/crlf}", { files })).toBe("two");
+  });
+
+  test("file of a relative path lies beside the config", () => {
+    const files = { "/etc/m/token": "t", "/etc/m/c.yaml": "companies: { a: { token: '${file:token}' } }" };
+    expect(load("", { files, path: "/etc/m/c.yaml" }).config.companies[0]?.token.reveal()).toBe("t");
+  });
+
+  test("that stands in the file works, with a warning that tells the place and not the token", () => {
+    const { config, warnings } = load("companies:\n  acme:\n    token: sk_live_1\n");
+    expect(config.companies[0]?.token.reveal()).toBe("sk_live_1");
+    expect(warnings).toEqual([
+      "config.yaml:3:12: companies.acme.token stands in the file itself; ${env:NAME} or ${file:/path} keeps it out",
+    ]);
+    expect(load(minimal()).warnings).toEqual([]);
+  });
+
+  test.each([
+    ["${env:NOT_SET}", "the environment variable NOT_SET is not set"],
+    ["${env:EMPTY}", "the environment variable EMPTY is empty"],
+    ["${env:toString}", "the environment variable toString is not set"],
+    ["${file:/nowhere}", "the file /nowhere cannot be read (there is no such file)"],
+    ["${file:/empty}", "the file /empty is empty"],
+    ["Bearer ${env:TOKEN}", "write ${env:NAME} or ${file:/path} as the whole value"],
+    ["${vault:x}", "write ${env:NAME} or ${file:/path} as the whole value"],
+    ["${file:/two-lines}", "holds a space, a line break or a character outside ASCII"],
+    ["secret🔑", "holds a space, a line break or a character outside ASCII"],
+  ])("%s cannot be had, and the place is told", (value, told) => {
+    const surroundings = {
+      env: { EMPTY: "", TOKEN: "t" },
+      files: { "/empty": "\n", "/two-lines": "one\ntwo\n" },
+    };
+    const text = `companies:\n  acme:\n    token: ${JSON.stringify(value)}\n`;
+    expect(complaints(text, surroundings)).toEqual([
+      expect.stringContaining(`config.yaml:3:12: companies.acme.token: ${told}`),
+    ]);
+  });
+
+  test("that is a number is asked to be put in quotes, and not shown", () => {
+    expect(complaints("companies: { acme: { token: 123456 } }")).toEqual([
+      "config.yaml:1:29: companies.acme.token must be text; put it in quotes",
+    ]);
+  });
+
+  test("that is not at hand stops only those who need it, when they say so", () => {
+    const { config } = load(minimal(), { env: {}, secrets: "when_used" });
+    expect(config.dataDir).toBe("/home/me/data");
+    expect(secretTexts(config)).toEqual([]);
+    expect(() => config.companies[0]?.token.reveal()).toThrow(
+      "companies.acme.token: the environment variable TOKEN is not set",
+    );
+  });
+});
+
+describe("I9: a config can be printed without a secret in it", () => {
+  const text = 'companies: { acme: { token: "sk_live_1", webhook: { secrets: [whsec_2] } } }';
+  const { config } = load(text);
+
+  test.each([
+    ["JSON", JSON.stringify(config)],
+    ["inspection", inspect(config, { depth: 10, showHidden: true })],
+    ["text", String(config.companies[0]?.token)],
+  ])("as %s", (_, printed) => {
+    expect(printed).toContain("***");
+    expect(printed).not.toContain("sk_live_1");
+    expect(printed).not.toContain("whsec_2");
+  });
+
+  test("and the list of what to redact holds every one of them, once", () => {
+    expect(secretTexts(config)).toEqual(["sk_live_1", "whsec_2"]);
+  });
+});
+
+describe("--company", () => {
+  const { config } = load("companies: { acme: { token: a }, beta: { token: b } }");
+
+  test("chooses one; without it all are chosen", () => {
+    expect(chosenCompanies(config).map((company) => company.name)).toEqual(["acme", "beta"]);
+    expect(chosenCompanies(config, "beta").map((company) => company.name)).toEqual(["beta"]);
+  });
+
+  test("that is not there tells the nearest and all the others", () => {
+    expect(() => chosenCompanies(config, "acne")).toThrow(
+      expect.objectContaining({
+        kind: "usage",
+        message: 'the config has no company "acne"; did you mean "acme"?',
+        hint: "it has acme, beta",
+      }),
+    );
+  });
+});
+
+test("a language the service is not known to speak is a warning, not an error", () => {
+  expect(load(minimal("language: cs\n")).warnings).toEqual([
+    'config.yaml:4:11: fintoro is not known to speak "cs" (en, sk)',
+  ]);
+});
