@@ -1,0 +1,74 @@
+import type { Lane } from "../base/lane.ts";
+import { expireFlights, lateLimitAt, stillLate } from "./flights.ts";
+import { heldBack } from "./others.ts";
+import { nextProbeAt, probesHeld } from "./pacing.ts";
+import { leftIn, limitOf, liveWindow, type Flight, type GovernorState, type Rules } from "./state.ts";
+
+/** Leave to send one request, or the time at which to ask again at the latest (sooner after an answer). */
+export type Decision = { readonly flight: Flight } | { readonly untilMs: number };
+
+export interface Admission {
+  readonly state: GovernorState;
+  readonly decision: Decision;
+}
+
+export function admit(before: GovernorState, lane: Lane, nowMs: number, rules: Rules): Admission {
+  const state = expireFlights(before, nowMs);
+  const untilMs = waitUntil(state, lane, nowMs, rules);
+  if (untilMs !== null) return { state, decision: { untilMs } };
+  return grant(state, nowMs, rules);
+}
+
+/** null: now. */
+export function waitUntil(state: GovernorState, lane: Lane, nowMs: number, rules: Rules): number | null {
+  const { pausedUntil, serialUntil } = state.refusals;
+  if (pausedUntil !== null && nowMs < pausedUntil) return pausedUntil;
+  if (serialUntil !== null && nowMs < serialUntil && state.flights.length > 0) return nextDeadline(state);
+  return liveWindow(state, nowMs) ? waitInWindow(state, lane, nowMs, rules) : waitToOpen(state, nowMs, rules);
+}
+
+function waitInWindow(state: GovernorState, lane: Lane, nowMs: number, rules: Rules): number | null {
+  const window = liveWindow(state, nowMs);
+  if (!window) return null;
+  const held = heldBack(state, lane, nowMs, rules);
+  if (leftIn(window, state) - held - probesHeld(window, held, nowMs, rules) >= 1) return null;
+  const probeAt = nextProbeAt(window, held, nowMs, rules) ?? window.deadAt;
+  return Math.min(window.deadAt, probeAt, nextDeadline(state));
+}
+
+/**
+ * The old window is dead: one request learns of the next. Late requests may have opened it already, and
+ * if there were enough of them to fill it, it is full: then it must end first.
+ */
+function waitToOpen(state: GovernorState, nowMs: number, rules: Rules): number | null {
+  const opener = state.flights.findLast((flight) => flight.opener);
+  const patientUntil = opener ? opener.sentAt + rules.openerPatienceMs : nowMs;
+  if (nowMs < patientUntil) return patientUntil;
+  const possible = stillLate(state, nowMs, rules).length + state.flights.length;
+  if (possible < limitOf(state, rules)) return null;
+  return Math.min(lateLimitAt(state, rules) ?? Infinity, nextDeadline(state));
+}
+
+function nextDeadline(state: GovernorState): number {
+  return Math.min(Infinity, ...state.flights.map((flight) => flight.deadlineAt));
+}
+
+function grant(state: GovernorState, nowMs: number, rules: Rules): Admission {
+  const live = liveWindow(state, nowMs);
+  const flight: Flight = {
+    id: state.nextId,
+    sentAt: nowMs,
+    deadlineAt: nowMs + rules.permitMs,
+    opener: live === null,
+    windowId: state.window?.id ?? 0,
+    ceiling: state.window?.lowest ?? 0,
+  };
+  const next: GovernorState = {
+    ...state,
+    nextId: state.nextId + 1,
+    flights: [...state.flights, flight],
+    window: live ? { ...live, issued: live.issued + 1 } : state.window,
+    late: live ? state.late : stillLate(state, nowMs, rules),
+  };
+  return { state: next, decision: { flight } };
+}

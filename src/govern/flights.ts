@@ -1,0 +1,43 @@
+import { liveWindow, type Flight, type GovernorState, type LateHit, type Rules } from "./state.ts";
+
+/** The request came to its end: it is no longer under way. */
+export function landed(state: GovernorState, flight: Flight): GovernorState {
+  return { ...state, flights: state.flights.filter((other) => other.id !== flight.id) };
+}
+
+/** No word on the budget came back: counted as spent, in this window and possibly in the next. */
+export function settledUnheard(state: GovernorState, flight: Flight, nowMs: number): GovernorState {
+  const window = liveWindow(state, nowMs);
+  const spent = window ? { ...window, spent: [...window.spent, nowMs] } : state.window;
+  return noteLate({ ...state, window: spent }, flight, nowMs);
+}
+
+/** Whatever settles when the window may be over may have been counted by the next one. */
+export function noteLate(state: GovernorState, flight: Flight, nowMs: number): GovernorState {
+  const aliveUntil = state.window?.aliveUntil ?? -Infinity;
+  if (nowMs < aliveUntil) return state;
+  const late = state.late.filter((hit) => hit.settledAt >= aliveUntil);
+  return { ...state, late: [...late, { sentAt: flight.sentAt, settledAt: nowMs }] };
+}
+
+export function expireFlights(state: GovernorState, nowMs: number): GovernorState {
+  return state.flights
+    .filter((flight) => flight.deadlineAt <= nowMs)
+    .reduce((next, flight) => lost(next, flight, nowMs), state);
+}
+
+/** No answer came: counts as spent. */
+export function lost(state: GovernorState, flight: Flight, nowMs: number): GovernorState {
+  return settledUnheard(landed(state, flight), flight, nowMs);
+}
+
+/** A window that a late request opened is over when a whole window has passed since the last of them. */
+export function lateLimitAt(state: GovernorState, rules: Rules): number | null {
+  const last = state.late.at(-1);
+  return last ? last.settledAt + rules.windowMs + rules.epsilonMs : null;
+}
+
+export function stillLate(state: GovernorState, nowMs: number, rules: Rules): readonly LateHit[] {
+  const overAt = lateLimitAt(state, rules);
+  return overAt !== null && overAt <= nowMs ? [] : state.late;
+}
