@@ -1,0 +1,69 @@
+import { pathOf, type Resource } from "../connector/resource.ts";
+import type { ServiceRequest } from "../connector/transport.ts";
+import { recordId, type RecordId } from "../base/ids.ts";
+import type { Work } from "../work/item.ts";
+
+/** What a page's work row carries. */
+export interface PagePayload {
+  readonly variant: string;
+  readonly page: number;
+  /** Smaller than the resource's own where the service refused that. */
+  readonly perPage?: number;
+  readonly attempt?: number;
+}
+
+export interface ChildPayload {
+  readonly parent: string;
+  readonly parentId: string;
+  readonly page: number;
+}
+
+type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
+
+/** The request that a work row stands for. Pure. */
+export function requestFor(resource: Resource, work: Work): Read {
+  switch (work.kind) {
+    case "list":
+      return pageRequest(resource, work.payload as PagePayload);
+    case "child":
+      return childRequest(resource, work.payload as ChildPayload);
+    case "detail":
+    case "confirm":
+      return get(pathOf(resource.detail ?? "", recordOf(work)));
+    case "file":
+      return { method: "GET", path: pathOf(resource.pdf ?? "", recordOf(work)), expect: "bytes" };
+  }
+}
+
+/** The id in `id:17`. */
+export function recordOf(work: Work): RecordId {
+  const id = recordId(work.target.slice("id:".length));
+  if (id === null) throw new Error(`broken promise: ${work.target} names a record`);
+  return id;
+}
+
+export function parentIdOf(payload: ChildPayload): RecordId {
+  const id = recordId(payload.parentId);
+  if (id === null) throw new Error(`broken promise: ${payload.parentId} names a parent`);
+  return id;
+}
+
+function pageRequest(resource: Resource, { variant, page, perPage }: PagePayload): Read {
+  const { list } = resource;
+  if (list.kind === "single") return get(list.path);
+  if (list.kind === "whole") return get(list.path, list.variants ? { [list.variants.param]: variant } : {});
+  if (list.kind !== "paged") throw new Error(`broken promise: ${resource.name} has pages`);
+  return get(list.path, { ...list.params, perPage: perPage ?? list.perPage, page });
+}
+
+function childRequest(resource: Resource, { parent, parentId, page }: ChildPayload): Read {
+  const { list } = resource;
+  if (list.kind !== "parents") throw new Error(`broken promise: ${resource.name} is listed by parents`);
+  const link = list.parents.find((candidate) => candidate.resource === parent);
+  if (!link) throw new Error(`broken promise: ${parent} is a parent of ${resource.name}`);
+  return get(list.path, { [link.param]: parentId, perPage: list.perPage, page });
+}
+
+function get(path: string, query: Read["query"] = {}): Read {
+  return { method: "GET", path, query, expect: "json" };
+}

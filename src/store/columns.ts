@@ -1,0 +1,113 @@
+import { snakeCase } from "../base/names.ts";
+import type { Field, Fields, ScalarField, ScalarType } from "../connector/field.ts";
+import type { Resource } from "../connector/resource.ts";
+
+/** `any` is the type of a field the connector does not know: it keeps each value's own type. */
+export type ColumnScalar = ScalarType | "any";
+
+/** A column and where its value stands in the record; of several paths the first that is not null wins. */
+export interface Column {
+  readonly name: string;
+  readonly scalar: ColumnScalar;
+  readonly paths: (readonly string[])[];
+  readonly nullable: boolean;
+  readonly references?: string;
+  readonly field?: ScalarField;
+  readonly doc?: string;
+}
+
+/** The keys an object of this kind is known to have; a snapshot's own keys below it. */
+export interface Known {
+  readonly keys: Map<string, Known | null>;
+}
+
+export interface RowPlan {
+  readonly columns: Column[];
+  readonly known: Known;
+}
+
+export interface ChildPlan extends RowPlan {
+  readonly field: string;
+  readonly table: string;
+  /** The column that holds the parent's id. */
+  readonly parentKey: string;
+}
+
+/** How a record becomes rows: plain data made from the connector's fields, grown by fields it did not know. */
+export interface TablePlan extends RowPlan {
+  readonly table: string;
+  readonly children: readonly ChildPlan[];
+  readonly owned: readonly { readonly field: string; readonly resource: string }[];
+}
+
+const sqlTypes: Readonly<Record<ColumnScalar, string>> = {
+  integer: "INTEGER",
+  boolean: "INTEGER",
+  decimal: "REAL",
+  text: "TEXT",
+  date: "TEXT",
+  timestamp: "TEXT",
+  json: "TEXT",
+  any: "ANY",
+};
+
+export function sqlType(column: Column): string {
+  return sqlTypes[column.scalar];
+}
+
+export function planTable(resource: Resource): TablePlan {
+  const children: ChildPlan[] = [];
+  const owned: { field: string; resource: string }[] = [];
+  for (const [name, field] of Object.entries(resource.fields)) {
+    if (field.shape === "owned") owned.push({ field: name, resource: field.resource });
+    if (field.shape === "children") {
+      const rows = planRow(field.fields);
+      children.push({ ...rows, field: name, table: field.table, parentKey: `${resource.singular}_id` });
+    }
+  }
+  return { ...planRow(resource.fields), table: resource.name, children, owned };
+}
+
+/** Columns of the scalar, lookup and snapshot fields, in their order. */
+export function planRow(fields: Fields): RowPlan {
+  const plan: RowPlan = { columns: [], known: { keys: new Map() } };
+  addFields(plan, plan.known, fields, [], false);
+  return plan;
+}
+
+function addFields(plan: RowPlan, known: Known, fields: Fields, path: readonly string[], nullable: boolean): void {
+  for (const [name, field] of Object.entries(fields)) {
+    const at = [...path, name];
+    if (field.shape === "snapshot") {
+      const inner: Known = { keys: new Map() };
+      known.keys.set(name, inner);
+      addFields(plan, inner, field.fields, at, nullable || field.nullable);
+      continue;
+    }
+    known.keys.set(name, null);
+    const column = columnOf(field, at, nullable || field.nullable);
+    if (column) mergeColumn(plan.columns, column);
+  }
+}
+
+function columnOf(field: Field, path: readonly string[], nullable: boolean): Column | null {
+  const name = path.map(snakeCase).join("_");
+  const facts = { nullable, ...(field.doc === undefined ? {} : { doc: field.doc }) };
+  if (field.shape === "lookup") {
+    return { name: `${name}_id`, scalar: "integer", paths: [[...path, "id"]], references: field.resource, ...facts };
+  }
+  if (field.shape !== "scalar") return null;
+  const references = field.references === undefined ? {} : { references: field.references };
+  return { name, scalar: field.type, paths: [path], field, ...references, ...facts };
+}
+
+/** `countryId` and `country.id` are one column. */
+function mergeColumn(columns: Column[], column: Column): void {
+  const i = columns.findIndex((other) => other.name === column.name);
+  const twin = columns[i];
+  if (!twin) {
+    columns.push(column);
+    return;
+  }
+  columns[i] = { ...column, ...twin, paths: [...twin.paths, ...column.paths], nullable: twin.nullable && column.nullable };
+}

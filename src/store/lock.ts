@@ -1,0 +1,71 @@
+import Database from "better-sqlite3";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { MirrorError } from "../base/errors.ts";
+
+/**
+ * One writer per mirror. The guarantee is the operating system's file lock behind an exclusive SQLite
+ * transaction on a file of its own: any kind of death releases it, nothing stale can be left behind.
+ * The note beside it only tells people who holds it.
+ */
+export interface WriterLock {
+  release(): void;
+}
+
+export function takeWriterLock(path: string, command: string): WriterLock {
+  const db = new Database(path, { timeout: 0 });
+  const note = `${path}.holder`;
+  try {
+    db.pragma("journal_mode = DELETE");
+    db.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    db.close();
+    if (isBusy(error)) throw lockedBy(note, error);
+    throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
+      hint: "Check the owner and mode of the file and its folder.",
+      cause: error,
+    });
+  }
+  writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
+  return {
+    release: () => {
+      rmSync(note, { force: true });
+      db.close();
+    },
+  };
+}
+
+/** Who holds the lock, for people; null when nobody does. */
+export function lockHolder(path: string): string | null {
+  if (!existsSync(path)) return null;
+  const db = new Database(path, { timeout: 0 });
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+    return null;
+  } catch (error) {
+    if (isBusy(error)) return describe(`${path}.holder`);
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+}
+
+function lockedBy(note: string, cause: unknown): MirrorError {
+  return new MirrorError("locked", `the mirror is being written by ${describe(note)}`, {
+    hint: "Wait until it ends, or stop it; two writers would spoil each other's work.",
+    retryable: true,
+    cause,
+  });
+}
+
+function describe(note: string): string {
+  try {
+    const holder = JSON.parse(readFileSync(note, "utf8")) as { pid?: number; command?: string; since?: string };
+    return `process ${holder.pid} (${holder.command}, since ${holder.since})`;
+  } catch {
+    return "another process";
+  }
+}

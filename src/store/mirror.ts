@@ -1,0 +1,120 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { resourceNamed, type Manifest } from "../connector/manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import { ChangeLog, createViews } from "./change-log.ts";
+import { planTable } from "./columns.ts";
+import type { NewColumn } from "./evolve.ts";
+import { Fences } from "./fences.ts";
+import { growTable, restoreGrowth } from "./growth.ts";
+import { Meta } from "./meta.ts";
+import { migrate } from "./migrate.ts";
+import { Quarantine } from "./quarantine.ts";
+import type { Reading } from "./reading.ts";
+import { Records } from "./records.ts";
+import { ResourceTable, type TableContext } from "./resource-table.ts";
+import { Sequence } from "./sequence.ts";
+import { guarded, inTransaction, openDatabase, type Db } from "./sqlite.ts";
+import { ensureTables } from "./tables.ts";
+
+/** What the store noticed while it wrote, for the log and the report. */
+export interface StoreNotices {
+  readonly onNewColumn?: (column: NewColumn) => void;
+  readonly onMissing?: (resource: string, paths: readonly string[]) => void;
+}
+
+/**
+ * The live mirror of one company.
+ *
+ * Guarantee: rows, child rows, change log, tombstones, follow-up work and the removal of the work done
+ * commit together or not at all (I1). Source of truth: the service; this file can be made again from it.
+ * Worst outcome of a crash: the reads that were in flight are made once more.
+ */
+export class Mirror {
+  readonly db: Db;
+  readonly manifest: Manifest;
+  readonly meta: Meta;
+  readonly sequence: Sequence;
+  readonly fences = new Fences();
+  readonly quarantine: Quarantine;
+  readonly records: Records;
+  private readonly log: ChangeLog;
+  private readonly notices: StoreNotices;
+  private readonly tables = new Map<string, ResourceTable>();
+  private grown = new Set<string>();
+
+  constructor(db: Db, manifest: Manifest, notices: StoreNotices) {
+    this.db = db;
+    this.manifest = manifest;
+    this.notices = notices;
+    this.meta = new Meta(db);
+    this.sequence = new Sequence(db, this.meta);
+    this.quarantine = new Quarantine(db);
+    this.records = new Records(db);
+    this.log = new ChangeLog(db);
+    for (const resource of manifest.resources) this.openTable(resource);
+    createViews(db, [...this.tables.keys()]);
+  }
+
+  table(resource: string): ResourceTable {
+    const table = this.tables.get(resource);
+    if (!table) throw new Error(`broken promise: ${resource} has a table`);
+    return table;
+  }
+
+  /** The one door: everything that one answer means, in one transaction. */
+  apply<T>(step: () => T): T {
+    this.grown.clear();
+    try {
+      return inTransaction(this.db, () => {
+        this.log.begin();
+        const result = step();
+        this.sequence.save();
+        return result;
+      });
+    } catch (error) {
+      for (const name of this.grown) this.openTable(resourceNamed(this.manifest, name));
+      throw error;
+    }
+  }
+
+  close(): void {
+    guarded(this.db.name, () => this.db.close());
+  }
+
+  /** Also after a rollback that took new columns with it. */
+  private openTable(resource: Resource): void {
+    const plan = planTable(resource);
+    restoreGrowth(this.db, plan);
+    ensureTables(this.db, plan);
+    this.tables.set(resource.name, new ResourceTable(this.context(), resource, plan));
+  }
+
+  private context(): TableContext {
+    return {
+      db: this.db,
+      log: this.log,
+      fences: this.fences,
+      sequence: this.sequence,
+      quarantine: this.quarantine,
+      onMissing: (resource, paths) => this.notices.onMissing?.(resource, paths),
+      onUnknown: (table, unknown, reading: Reading) => {
+        this.grown.add(table.resource.name);
+        for (const column of growTable(this.db, table, unknown, reading)) this.notices.onNewColumn?.(column);
+      },
+    };
+  }
+}
+
+/** Opens or creates the mirror for writing. The caller holds the writer lock. */
+export async function openMirror(path: string, manifest: Manifest, notices: StoreNotices = {}): Promise<Mirror> {
+  mkdirSync(dirname(path), { recursive: true });
+  const db = openDatabase(path);
+  try {
+    await migrate(db);
+    return guarded(path, () => new Mirror(db, manifest, notices));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

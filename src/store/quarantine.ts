@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { isoTime } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
+import type { Reading } from "./reading.ts";
+import type { Db, Statement } from "./sqlite.ts";
+
+/** What could not become a row, kept as it came with the reason (I12). */
+export interface Quarantined {
+  readonly resource: string;
+  readonly recordId: RecordId | null;
+  readonly reason: string;
+  readonly at: string;
+}
+
+export class Quarantine {
+  private readonly upsert: Statement;
+  private readonly clear: Statement;
+  private readonly list: Statement;
+  private readonly some: Statement;
+
+  constructor(db: Db) {
+    this.upsert = db.prepare(
+      `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason, at = excluded.at,
+         request_id = excluded.request_id, json = excluded.json
+       WHERE reason <> excluded.reason OR json <> excluded.json`,
+    );
+    this.clear = db.prepare("DELETE FROM _quarantine WHERE resource = ? AND key = ?");
+    this.some = db.prepare("SELECT 1 FROM _quarantine WHERE resource = ? LIMIT 1").pluck();
+    this.list = db.prepare("SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key");
+  }
+
+  /** One row per record id, or per content where there is no id. The same again writes nothing. */
+  add(reading: Reading, resource: string, id: RecordId | null, reason: string, json: string): void {
+    const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
+    this.upsert.run(resource, key, id, reason, isoTime(reading.receivedAtMs), reading.requestId, json);
+  }
+
+  /** The record came back whole. */
+  release(resource: string, id: RecordId): void {
+    if (this.some.get(resource) !== undefined) this.clear.run(resource, String(id));
+  }
+
+  all(): Quarantined[] {
+    return this.list.all() as Quarantined[];
+  }
+}

@@ -1,0 +1,69 @@
+import { canonicalId, type RecordId } from "../base/ids.ts";
+import { quoted } from "./compiler.ts";
+import type { Db } from "./sqlite.ts";
+import { fenceTable } from "./tables.ts";
+
+/** Questions about what the mirror holds; none of them writes. */
+export class Records {
+  private readonly db: Db;
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  liveCount(resource: string): number {
+    return Number(this.db.prepare(`SELECT count(*) FROM ${fence(resource)} WHERE gone = 0`).pluck().get());
+  }
+
+  isLive(resource: string, id: RecordId): boolean {
+    return this.db.prepare(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`).get(id) !== undefined;
+  }
+
+  liveIds(resource: string): RecordId[] {
+    return this.ids(`SELECT id FROM ${fence(resource)} WHERE gone = 0 ORDER BY id`);
+  }
+
+  /** Live, and last received before `seq`: what a sweep that began then must have shown. */
+  liveIdsReceivedBefore(resource: string, seq: number): RecordId[] {
+    return this.ids(`SELECT id FROM ${fence(resource)} WHERE gone = 0 AND received_seq < ? ORDER BY id`, seq);
+  }
+
+  /** Live records whose `column` holds `value`. */
+  liveIdsWhere(table: string, column: string, value: RecordId | string): RecordId[] {
+    return this.ids(`SELECT id FROM ${quoted(table)} WHERE ${quoted(column)} = ? AND _deleted_at IS NULL ORDER BY id`, value);
+  }
+
+  liveIdsWhereBoth(table: string, a: string, aValue: string, b: string, bValue: RecordId): RecordId[] {
+    const where = `${quoted(a)} = ? AND ${quoted(b)} = ?`;
+    return this.ids(`SELECT id FROM ${quoted(table)} WHERE ${where} AND _deleted_at IS NULL`, aValue, bValue);
+  }
+
+  /** The details read longest ago, at the latest at `beforeMs`. */
+  oldestDetails(resource: string, beforeMs: number, most: number): { id: RecordId; readAtMs: number }[] {
+    const rows = this.db
+      .prepare(`SELECT id, read_at FROM ${fence(resource)} WHERE gone = 0 AND read_at <= ? ORDER BY read_at LIMIT ?`)
+      .safeIntegers(true)
+      .all(beforeMs, most) as { id: bigint; read_at: bigint }[];
+    return rows.map((row) => ({ id: canonicalId(row.id), readAtMs: Number(row.read_at) }));
+  }
+
+  /** The newest value of a column among these tables' live rows; null when no row has one. */
+  latestValue(tables: readonly string[], column: string): string | null {
+    for (const table of tables) {
+      const sql = `SELECT ${quoted(column)} FROM ${quoted(table)}
+        WHERE ${quoted(column)} IS NOT NULL AND _deleted_at IS NULL ORDER BY id DESC LIMIT 1`;
+      const value = this.db.prepare(sql).pluck().get();
+      if (value !== undefined) return String(value);
+    }
+    return null;
+  }
+
+  private ids(sql: string, ...parameters: (RecordId | string)[]): RecordId[] {
+    const ids = this.db.prepare(sql).pluck().safeIntegers(true).all(...parameters) as bigint[];
+    return ids.map(canonicalId);
+  }
+}
+
+function fence(resource: string): string {
+  return quoted(fenceTable(resource));
+}

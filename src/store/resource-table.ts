@@ -1,0 +1,285 @@
+import { hash } from "node:crypto";
+import { isoTime } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
+import type { Resource } from "../connector/resource.ts";
+
+import type { JsonObject } from "../json/literal.ts";
+import { parseLossless } from "../json/parse.ts";
+import type { ChangeLog } from "./change-log.ts";
+import { planRow, planTable, type RowPlan, type TablePlan } from "./columns.ts";
+import type { Fences } from "./fences.ts";
+import type { Quarantine } from "./quarantine.ts";
+import type { Fate, Reading } from "./reading.ts";
+import { cellsOf, isObject, OddValue, toRow, type Cell, type Row, type UnknownKey } from "./row.ts";
+import type { Sequence } from "./sequence.ts";
+import type { Db } from "./sqlite.ts";
+import { dataColumns, prepareStatements, type TableStatements } from "./tables.ts";
+
+/** What a list showed of a record before its detail was read: proof that the preview is already covered. */
+export interface ListedAs {
+  readonly sha: string;
+  /** Of the values the preview shows. */
+  readonly key: string;
+}
+
+export type Source = "list" | "detail";
+
+/** Cells the answer's surroundings know better than the record: a payment's document. */
+export type Overrides = Readonly<Record<string, Cell>>;
+
+interface Fence {
+  readonly sha: Buffer | null;
+  readonly listed_sha: Buffer | null;
+  readonly source: Source;
+  readonly received_seq: number;
+  readonly last_change: number | null;
+  readonly gone: number;
+}
+
+/** What one resource's table needs of the mirror around it. */
+export interface TableContext {
+  readonly db: Db;
+  readonly log: ChangeLog;
+  readonly fences: Fences;
+  readonly sequence: Sequence;
+  readonly quarantine: Quarantine;
+  /** Grows the tables by fields nobody knew; afterwards the statements are prepared anew. */
+  readonly onUnknown: (table: ResourceTable, unknown: readonly UnknownKey[], reading: Reading) => void;
+  readonly onMissing: (resource: string, paths: readonly string[]) => void;
+}
+
+/** The rows of one resource. Every method runs inside the door's transaction. */
+export class ResourceTable {
+  readonly resource: Resource;
+  readonly plan: TablePlan;
+  private readonly previewPlan: RowPlan;
+  private readonly context: TableContext;
+  private statements: TableStatements;
+
+  constructor(context: TableContext, resource: Resource, plan: TablePlan = planTable(resource)) {
+    this.context = context;
+    this.resource = resource;
+    this.plan = plan;
+    this.previewPlan = planRow(resource.previewFields ?? resource.fields);
+    this.statements = prepareStatements(context.db, plan);
+  }
+
+  /** After a column was added. */
+  prepareAnew(): void {
+    this.statements = prepareStatements(this.context.db, this.plan);
+  }
+
+  /** A full record. Applies it if it differs and no later read was applied (I2, I3, I7). */
+  put(reading: Reading, id: RecordId, slice: Buffer, source: Source, listed?: ListedAs, over: Overrides = {}): Fate {
+    const fence = this.fence(id);
+    const sha = sha1(slice);
+    if (fence) {
+      if (this.isStale(reading, id, fence)) return "stale";
+      if (fence.gone === 0 && isSame(fence, sha, source)) return this.confirm(reading, id, source, listed, fence, null);
+    }
+    const text = slice.toString("utf8");
+    const row = this.rowOf(reading, id, text);
+    if (!row) return "quarantined";
+    if (fence && fence.gone === 0 && fence.source !== source && this.holds(id, row, over)) {
+      if (source === "list") {
+        this.statements.setListedSha.run(sha, id);
+        return "unchanged";
+      }
+      return this.confirm(reading, id, source, listed, fence, row);
+    }
+    this.write(reading, id, text, sha, row, source, fence, this.coveredSha(listed, row), over);
+    return !fence || fence.gone === 1 ? "inserted" : "updated";
+  }
+
+  /**
+   * A preview. Compares with the row as the last detail left it, never with the last preview: the list
+   * may go from A to B and back while a detail was read in between. Null: nothing to read.
+   */
+  differs(id: RecordId, slice: Buffer): { reason: "new" | "changed"; listed: ListedAs } | null {
+    const fence = this.fence(id);
+    const sha = sha1(slice);
+    if (fence && fence.gone === 0 && equalBytes(fence.listed_sha, sha)) return null;
+    const record = parseLossless(slice);
+    const preview = isObject(record) ? this.previewCells(record) : null;
+    const listed = { sha: sha.toString("hex"), key: preview ? keyOf([...preview.values()]) : "" };
+    if (!fence || fence.gone === 1) return { reason: "new", listed };
+    if (!preview || !this.covers(id, preview)) return { reason: "changed", listed };
+    this.statements.setListedSha.run(sha, id);
+    return null;
+  }
+
+  /** The service says 404 on the record's own route: a tombstone (I5). False when it was gone already. */
+  remove(reading: Reading, id: RecordId): boolean {
+    const fence = this.fence(id);
+    if (!fence || fence.gone === 1 || this.isStale(reading, id, fence)) return false;
+    const before = this.statements.selectRaw.get(id) as string;
+    const seq = this.context.log.add(reading, this.resource.name, id, "delete", before, fence.last_change);
+    const at = isoTime(reading.receivedAtMs);
+    for (const child of this.statements.children) child.clear.run(id);
+    this.statements.markDeleted.run(at, at, id);
+    this.context.sequence.markStored();
+    this.statements.markGone.run(reading.receivedSeq, reading.receivedAtMs, seq, id);
+    this.context.quarantine.release(this.resource.name, id);
+    return true;
+  }
+
+  /** Writes the row again from its own JSON, after a column was added. */
+  refill(reading: Reading, id: RecordId, text: string): void {
+    const fence = this.fence(id);
+    const record = parseLossless(text);
+    if (!fence || fence.gone === 1 || !isObject(record)) return;
+    const row = toRow(this.plan, record);
+    this.writeCells(id, row, isoTime(reading.receivedAtMs), true, {});
+    const seq = this.context.log.add(reading, this.resource.name, id, "update", text, fence.last_change);
+    this.statements.upsertFence.run(
+      ...[id, fence.sha, fence.listed_sha, fence.source, fence.received_seq, reading.receivedAtMs, seq, 0],
+    );
+  }
+
+  private fence(id: RecordId): Fence | undefined {
+    return this.statements.selectFence.get(id) as Fence | undefined;
+  }
+
+  private isStale(reading: Reading, id: RecordId, fence: Fence): boolean {
+    return this.context.fences.isStale(this.resource.name, id, reading.sentSeq, fence.received_seq);
+  }
+
+  /** A detail always leaves its mark (the scrub asks who was read longest ago); a list only in memory. */
+  private confirm(
+    reading: Reading,
+    id: RecordId,
+    source: Source,
+    listed: ListedAs | undefined,
+    fence: Fence,
+    row: Row | null,
+  ): Fate {
+    this.context.fences.confirm(this.resource.name, id, reading.sentSeq, reading.receivedSeq);
+    if (source === "list") return "unchanged";
+    const covered = listed && fence.source === "detail" ? this.coveredSha(listed, row ?? this.storedRow(id)) : null;
+    this.context.sequence.markStored();
+    this.statements.touchFence.run(reading.receivedSeq, reading.receivedAtMs, covered, id);
+    return "unchanged";
+  }
+
+  private rowOf(reading: Reading, id: RecordId, text: string): Row | null {
+    const { quarantine, onUnknown, onMissing } = this.context;
+    try {
+      const record = parseLossless(text);
+      if (!isObject(record)) throw new OddValue("the record is not an object");
+      let row = toRow(this.plan, record);
+      if (row.unknown.length > 0) {
+        onUnknown(this, row.unknown, reading);
+        row = toRow(this.plan, record);
+      }
+      if (row.missing.length > 0) onMissing(this.resource.name, row.missing);
+      quarantine.release(this.resource.name, id);
+      return row;
+    } catch (error) {
+      if (!(error instanceof OddValue)) throw error;
+      quarantine.add(reading, this.resource.name, id, error.message, text);
+      return null;
+    }
+  }
+
+  private write(
+    reading: Reading,
+    id: RecordId,
+    text: string,
+    sha: Buffer,
+    row: Row,
+    source: Source,
+    fence: Fence | undefined,
+    listedSha: Buffer | null,
+    over: Overrides,
+  ): void {
+    const isNew = !fence || fence.gone === 1;
+    const before = isNew ? null : (this.statements.selectRaw.get(id) as string);
+    const op = isNew ? "insert" : "update";
+    this.writeCells(id, row, isoTime(reading.receivedAtMs), fence !== undefined, over);
+    this.statements.upsertRaw.run(id, text);
+    const previous = fence?.last_change ?? null;
+    this.context.sequence.markStored();
+    const seq = this.context.log.add(reading, this.resource.name, id, op, before, previous);
+    this.statements.upsertFence.run(id, sha, listedSha, source, reading.receivedSeq, reading.receivedAtMs, seq, 0);
+  }
+
+  private writeCells(id: RecordId, row: Row, at: string, existed: boolean, over: Overrides): void {
+    this.statements.upsertRow.run(id, ...this.dataCells(row, over), null, at);
+    for (const [i, rows] of row.children.entries()) {
+      const child = this.statements.children[i];
+      if (existed) child?.clear.run(id);
+      for (const [position, cells] of rows.entries()) child?.insert.run(id, position, ...cells);
+    }
+  }
+
+  /** Cells in the order of `dataColumns`. */
+  private dataCells(row: Row, over: Overrides): Cell[] {
+    const cells: Cell[] = [];
+    for (const [i, column] of this.plan.columns.entries()) {
+      if (column.name !== "id") cells.push(row.cells[i] ?? over[column.name] ?? null);
+    }
+    return cells;
+  }
+
+  /** Does the mirror already hold exactly this? For answers written otherwise by another route. */
+  private holds(id: RecordId, row: Row, over: Overrides): boolean {
+    const stored = this.storedRow(id);
+    const sameCells = keyOf(this.dataCells(stored, over)) === keyOf(this.dataCells(row, over));
+    return sameCells && keyOf(stored.children) === keyOf(row.children);
+  }
+
+  private storedRow(id: RecordId): Row {
+    const record = parseLossless(this.statements.selectRaw.get(id) as string);
+    return toRow(this.plan, record as JsonObject);
+  }
+
+  /** The values of the preview by the name of the row's column. */
+  private previewCells(record: JsonObject): Map<string, Cell> {
+    const columns = this.previewPlan.columns.filter(
+      (column) =>
+        this.plan.columns.some((own) => own.name === column.name) &&
+        column.paths.some((path) => Object.hasOwn(record, path[0] ?? "")),
+    );
+    const cells = cellsOf({ columns, known: this.previewPlan.known }, record);
+    return new Map(columns.map((column, i) => [column.name, cells[i] ?? null]));
+  }
+
+  private covers(id: RecordId, preview: ReadonlyMap<string, Cell>): boolean {
+    const values = this.statements.selectRow.get(id) as Cell[] | undefined;
+    if (!values) return false;
+    const names = dataColumns(this.plan).map((column) => column.name);
+    const stored = new Map(names.map((name, i) => [name, values[i] ?? null]));
+    return [...preview].every(([name, cell]) => name === "id" || sameCell(stored.get(name) ?? null, cell));
+  }
+
+  private coveredSha(listed: ListedAs | undefined, row: Row): Buffer | null {
+    if (!listed) return null;
+    const byName = new Map(this.plan.columns.map((column, i) => [column.name, row.cells[i] ?? null]));
+    const names = this.previewPlan.columns.map((column) => column.name).filter((name) => byName.has(name));
+    const key = keyOf(names.map((name) => byName.get(name) ?? null));
+    return key === listed.key ? Buffer.from(listed.sha, "hex") : null;
+  }
+}
+
+function sha1(slice: Buffer): Buffer {
+  return hash("sha1", slice, "buffer");
+}
+
+function equalBytes(a: Buffer | null, b: Buffer): boolean {
+  return a !== null && b.equals(a);
+}
+
+function isSame(fence: Fence, sha: Buffer, source: Source): boolean {
+  return equalBytes(fence.sha, sha) || (source === "list" && equalBytes(fence.listed_sha, sha));
+}
+
+/** Integers read back from SQLite are bigints; 5 and 5n are the same cell. */
+function sameCell(a: Cell, b: Cell): boolean {
+  if (a === b) return true;
+  return typeof a !== "string" && typeof b !== "string" && a !== null && b !== null && String(a) === String(b);
+}
+
+function keyOf(cells: unknown): string {
+  const text = JSON.stringify(cells, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  return hash("sha1", text, "hex");
+}

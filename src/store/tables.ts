@@ -1,0 +1,121 @@
+import type { ChildPlan, Column, TablePlan } from "./columns.ts";
+import { sqlType } from "./columns.ts";
+import { insertSql, quoted, selectByIdSql, upsertSql } from "./compiler.ts";
+import type { Db, Statement } from "./sqlite.ts";
+
+/**
+ * The tables of one resource. Three for each, because raw JSON in the row would make every report
+ * scan it: the typed rows, the JSON as received, and the fences a read is judged by.
+ */
+export function rawTable(resource: string): string {
+  return `_raw_${resource}`;
+}
+
+export function fenceTable(resource: string): string {
+  return `_fence_${resource}`;
+}
+
+/** Creates what is missing; what is there stays untouched. Returns the columns it added to older tables. */
+export function ensureTables(db: Db, plan: TablePlan): { table: string; column: Column }[] {
+  const own = ["_deleted_at TEXT", "_synced_at TEXT NOT NULL"];
+  const added = ensureTable(db, plan.table, dataColumns(plan), (columns) => [
+    "id INTEGER PRIMARY KEY",
+    ...columns,
+    ...own,
+  ]);
+  for (const child of plan.children) added.push(...ensureChild(db, child));
+  db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(rawTable(plan.table))} (
+    id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT`);
+  db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(fenceTable(plan.table))} (
+    id INTEGER PRIMARY KEY,
+    sha BLOB, listed_sha BLOB, source TEXT NOT NULL,
+    received_seq INTEGER NOT NULL, read_at INTEGER NOT NULL,
+    last_change INTEGER, gone INTEGER NOT NULL DEFAULT 0) STRICT`);
+  return added;
+}
+
+function ensureChild(db: Db, child: ChildPlan): { table: string; column: Column }[] {
+  return ensureTable(db, child.table, child.columns, (columns) => [
+    `${quoted(child.parentKey)} INTEGER NOT NULL`,
+    "position INTEGER NOT NULL",
+    ...columns,
+    `PRIMARY KEY (${quoted(child.parentKey)}, position)`,
+  ]);
+}
+
+function ensureTable(
+  db: Db,
+  table: string,
+  columns: readonly Column[],
+  body: (columns: string[]) => string[],
+): { table: string; column: Column }[] {
+  const present = columnNames(db, table);
+  if (present.size === 0) {
+    const withoutRowid = body([]).some((line) => line.startsWith("PRIMARY KEY")) ? ", WITHOUT ROWID" : "";
+    db.exec(`CREATE TABLE ${quoted(table)} (${body(columns.map(ddl)).join(", ")}) STRICT${withoutRowid}`);
+    return [];
+  }
+  const absent = columns.filter((column) => !present.has(column.name.toLowerCase()));
+  for (const column of absent) addColumn(db, table, column);
+  return absent.map((column) => ({ table, column }));
+}
+
+export function addColumn(db: Db, table: string, column: Column): void {
+  db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${ddl(column)}`);
+}
+
+/** Lower-case, as SQLite compares them. Empty when there is no such table. */
+export function columnNames(db: Db, table: string): Set<string> {
+  const rows = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[];
+  return new Set(rows.map((name) => name.toLowerCase()));
+}
+
+/** The columns of the record's own row besides its key; a child's `id` is an ordinary column of it. */
+export function dataColumns(plan: TablePlan): Column[] {
+  return plan.columns.filter((column) => column.name !== "id");
+}
+
+function ddl(column: Column): string {
+  return `${quoted(column.name)} ${sqlType(column)}`;
+}
+
+/** The prepared statements of one resource; made anew when a column was added. */
+export interface TableStatements {
+  /** Cells of all columns but id, then `_deleted_at`, `_synced_at`, with id first. */
+  readonly upsertRow: Statement;
+  readonly selectRow: Statement;
+  readonly markDeleted: Statement;
+  readonly upsertRaw: Statement;
+  readonly selectRaw: Statement;
+  readonly selectFence: Statement;
+  readonly upsertFence: Statement;
+  readonly setListedSha: Statement;
+  readonly touchFence: Statement;
+  readonly markGone: Statement;
+  readonly children: readonly { readonly clear: Statement; readonly insert: Statement }[];
+}
+
+export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
+  const names = dataColumns(plan).map((column) => column.name);
+  const raw = rawTable(plan.table);
+  const fence = fenceTable(plan.table);
+  const fenceColumns = ["id", "sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
+  return {
+    upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
+    selectRow: db.prepare(selectByIdSql(plan.table, names)).raw(true).safeIntegers(true),
+    markDeleted: db.prepare(`UPDATE ${quoted(plan.table)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`),
+    upsertRaw: db.prepare(upsertSql(raw, "id", ["id", "json"])),
+    selectRaw: db.prepare(selectByIdSql(raw, ["json"])).pluck(),
+    selectFence: db.prepare(selectByIdSql(fence, fenceColumns.slice(1))),
+    upsertFence: db.prepare(upsertSql(fence, "id", fenceColumns)),
+    setListedSha: db.prepare(`UPDATE ${quoted(fence)} SET listed_sha = ? WHERE id = ?`),
+    touchFence: db.prepare(`UPDATE ${quoted(fence)} SET received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha) WHERE id = ?`),
+    markGone: db.prepare(
+      `UPDATE ${quoted(fence)} SET gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ? WHERE id = ?`,
+    ),
+    children: plan.children.map((child) => ({
+      clear: db.prepare(`DELETE FROM ${quoted(child.table)} WHERE ${quoted(child.parentKey)} = ?`),
+      insert: db.prepare(insertSql(child.table, [child.parentKey, "position", ...child.columns.map((c) => c.name)])),
+    })),
+  };
+}

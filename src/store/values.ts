@@ -1,0 +1,71 @@
+import type { ColumnScalar } from "./columns.ts";
+import { NumberLiteral, type JsonValue } from "../json/literal.ts";
+import { stringifyLossless } from "../json/stringify.ts";
+
+/** A value SQLite can hold in the column, or `undefined`: it cannot, and the record is quarantined. */
+export type CellValue = number | bigint | string | null | undefined;
+
+const int64 = 2n ** 63n;
+
+/** The value of a column's type for what the service sent; numbers that came as text are read as numbers. */
+export function cellValue(scalar: ColumnScalar, value: JsonValue | undefined): CellValue {
+  if (value === null || value === undefined) return null;
+  switch (scalar) {
+    case "integer":
+      return integerCell(value);
+    case "decimal":
+      return decimalCell(value);
+    case "boolean":
+      return typeof value === "boolean" ? Number(value) : value === 0 || value === 1 ? value : undefined;
+    case "text":
+    case "date":
+      return textCell(value);
+    case "timestamp":
+      return timestampCell(value);
+    case "json":
+      return stringifyLossless(value);
+    case "any":
+      return anyCell(value);
+  }
+}
+
+function integerCell(value: JsonValue): CellValue {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? value : undefined;
+  const text = value instanceof NumberLiteral ? value.text : value;
+  if (typeof text !== "string" || !/^-?\d{1,19}$/.test(text)) return undefined;
+  const exact = BigInt(text);
+  if (exact >= int64 || exact < -int64) return undefined;
+  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+}
+
+function decimalCell(value: JsonValue): CellValue {
+  if (typeof value === "number") return value;
+  const text = value instanceof NumberLiteral ? value.text : value;
+  if (typeof text !== "string" || !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function textCell(value: JsonValue): CellValue {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || value instanceof NumberLiteral) return stringifyLossless(value);
+  return undefined;
+}
+
+/** `2026-03-01 12:00:00` -> `2026-03-01T12:00:00`: ISO, without claiming a zone the service did not give. */
+function timestampCell(value: JsonValue): CellValue {
+  if (typeof value !== "string") return undefined;
+  return /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(value) ? `${value.slice(0, 10)}T${value.slice(11)}` : value;
+}
+
+/** Integers are bound as bigint: SQLite would otherwise keep them as REAL in an ANY column. */
+function anyCell(value: JsonValue): CellValue {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (typeof value === "boolean") return BigInt(value);
+  if (typeof value === "string") return value;
+  if (value instanceof NumberLiteral) {
+    const integer = integerCell(value);
+    return typeof integer === "number" ? BigInt(integer) : (integer ?? value.text);
+  }
+  return stringifyLossless(value);
+}

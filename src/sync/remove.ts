@@ -1,0 +1,71 @@
+import type { RecordId } from "../base/ids.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { Reading } from "../store/reading.ts";
+import { snakeCase } from "../base/names.ts";
+import { recordTarget } from "../work/item.ts";
+import { childrenOf, type Session } from "./session.ts";
+
+/**
+ * A proven deletion and what follows from it: a tombstone, the same for what the record owned, and
+ * questions about what pointed to it. Inside the door's transaction.
+ */
+export function removeRecord(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+  if (!session.mirror.table(resource.name).remove(reading, id)) return;
+  session.tally.of(resource.name).deleted += 1;
+  removeOwned(session, resource, id, reading);
+  askDependents(session, resource, id, reading);
+  askChildren(session, resource, id, reading);
+}
+
+function removeOwned(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+  for (const owned of session.manifest.resources) {
+    if (owned.list.kind !== "owned") continue;
+    for (const ownedId of ownedBy(session, owned, resource, id)) removeRecord(session, owned, ownedId, reading);
+  }
+}
+
+/** Live records of `owned` that belong to this record. */
+export function ownedBy(session: Session, owned: Resource, owner: Resource, id: RecordId): RecordId[] {
+  if (owned.list.kind !== "owned") return [];
+  const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
+  if (!link) return [];
+  const type = snakeCase(link.typeField);
+  return session.mirror.records.liveIdsWhereBoth(owned.name, type, link.type, snakeCase(link.idField), id);
+}
+
+/** A status that went leaves its cases changed: they are read again. */
+function askDependents(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+  for (const cascade of session.manifest.cascades) {
+    if (cascade.resource !== resource.name) continue;
+    for (const dependent of session.mirror.records.liveIdsWhere(cascade.dependent, cascade.column, id)) {
+      session.queue.add({
+        kind: "detail",
+        resource: cascade.dependent,
+        target: recordTarget(dependent),
+        lane: "hydration",
+        reason: "cascade",
+        dirtySeq: reading.receivedSeq,
+      });
+    }
+  }
+}
+
+/** The list of a parent that vanished can no longer be read: its records are asked for one by one. */
+function askChildren(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+  for (const child of childrenOf(session, resource.name)) {
+    if (child.list.kind !== "parents") continue;
+    session.queue.drop(child.name, `child:${resource.name}:${id}:`);
+    const link = child.list.parents.find((candidate) => candidate.resource === resource.name);
+    if (!link) continue;
+    for (const orphan of session.mirror.records.liveIdsWhere(child.name, snakeCase(link.field), id)) {
+      session.queue.add({
+        kind: "confirm",
+        resource: child.name,
+        target: recordTarget(orphan),
+        lane: "hydration",
+        reason: "parent gone",
+        dirtySeq: reading.receivedSeq,
+      });
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { isoTime } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
+import type { Lane } from "../base/lane.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { Listing } from "../store/listings.ts";
+import type { Reading } from "../store/reading.ts";
+import { pageTarget, recordTarget } from "../work/item.ts";
+import { massDeleteLimit, mostSweeps, trustPauseMs } from "./limits.ts";
+import { firstPage, sweepKey } from "./plan.ts";
+import { removeRecord } from "./remove.ts";
+import { mayRemove, type Session } from "./session.ts";
+
+/** Is this what a list that stood still looks like? Pure. */
+export function isWhole(listing: Pick<Listing, "steady" | "total">, shown: readonly RecordId[], distinct: number): boolean {
+  return listing.steady && distinct === shown.length && distinct === listing.total;
+}
+
+/** Every page of a list was read: is it whole, and who is missing from it? */
+export function settleListing(
+  session: Session,
+  resource: Resource,
+  listing: Listing,
+  shown: readonly RecordId[],
+  reading: Reading,
+): void {
+  const seen = new Set(shown);
+  const whole = isWhole(listing, shown, seen.size);
+  if (!whole && listing.attempt < mostSweeps) {
+    sweepAgain(session, resource, listing, reading);
+    return;
+  }
+  session.canaries.set(resource.name, shown.slice(-3));
+  if (whole) noteSwept(session, resource, listing, reading);
+  else noteUnsettled(session, resource, listing);
+  const absent = expectedIn(session, resource, listing).filter((id) => !seen.has(id));
+  if (absent.length > 0) askForAbsent(session, resource, absent, seen.size, reading);
+}
+
+/** A sweep that began long before this run, gone on with after a pause, is followed by a fresh one. */
+function noteSwept(session: Session, resource: Resource, listing: Listing, reading: Reading): void {
+  session.tally.swept.set(resource.name, isoTime(reading.receivedAtMs));
+  session.runs.noteSwept(session.run, sweepKey(resource.name, listing.variant), listing.startedAt);
+  if (session.startedAtMs - Date.parse(listing.startedAt) <= trustPauseMs) return;
+  session.queue.add(firstPage(resource.name, listing.variant, "scrub", reading.receivedSeq));
+}
+
+function sweepAgain(session: Session, resource: Resource, listing: Listing, reading: Reading): void {
+  const attempt = listing.attempt + 1;
+  session.log.info(`${resource.name}: the list moved while it was read; reading it again`, { attempt });
+  session.queue.add({
+    kind: "list",
+    resource: resource.name,
+    target: pageTarget(listing.variant, 1),
+    lane: "list",
+    reason: "sweep",
+    payload: { variant: listing.variant, page: 1, attempt },
+    dirtySeq: reading.receivedSeq,
+  });
+}
+
+function noteUnsettled(session: Session, resource: Resource, listing: Listing): void {
+  session.tally.trouble({
+    resource: resource.name,
+    kind: "unsettled",
+    message: `the list never stood still in ${listing.attempt} readings (${listing.total} records)`,
+    hint: "What was shown is mirrored; the next run completes it.",
+  });
+}
+
+/** Live rows that this listing must show, if they still exist. */
+function expectedIn(session: Session, resource: Resource, listing: Listing): RecordId[] {
+  const { records } = session.mirror;
+  const before = records.liveIdsReceivedBefore(resource.name, listing.startedSeq);
+  if (resource.list.kind !== "whole" || !resource.list.variants) return before;
+  const ofVariant = new Set(records.liveIdsWhere(resource.name, variantColumn(resource), listing.variant));
+  return before.filter((id) => ofVariant.has(id));
+}
+
+function variantColumn(resource: Resource): string {
+  if (resource.list.kind !== "whole" || !resource.list.variants) return "";
+  return resource.list.variants.field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Absence is a reason to ask, not to delete (I5). What has no route of its own can only be believed. */
+export function askForAbsent(
+  session: Session,
+  resource: Resource,
+  absent: readonly RecordId[],
+  shown: number,
+  reading: Reading,
+): void {
+  if (!mayRemove(session, resource.name, absent.length)) {
+    holdMassDelete(session, resource, absent.length);
+    return;
+  }
+  if (resource.detail !== undefined) {
+    for (const id of absent) askWhetherGone(session, resource.name, id, "absent", reading);
+    return;
+  }
+  if (shown === 0) return;
+  for (const id of absent) removeRecord(session, resource, id, reading);
+}
+
+export function askWhetherGone(
+  session: Session,
+  resource: string,
+  id: RecordId,
+  reason: string,
+  reading: Reading,
+  lane: Lane = "hydration",
+): void {
+  session.queue.add({
+    kind: "confirm",
+    resource,
+    target: recordTarget(id),
+    lane,
+    reason,
+    dirtySeq: reading.sentSeq,
+  });
+}
+
+export function holdMassDelete(session: Session, resource: Resource, count: number): void {
+  const live = session.mirror.records.liveCount(resource.name);
+  session.tally.trouble({
+    resource: resource.name,
+    kind: "held",
+    message: `${count} of ${live} records seem to be gone, more than ${massDeleteLimit(live)} in one run; none was removed`,
+    hint: "If they really were deleted, run again with --allow-mass-delete: each is still asked for first.",
+  });
+}

@@ -1,0 +1,52 @@
+import { recordId, type RecordId } from "../base/ids.ts";
+import { snakeCase } from "../base/names.ts";
+import type { Resource } from "../connector/resource.ts";
+import { readDetail, readParts } from "../extract/answers.ts";
+import { recordOf } from "../extract/requests.ts";
+import type { Reading } from "../store/reading.ts";
+import type { ListedAs } from "../store/resource-table.ts";
+import type { Work } from "../work/item.ts";
+import { ownedBy, removeRecord } from "./remove.ts";
+import type { Session } from "./session.ts";
+
+/** A record as its own route gives it, and the records it owns. */
+export function takeDetail(session: Session, resource: Resource, work: Work, reading: Reading, body: Buffer): void {
+  const id = recordOf(work);
+  const slice = readDetail(body, id);
+  session.provenRoutes.add(resource.name);
+  session.mirror.apply(() => {
+    const listed = (work.payload as { listed?: ListedAs } | undefined)?.listed;
+    const fate = session.mirror.table(resource.name).put(reading, id, slice, "detail", listed);
+    session.tally.fate(resource.name, fate);
+    if (fate !== "stale" && fate !== "quarantined") takeOwned(session, resource, id, slice, reading);
+    session.queue.done(work, reading.sentSeq);
+  });
+}
+
+/** The owner's detail holds the complete set: what is not in it is gone. */
+function takeOwned(session: Session, owner: Resource, id: RecordId, slice: Buffer, reading: Reading): void {
+  for (const { field, resource: name } of session.mirror.table(owner.name).plan.owned) {
+    const owned = session.selected.get(name);
+    const parts = owned ? readParts(slice, field) : null;
+    if (!owned || !parts || owned.list.kind !== "owned") continue;
+    const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
+    if (!link) continue;
+    const over = { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id };
+    const seen = new Set<RecordId>();
+    for (const { slice: part, id: text } of parts) {
+      const partId = text === null ? null : recordId(text);
+      if (partId === null) {
+        session.mirror.quarantine.add(reading, name, null, "the record has no usable id", part.toString("utf8"));
+        session.tally.of(name).failed += 1;
+        continue;
+      }
+      seen.add(partId);
+      const fate = session.mirror.table(name).put(reading, partId, part, "list", undefined, over);
+      session.tally.of(name).listed += 1;
+      session.tally.fate(name, fate);
+    }
+    for (const gone of ownedBy(session, owned, owner, id)) {
+      if (!seen.has(gone)) removeRecord(session, owned, gone, reading);
+    }
+  }
+}
