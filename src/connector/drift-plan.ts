@@ -16,8 +16,8 @@ interface Reading {
 /** What the mirror asks for night after night, held against what the reference takes and answers. */
 export function comparePlan(resource: Resource, known: ReadonlySet<string>, on: Comparison): void {
   for (const { path, params, answer } of readingsOf(resource)) {
-    const where = `GET ${path}`;
     const theirs = on.reference.operations.get(keyOf("GET", path));
+    const where = `GET ${theirs?.path ?? path}`;
     if (theirs) {
       for (const [name, value] of params) compareParameter(theirs, name, value, where, on);
       const { origin } = resource;
