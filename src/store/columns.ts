@@ -16,14 +16,24 @@ export interface Column {
   readonly doc?: string;
 }
 
-/** The keys an object of this kind is known to have; a snapshot's own keys below it. */
-export interface Known {
-  readonly keys: Map<string, Known | null>;
+/**
+ * One key of the records of a plan: which column its value fills, and what is known below it. Reading a
+ * record walks its own keys through this tree, so that a key nobody knows is met on the way.
+ */
+export interface KeyNode {
+  /** Index of the column, -1 for none. */
+  column: number;
+  /** null: whatever is below is not looked at (a child table's array, a column of its own). */
+  readonly below: Map<string, KeyNode> | null;
+  /** Are keys that are not in `below` news? Not in a nested record: its own resource tells of them. */
+  readonly open: boolean;
+  /** The keys of the last object seen here and their nodes: most records look like the one before. */
+  memo: { readonly keys: readonly string[]; readonly nodes: readonly (KeyNode | undefined)[] } | null;
 }
 
 export interface RowPlan {
   readonly columns: Column[];
-  readonly known: Known;
+  readonly root: KeyNode;
 }
 
 export interface ChildPlan extends RowPlan {
@@ -70,23 +80,28 @@ export function planTable(resource: Resource): TablePlan {
 
 /** Columns of the scalar, lookup and snapshot fields, in their order. */
 export function planRow(fields: Fields): RowPlan {
-  const plan: RowPlan = { columns: [], known: { keys: new Map() } };
-  addFields(plan, plan.known, fields, [], false);
+  const plan: RowPlan = { columns: [], root: keyNode(new Map()) };
+  addFields(plan, plan.root, fields, [], false);
   return plan;
 }
 
-function addFields(plan: RowPlan, known: Known, fields: Fields, path: readonly string[], nullable: boolean): void {
+export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = true): KeyNode {
+  return { column, below, open, memo: null };
+}
+
+function addFields(plan: RowPlan, node: KeyNode, fields: Fields, path: readonly string[], nullable: boolean): void {
   for (const [name, field] of Object.entries(fields)) {
     const at = [...path, name];
     if (field.shape === "snapshot") {
-      const inner: Known = { keys: new Map() };
-      known.keys.set(name, inner);
+      const inner = keyNode(new Map());
+      node.below?.set(name, inner);
       addFields(plan, inner, field.fields, at, nullable || field.nullable);
       continue;
     }
-    known.keys.set(name, null);
     const column = columnOf(field, at, nullable || field.nullable);
-    if (column) mergeColumn(plan.columns, column);
+    const index = column ? mergeColumn(plan.columns, column) : -1;
+    const lookup = field.shape === "lookup" ? keyNode(new Map([["id", keyNode(null, index)]]), -1, false) : null;
+    node.below?.set(name, lookup ?? keyNode(null, index));
   }
 }
 
@@ -101,13 +116,12 @@ function columnOf(field: Field, path: readonly string[], nullable: boolean): Col
   return { name, scalar: field.type, paths: [path], field, ...references, ...facts };
 }
 
-/** `countryId` and `country.id` are one column. */
-function mergeColumn(columns: Column[], column: Column): void {
+/** `countryId` and `country.id` are one column. Returns its index. */
+function mergeColumn(columns: Column[], column: Column): number {
   const i = columns.findIndex((other) => other.name === column.name);
   const twin = columns[i];
-  if (!twin) {
-    columns.push(column);
-    return;
-  }
-  columns[i] = { ...column, ...twin, paths: [...twin.paths, ...column.paths], nullable: twin.nullable && column.nullable };
+  if (!twin) return columns.push(column) - 1;
+  const paths = [...twin.paths, ...column.paths];
+  columns[i] = { ...column, ...twin, paths, nullable: twin.nullable && column.nullable };
+  return i;
 }

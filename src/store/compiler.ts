@@ -32,10 +32,12 @@ export function upsertSql(table: string, key: string, columns: readonly string[]
     .compile().sql;
 }
 
-export function insertSql(table: string, columns: readonly string[]): string {
+/** `INSERT`, of several rows at once where `rows` says so. */
+export function insertSql(table: string, columns: readonly string[], rows = 1): string {
+  const row = Object.fromEntries(columns.map((column) => [column, null]));
   return sqlBuilder
     .insertInto(table)
-    .values(Object.fromEntries(columns.map((column) => [column, null])))
+    .values(Array.from({ length: rows }, () => row))
     .compile().sql;
 }
 

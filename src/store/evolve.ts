@@ -1,5 +1,5 @@
 import { snakeCase } from "../base/names.ts";
-import type { Column, Known, RowPlan, TablePlan } from "./columns.ts";
+import { keyNode, type Column, type KeyNode, type RowPlan, type TablePlan } from "./columns.ts";
 import type { UnknownKey } from "./row.ts";
 
 /** More unknown fields than this in one table is no new feature but noise; they stay in `_raw`, and are reported. */
@@ -14,7 +14,7 @@ export interface NewColumn {
 export function growPlan(plan: TablePlan, unknown: readonly UnknownKey[]): NewColumn[] {
   const added: NewColumn[] = [];
   for (const { plan: rows, path } of unknown) {
-    if (isKnown(rows.known, path)) continue;
+    if (isKnown(rows.root, path)) continue;
     if (rows.columns.filter((column) => column.scalar === "any").length >= mostNewColumns) continue;
     added.push({ table: tableOf(plan, rows), column: adopt(rows, path, freeName(rows, path)) });
   }
@@ -24,18 +24,20 @@ export function growPlan(plan: TablePlan, unknown: readonly UnknownKey[]): NewCo
 /** Also used to bring back, on opening, what earlier runs had found. */
 export function adopt(rows: RowPlan, path: readonly string[], name: string): Column {
   const column: Column = { name, scalar: "any", paths: [path], nullable: true };
-  rows.columns.push(column);
-  parentOf(rows.known, path)?.keys.set(path.at(-1) ?? "", null);
+  const node = keyNode(null, rows.columns.push(column) - 1);
+  const parent = parentOf(rows.root, path);
+  parent?.below?.set(path.at(-1) ?? "", node);
+  if (parent) parent.memo = null;
   return column;
 }
 
-function isKnown(known: Known, path: readonly string[]): boolean {
-  return parentOf(known, path)?.keys.has(path.at(-1) ?? "") ?? true;
+function isKnown(root: KeyNode, path: readonly string[]): boolean {
+  return parentOf(root, path)?.below?.has(path.at(-1) ?? "") ?? true;
 }
 
-function parentOf(known: Known, path: readonly string[]): Known | null {
-  let at: Known | null = known;
-  for (const key of path.slice(0, -1)) at = at?.keys.get(key) ?? null;
+function parentOf(root: KeyNode, path: readonly string[]): KeyNode | null {
+  let at: KeyNode | null = root;
+  for (const key of path.slice(0, -1)) at = at?.below?.get(key) ?? null;
   return at;
 }
 

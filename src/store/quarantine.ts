@@ -16,7 +16,8 @@ export class Quarantine {
   private readonly upsert: Statement;
   private readonly clear: Statement;
   private readonly list: Statement;
-  private readonly some: Statement;
+  /** Resources that may have something in here: most never do, and need not be asked. */
+  private readonly resources: Set<string>;
 
   constructor(db: Db) {
     this.upsert = db.prepare(
@@ -26,19 +27,20 @@ export class Quarantine {
        WHERE reason <> excluded.reason OR json <> excluded.json`,
     );
     this.clear = db.prepare("DELETE FROM _quarantine WHERE resource = ? AND key = ?");
-    this.some = db.prepare("SELECT 1 FROM _quarantine WHERE resource = ? LIMIT 1").pluck();
+    this.resources = new Set(db.prepare("SELECT DISTINCT resource FROM _quarantine").pluck().all() as string[]);
     this.list = db.prepare("SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key");
   }
 
   /** One row per record id, or per content where there is no id. The same again writes nothing. */
   add(reading: Reading, resource: string, id: RecordId | null, reason: string, json: string): void {
+    this.resources.add(resource);
     const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
     this.upsert.run(resource, key, id, reason, isoTime(reading.receivedAtMs), reading.requestId, json);
   }
 
   /** The record came back whole. */
   release(resource: string, id: RecordId): void {
-    if (this.some.get(resource) !== undefined) this.clear.run(resource, String(id));
+    if (this.resources.has(resource)) this.clear.run(resource, String(id));
   }
 
   all(): Quarantined[] {

@@ -10,7 +10,7 @@ import { planRow, planTable, type RowPlan, type TablePlan } from "./columns.ts";
 import type { Fences } from "./fences.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { Fate, Reading } from "./reading.ts";
-import { cellsOf, isObject, OddValue, toRow, type Cell, type Row, type UnknownKey } from "./row.ts";
+import { cellsOf, isObject, isPresent, OddValue, toRow, type Cell, type Row, type UnknownKey } from "./row.ts";
 import type { Sequence } from "./sequence.ts";
 import type { Db } from "./sqlite.ts";
 import { dataColumns, prepareStatements, type TableStatements } from "./tables.ts";
@@ -55,6 +55,7 @@ export class ResourceTable {
   private readonly previewPlan: RowPlan;
   private readonly context: TableContext;
   private statements: TableStatements;
+  private at = { ms: Number.NaN, text: "" };
 
   constructor(context: TableContext, resource: Resource, plan: TablePlan = planTable(resource)) {
     this.context = context;
@@ -136,6 +137,12 @@ export class ResourceTable {
     );
   }
 
+  /** The moment of a reading, formatted once for all its records. */
+  private atOf(reading: Reading): string {
+    if (this.at.ms !== reading.receivedAtMs) this.at = { ms: reading.receivedAtMs, text: isoTime(reading.receivedAtMs) };
+    return this.at.text;
+  }
+
   private fence(id: RecordId): Fence | undefined {
     return this.statements.selectFence.get(id) as Fence | undefined;
   }
@@ -195,7 +202,7 @@ export class ResourceTable {
     const isNew = !fence || fence.gone === 1;
     const before = isNew ? null : (this.statements.selectRaw.get(id) as string);
     const op = isNew ? "insert" : "update";
-    this.writeCells(id, row, isoTime(reading.receivedAtMs), fence !== undefined, over);
+    this.writeCells(id, row, this.atOf(reading), fence !== undefined, over);
     this.statements.upsertRaw.run(id, text);
     const previous = fence?.last_change ?? null;
     this.context.sequence.markStored();
@@ -204,19 +211,24 @@ export class ResourceTable {
   }
 
   private writeCells(id: RecordId, row: Row, at: string, existed: boolean, over: Overrides): void {
-    this.statements.upsertRow.run(id, ...this.dataCells(row, over), null, at);
+    const cells = this.dataCells(row, over);
+    cells.unshift(id);
+    cells.push(null, at);
+    this.statements.upsertRow.run(cells);
     for (const [i, rows] of row.children.entries()) {
       const child = this.statements.children[i];
       if (existed) child?.clear.run(id);
-      for (const [position, cells] of rows.entries()) child?.insert.run(id, position, ...cells);
+      child?.insert(id, rows);
     }
   }
 
   /** Cells in the order of `dataColumns`. */
   private dataCells(row: Row, over: Overrides): Cell[] {
     const cells: Cell[] = [];
-    for (const [i, column] of this.plan.columns.entries()) {
-      if (column.name !== "id") cells.push(row.cells[i] ?? over[column.name] ?? null);
+    const { columns } = this.plan;
+    for (let i = 0; i < columns.length; i++) {
+      const name = columns[i]?.name ?? "";
+      if (name !== "id") cells.push(row.cells[i] ?? over[name] ?? null);
     }
     return cells;
   }
@@ -233,15 +245,15 @@ export class ResourceTable {
     return toRow(this.plan, record as JsonObject);
   }
 
-  /** The values of the preview by the name of the row's column. */
+  /** The values of the preview by the name of the row's column, as far as the preview has them. */
   private previewCells(record: JsonObject): Map<string, Cell> {
-    const columns = this.previewPlan.columns.filter(
-      (column) =>
-        this.plan.columns.some((own) => own.name === column.name) &&
-        column.paths.some((path) => Object.hasOwn(record, path[0] ?? "")),
-    );
-    const cells = cellsOf({ columns, known: this.previewPlan.known }, record);
-    return new Map(columns.map((column, i) => [column.name, cells[i] ?? null]));
+    const cells = cellsOf(this.previewPlan, record);
+    const values = new Map<string, Cell>();
+    for (const [i, column] of this.previewPlan.columns.entries()) {
+      const isShared = this.plan.columns.some((own) => own.name === column.name);
+      if (isShared && isPresent(column, record)) values.set(column.name, cells[i] ?? null);
+    }
+    return values;
   }
 
   private covers(id: RecordId, preview: ReadonlyMap<string, Cell>): boolean {

@@ -1,5 +1,5 @@
 import { NumberLiteral, type JsonObject, type JsonValue } from "../json/literal.ts";
-import type { Column, Known, RowPlan, TablePlan } from "./columns.ts";
+import type { Column, KeyNode, RowPlan, TablePlan } from "./columns.ts";
 import { cellValue } from "./values.ts";
 
 export type Cell = number | bigint | string | null;
@@ -23,62 +23,94 @@ export interface Row {
 /** A value that its column cannot hold: the record is quarantined with this reason. */
 export class OddValue extends Error {}
 
-/** Pure: the same plan and record give the same row. Throws OddValue. */
+/** Pure but for the memo of keys: the same plan and record give the same row. Throws OddValue. */
 export function toRow(plan: TablePlan, record: JsonObject): Row {
   const unknown: UnknownKey[] = [];
   const missing: string[] = [];
-  findUnknown(plan, plan.known, record, [], unknown);
-  const cells = cellsOf(plan, record, missing);
-  const children = plan.children.map((child) => {
-    const parts = partsOf(record, child.field, missing);
-    return parts.map((part) => {
-      findUnknown(child, child.known, part, [], unknown);
-      return cellsOf(child, part, missing, child.field);
-    });
-  });
+  const cells = cellsOf(plan, record, unknown);
+  addMissing(plan, record, cells, "", missing);
+  const children = plan.children.map((child) =>
+    partsOf(record, child.field, missing).map((part) => {
+      const rows = cellsOf(child, part, unknown);
+      addMissing(child, part, rows, child.field, missing);
+      return rows;
+    }),
+  );
   return { cells, children, unknown, missing };
 }
 
-/** The cells of one object; `undefined` input fields are null cells. */
-export function cellsOf(plan: RowPlan, record: JsonObject, missing?: string[], prefix = ""): Cell[] {
-  return plan.columns.map((column) => {
-    const cell = cellOf(column, record);
-    if (cell === null && !column.nullable && missing && !isPresent(column, record)) {
-      missing.push([...(prefix ? [prefix] : []), ...(column.paths[0] ?? [])].join("."));
+/** The cells of one object, in the order of the plan's columns. Keys nobody knows are added to `unknown`. */
+export function cellsOf(plan: RowPlan, record: JsonObject, unknown?: UnknownKey[]): Cell[] {
+  const cells: Cell[] = [];
+  for (let i = 0; i < plan.columns.length; i++) cells.push(null);
+  fill(plan, plan.root, record, cells, [], unknown);
+  return cells;
+}
+
+function fill(
+  plan: RowPlan,
+  node: KeyNode,
+  object: JsonObject,
+  cells: Cell[],
+  path: readonly string[],
+  unknown: UnknownKey[] | undefined,
+): void {
+  const keys = Object.keys(object);
+  const nodes = nodesOf(node, keys);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    const at = nodes[i];
+    if (at === undefined) {
+      if (node.open) unknown?.push({ plan, path: [...path, key] });
+      continue;
     }
-    return cell;
-  });
-}
-
-export function cellOf(column: Column, record: JsonObject): Cell {
-  for (const path of column.paths) {
-    const value = valueAt(record, path);
-    const cell = cellValue(column.scalar, value);
-    if (cell === undefined) throw new OddValue(`${path.join(".")} is ${describe(value)}, not ${column.scalar}`);
-    if (cell !== null) return cell;
+    const value = object[key] as JsonValue;
+    if (value === null) continue;
+    if (at.column >= 0) {
+      if (cells[at.column] === null) cells[at.column] = cellAt(plan.columns[at.column] as Column, value, path, key);
+    } else if (at.below) {
+      if (!isObject(value)) throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
+      fill(plan, at, value, cells, [...path, key], unknown);
+    }
   }
-  return null;
 }
 
-function valueAt(record: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = record;
-  for (const key of path) {
-    if (value === null || value === undefined) return value;
-    if (!isObject(value)) throw new OddValue(`${path.join(".")} cannot be read: its parent is ${describe(value)}`);
-    value = own(value, key);
+function cellAt(column: Column, value: JsonValue, path: readonly string[], key: string): Cell {
+  const cell = cellValue(column.scalar, value);
+  if (cell !== undefined) return cell;
+  throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not ${column.scalar}`);
+}
+
+/** The nodes of these keys; remembered, because records of one list have the same keys in the same order. */
+function nodesOf(node: KeyNode, keys: readonly string[]): readonly (KeyNode | undefined)[] {
+  if (node.memo && sameKeys(node.memo.keys, keys)) return node.memo.nodes;
+  const nodes = keys.map((key) => node.below?.get(key));
+  node.memo = { keys, nodes };
+  return nodes;
+}
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function addMissing(plan: RowPlan, record: JsonObject, cells: readonly Cell[], prefix: string, missing: string[]): void {
+  for (let i = 0; i < cells.length; i++) {
+    if (cells[i] !== null) continue;
+    const column = plan.columns[i] as Column;
+    if (column.nullable || isPresent(column, record)) continue;
+    missing.push([...(prefix ? [prefix] : []), ...(column.paths[0] ?? [])].join("."));
   }
-  return value;
 }
 
-function isPresent(column: Column, record: JsonObject): boolean {
-  return column.paths.some((path) => {
-    const top = path[0];
-    return top !== undefined && Object.hasOwn(record, top);
-  });
+/** Does the record have the top key of one of the column's paths? */
+export function isPresent(column: Column, record: JsonObject): boolean {
+  return column.paths.some((path) => Object.hasOwn(record, path[0] ?? ""));
 }
 
 function partsOf(record: JsonObject, field: string, missing: string[]): JsonObject[] {
-  const value = own(record, field);
+  const value = Object.hasOwn(record, field) ? record[field] : undefined;
   if (value === undefined) missing.push(field);
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new OddValue(`${field} is ${describe(value)}, not a list`);
@@ -86,27 +118,6 @@ function partsOf(record: JsonObject, field: string, missing: string[]): JsonObje
     if (!isObject(part)) throw new OddValue(`${field}[${position}] is ${describe(part)}, not an object`);
     return part;
   });
-}
-
-function findUnknown(
-  plan: RowPlan,
-  known: Known,
-  object: JsonObject,
-  path: readonly string[],
-  found: UnknownKey[],
-): void {
-  for (const key of Object.keys(object)) {
-    const below = known.keys.get(key);
-    if (below === undefined) found.push({ plan, path: [...path, key] });
-    else if (below !== null) {
-      const value = own(object, key);
-      if (isObject(value)) findUnknown(plan, below, value, [...path, key], found);
-    }
-  }
-}
-
-export function own(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -1,6 +1,8 @@
 import type { ChildPlan, Column, TablePlan } from "./columns.ts";
 import { sqlType } from "./columns.ts";
 import { insertSql, quoted, selectByIdSql, upsertSql } from "./compiler.ts";
+import type { RecordId } from "../base/ids.ts";
+import type { Cell } from "./row.ts";
 import type { Db, Statement } from "./sqlite.ts";
 
 /**
@@ -92,7 +94,13 @@ export interface TableStatements {
   readonly setListedSha: Statement;
   readonly touchFence: Statement;
   readonly markGone: Statement;
-  readonly children: readonly { readonly clear: Statement; readonly insert: Statement }[];
+  readonly children: readonly ChildStatements[];
+}
+
+export interface ChildStatements {
+  readonly clear: Statement;
+  /** Inserts the rows of one parent; several with each call. */
+  insert(id: RecordId, rows: readonly (readonly Cell[])[]): void;
 }
 
 export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
@@ -113,9 +121,33 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
     markGone: db.prepare(
       `UPDATE ${quoted(fence)} SET gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ? WHERE id = ?`,
     ),
-    children: plan.children.map((child) => ({
-      clear: db.prepare(`DELETE FROM ${quoted(child.table)} WHERE ${quoted(child.parentKey)} = ?`),
-      insert: db.prepare(insertSql(child.table, [child.parentKey, "position", ...child.columns.map((c) => c.name)])),
-    })),
+    children: plan.children.map((child) => childStatements(db, child)),
+  };
+}
+
+/** So many child rows go into SQLite with one call. */
+const rowsAtOnce = 8;
+
+function childStatements(db: Db, child: ChildPlan): ChildStatements {
+  const names = [child.parentKey, "position", ...child.columns.map((column) => column.name)];
+  const bySize = new Map<number, Statement>();
+  const statementFor = (size: number) => {
+    let statement = bySize.get(size);
+    if (!statement) bySize.set(size, (statement = db.prepare(insertSql(child.table, names, size))));
+    return statement;
+  };
+  return {
+    clear: db.prepare(`DELETE FROM ${quoted(child.table)} WHERE ${quoted(child.parentKey)} = ?`),
+    insert: (id, rows) => {
+      for (let from = 0; from < rows.length; from += rowsAtOnce) {
+        const part = rows.slice(from, from + rowsAtOnce);
+        const cells: Cell[] = [];
+        for (const [i, row] of part.entries()) {
+          cells.push(id, from + i);
+          for (const cell of row) cells.push(cell);
+        }
+        statementFor(part.length).run(cells);
+      }
+    },
   };
 }

@@ -1,12 +1,12 @@
 import type { Lane } from "../base/lane.ts";
 import type { Random } from "../base/random.ts";
-import { resourceNamed, type Manifest } from "../connector/manifest.ts";
+import { resourceNamed } from "../connector/manifest.ts";
 import { pathOf, type Resource } from "../connector/resource.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
 import { readList, readObject } from "../extract/answers.ts";
 import { parseLossless } from "../json/parse.ts";
 import type { Mirror } from "../store/mirror.ts";
-import { cellOf, isObject } from "../store/row.ts";
+import { cellsOf, isObject } from "../store/row.ts";
 import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity.ts";
 
 const metaKey = "identity";
@@ -68,20 +68,18 @@ function noticeOf(kind: "same" | "renamed" | "rotated" | "refused", before: stri
 
 /** One document of the token's company, for its business id; null when it has none. */
 async function probeBusinessId(parts: IdentifyParts): Promise<string | null> {
-  for (const name of parts.mirror.manifest.identity.businessIdIn) {
+  const { businessIdColumn, businessIdIn } = parts.mirror.manifest.identity;
+  for (const name of businessIdIn) {
     const resource = resourceNamed(parts.mirror.manifest, name);
     const body = await firstRecord(parts, resource);
     if (!body) continue;
     const record = parseLossless(body);
-    const column = parts.mirror.table(name).plan.columns.find((one) => one.name === businessIdColumn(parts.mirror.manifest));
-    const cell = column && isObject(record) ? cellOf(column, record) : null;
+    const { plan } = parts.mirror.table(name);
+    const i = plan.columns.findIndex((column) => column.name === businessIdColumn);
+    const cell = isObject(record) ? (cellsOf(plan, record)[i] ?? null) : null;
     if (cell !== null) return String(cell);
   }
   return null;
-}
-
-function businessIdColumn(manifest: Manifest): string {
-  return manifest.identity.businessIdColumn;
 }
 
 async function firstRecord(parts: IdentifyParts, resource: Resource): Promise<Buffer | null> {
