@@ -1,0 +1,57 @@
+import { isIPv4 } from "node:net";
+import { MirrorError } from "../base/errors.ts";
+import type { ServiceRequest } from "../connector/transport.ts";
+
+/** The only place requests go to. */
+export interface BaseUrl {
+  readonly origin: string;
+  /** Without a slash at its end. */
+  readonly path: string;
+}
+
+export function parseBaseUrl(text: string): BaseUrl {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url) throw unusable("it is not a URL");
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw unusable("it must start with https://");
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) throw unusable("http:// is for loopback only");
+  if (url.username || url.password) throw unusable("it must not carry a user name or password");
+  if (/[?#]/.test(text)) throw unusable("it must not have a query or fragment");
+  const path = url.pathname.replace(/\/+$/, "");
+  if (path.includes("//")) throw unusable("its path has an empty segment");
+  return { origin: url.origin, path };
+}
+
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."))
+  );
+}
+
+function unusable(why: string): MirrorError {
+  return new MirrorError("config", `base_url cannot be used: ${why}`, {
+    hint: "give the address of the public API, like https://app.fintoro.sk/api/public/v1",
+  });
+}
+
+/** Path and query under the base; everything that could lead elsewhere is refused. */
+export function targetOf(base: BaseUrl, request: Pick<ServiceRequest, "path" | "query">): string {
+  if (!isPlainPath(request.path))
+    throw new MirrorError("usage", `not a path under the base URL: ${JSON.stringify(request.path)}`);
+  const query = Object.entries(request.query ?? {})
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(
+      ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value).toWellFormed())}`,
+    );
+  return base.path + request.path + (query.length > 0 ? `?${query.join("&")}` : "");
+}
+
+/** Printable ASCII without query, fragment or backslash; no empty segment and none that goes up. */
+function isPlainPath(path: string): boolean {
+  if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#\\]/.test(path)) return false;
+  const segments = path.slice(1).split("/");
+  return path === "/" || segments.every((segment) => segment !== "" && !isDots(segment));
+}
+
+function isDots(segment: string): boolean {
+  return /^\.{1,2}$/.test(segment.replaceAll(/%2e/gi, "."));
+}

@@ -1,0 +1,136 @@
+import type { Readable } from "node:stream";
+import type { Pool } from "undici";
+import type { Clock } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { Lane } from "../base/lane.ts";
+import type { ServiceRequest } from "../connector/transport.ts";
+import type { Governor, Permit } from "../govern/governor.ts";
+import { abandon, readBody, type BodyCaps } from "./body.ts";
+import { startDeadline, type Deadline } from "./deadline.ts";
+import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
+import { errorOfBroken, timedOut } from "./network.ts";
+import type { Slots } from "./slots.ts";
+import type { Counter } from "./stats.ts";
+import type { Words } from "./words.ts";
+
+/** What an exchange needs of its surroundings. */
+export interface Wire {
+  readonly pool: Pool;
+  readonly governor: Governor;
+  readonly slots: Slots;
+  readonly clock: Clock;
+  readonly counter: Counter;
+  readonly words: Words;
+  readonly timeoutMs: number;
+}
+
+/** One request as it goes over the wire. */
+export interface Message {
+  readonly where: string;
+  readonly method: ServiceRequest["method"];
+  readonly target: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | Buffer | null;
+  readonly lane: Lane;
+  readonly signal: AbortSignal;
+  readonly onSent: (() => void) | undefined;
+}
+
+/** An answer whose head has come. `read` takes its body, `leave` lets it go; one of them is called. */
+export interface Head {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly requestId: string | null;
+  read(caps: BodyCaps): Promise<Buffer>;
+  leave(): void;
+}
+
+/**
+ * One exchange: a permit, a connection, a deadline over head and body. Whatever happens, the permit is
+ * settled, the connection given back and the timer stopped. Throws MirrorErrors only.
+ */
+export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
+  const permit = await wire.governor.admit(message.lane, message.signal);
+  const giveBack = await slotOrSpent(wire, message, permit);
+  const deadline = startDeadline(wire.clock, wire.timeoutMs, message.signal);
+  try {
+    return await use(await headOf(wire, message, permit, deadline));
+  } finally {
+    deadline.release();
+    giveBack();
+  }
+}
+
+async function slotOrSpent(wire: Wire, message: Message, permit: Permit): Promise<() => void> {
+  try {
+    return await wire.slots.take(message.lane, message.signal);
+  } catch (error) {
+    permit.lost();
+    throw error;
+  }
+}
+
+async function headOf(wire: Wire, message: Message, permit: Permit, deadline: Deadline): Promise<Head> {
+  let answered = false;
+  try {
+    message.onSent?.();
+    wire.counter.sent();
+    const {
+      statusCode: status,
+      headers: raw,
+      body,
+    } = await wire.pool.request({
+      method: message.method,
+      path: message.target,
+      headers: message.headers,
+      body: message.body,
+      signal: deadline.signal,
+    });
+    const headers = answerHeaders(raw);
+    answered = true;
+    permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
+    wire.counter.status(status);
+    return headFrom(wire, message, deadline, { status, headers, body });
+  } catch (error) {
+    if (!answered) {
+      permit.lost();
+      wire.counter.unanswered();
+    }
+    throw brokenOff(wire, message, deadline, error, null);
+  }
+}
+
+interface Arrived {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  readonly body: Readable;
+}
+
+function headFrom(wire: Wire, message: Message, deadline: Deadline, arrived: Arrived): Head {
+  const { status, headers, body } = arrived;
+  const said = headers["x-request-id"];
+  const requestId = said ? wire.words(said, 128) : null;
+  return {
+    status,
+    headers,
+    requestId,
+    read: (caps) =>
+      readBody(body, headers, caps).catch((error: unknown) => {
+        throw brokenOff(wire, message, deadline, error, requestId);
+      }),
+    leave: () => abandon(body),
+  };
+}
+
+function brokenOff(
+  wire: Wire,
+  message: Message,
+  deadline: Deadline,
+  error: unknown,
+  requestId: string | null,
+) {
+  const broken = { where: message.where, requestId, timeoutMs: wire.timeoutMs };
+  if (deadline.ended() === "deadline") return timedOut(broken);
+  if (deadline.ended() === "stopped") return new MirrorError("stopped", `${message.where}: stopped`);
+  return errorOfBroken(error, broken, wire.words);
+}

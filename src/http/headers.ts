@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { MirrorError } from "../base/errors.ts";
+import type { ServiceRequest } from "../connector/transport.ts";
+import type { BudgetHeaders } from "../govern/governor.ts";
+
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+export interface Identity {
+  readonly token: string;
+  readonly language: string;
+  readonly userAgent: string;
+}
+
+/** Set by the transport alone. */
+const ours = new Set([
+  "authorization",
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "cookie",
+  "host",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+export function requestHeaders(identity: Identity, request: ServiceRequest): Record<string, string> {
+  const given = Object.entries(request.headers ?? {}).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  const taken = given.find(([name]) => ours.has(name));
+  if (taken) throw new MirrorError("usage", `the header ${taken[0]} is the transport's own`);
+  return {
+    accept: request.expect === "bytes" ? "*/*" : "application/json",
+    "accept-language": identity.language,
+    "user-agent": identity.userAgent,
+    ...Object.fromEntries(given),
+    "accept-encoding": "gzip, deflate, br",
+    authorization: `Bearer ${identity.token}`,
+  };
+}
+
+/** Lower-case names, repeated headers joined. */
+export function answerHeaders(raw: IncomingHttpHeaders): AnswerHeaders {
+  const entries = Object.entries(raw).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), [value].flat().join(", ")]));
+}
+
+export function budgetHeaders(headers: AnswerHeaders, nowMs: number): BudgetHeaders {
+  return {
+    limit: wholeNumber(headers["x-ratelimit-limit"]),
+    remaining: wholeNumber(headers["x-ratelimit-remaining"]),
+    retryAfterS: retryAfterS(headers, nowMs),
+  };
+}
+
+/** Seconds, or a date. */
+export function retryAfterS(headers: AnswerHeaders, nowMs: number): number | null {
+  const text = headers["retry-after"]?.trim();
+  if (!text) return null;
+  const seconds = wholeNumber(text);
+  if (seconds !== null) return seconds;
+  const atMs = /[a-z]{3}/i.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
+}
+
+export function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : null;
+}
+
+/** `application/json` of `application/json; charset=utf-8`. */
+export function mediaType(headers: AnswerHeaders): string {
+  return (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+export function isJson(type: string): boolean {
+  return type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
+}

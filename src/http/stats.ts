@@ -1,0 +1,36 @@
+/** What the transport did, for reports and metrics. */
+export interface HttpStats {
+  /** Attempts that left. */
+  readonly requests: number;
+  readonly byStatus: Readonly<Record<string, number>>;
+  /** Attempts after the first of their call. */
+  readonly retried: number;
+  /** Answers of 429. */
+  readonly rateLimited: number;
+  /** Attempts without an answer. */
+  readonly unanswered: number;
+}
+
+export interface Counter {
+  sent(): void;
+  status(status: number): void;
+  retried(): void;
+  unanswered(): void;
+  read(): HttpStats;
+}
+
+export function createCounter(): Counter {
+  const byStatus = new Map<string, number>();
+  const counts = { requests: 0, retried: 0, unanswered: 0 };
+  return {
+    sent: () => void counts.requests++,
+    status: (status) => void byStatus.set(String(status), (byStatus.get(String(status)) ?? 0) + 1),
+    retried: () => void counts.retried++,
+    unanswered: () => void counts.unanswered++,
+    read: () => ({
+      ...counts,
+      byStatus: Object.fromEntries(byStatus),
+      rateLimited: byStatus.get("429") ?? 0,
+    }),
+  };
+}
