@@ -1,0 +1,60 @@
+/**
+ * Exact arithmetic on what JSON carries as numbers: decimals become whole millionths (BigInt), money
+ * becomes whole cents, and rounding is half away from zero, as an accountant does it.
+ */
+const scale = 1_000_000n;
+const scaleDigits = 6;
+
+/** 12.5 -> 12500000n; digits beyond the sixth are rounded. */
+export function decimal(value: number): bigint {
+  if (Number.isSafeInteger(value)) return BigInt(value) * scale;
+  const [mantissa = "0", exponent] = value.toString().toLowerCase().split("e");
+  const negative = mantissa.startsWith("-");
+  const [whole = "0", fraction = ""] = mantissa.replace("-", "").split(".");
+  const shift = Number(exponent ?? 0) + scaleDigits - fraction.length;
+  const digits = BigInt(whole + fraction);
+  const magnitude = shift >= 0 ? digits * 10n ** BigInt(shift) : divide(digits, 10n ** BigInt(-shift));
+  return negative ? -magnitude : magnitude;
+}
+
+/** Millionths -> the nearest JSON number. */
+export function toNumber(value: bigint): number {
+  return Number(value) / Number(scale);
+}
+
+/** Half away from zero. */
+export function divide(a: bigint, b: bigint): bigint {
+  if (b < 0n) return divide(-a, -b);
+  const half = b / 2n;
+  return a >= 0n ? (a + half) / b : -((-a + half) / b);
+}
+
+/** price x quantity, both in millionths, in cents. */
+export function productCents(price: bigint, quantity: bigint): bigint {
+  return divide(price * quantity * 100n, scale * scale);
+}
+
+/** Millionths -> cents. */
+export function toCents(value: bigint): bigint {
+  return divide(value * 100n, scale);
+}
+
+/** `percent` (millionths) of an amount in cents. */
+export function percentOf(cents: bigint, percent: bigint): bigint {
+  return divide(cents * percent, scale * 100n);
+}
+
+/** Price with VAT: millionths times (1 + rate), rounded to cents. */
+export function withVatCents(cents: bigint, rate: number): bigint {
+  return cents + percentOf(cents, decimal(rate));
+}
+
+/** An amount in one currency told in another; rates are units per euro. */
+export function convertCents(cents: bigint, fromRate: number, toRate: number): bigint {
+  return fromRate === toRate ? cents : divide(cents * decimal(toRate), decimal(fromRate));
+}
+
+/** Cents -> the JSON number with at most two decimals. */
+export function amount(cents: bigint): number {
+  return Number(cents) / 100;
+}

@@ -1,0 +1,51 @@
+import type { MessageKey } from "./messages.ts";
+
+export interface Problem {
+  readonly field: string;
+  readonly key: MessageKey;
+  readonly values?: Readonly<Record<string, string | number>>;
+}
+
+/** The request was understood and refused: 422 with a message for each field. */
+export class Invalid extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(`invalid: ${problems.map(({ field, key }) => `${field} ${key}`).join(", ")}`);
+    this.name = "Invalid";
+    this.problems = problems;
+  }
+}
+
+/** No such record in this company: 404. */
+export class Missing extends Error {
+  constructor() {
+    super("No query results for model.");
+    this.name = "Missing";
+  }
+}
+
+/** Collects what is wrong, so that one answer tells it all. */
+export class Problems {
+  readonly #list: Problem[] = [];
+
+  add(field: string, key: MessageKey, values?: Problem["values"]): void {
+    this.#list.push(values === undefined ? { field, key } : { field, key, values });
+  }
+
+  /** Adds the problem unless `holds`. */
+  expect(holds: boolean, field: string, key: MessageKey, values?: Problem["values"]): void {
+    if (!holds) this.add(field, key, values);
+  }
+
+  settle(): void {
+    if (this.#list.length > 0) throw new Invalid(this.#list);
+  }
+}
+
+export function refuse(field: string, key: MessageKey, values?: Problem["values"]): never {
+  const problems = new Problems();
+  problems.add(field, key, values);
+  problems.settle();
+  throw new Error("broken promise: a refusal was settled");
+}

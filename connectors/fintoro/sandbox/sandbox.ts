@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { systemClock } from "../../../src/base/clock.ts";
+import { systemRandom } from "../../../src/base/random.ts";
+import { openCompany, type Company } from "./domain/company.ts";
+import { FaultPlan } from "./faults/plan.ts";
+import { dateOf, localDay } from "./ground/calendar.ts";
+import { documentCount, type SandboxOptions } from "./options.ts";
+import { planOf } from "./seed/plan.ts";
+import { Limiter } from "./service/limiter.ts";
+import type { RequestLog } from "./service/request-log.ts";
+import { basePath } from "./service/requests.ts";
+import { Router } from "./service/route.ts";
+import { fileRoutes } from "./service/routes/files.ts";
+import { readingRoutes } from "./service/routes/reading.ts";
+import { Service } from "./service/service.ts";
+import { Tokens } from "./service/tokens.ts";
+
+export interface SandboxCompany {
+  readonly name: string;
+  /** May write. */
+  readonly token: string;
+  readonly readToken: string;
+}
+
+/** A running stand-in for the service. Everything in it is made up, and it forgets all when it ends. */
+export interface Sandbox {
+  /** `http://127.0.0.1:PORT/api/public/v1` */
+  readonly url: string;
+  readonly port: number;
+  /** The first company's. */
+  readonly token: string;
+  readonly readToken: string;
+  readonly companies: readonly SandboxCompany[];
+  /** The last 20,000 requests, oldest first. */
+  requests(): readonly RequestLog[];
+  close(): Promise<void>;
+}
+
+/** An origin that no name server knows: whoever follows a link out of an answer notices at once. */
+const publicOrigin = "https://app.fintoro.example";
+
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const companies = companiesOf(options);
+  const tokens = new Tokens();
+  const cards = companies.map((company) => grant(tokens, company, options.seed ?? 1));
+  const service = new Service(partsOf(options, companies, tokens));
+  const port = await service.listen(options.port ?? 0);
+  if (options.publicOrigin === "self") {
+    for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
+  }
+  const first = cards[0] ?? { name: "", token: "", readToken: "" };
+  return {
+    url: `http://127.0.0.1:${port}${basePath}`,
+    port,
+    token: first.token,
+    readToken: first.readToken,
+    companies: cards,
+    requests: () => service.requests.list(),
+    close: () => service.close(),
+  };
+}
+
+function companiesOf(options: SandboxOptions): Company[] {
+  const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = "small" } = options;
+  const today = options.today ?? dateOf(localDay(clock.nowMs()));
+  const origin = options.publicOrigin ?? publicOrigin;
+  return Array.from({ length: companies }, (_, index) => {
+    const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin: origin });
+    const allowLoopbackWebhooks = options.allowLoopbackWebhooks ?? false;
+    return openCompany({ index, plan, clock, random, allowLoopbackWebhooks });
+  });
+}
+
+/** Tokens hang on the seed, so that a sandbox started again knows its clients. */
+function grant(tokens: Tokens, company: Company, seed: number): SandboxCompany {
+  const tokenFor = (scope: string) => {
+    const digest = createHash("sha256").update(`${seed}/${company.index}/${scope}`).digest("hex");
+    return `${company.index + 1}|sandbox${scope}${digest.slice(0, 32)}`;
+  };
+  const card = { name: company.settings.name, token: tokenFor("write"), readToken: tokenFor("read") };
+  tokens.grant(card.token, company, "write");
+  tokens.grant(card.readToken, company, "read");
+  return card;
+}
+
+function partsOf(options: SandboxOptions, companies: readonly Company[], tokens: Tokens) {
+  const { clock = systemClock, random = systemRandom, latencyMs = 0 } = options;
+  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
+  return {
+    router: new Router([...readingRoutes(), ...fileRoutes()]),
+    tokens,
+    limiters: companies.map(() => new Limiter(clock, { kind, limit, windowMs })),
+    faults: new FaultPlan(random, options.faults ?? []),
+    clock,
+    random,
+    language: options.language ?? "en",
+    latencyMs: typeof latencyMs === "number" ? ([latencyMs, latencyMs] as const) : latencyMs,
+  };
+}

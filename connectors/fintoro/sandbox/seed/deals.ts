@@ -1,0 +1,94 @@
+import { chanceOf, type Chance } from "../ground/chance.ts";
+import { czechia, slovakia } from "../lookups/countries.ts";
+import { euro } from "../lookups/currencies.ts";
+import { discountLabel } from "../lookups/labels.ts";
+import { languageById } from "../lookups/languages.ts";
+import type { Client, DiscountType, DocumentKind } from "../model/records.ts";
+import { goodOf } from "./catalog.ts";
+import type { Plan } from "./plan.ts";
+import { languageOfCountry, seededClient } from "./parties.ts";
+import { oddNotes, services, type VatClass } from "./words.ts";
+
+/** What a chain of documents is about: who buys what. Every document of the chain tells the same. */
+export interface Deal {
+  readonly client: Client;
+  readonly currencyId: number;
+  readonly languageId: number;
+  readonly reverseCharge: boolean;
+  readonly discountType: DiscountType | null;
+  readonly discountValue: number | null;
+  readonly note: string | null;
+  readonly textAboveItems: string | null;
+  readonly lines: readonly DealLine[];
+}
+
+export interface DealLine {
+  readonly name: string;
+  readonly description: string | null;
+  readonly unitId: number;
+  readonly unitPrice: number;
+  readonly quantity: number;
+  readonly vatClass: VatClass;
+  readonly discountType: DiscountType | null;
+  readonly discountValue: number | null;
+  readonly discountName: string | null;
+  readonly priceListIndex: number | null;
+}
+
+/** Told apart from the deal's body, because lists filter by it. */
+export function dealClientId(plan: Plan, root: DocumentKind, index: number): number {
+  return plan.firstIds.clients + chanceOf(plan.seed, `buyer-${root}`, index).skewed(plan.volumes.clients);
+}
+
+export function dealOf(plan: Plan, root: DocumentKind, index: number): Deal {
+  const client = seededClient(plan, dealClientId(plan, root, index));
+  const chance = chanceOf(plan.seed, `deal-${root}`, index);
+  const country = client.countryId ?? slovakia;
+  const currencyId = chance.often(0.75) ? (client.preferredCurrencyId ?? euro) : euro;
+  const languageId = client.preferredLanguageId ?? languageOfCountry[country] ?? 1;
+  const discounted = chance.often(0.1);
+  const percentage = chance.often(0.7);
+  return {
+    client,
+    currencyId,
+    languageId,
+    reverseCharge: isReverseCharge(client, chance),
+    discountType: discounted ? (percentage ? "percentage" : "fixed") : null,
+    discountValue: discounted ? (percentage ? chance.pick([5, 10, 12.5]) : chance.pick([1, 2.5])) : null,
+    note: chance.often(0.25) ? chance.pick(oddNotes) : null,
+    textAboveItems: chance.often(0.2) ? "Fakturujeme Vám na základe objednávky:" : null,
+    lines: linesOf(plan, chance, languageById(languageId)?.code ?? "sk"),
+  };
+}
+
+function isReverseCharge(client: Client, chance: Chance): boolean {
+  const abroad = client.countryId === czechia || client.countryId === 40 || client.countryId === 276;
+  return client.isVatPayer && (abroad || chance.often(0.02));
+}
+
+function linesOf(plan: Plan, chance: Chance, language: string): DealLine[] {
+  const count = chance.often(0.02) ? 8 : chance.int(1, 4);
+  return Array.from({ length: count }, () => lineOf(plan, chance, language));
+}
+
+function lineOf(plan: Plan, chance: Chance, language: string): DealLine {
+  const listed = plan.volumes.price_list_items > 0 && chance.often(0.65);
+  const priceListIndex = listed ? chance.skewed(plan.volumes.price_list_items) : null;
+  const [name, unitId, cents, vatClass] = chance.pick(services);
+  const service = { name, unitId, priceCents: cents + chance.int(-500, 500), vatClass };
+  const good = priceListIndex === null ? service : goodOf(plan, priceListIndex);
+  const discounted = chance.often(0.12);
+  const percentage = chance.often(0.8);
+  return {
+    name: good.name,
+    description: chance.often(0.2) ? `Obdobie ${chance.int(1, 12)}/${chance.int(1, 4)}. štvrťrok` : null,
+    unitId: good.unitId,
+    unitPrice: good.priceCents / 100,
+    quantity: chance.often(0.7) ? chance.int(1, 12) : chance.int(1, 40_000) / 1000,
+    vatClass: good.vatClass,
+    discountType: discounted ? (percentage ? "percentage" : "fixed") : null,
+    discountValue: discounted ? (percentage ? chance.pick([3, 5, 10, 33.33]) : 0.5) : null,
+    discountName: discounted ? discountLabel(language) : null,
+    priceListIndex,
+  };
+}

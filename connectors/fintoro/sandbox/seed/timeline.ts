@@ -1,0 +1,80 @@
+import { chanceOf } from "../ground/chance.ts";
+import { firstDayOfYear, yearOf } from "../ground/calendar.ts";
+import { formatNumber } from "../domain/numbering.ts";
+import type { DocumentKind } from "../model/records.ts";
+import type { Plan } from "./plan.ts";
+
+const prefixes: Readonly<Record<DocumentKind, string>> = {
+  invoice: "(RRRR)",
+  "credit-note": "DB(RRRR)",
+  proforma: "ZF(RRRR)",
+  order: "OBJ-(RRRR)-",
+  quotation: "CP(RR)",
+};
+
+/**
+ * When the documents of one kind were written, and under which number. Ids grow with the day of
+ * writing; the issue date may lie a few days before it, as it does in real books.
+ */
+export class Timeline {
+  readonly pattern: string;
+  readonly count: number;
+  readonly #plan: Plan;
+  readonly #kind: DocumentKind;
+  /** First index of each of the three years. */
+  readonly #yearStarts: readonly { readonly year: number; readonly first: number }[];
+
+  constructor(plan: Plan, kind: DocumentKind) {
+    this.#plan = plan;
+    this.#kind = kind;
+    this.count = plan.volumes[kind];
+    const firstYear = yearOf(plan.firstDay);
+    this.#yearStarts = [0, 1, 2].map((n) => ({
+      year: firstYear + n,
+      first: this.#firstFrom(firstDayOfYear(firstYear + n)),
+    }));
+    this.pattern = `${prefixes[kind]}(${"C".repeat(Math.max(3, String(this.count).length))})`;
+  }
+
+  writtenDay(index: number): number {
+    const { firstDay, today } = this.#plan;
+    return firstDay + Math.floor(((index + 1) / this.count) * (today - firstDay));
+  }
+
+  issueDay(index: number): number {
+    const day = this.writtenDay(index);
+    const chance = chanceOf(this.#plan.seed, `issue-${this.#kind}`, index);
+    if (!chance.often(0.15)) return day;
+    return Math.max(firstDayOfYear(yearOf(day)), day - chance.int(1, 4));
+  }
+
+  number(index: number): string {
+    const { year, first } = this.#yearOfIndex(index);
+    return formatNumber(this.pattern, { year, month: 1, counter: index - first + 1 });
+  }
+
+  /** The counter that the running year's next document gets. */
+  nextCounter(): number {
+    return this.count - (this.#yearStarts[2]?.first ?? 0) + 1;
+  }
+
+  #yearOfIndex(index: number) {
+    return (
+      this.#yearStarts.findLast(({ first }) => index >= first) ?? {
+        year: yearOf(this.#plan.firstDay),
+        first: 0,
+      }
+    );
+  }
+
+  #firstFrom(day: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.writtenDay(middle) < day) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
