@@ -42,8 +42,9 @@ export const json = <T extends z.ZodType>(schema: T) => scalar(schema, "json");
  * reference does not list at this place (the interface document names them, or a sibling field does).
  */
 export function oneOf<const V extends readonly string[]>(values: V, unlisted: readonly V[number][] = []) {
-  const open = z.union([z.enum(values), z.string()]).meta({ unlisted });
-  return scalar(open as z.ZodType<V[number] | (string & {})>, "text", { values });
+  const open = z.union([z.enum(values), z.string()]);
+  const told = unlisted.length > 0 ? open.meta({ unlisted }) : open;
+  return scalar(told as z.ZodType<V[number] | (string & {})>, "text", { values });
 }
 
 /** The name of an event; the manifest's event rules say which are known. */

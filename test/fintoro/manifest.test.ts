@@ -122,21 +122,21 @@ eachResource("$name", ({ resource }) => {
   });
 
   it("has one meaning for each column", () => {
-    const columns = new Map<string, string>();
+    const meanings = new Map<string, string>();
     for (const [name, column] of columnsOf(resource.fields)) {
       const meaning = JSON.stringify(column);
-      expect(columns.get(name) ?? meaning, name).toBe(meaning);
+      expect(meanings.get(name) ?? meaning, name).toBe(meaning);
       expect(name, "own columns begin with _").toMatch(/^[a-z][a-z0-9_]*$/);
-      columns.set(name, meaning);
+      meanings.set(name, meaning);
     }
   });
 
   it("keeps the parent's key of its child tables free", () => {
     for (const field of Object.values(resource.fields)) {
       if (field.shape !== "children") continue;
-      const columns = columnsOf(field.fields).map(([name]) => name);
-      expect(columns).not.toContain(`${resource.singular}_id`);
-      expect(columns).not.toContain("position");
+      const own = columnsOf(field.fields).map(([name]) => name);
+      expect(own).not.toContain(`${resource.singular}_id`);
+      expect(own).not.toContain("position");
     }
   });
 

@@ -1,0 +1,210 @@
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { createClient, type FintoroClient } from "../../connectors/fintoro/client/client.ts";
+import type { Invoice, InvoicePreview } from "../../connectors/fintoro/client/records.ts";
+import { InvalidError, NotFoundError, RateLimitedError } from "../../src/connector/errors.ts";
+import { answer, pagesOfIds, recordingClient } from "../support/client.ts";
+
+const order = { clientId: 1, items: [{ priceListItemId: 1, quantity: 1 }] };
+
+const giving = (body: unknown) => recordingClient(() => answer(body)).client;
+
+async function collect<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of iterable) all.push(one);
+  return all;
+}
+
+const pagesAsked = (sent: readonly { readonly query?: object }[]) =>
+  sent.map(({ query }) => new Map(Object.entries(query ?? {})).get("page"));
+
+describe("a write that may have to be repeated", () => {
+  it("carries the key it was given", async () => {
+    const { client, sent } = recordingClient();
+    await client.orders.create(order, { idempotencyKey: "order-2026-1" });
+    expect(sent[0]?.headers).toEqual({ "Idempotency-Key": "order-2026-1" });
+  });
+
+  it("gets a key of its own at each call, so that two wishes stay two", async () => {
+    const { client, sent } = recordingClient();
+    await client.orders.create(order);
+    await client.orders.create(order);
+    const [first, second] = sent.map(({ headers }) => headers?.["Idempotency-Key"]);
+    expect(first).not.toBe(second);
+  });
+
+  it("draws keys that nobody can guess when no random is handed in", async () => {
+    const keys: unknown[] = [];
+    const client = createClient({
+      send: async ({ headers }) => {
+        keys.push(headers?.["Idempotency-Key"]);
+        return answer({});
+      },
+    });
+    await client.orders.create(order);
+    await client.orders.create(order);
+    expect(new Set(keys).size).toBe(2);
+  });
+});
+
+describe("an upload", () => {
+  it("goes out as a form, every file under the field files, name and type kept", async () => {
+    const { client, sent } = recordingClient();
+    const files = [
+      new File(["%PDF"], "zmluva č. 1.pdf", { type: "application/pdf" }),
+      new File(["x"], "b.txt"),
+    ];
+    await client.contactActivityAttachments.upload(files);
+    const parts = sent[0]?.form?.getAll("files") ?? [];
+    expect(parts.map((part) => (part instanceof File ? [part.name, part.type] : part))).toEqual([
+      ["zmluva č. 1.pdf", "application/pdf"],
+      ["b.txt", ""],
+    ]);
+    expect(sent[0]?.json).toBeUndefined();
+  });
+});
+
+describe("an answer", () => {
+  it("is handed on as it came: unknown fields, odd values and all", async () => {
+    const record = { id: 7, status: "frozen", novelty: { deep: [1] }, total: null };
+    await expect(giving(record).invoices.show(7)).resolves.toEqual(record);
+  });
+
+  it("of a whole list is its records", async () => {
+    await expect(giving({ data: [{ id: 1 }], more: 1 }).clients.list()).resolves.toEqual([{ id: 1 }]);
+  });
+
+  it("of a paged list is the page with its paginator", async () => {
+    const page = { data: [{ id: 1 }], paginator: { currentPage: 1, totalPages: 1 } };
+    await expect(giving(page).invoices.list()).resolves.toEqual(page);
+  });
+
+  it("that is a file is its bytes", async () => {
+    const bytes = Buffer.from([0x25, 0x50, 0x44, 0x46, 0x00, 0xff]);
+    await expect(giving(bytes).invoices.pdf(7)).resolves.toEqual(bytes);
+  });
+
+  it("without content is nothing, whatever came with it", async () => {
+    await expect(giving("<html>").clients.delete(7)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ["HTML", "<html>", "is not JSON"],
+    ["JSON that breaks off", '{"id": 7', "is not JSON"],
+    ["a list instead of a record", [], "is no object"],
+    ["null", null, "is no object"],
+  ])("of no use is named with the request it came to: %s", async (_, body, words) => {
+    await expect(giving(body).invoices.show(7)).rejects.toMatchObject({
+      kind: "protocol",
+      name: "ProtocolError",
+      status: 200,
+      requestId: "req_7",
+      message: expect.stringContaining(`invoices.show: the answer to GET /invoices/{invoice} ${words}`),
+    });
+  });
+
+  it.each([
+    ["a list without records", { paginator: {} }, "has no data array"],
+    ["a list of something else", { data: [1], paginator: {} }, "something else than records"],
+    ["a page without its paginator", { data: [] }, "has no paginator"],
+  ])("to a list, of no use: %s", async (_, body, words) => {
+    await expect(giving(body).invoices.list()).rejects.toThrow(words);
+  });
+});
+
+describe("an error of the service", () => {
+  it.each([
+    new NotFoundError("gone", { status: 404, requestId: "req_9" }),
+    new InvalidError("refused", { number: ["taken"] }, { status: 422 }),
+    new RateLimitedError("later", { status: 429 }),
+  ])("passes through as it is: $name", async (error) => {
+    const { client } = recordingClient(() => {
+      throw error;
+    });
+    await expect(client.invoices.show(7)).rejects.toBe(error);
+  });
+});
+
+describe("a call's options", () => {
+  it("reach the transport: lane and signal", async () => {
+    const { client, sent } = recordingClient();
+    const { signal } = new AbortController();
+    await client.invoices.show(7, { lane: "webhook", signal });
+    expect(sent[0]).toMatchObject({ lane: "webhook", signal });
+  });
+});
+
+describe("a list read to its end", () => {
+  it("asks for the largest pages, by number, and never follows an address out of an answer", async () => {
+    const { client, sent } = recordingClient(pagesOfIds([[1, 2], [3, 4], [5]]));
+    const ids = (await collect(client.invoices.all({ sortBy: "number" }))).map(({ id }) => id);
+    expect(ids).toEqual([1, 2, 3, 4, 5]);
+    expect(sent.map(({ path, query }) => [path, query])).toEqual(
+      [1, 2, 3].map((page) => ["/invoices", { perPage: 500, sortBy: "number", page }]),
+    );
+  });
+
+  it("knows each list's own largest page, and lets it be made smaller", async () => {
+    const { client, sent } = recordingClient(pagesOfIds([[1]]));
+    await collect(client.contactActivityLogs.all({ clientId: 3 }));
+    await collect(client.businessCases.pages({ perPage: 25 }));
+    expect(sent.map(({ query }) => query?.["perPage"])).toEqual([200, 25]);
+  });
+
+  it("begins where it is told to", async () => {
+    const { client, sent } = recordingClient(pagesOfIds([[1], [2], [3]]));
+    await collect(client.orders.pages({ page: 2 }));
+    expect(pagesAsked(sent)).toEqual([2, 3]);
+  });
+
+  it("asks no more than its reader wants", async () => {
+    const { client, sent } = recordingClient(pagesOfIds([[1, 2], [3]]));
+    for await (const { id } of client.quotations.all()) if (id === 2) break;
+    expect(pagesAsked(sent)).toEqual([1]);
+  });
+
+  it("ends at an empty page, however many are promised", async () => {
+    const { client, sent } = recordingClient(pagesOfIds([[1], []], 99));
+    await expect(collect(client.orders.all())).resolves.toHaveLength(1);
+    expect(pagesAsked(sent)).toEqual([1, 2]);
+  });
+
+  it("ends when a page comes again, so that a lying paginator cannot hold it for ever", async () => {
+    const { client, sent } = recordingClient(pagesOfIds([[1], [2], [1], [2], [1]], 1e9));
+    await expect(collect(client.orders.all())).resolves.toHaveLength(2);
+    expect(pagesAsked(sent)).toEqual([1, 2, 3]);
+  });
+
+  it("refuses a wrong filter before the first request", async () => {
+    const { client, sent } = recordingClient();
+    await expect(collect(client.orders.all({ perPage: 0 }))).rejects.toMatchObject({ kind: "usage" });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("types follow from the table", () => {
+  it("of answers", () => {
+    expectTypeOf<FintoroClient["invoices"]["show"]>().returns.resolves.toEqualTypeOf<Invoice>();
+    expectTypeOf<InvoicePreview["client"]["country"]>().not.toBeAny();
+    expectTypeOf<FintoroClient["invoices"]["pdf"]>().returns.resolves.toEqualTypeOf<Buffer>();
+    expectTypeOf<FintoroClient["clients"]["delete"]>().returns.resolves.toEqualTypeOf<void>();
+  });
+
+  it("of arguments: what must be given must, and keys go only where they are taken", () => {
+    expectTypeOf<FintoroClient["numericalSeries"]["list"]>()
+      .parameter(0)
+      .toExtend<{ documentType: string }>();
+    expectTypeOf<undefined>().not.toExtend<Parameters<FintoroClient["numericalSeries"]["list"]>[0]>();
+    expectTypeOf<undefined>().toExtend<Parameters<FintoroClient["invoices"]["list"]>[0]>();
+    expectTypeOf<Parameters<FintoroClient["orders"]["create"]>[1]>()
+      .extract<object>()
+      .toHaveProperty("idempotencyKey");
+    expectTypeOf<Parameters<FintoroClient["warehouses"]["create"]>[1]>()
+      .extract<object>()
+      .not.toHaveProperty("idempotencyKey");
+  });
+
+  it("of paging: whole lists have no pages", () => {
+    expectTypeOf<FintoroClient["orders"]>().toHaveProperty("pages");
+    expectTypeOf<FintoroClient["clients"]>().not.toHaveProperty("pages");
+  });
+});

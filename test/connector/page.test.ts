@@ -1,0 +1,61 @@
+import { expect, it } from "vitest";
+import { pagesOf, type Page } from "../../src/connector/page.ts";
+
+interface Row {
+  readonly id: number;
+  readonly label?: string;
+}
+
+/** A service that answers with these rows and says this of the number of its pages. */
+function service(rowsOf: (page: number) => readonly Row[], totalPages: (page: number) => number) {
+  const asked: number[] = [];
+  const read = async (page: number): Promise<Page<Row>> => {
+    asked.push(page);
+    const paginator = { currentPage: page, totalPages: totalPages(page) } as Page<Row>["paginator"];
+    return { data: rowsOf(page), paginator };
+  };
+  return { asked, read };
+}
+
+async function countPages(read: (page: number) => Promise<Page<Row>>): Promise<number> {
+  let count = 0;
+  for await (const _ of pagesOf(read, 1)) count++;
+  return count;
+}
+
+it("a list that grows while it is read is read to its new end", async () => {
+  const { read } = service(
+    (page) => [{ id: page }],
+    (page) => (page === 1 ? 2 : 3),
+  );
+  await expect(countPages(read)).resolves.toBe(3);
+});
+
+it("a page is the same page when its records are, whatever became of their labels", async () => {
+  const { read, asked } = service(
+    (page) => [{ id: 1, label: `read ${page}` }],
+    () => 9,
+  );
+  await expect(countPages(read)).resolves.toBe(1);
+  expect(asked).toEqual([1, 2]);
+});
+
+it("a paginator without a number of pages is read until nothing new comes", async () => {
+  const { read } = service(
+    (page) => (page <= 4 ? [{ id: page }] : []),
+    () => Number.NaN,
+  );
+  await expect(countPages(read)).resolves.toBe(4);
+});
+
+it("a list without end is given up with a word, not read for ever", async () => {
+  const { read, asked } = service(
+    (page) => [{ id: page }],
+    (page) => page + 1,
+  );
+  await expect(countPages(read)).rejects.toMatchObject({
+    kind: "protocol",
+    message: "the list does not end after 50000 pages",
+  });
+  expect(asked).toHaveLength(50_000);
+});
