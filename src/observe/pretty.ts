@@ -43,14 +43,11 @@ function clockTime(iso: string): string {
   return new Date(iso).toTimeString().slice(0, 8);
 }
 
-/** The service's texts cannot move the cursor or colour the screen. */
+/** The service's texts cannot move the cursor, colour the screen or turn the direction of a line. */
 export function visible(text: string): string {
-  return Array.from(text, (character) => (isControl(character) ? escape(character) : character)).join("");
-}
-
-function isControl(character: string): boolean {
-  const code = character.codePointAt(0) ?? 0;
-  return (code < 32 && character !== "\n") || (code >= 127 && code < 160);
+  return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (character) =>
+    character === "\n" ? character : escape(character),
+  );
 }
 
 function escape(character: string): string {

@@ -1,0 +1,104 @@
+import { existsSync } from "node:fs";
+import { isLoopbackUrl } from "../../config/address.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import { resourceNamed, type Manifest } from "../../connector/manifest.ts";
+import type { ServiceAnswer } from "../../connector/transport.ts";
+import { parseLossless } from "../../json/parse.ts";
+import { Meta } from "../../store/meta.ts";
+import { isObject } from "../../store/row.ts";
+import { openDatabase } from "../../store/sqlite.ts";
+import { judgeIdentity, refusal, type Identity } from "../../sync/identity.ts";
+import { connectService } from "../service.ts";
+import { checkDataDir } from "./disk.ts";
+import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";
+
+/** Asks the service who the token is of: one request, which also tells the time over there. */
+export async function checkToken(subject: CheckSubject): Promise<readonly CheckResult[]> {
+  const { context, config, company } = subject;
+  const { manifest } = context.connectors[0];
+  const writable = checkDataDir(config.dataDir).status === "ok";
+  try {
+    const service = connectService(context, config, company, {
+      attempts: 2,
+      budget: writable ? "file" : "memory",
+    });
+    try {
+      const { path } = whoami(manifest);
+      const answer = await service.transport.send({
+        method: "GET",
+        path,
+        expect: "json",
+        signal: context.signal,
+      });
+      const skew = judgeClock(answer.headers["date"], context.clock.nowMs());
+      return [judgeToken(nameIn(answer, manifest)), judgeMirror(subject, nameIn(answer, manifest)), skew];
+    } finally {
+      await service.close();
+    }
+  } catch (error) {
+    return [failFrom("token", error)];
+  }
+}
+
+function whoami(manifest: Manifest): { path: string } {
+  const { list } = resourceNamed(manifest, manifest.identity.resource);
+  if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
+  return list;
+}
+
+function nameIn({ body }: ServiceAnswer, manifest: Manifest): string | null {
+  const record = parseLossless(body);
+  const name = isObject(record) ? record[manifest.identity.nameField] : null;
+  return typeof name === "string" && name !== "" ? name : null;
+}
+
+/** Whether the token may also write cannot be asked without writing; the mirror never needs it. */
+function judgeToken(name: string | null): CheckResult {
+  if (name === null)
+    return fail("token", "the service does not say whose token it is", "check base_url", "protocol");
+  return ok("token", `reads "${name}"; reading is all a mirror needs`);
+}
+
+/** Is the mirror that is already there of the same company? */
+function judgeMirror({ config, company }: CheckSubject, name: string | null): CheckResult {
+  const { mirror } = mirrorFiles(config, company.name);
+  if (!existsSync(mirror)) return ok("identity", "no mirror yet: the first sync pins the company");
+  const db = openDatabase(mirror, { readonly: true });
+  try {
+    const pinned = new Meta(db).get<Identity>("identity");
+    const verdict = judgeIdentity(pinned, {
+      name: name ?? "",
+      token: company.token.reveal(),
+      businessId: null,
+    });
+    if (verdict.kind === "refused") return failFrom("identity", refusal(verdict.why));
+    return ok("identity", pinned ? `the mirror is of "${pinned.name}"` : "nothing pinned yet");
+  } catch (error) {
+    return failFrom("identity", error);
+  } finally {
+    db.close();
+  }
+}
+
+const skewWarnMs = 60_000;
+/** The service signs the time into nothing, but receivers refuse deliveries that are older than this. */
+const skewFailMs = 300_000;
+
+export function judgeClock(date: string | undefined, nowMs: number): CheckResult {
+  const there = Date.parse(date ?? "");
+  if (Number.isNaN(there))
+    return warn("clock", "the service does not tell its time", "make sure this machine's is right");
+  const skewMs = nowMs - there;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  const hint =
+    "set this machine's clock (chrony, ntpd, systemd-timesyncd): webhook deliveries are judged by it";
+  const detail = `${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the service`;
+  if (Math.abs(skewMs) >= skewFailMs) return fail("clock", detail, hint);
+  return Math.abs(skewMs) >= skewWarnMs ? warn("clock", detail, hint) : ok("clock", detail);
+}
+
+export function checkBaseUrl(baseUrl: string, published: string): CheckResult {
+  if (baseUrl === published) return ok("base_url", baseUrl);
+  if (isLoopbackUrl(baseUrl)) return ok("base_url", `${baseUrl} (this machine)`);
+  return warn("base_url", baseUrl, `the published address is ${published}`);
+}

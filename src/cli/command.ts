@@ -1,0 +1,86 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import type { LoadedConfig, LoadOptions } from "../config/load.ts";
+import type { Manifest } from "../connector/manifest.ts";
+import type { AdjustableLog } from "../observe/log.ts";
+import type { ProgressView } from "../observe/progress-view.ts";
+import type { Ending } from "./exit-code.ts";
+import type { Globals } from "./globals.ts";
+import type { OptionSpecs, OptionValues } from "./options.ts";
+import type { Output } from "./output.ts";
+
+/** Everything a command may use of the world. */
+export interface CommandContext {
+  readonly globals: Globals;
+  readonly connectors: readonly [Connector, ...Connector[]];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Of this program. */
+  readonly version: string;
+  /** Data. Everything else goes to the log. */
+  readonly output: Output;
+  readonly log: AdjustableLog;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Aborts on SIGINT and SIGTERM: stop at the next safe point. */
+  readonly signal: AbortSignal;
+  /** Reads the config: warns, sets the log level, keeps its secrets out of every line from now on. */
+  config(secrets?: LoadOptions["secrets"]): LoadedConfig;
+  /** Does `work` while showing how it stands. */
+  progress<T>(read: () => readonly ProgressView[], work: () => Promise<T>): Promise<T>;
+}
+
+/** A remote system as the composition root knows it. */
+export interface Connector {
+  readonly manifest: Manifest;
+  startSandbox(order: SandboxOrder): Promise<RunningSandbox>;
+}
+
+/** What the `sandbox` command asks for; undefined leaves it to the sandbox. */
+export interface SandboxOrder {
+  readonly port: number;
+  readonly seed: number | undefined;
+  /** `small`, `medium` or a number. */
+  readonly records: string | undefined;
+  readonly limit: number | undefined;
+  readonly windowMs: number | undefined;
+  readonly limiter: string | undefined;
+  readonly latencyMs: number | undefined;
+  readonly faults: string | undefined;
+}
+
+export interface RunningSandbox {
+  readonly url: string;
+  readonly token: string;
+  readonly companies: readonly {
+    readonly name: string;
+    readonly token: string;
+    readonly readToken: string;
+  }[];
+  close(): Promise<void>;
+}
+
+export interface CommandSpec<S extends OptionSpecs> {
+  /** Words of the command line: `connector check`. */
+  readonly name: string;
+  readonly summary: string;
+  /** As help shows them: `[resource...]`. */
+  readonly args?: readonly { readonly name: string; readonly doc: string }[];
+  readonly options: S;
+  readonly run: (
+    context: CommandContext,
+    input: { readonly args: readonly string[]; readonly options: OptionValues<S> },
+  ) => Promise<Ending>;
+}
+
+/** A command whose option types are known only to itself. */
+export interface Command extends Omit<CommandSpec<OptionSpecs>, "run"> {
+  readonly run: (
+    context: CommandContext,
+    input: { readonly args: readonly string[]; readonly options: never },
+  ) => Promise<Ending>;
+}
+
+export function command<const S extends OptionSpecs>(spec: CommandSpec<S>): Command {
+  return spec;
+}

@@ -1,0 +1,67 @@
+import { codeOfError, codeOfEnding } from "./exit-code.ts";
+import { failureOf } from "./failure.ts";
+import { listenForSignals, type StopSignalNotice } from "./interruption.ts";
+import { createOutput } from "./output.ts";
+import { readCommandLine, type Request } from "./program.ts";
+import { createVoice, earlyGlobals, tellFailure, type Voice } from "./voice.ts";
+import { createContext, type World } from "./world.ts";
+
+/** One run of the program, from its arguments to its exit code. */
+export interface Invocation {
+  /** Never throws. */
+  run(): Promise<number>;
+  /** For what nobody caught: tells it and gives the exit code. */
+  fail(error: unknown): Promise<number>;
+}
+
+export function createInvocation(world: World): Invocation {
+  const output = createOutput(world.stdout);
+  let voice = createVoice(world, earlyGlobals(world.argv), output);
+  const fail = async (error: unknown) => {
+    voice.screen.close();
+    await tellFailure(voice, error);
+    return codeOfError(error, null);
+  };
+  return {
+    fail,
+    async run() {
+      try {
+        const request = readCommandLine(world.argv, world.commands, world.version);
+        if (request.kind === "run") {
+          voice = createVoice(world, request.globals, output);
+          return await perform(world, request, voice);
+        }
+        await output.line(request.text);
+        return 0;
+      } catch (error) {
+        return await fail(error);
+      }
+    },
+  };
+}
+
+async function perform(world: World, request: Request & { kind: "run" }, voice: Voice): Promise<number> {
+  const tellSignal: StopSignalNotice = (signal) =>
+    voice.log.info("stopping at the next safe point; once more to stop at once", { signal });
+  const interruption = listenForSignals(world.signals, tellSignal, (code) => {
+    voice.screen.close();
+    world.endNow(code);
+  });
+  try {
+    const context = createContext(world, request.globals, voice, interruption.signal);
+    const ending = await request.command.run(context, request.input);
+    return codeOfEnding(ending, interruption.heard);
+  } catch (error) {
+    if (stoppedByReader(error, voice) && !interruption.heard) return 0;
+    voice.screen.close();
+    await tellFailure(voice, error);
+    return codeOfError(error, interruption.heard);
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** `changes --follow | head`: whoever read has read enough. */
+function stoppedByReader(error: unknown, { output }: Voice): boolean {
+  return output.closed.aborted && failureOf(error).kind === "stopped";
+}

@@ -1,0 +1,25 @@
+import path from "node:path";
+import type { Config } from "./config.ts";
+
+/** Everything that belongs to one company in the data folder. */
+export interface MirrorFiles {
+  readonly mirror: string;
+  readonly report: string;
+  /** What is known of the request budget, shared by all processes that ask the service. */
+  readonly budget: string;
+  /** Held by the one process that writes the mirror. */
+  readonly lock: string;
+  /** PDFs and attachments. */
+  readonly folder: string;
+}
+
+export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
+  const named = (ending: string) => path.join(dataDir, `${company}${ending}`);
+  return {
+    mirror: named(".db"),
+    report: named(".report.db"),
+    budget: named(".budget.db"),
+    lock: named(".lock"),
+    folder: named(".files"),
+  };
+}

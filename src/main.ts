@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from "node:fs";
+import { manifest } from "../connectors/fintoro/manifest.ts";
+import { systemClock } from "./base/clock.ts";
+import { systemRandom } from "./base/random.ts";
+import type { Connector, SandboxOrder } from "./cli/command.ts";
+import { commands } from "./cli/commands.ts";
+import { createInvocation } from "./cli/run.ts";
+
+/**
+ * The composition root and the process's entry: the real clock, streams and connector, handed to one
+ * invocation. Nothing here decides anything.
+ */
+const fintoro: Connector = { manifest, startSandbox };
+
+const invocation = createInvocation({
+  argv: process.argv.slice(2),
+  env: process.env,
+  cwd: process.cwd(),
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signals: process,
+  endNow: (code) => process.exit(code),
+  clock: systemClock,
+  random: systemRandom,
+  version: ownVersion(),
+  commands,
+  connectors: [fintoro],
+});
+
+const failHard = async (error: unknown) => process.exit(await invocation.fail(error));
+process.on("uncaughtException", (error) => void failHard(error));
+process.on("unhandledRejection", (error) => void failHard(error));
+process.stderr.on("error", () => undefined);
+
+process.exitCode = await invocation.run();
+
+/** Read only when it is asked for: no other command pays for the sandbox. */
+async function startSandbox({ records, faults, ...order }: SandboxOrder) {
+  const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
+  const { parseRecords } = await import("../connectors/fintoro/sandbox/options.ts");
+  const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/parse.ts");
+  const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
+  return start({
+    ...given,
+    ...(records === undefined ? {} : { records: parseRecords(records) }),
+    ...(faults === undefined ? {} : { faults: parseFaults(faults) }),
+  });
+}
+
+/** From package.json, which is one folder up in the source and two in the built package. */
+function ownVersion(): string {
+  const places = ["../package.json", "../../package.json"].map(
+    (relative) => new URL(relative, import.meta.url),
+  );
+  const file = places.find((url) => existsSync(url));
+  if (!file) return "unknown";
+  const { version } = JSON.parse(readFileSync(file, "utf8")) as { version?: string };
+  return version ?? "unknown";
+}
