@@ -36,7 +36,7 @@ type Arguments<O extends Operation> = [
 
 type RecordOf<A> = A extends { readonly schema: infer S extends z.ZodObject } ? z.output<S> : never;
 
-export type AnswerOf<A> = A extends { readonly kind: "record" }
+type AnswerOf<A> = A extends { readonly kind: "record" }
   ? RecordOf<A>
   : A extends { readonly kind: "list"; readonly paged: true }
     ? Page<RecordOf<A>>
@@ -46,10 +46,10 @@ export type AnswerOf<A> = A extends { readonly kind: "record" }
         ? Buffer
         : void;
 
-export type Method<O extends Operation> = (...args: Arguments<O>) => Promise<AnswerOf<O["answer"]>>;
+type Method<O extends Operation> = (...args: Arguments<O>) => Promise<AnswerOf<O["answer"]>>;
 
 /** A list in pages also reads itself to the end. */
-export interface Paging<O extends Operation> {
+interface Paging<O extends Operation> {
   /** Page after page; `perPage` is the largest the service takes unless given. */
   readonly pages: (...args: Arguments<O>) => AsyncGenerator<Page<RecordOf<O["answer"]>>, void, undefined>;
   /** Record after record. */

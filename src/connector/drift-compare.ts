@@ -12,7 +12,7 @@ export interface Drift {
 export type Tell = (severity: Drift["severity"], where: string, what: string) => void;
 
 /** Which way the value travels: what we send must be taken, what we get must be understood. */
-export type Direction = "request" | "answer";
+type Direction = "request" | "answer";
 
 export interface Sides {
   readonly direction: Direction;

@@ -1,44 +1,39 @@
 import { systemRandom, type Random } from "../../../src/base/random.ts";
-import type { CallOptions } from "../../../src/connector/call-types.ts";
+import type { CallOptions, Methods } from "../../../src/connector/call-types.ts";
 import { methodsOf } from "../../../src/connector/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
-import { operationGroups as operations } from "../operations/index.ts";
+import * as groups from "../operations/groups.ts";
+import type { AttachmentUpload } from "./records.ts";
 
-export type FintoroClient = ReturnType<typeof createClient>;
+type Groups = typeof groups;
+type Named = Omit<Groups, "token" | "contactActivityAttachments">;
+
+interface Special {
+  /** The company that the token belongs to. */
+  readonly whoami: Methods<Groups["token"]>["whoami"];
+  readonly contactActivityAttachments: {
+    /** First step of two: the tokens it gives are named when an event is created or updated. */
+    readonly upload: (files: readonly File[], options?: CallOptions) => Promise<readonly AttachmentUpload[]>;
+  };
+}
+
+/** `client.invoices.show(7)`: a group of methods for each group of operations. */
+export type FintoroClient = Special & { readonly [K in keyof Named]: Methods<Groups[K]> };
 
 /**
  * The whole public API as typed methods. What the service would refuse is refused here first (kind
  * `usage`); its answers are handed on as they came; its errors are the transport's ServiceErrors.
  */
-export function createClient(transport: Transport, parts: { readonly random?: Random } = {}) {
+export function createClient(transport: Transport, parts: { readonly random?: Random } = {}): FintoroClient {
   const random = parts.random ?? systemRandom;
-  const { upload } = methodsOf(operations.contactActivityAttachments, transport, random);
-  return Object.freeze({
-    whoami: methodsOf(operations.token, transport, random).whoami,
-    lookups: methodsOf(operations.lookups, transport, random),
-    numericalSeries: methodsOf(operations.numericalSeries, transport, random),
-    subjects: methodsOf(operations.subjects, transport, random),
-    clients: methodsOf(operations.clients, transport, random),
-    suppliers: methodsOf(operations.suppliers, transport, random),
-    bankAccounts: methodsOf(operations.bankAccounts, transport, random),
-    businessCaseStatuses: methodsOf(operations.businessCaseStatuses, transport, random),
-    businessCases: methodsOf(operations.businessCases, transport, random),
+  const { token, contactActivityAttachments, ...named } = groups;
+  const { upload } = methodsOf(contactActivityAttachments, transport, random);
+  const methods = Object.entries(named).map(([name, group]) => [name, methodsOf(group, transport, random)]);
+  const special: Special = {
+    whoami: methodsOf(token, transport, random).whoami,
     contactActivityAttachments: {
-      /** First step of two: the tokens it gives are named when an event is created or updated. */
-      upload: (files: readonly File[], options?: CallOptions) => upload({ files: [...files] }, options),
+      upload: (files, options) => upload({ files: [...files] }, options),
     },
-    contactActivityLogs: methodsOf(operations.contactActivityLogs, transport, random),
-    warehouses: methodsOf(operations.warehouses, transport, random),
-    warehouseInboundReceipts: methodsOf(operations.warehouseInboundReceipts, transport, random),
-    warehouseOutboundReceipts: methodsOf(operations.warehouseOutboundReceipts, transport, random),
-    priceListItems: methodsOf(operations.priceListItems, transport, random),
-    webhookSubscriptions: methodsOf(operations.webhookSubscriptions, transport, random),
-    invoices: methodsOf(operations.invoices, transport, random),
-    creditNotes: methodsOf(operations.creditNotes, transport, random),
-    proformas: methodsOf(operations.proformas, transport, random),
-    orders: methodsOf(operations.orders, transport, random),
-    quotations: methodsOf(operations.quotations, transport, random),
-    documentPayments: methodsOf(operations.documentPayments, transport, random),
-    documentMails: methodsOf(operations.documentMails, transport, random),
-  });
+  };
+  return Object.freeze({ ...Object.fromEntries(methods), ...special }) as FintoroClient;
 }

@@ -37,7 +37,7 @@ const clientOverride = z.strictObject({
 });
 
 /** With `clientId` the object overrides the snapshot; without, the client is found or created by it. */
-export const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };
+const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };
 export const needsClient = oneOrOther(["clientId"], ["client"]);
 
 export const discountType = maybe(z.enum(discountTypes));
@@ -70,15 +70,15 @@ export const stockedItems = lines(z.strictObject(stockedLine).refine(...isWhole)
 export const keptItems = lines(z.strictObject({ ...stockedLine, uuid: maybe(z.uuid()) }).refine(...isWhole));
 
 /** A number of one's own, or a series that gives one; never both. */
-export const numbering = { number: maybe(words(20, 1)), numericalSeriesId: maybe(id) };
+const numbering = { number: maybe(words(20, 1)), numericalSeriesId: maybe(id) };
 
-export const symbols = {
+const symbols = {
   variableSymbol: variableSymbol.optional(),
   constantSymbol: maybe(constantSymbol),
   specificSymbol: maybe(variableSymbol),
 };
 
-export const discount = { discountType, discountValue: maybe(amount(0)) };
+const discount = { discountType, discountValue: maybe(amount(0)) };
 export const texts = { note: maybe(words(3000)), textAboveItems: maybe(words(3000)) };
 export const currencyRate = amount(0.00001, 10_000_000);
 

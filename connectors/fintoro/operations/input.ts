@@ -41,7 +41,7 @@ export const limits = { tenTrillion, quantity: 1_000_000 } as const;
 export const variableSymbol = z.int().min(0).max(9_999_999_999);
 export const constantSymbol = z.int().min(0).max(9_999);
 
-export const sortDirection = z.enum(["asc", "desc"]).optional();
+const sortDirection = z.enum(["asc", "desc"]).optional();
 export const sorted = <const K extends readonly string[]>(keys: K) => ({
   sortBy: z.enum(keys).optional(),
   sortDirection,

@@ -20,7 +20,7 @@ import { currency } from "./lookups.ts";
 /** Types that a user writes; the service adds `document_*` by itself. */
 export const writtenLogTypes = ["note", "email", "phone_call", "document_linked"] as const;
 
-export const logTypes = [
+const logTypes = [
   ...writtenLogTypes,
   "document_created",
   "document_updated",
@@ -28,7 +28,7 @@ export const logTypes = [
   "document_payment_added",
 ] as const;
 
-export const relatedDocumentTypes = [
+const relatedDocumentTypes = [
   "invoice",
   "proforma",
   "order",
@@ -40,7 +40,7 @@ export const relatedDocumentTypes = [
   "warehouse-outbound-receipt",
 ] as const;
 
-export const relatedDocument = record({
+const relatedDocument = record({
   documentType: stated(oneOf(relatedDocumentTypes)),
   documentId: stated(doc("Id within the table of its type", integer())),
   name: stated(text()),
@@ -50,7 +50,7 @@ export const relatedDocument = record({
   currency: stated(orNull(nested("currencies", currency))),
 });
 
-export const logMetadata = record({
+const logMetadata = record({
   content: stated(doc("Text of the note, mail or call", orNull(text()))),
   email: stated(orNull(text())),
   personName: stated(doc("Who was on the phone", orNull(text()))),
@@ -62,7 +62,7 @@ export const logMetadata = record({
   relatedDocument: stated(orNull(snapshot(relatedDocument))),
 });
 
-export const logAttachment = record({
+const logAttachment = record({
   id: stated(integer()),
   name: stated(doc("File name", text())),
   mimeType: stated(text()),

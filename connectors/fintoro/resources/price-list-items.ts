@@ -14,7 +14,7 @@ import {
 } from "../../../src/connector/schema.ts";
 import { unit } from "./lookups.ts";
 
-export const priceListItemStock = record({
+const priceListItemStock = record({
   warehouseId: idOf("warehouses"),
   warehouseName: text(),
   warehouseCode: text(),

@@ -13,7 +13,7 @@ export const proformaPreview = record({
   hasVat: of.hasVat,
 });
 
-export const proformaItem = record({
+const proformaItem = record({
   id: integer(),
   ...of.itemHead,
   discountType: of.openDiscountType(),

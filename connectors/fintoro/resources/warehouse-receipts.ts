@@ -20,7 +20,7 @@ import { currency, language } from "./lookups.ts";
 import { clientSnapshot, companySnapshot, supplierSnapshot } from "./snapshots.ts";
 import { warehouse } from "./warehouses.ts";
 
-export const receiptItem = record({
+const receiptItem = record({
   id: integer(),
   priceListItemId: idOf("price_list_items"),
   priceListItemName: doc("Name on the day of the receipt", text()),

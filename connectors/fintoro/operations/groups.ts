@@ -1,0 +1,33 @@
+/** Every operation the service offers, grouped and named as the client offers them. */
+export {
+  lookupOperations as lookups,
+  seriesOperations as numericalSeries,
+  subjectOperations as subjects,
+  tokenOperations as token,
+} from "./basics.ts";
+export { bankAccountOperations as bankAccounts } from "./bank-accounts.ts";
+export { clientOperations as clients, supplierOperations as suppliers } from "./contacts.ts";
+export {
+  attachmentOperations as contactActivityAttachments,
+  businessCaseOperations as businessCases,
+  businessCaseStatusOperations as businessCaseStatuses,
+  contactActivityLogOperations as contactActivityLogs,
+} from "./crm.ts";
+export {
+  creditNoteOperations as creditNotes,
+  invoiceOperations as invoices,
+  orderOperations as orders,
+  proformaOperations as proformas,
+  quotationOperations as quotations,
+} from "./documents.ts";
+export {
+  documentMailOperations as documentMails,
+  documentPaymentOperations as documentPayments,
+} from "./payments.ts";
+export {
+  inboundReceiptOperations as warehouseInboundReceipts,
+  outboundReceiptOperations as warehouseOutboundReceipts,
+  priceListItemOperations as priceListItems,
+  warehouseOperations as warehouses,
+} from "./warehouse.ts";
+export { webhookSubscriptionOperations as webhookSubscriptions } from "./webhooks.ts";
