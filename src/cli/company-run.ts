@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { isoTime } from "../base/clock.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
@@ -42,7 +43,7 @@ export function companyRun(context: CommandContext, config: Config, company: Com
     run: async () => {
       const startedAt = isoTime(context.clock.nowMs());
       try {
-        return await locked(context, config, company, async () => {
+        return await locked(config, company, async () => {
           const gate = { mostRequests: asked.mostRequests, closed: asked.closed };
           const service = connectService(context, config, company, { gate });
           try {
@@ -58,13 +59,9 @@ export function companyRun(context: CommandContext, config: Config, company: Com
   };
 }
 
-async function locked<T>(
-  context: CommandContext,
-  config: Config,
-  company: CompanyConfig,
-  work: () => Promise<T>,
-): Promise<T> {
+async function locked<T>(config: Config, company: CompanyConfig, work: () => Promise<T>): Promise<T> {
   const files = mirrorFiles(config, company.name);
+  mkdirSync(config.dataDir, { recursive: true });
   const lock = takeWriterLock(files.lock, "sync");
   try {
     return await work();

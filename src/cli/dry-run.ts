@@ -22,9 +22,10 @@ export async function dryRun(
   config: Config,
   companies: readonly CompanyConfig[],
   resources: readonly Resource[],
+  full: boolean,
 ): Promise<Outcome> {
   const estimates: Record<string, Estimate> = {};
-  for (const company of companies) estimates[company.name] = await estimate(context, config, company, resources);
+  for (const company of companies) estimates[company.name] = await estimate(context, config, company, resources, full);
   if (context.globals.json) {
     await context.output.json({ dry_run: true, companies: estimates });
     return "complete";
@@ -40,12 +41,13 @@ async function estimate(
   config: Config,
   company: CompanyConfig,
   resources: readonly Resource[],
+  full: boolean,
 ): Promise<Estimate> {
   const { mirror } = mirrorFiles(config, company.name);
   const db = existsSync(mirror) ? openDatabase(mirror, { readonly: true }) : null;
   const service = connectService(context, config, company);
   try {
-    const found = await estimateRun(service.transport, resources, db ? new Records(db) : null, false);
+    const found = await estimateRun(service.transport, resources, db ? new Records(db) : null, full);
     return summed(found, context.connectors[0].manifest.limits);
   } finally {
     db?.close();

@@ -39,7 +39,7 @@ function resourceProgress(tally: Tally, { name }: Resource, queue: readonly Queu
   const reads = sum(mine) - lists;
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
   const known = tally.totals.get(name) ?? null;
-  if (!counts) return { name, phase: mine.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
+  if (!counts || (counts.listed === 0 && mine.length > 0 && reads === 0)) return { name, phase: mine.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
   if (counts.failed > 0) return { name, phase: "failed", done: counts.listed, total: known, changed };
   if (lists > 0) return { name, phase: "listing", done: counts.listed, total: known, changed };
   if (reads === 0) return { name, phase: "done", done: counts.listed, total: counts.listed, changed };

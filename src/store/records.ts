@@ -15,6 +15,11 @@ export class Records {
     return Number(this.db.prepare(`SELECT count(*) FROM ${fence(resource)} WHERE gone = 0`).pluck().get());
   }
 
+  counts(resource: string): { live: number; deleted: number } {
+    const sql = `SELECT count(*) - coalesce(sum(gone), 0) AS live, coalesce(sum(gone), 0) AS deleted FROM ${fence(resource)}`;
+    return this.db.prepare(sql).get() as { live: number; deleted: number };
+  }
+
   isLive(resource: string, id: RecordId): boolean {
     return this.db.prepare(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`).get(id) !== undefined;
   }

@@ -128,16 +128,10 @@ export class Engine {
   }
 
   private async take(resource: Resource, work: Work, reading: Reading, answer: ServiceAnswer): Promise<void> {
-    const restore = this.session.tally.snapshot();
-    try {
-      if (work.kind === "child") takeChildList(this.session, resource, work, reading, answer.body);
-      else if (work.kind === "detail" || work.kind === "confirm") {
-        takeDetail(this.session, resource, work, reading, answer.body);
-      } else await takeList(this.session, resource, work, reading, answer.body);
-    } catch (error) {
-      restore();
-      throw error;
-    }
+    if (work.kind === "child") takeChildList(this.session, resource, work, reading, answer.body);
+    else if (work.kind === "detail" || work.kind === "confirm") {
+      takeDetail(this.session, resource, work, reading, answer.body);
+    } else await takeList(this.session, resource, work, reading, answer.body);
   }
 
   private fail(resource: Resource, work: Work, error: unknown, reading: Reading): void {

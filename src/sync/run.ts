@@ -109,6 +109,7 @@ function begin(
 function newSession(parts: RunParts, options: RunOptions, runs: Runs, run: number, startedAtMs: number): Session {
   const { mirror, clock, log, tally } = parts;
   const { full, allowMassDelete, parentsPerRun } = options;
+  tally.begin(options.resources.map((resource) => resource.name));
   return {
     ...{ manifest: mirror.manifest, mirror, clock, log, tally, runs, run, startedAtMs, full, allowMassDelete },
     queue: new Queue(mirror.db),

@@ -38,6 +38,17 @@ export interface Session {
   readonly removals: Map<string, number>;
 }
 
+/** The door, with this run's counts: what a rolled back answer had counted is taken back. */
+export function applyCounted(session: Session, step: () => void): void {
+  const restore = session.tally.snapshot();
+  try {
+    session.mirror.apply(step);
+  } catch (error) {
+    restore();
+    throw error;
+  }
+}
+
 /** May this run remove `more` records of the resource? Counts them if so. */
 export function mayRemove(session: Session, resource: string, more: number): boolean {
   const soFar = session.removals.get(resource) ?? 0;

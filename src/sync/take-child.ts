@@ -9,14 +9,14 @@ import type { Reading } from "../store/reading.ts";
 import type { Work } from "../work/item.ts";
 import { addChildList, takeListed } from "./listed-record.ts";
 import { isWhole, askForAbsent } from "./settle.ts";
-import type { Session } from "./session.ts";
+import { applyCounted, type Session } from "./session.ts";
 
 /** One page of a parent's list, with what its end means for the parent's records. */
 export function takeChildList(session: Session, resource: Resource, work: Work, reading: Reading, body: Buffer): void {
   const payload = work.payload as ChildPayload;
   const { records, paginator } = readList(body);
   const facts = pageFacts(paginator, payload.page, records.count);
-  session.mirror.apply(() => {
+  applyCounted(session, () => {
     const ids = takeListed(session, resource, reading, records, { from: 0, to: records.count }, true);
     session.tally.of(resource.name).listed += ids.length;
     if (payload.page === 1) askForNextPages(session, resource, payload, facts, reading);

@@ -7,14 +7,14 @@ import type { Reading } from "../store/reading.ts";
 import type { ListedAs } from "../store/resource-table.ts";
 import type { Work } from "../work/item.ts";
 import { ownedBy, removeRecord } from "./remove.ts";
-import type { Session } from "./session.ts";
+import { applyCounted, type Session } from "./session.ts";
 
 /** A record as its own route gives it, and the records it owns. */
 export function takeDetail(session: Session, resource: Resource, work: Work, reading: Reading, body: Buffer): void {
   const id = recordOf(work);
   const slice = readDetail(body, id);
   session.provenRoutes.add(resource.name);
-  session.mirror.apply(() => {
+  applyCounted(session, () => {
     const listed = (work.payload as { listed?: ListedAs } | undefined)?.listed;
     const fate = session.mirror.table(resource.name).put(reading, id, slice, "detail", listed);
     session.tally.fate(resource.name, fate);

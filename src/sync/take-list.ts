@@ -9,7 +9,7 @@ import type { Reading } from "../store/reading.ts";
 import { pageTarget, type Work } from "../work/item.ts";
 import { takeListed } from "./listed-record.ts";
 import { settleListing } from "./settle.ts";
-import type { Session } from "./session.ts";
+import { applyCounted, type Session } from "./session.ts";
 
 /** So many records go through the door at once; a longer answer is cut so that other answers get their turn. */
 export const recordsAtOnce = 1_000;
@@ -30,7 +30,7 @@ export function takeSingle(session: Session, resource: Resource, reading: Readin
  */
 export async function takeList(session: Session, resource: Resource, work: Work, reading: Reading, body: Buffer): Promise<void> {
   if (resource.list.kind === "single") {
-    session.mirror.apply(() => {
+    applyCounted(session, () => {
       takeSingle(session, resource, reading, body);
       session.queue.done(work, reading.sentSeq);
     });
@@ -44,7 +44,7 @@ export async function takeList(session: Session, resource: Resource, work: Work,
   const take = (range: { from: number; to: number }) =>
     ids.push(...takeListed(session, resource, reading, records, range, firstAttempt));
   const rest = await takeInParts(session, records, take);
-  session.mirror.apply(() => {
+  applyCounted(session, () => {
     take(rest);
     closePage(session, resource, work, reading, ids, facts);
     session.queue.done(work, reading.sentSeq);
@@ -60,7 +60,7 @@ export async function takeInParts(
   let from = 0;
   for (; records.count - from > recordsAtOnce; from += recordsAtOnce) {
     const range = { from, to: from + recordsAtOnce };
-    session.mirror.apply(() => take(range));
+    applyCounted(session, () => take(range));
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   return { from, to: records.count };

@@ -44,6 +44,11 @@ export class Tally {
   readonly totals = new Map<string, number>();
   private readonly troubles = new Map<string, Trouble>();
 
+  /** Resources are told in this order, whichever answers first. */
+  begin(resources: Iterable<string>): void {
+    for (const resource of resources) this.of(resource);
+  }
+
   of(resource: string): ResourceCounts {
     let counts = this.resources.get(resource);
     if (!counts) {

@@ -33,7 +33,7 @@ export const syncCommand = command({
     const { config } = context.config();
     const companies = selectCompanies(config, context.globals.company);
     const resources = selectResources(context.connectors[0].manifest, config.resources, input.args);
-    if (input.options.dryRun) return dryRun(context, config, companies, resources);
+    if (input.options.dryRun) return dryRun(context, config, companies, resources, input.options.full);
     const timer = new AbortController();
     const asked = requestOf(input.options, resources, timer.signal);
     const runs = companies.map((company) => companyRun(context, config, company, asked));

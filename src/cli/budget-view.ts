@@ -1,0 +1,19 @@
+import { existsSync } from "node:fs";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import { createGovernor } from "../govern/create-governor.ts";
+import type { BudgetView } from "../govern/governor.ts";
+import { openBudgetFile } from "../govern/sqlite-store.ts";
+import type { CommandContext } from "./command.ts";
+
+/** What is known of the request budget, without asking the service; null where nothing was ever asked. */
+export function budgetView({ clock, log }: CommandContext, config: Config, company: CompanyConfig): BudgetView | null {
+  const path = mirrorFiles(config, company.name).budget;
+  if (!existsSync(path)) return null;
+  const store = openBudgetFile({ path, clock, log });
+  try {
+    return createGovernor({ store, clock, windowMs: config.rateLimit.windowMs }).view();
+  } finally {
+    store.close();
+  }
+}

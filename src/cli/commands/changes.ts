@@ -1,0 +1,86 @@
+import { MirrorError } from "../../base/errors.ts";
+import { parseLossless } from "../../json/parse.ts";
+import { stringifyLossless } from "../../json/stringify.ts";
+import { Changes, type Change } from "../../store/changes.ts";
+import { command, type CommandContext } from "../command.ts";
+import { openExisting } from "../open-mirror.ts";
+import { flag, text, wholeNumber } from "../options.ts";
+import { selectCompanies, selectResources } from "../selection.ts";
+
+const followEveryMs = 500;
+
+export const changesCommand = command({
+  name: "changes",
+  summary: "the change log as JSON lines, oldest first",
+  options: {
+    since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", { min: 0, max: 9e15 }),
+    follow: flag("--follow", "stay and print new changes as they are committed"),
+    resource: text("--resource <table>", "only this table"),
+  },
+  run: async (context, { options }) => {
+    const { config } = context.config("when_used");
+    const [company, another] = selectCompanies(config, context.globals.company);
+    if (!company) return "complete";
+    if (another) throw new MirrorError("usage", "the config has several companies", { hint: "name one with --company" });
+    if (options.follow && context.globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
+    const manifest = context.connectors[0].manifest;
+    const resource = options.resource ?? null;
+    if (resource !== null) selectResources(manifest, config.resources, [resource]);
+    const db = openExisting(config, company);
+    try {
+      const changes = new Changes(db);
+      const since = options.since ?? 0;
+      if (context.globals.json) await printDocument(context, changes, since, resource);
+      else await printLines(context, changes, since, resource, options.follow);
+    } finally {
+      db.close();
+    }
+    return "complete";
+  },
+});
+
+async function printLines(
+  context: CommandContext,
+  changes: Changes,
+  since: number,
+  resource: string | null,
+  follow: boolean,
+): Promise<void> {
+  let seq = since;
+  for (;;) {
+    const some = changes.after(seq, resource);
+    for (const change of some) await context.output.line(changeLine(change));
+    seq = some.at(-1)?.seq ?? seq;
+    if (context.signal.aborted || (some.length === 0 && !follow)) return;
+    if (some.length === 0) await context.clock.sleep(followEveryMs, context.signal);
+  }
+}
+
+/** One document, but never the whole of it in memory. */
+async function printDocument(context: CommandContext, changes: Changes, since: number, resource: string | null): Promise<void> {
+  let seq = since;
+  await context.output.line('{"changes":[');
+  let comma = "";
+  for (let some = changes.after(seq, resource); some.length > 0; some = changes.after(seq, resource)) {
+    for (const change of some) {
+      await context.output.line(comma + changeLine(change));
+      comma = ",";
+    }
+    seq = some.at(-1)?.seq ?? seq;
+  }
+  await context.output.line(`],"next_since":${seq}}`);
+}
+
+/** `before` and `after` are set in as they were received, number literals included. */
+export function changeLine(change: Change): string {
+  const facts = {
+    ...{ resource: change.resource, op: change.op, at: change.at, cause: change.cause, request_id: change.requestId },
+  };
+  const head = `{"seq":${change.seq},"record_id":${change.recordId},${JSON.stringify(facts).slice(1, -1)}`;
+  return `${head},"before":${oneLine(change.before)},"after":${oneLine(change.after)}}`;
+}
+
+function oneLine(json: string | null): string {
+  if (json === null) return "null";
+  return /[\r\n]/.test(json) ? stringifyLossless(parseLossless(json)) : json;
+}

@@ -1,0 +1,86 @@
+import { formatDuration } from "../../base/units.ts";
+import type { CompanyConfig, Config } from "../../config/config.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import { lockHolder } from "../../store/lock.ts";
+import { readHealth, type Health } from "../../sync/health.ts";
+import { budgetView } from "../budget-view.ts";
+import { command, type CommandContext } from "../command.ts";
+import { worstOutcome, type Outcome } from "../exit-code.ts";
+import { openForReading } from "../open-mirror.ts";
+import { durationMs } from "../options.ts";
+import { selectCompanies, selectResources } from "../selection.ts";
+import { statusLines, type CompanyStatus, type Freshness } from "../status-text.ts";
+
+export const statusCommand = command({
+  name: "status",
+  summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
+  options: {
+    maxAge: durationMs("--max-age <duration>", "exit 1 if any table was last read whole longer ago than this"),
+  },
+  run: async (context, { options }) => {
+    const { config } = context.config("when_used");
+    const statuses: Record<string, CompanyStatus> = {};
+    for (const company of selectCompanies(config, context.globals.company)) {
+      statuses[company.name] = companyStatus(context, config, company, options.maxAge ?? null);
+    }
+    if (context.globals.json) await context.output.json({ companies: statuses });
+    else {
+      const nowMs = context.clock.nowMs();
+      for (const [name, status] of Object.entries(statuses)) {
+        for (const line of statusLines(name, status, nowMs)) await context.output.line(line);
+      }
+    }
+    return worstOutcome(Object.values(statuses).map(outcomeOf));
+  },
+});
+
+function companyStatus(
+  context: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+  maxAgeMs: number | null,
+): CompanyStatus {
+  const files = mirrorFiles(config, company.name);
+  const db = openForReading(config, company);
+  const budget = budgetView(context, config, company);
+  if (!db) return { mirrored: false, writer: null, budget, freshness: { oldest: null, stale: [] }, health: null };
+  try {
+    const { manifest } = context.connectors[0];
+    const spread = config.resources.parentsPerRun["contact_activity_logs"] !== undefined;
+    const health = readHealth(db, manifest, spread);
+    const names = new Set(selectResources(manifest, config.resources, []).map((resource) => resource.name));
+    const freshness = judgeFreshness(health, names, maxAgeMs, context.clock.nowMs());
+    return { mirrored: true, writer: lockHolder(files.lock), budget, freshness, health };
+  } finally {
+    db.close();
+  }
+}
+
+/** Pure: which of the tables the config asks for are older than allowed. */
+export function judgeFreshness(
+  health: Pick<Health, "resources">,
+  names: ReadonlySet<string>,
+  maxAgeMs: number | null,
+  nowMs: number,
+): Freshness {
+  const asked = health.resources.filter(({ name }) => names.has(name));
+  const times = asked.map(({ sweptAt }) => sweptAt);
+  const oldest = times.includes(null) ? null : (times.toSorted()[0] ?? null);
+  if (maxAgeMs === null) return { oldest, stale: [] };
+  const stale = asked
+    .filter(({ sweptAt }) => sweptAt === null || nowMs - Date.parse(sweptAt) > maxAgeMs)
+    .map(({ name, sweptAt }) => ({
+      name,
+      age: sweptAt === null ? "never read whole" : formatDuration(nowMs - Date.parse(sweptAt)),
+    }));
+  return { oldest, stale };
+}
+
+/** Never silent: too old is 1; not whole is 3; there is no mirror is 1. */
+function outcomeOf({ mirrored, freshness, health }: CompanyStatus): Outcome {
+  if (!mirrored || freshness.stale.length > 0) return "difference";
+  if (!health || health.quarantine.length > 0 || health.deadLetters.length > 0) return "partial";
+  if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
+  const last = health.runs.find((run) => run.outcome !== null);
+  return last === undefined || last.outcome === "complete" ? "complete" : "partial";
+}

@@ -1,0 +1,81 @@
+import { formatDuration } from "../base/units.ts";
+import type { BudgetView } from "../govern/governor.ts";
+import type { Health, ResourceHealth } from "../sync/health.ts";
+
+export interface Freshness {
+  /** When the stalest table was last read whole; null: one of them never was. */
+  readonly oldest: string | null;
+  readonly stale: readonly { readonly name: string; readonly age: string }[];
+}
+
+/** What `status --json` prints for a company. */
+export interface CompanyStatus {
+  readonly mirrored: boolean;
+  /** Who is writing right now. */
+  readonly writer: string | null;
+  readonly budget: BudgetView | null;
+  readonly freshness: Freshness;
+  readonly health: Health | null;
+}
+
+/** Pure: the status of a mirror for people. */
+export function statusLines(company: string, status: CompanyStatus, nowMs: number): string[] {
+  const { health, writer, budget } = status;
+  if (!health) return [`${company}: no mirror yet; \`fintoro-mirror sync\` makes it`];
+  return [
+    `${company}: ${headline(status, nowMs)}`,
+    ...(writer ? [`  being written by ${writer}`] : []),
+    ...health.resources.map((resource) => resourceLine(resource, nowMs)),
+    ...queueLines(health),
+    ...(budget ? [budgetLine(budget)] : []),
+    ...troubleLines(health),
+    ...runLines(health, nowMs),
+    ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
+  ];
+}
+
+function headline({ freshness, health }: CompanyStatus, nowMs: number): string {
+  const live = health?.resources.reduce((sum, resource) => sum + resource.live, 0) ?? 0;
+  const fresh = freshness.oldest === null ? "not everything was read whole yet" : `read whole ${ago(freshness.oldest, nowMs)}`;
+  return `${live} records, ${fresh}`;
+}
+
+function resourceLine({ name, live, deleted, sweptAt, stalestParent }: ResourceHealth, nowMs: number): string {
+  const gone = deleted > 0 ? `, ${deleted} deleted` : "";
+  const stalest = stalestParent
+    ? `; stalest list: ${stalestParent.parent} ${stalestParent.id}, ${ago(stalestParent.listedAt, nowMs)}`
+    : "";
+  return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${gone}, ${ago(sweptAt, nowMs)}${stalest}`;
+}
+
+function queueLines({ queue }: Health): string[] {
+  const ready = queue.filter(({ state }) => state === "ready").reduce((sum, { count }) => sum + count, 0);
+  return ready > 0 ? [`  ${ready} requests wait for the next run`] : [];
+}
+
+function budgetLine({ limit, remaining, waitMs }: BudgetView): string {
+  if (limit === null) return "  budget: not known yet";
+  const wait = waitMs > 0 ? `, next permit in ${formatDuration(waitMs)}` : "";
+  return `  budget: ${remaining ?? "?"} of ${limit} requests left in this window${wait}`;
+}
+
+function troubleLines(health: Health): string[] {
+  const troubles = health.resources.flatMap(({ name, troubles: all }) =>
+    all.filter(({ kind }) => kind !== "quarantined" && kind !== "dead").map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
+  );
+  const letters = health.deadLetters.map(({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`);
+  const odd = health.quarantine.map(({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`);
+  const columns = health.newColumns.map((column) => `new column ${column}: the service sends a field nobody knew`);
+  return [...troubles, ...letters, ...odd].map((line) => `  ! ${line}`).concat(columns.map((line) => `  ${line}`));
+}
+
+function runLines({ runs }: Health, nowMs: number): string[] {
+  return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }) => {
+    const took = finishedAt ? ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}` : "";
+    return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? "running, or cut off"}${took}`;
+  });
+}
+
+function ago(iso: string | null, nowMs: number): string {
+  return iso === null ? "never" : `${formatDuration(nowMs - Date.parse(iso))} ago`;
+}

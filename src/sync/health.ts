@@ -1,0 +1,91 @@
+import type { Manifest } from "../connector/manifest.ts";
+import { Parents } from "../store/parents.ts";
+import { Quarantine, type Quarantined } from "../store/quarantine.ts";
+import { Records } from "../store/records.ts";
+import { Runs, type RunRow } from "../store/runs.ts";
+import type { Db } from "../store/sqlite.ts";
+import { Queue, type QueueCount } from "../work/queue.ts";
+import type { CompanyReport } from "./report.ts";
+import type { Trouble } from "./tally.ts";
+
+/** How one resource stands in the mirror. */
+export interface ResourceHealth {
+  readonly name: string;
+  readonly live: number;
+  readonly deleted: number;
+  /** When its list was last read whole, ISO; null: never. */
+  readonly sweptAt: string | null;
+  /** What the last run that asked for it could not do. */
+  readonly troubles: readonly Trouble[];
+  /** Where parents are spread over runs: the list read longest ago. */
+  readonly stalestParent?: { readonly parent: string; readonly id: string; readonly listedAt: string | null };
+}
+
+/** All that `status` tells of a mirror; read beside a running sync, from one snapshot. */
+export interface Health {
+  readonly resources: readonly ResourceHealth[];
+  readonly runs: readonly RunRow[];
+  readonly queue: readonly QueueCount[];
+  readonly quarantine: readonly Quarantined[];
+  readonly deadLetters: readonly { resource: string; target: string; error: string; state: string }[];
+  readonly newColumns: readonly string[];
+}
+
+/** So many runs are looked through for when a resource was last read whole. */
+const runsLookedAt = 200;
+
+export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health {
+  return db.transaction(() => {
+    const runs = new Runs(db).latest(runsLookedAt);
+    const queue = new Queue(db);
+    return {
+      resources: manifest.resources.map((resource) => resourceHealth(db, manifest, resource.name, runs, spread)),
+      runs: runs.slice(0, 10),
+      queue: queue.counts(),
+      quarantine: new Quarantine(db).all(),
+      deadLetters: queue.deadLetters(),
+      newColumns: db
+        .prepare("SELECT table_name || '.' || column_name FROM _schema_changes ORDER BY id")
+        .pluck()
+        .all() as string[],
+    };
+  })();
+}
+
+function resourceHealth(db: Db, manifest: Manifest, name: string, runs: readonly RunRow[], spread: boolean): ResourceHealth {
+  const records = new Records(db);
+  const reports = runs.map((run) => run.report as Partial<CompanyReport>);
+  const last = reports.find((report) => report.resources && name in report.resources);
+  const stalest = spread ? stalestParent(db, manifest, name) : undefined;
+  return {
+    name,
+    ...records.counts(name),
+    sweptAt: sweptAt(manifest, name, reports),
+    troubles: last?.troubles?.filter((trouble) => trouble.resource === name) ?? [],
+    ...(stalest ? { stalestParent: stalest } : {}),
+  };
+}
+
+/** What has no list of its own is as fresh as the stalest of what brings it. */
+function sweptAt(manifest: Manifest, name: string, reports: readonly Partial<CompanyReport>[]): string | null {
+  const list = manifest.resources.find((resource) => resource.name === name)?.list;
+  if (list?.kind === "owned" || list?.kind === "parents") {
+    const sources = list.kind === "owned" ? list.by : list.parents;
+    const times = sources.map((source) => sweptAt(manifest, source.resource, reports));
+    return times.includes(null) ? null : (times.toSorted()[0] ?? null);
+  }
+  return reports.find((report) => report.swept?.[name])?.swept?.[name] ?? null;
+}
+
+function stalestParent(db: Db, manifest: Manifest, name: string): ResourceHealth["stalestParent"] {
+  const list = manifest.resources.find((resource) => resource.name === name)?.list;
+  if (list?.kind !== "parents") return undefined;
+  const parents = new Parents(db);
+  const stalest = list.parents.flatMap(({ resource }) =>
+    parents.stalest(name, resource, 1).map((one) => ({ parent: resource, ...one })),
+  );
+  const [first] = stalest.toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0));
+  if (!first) return undefined;
+  const listedAt = first.listedAtMs === null ? null : new Date(first.listedAtMs).toISOString();
+  return { parent: first.parent, id: String(first.id), listedAt };
+}
