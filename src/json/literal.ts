@@ -1,0 +1,104 @@
+/**
+ * Numbers that JavaScript's cannot hold. The rule is about values, not writing: a literal is a plain
+ * number exactly when printing that number gives the literal's value again.
+ */
+import { assert } from "../base/errors.ts";
+
+export type JsonValue = null | boolean | number | string | NumberLiteral | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [key: string]: JsonValue;
+}
+
+/** A number literal whose value a double would change: kept as it was written. */
+export class NumberLiteral {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  /** JSON.stringify writes the literal itself, not a string. */
+  toJSON(): unknown {
+    return (JSON as typeof JSON & RawJson).rawJSON(this.text);
+  }
+}
+
+/** In Node since 21, in the types of no year's standard yet. */
+interface RawJson {
+  rawJSON(text: string): unknown;
+}
+
+/** A literal of JSON's grammar to the number it is, or to itself where no number is. */
+export function numberLiteral(text: string): number | NumberLiteral {
+  return isExact(text) ? Number(text) : new NumberLiteral(text);
+}
+
+/** Does a double print as the value that is written here? False for what is no number literal. */
+export function isExact(text: string): boolean {
+  const value = Number(text);
+  const printed = String(value);
+  if (printed === text) return Number.isFinite(value);
+  if (!Number.isFinite(value)) return false;
+  return sameDecimal(decimalOf(text), decimalOf(printed));
+}
+
+/** The integer that a value is, exact: bigint beyond 2^53. Null for anything else, also past 64 bits. */
+export function integerOf(value: unknown): number | bigint | null {
+  if (typeof value === "number") {
+    if (!Number.isInteger(value)) return null;
+    return Number.isSafeInteger(value) ? value + 0 : integerOf(new NumberLiteral(String(value)));
+  }
+  if (!(value instanceof NumberLiteral)) return null;
+  const { digits, exponent } = decimalOf(value.text);
+  if (exponent < 0 || digits.length + exponent > 19) return null;
+  const whole = BigInt(decimalText(value));
+  return BigInt.asIntN(64, whole) === whole ? whole : null;
+}
+
+/** Past this many places a literal is left as it is written: 1e999999999 must not become its zeros. */
+const maxPlaces = 1000;
+
+/** The value in plain decimal, no exponent: what CSV cells and DECIMAL columns are made from. */
+export function decimalText(value: number | bigint | NumberLiteral): string {
+  if (typeof value === "bigint") return value.toString();
+  assert(typeof value !== "number" || Number.isFinite(value), "an amount is a finite number");
+  const text = String(value);
+  const { negative, digits, exponent } = decimalOf(text);
+  if (digits.length + Math.abs(exponent) > maxPlaces) return text;
+  return (negative ? "-" : "") + withPoint(digits === "" ? "0" : digits, exponent);
+}
+
+function withPoint(digits: string, exponent: number): string {
+  if (exponent >= 0) return digits + "0".repeat(exponent);
+  const padded = digits.padStart(1 - exponent, "0");
+  return `${padded.slice(0, exponent)}.${padded.slice(exponent)}`;
+}
+
+/** `digits` times ten to the `exponent`; no zeros at either end, none at all for 0. */
+interface Decimal {
+  readonly negative: boolean;
+  readonly digits: string;
+  readonly exponent: number;
+}
+
+function decimalOf(text: string): Decimal {
+  const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
+  const unsigned = mantissa.startsWith("-") ? mantissa.slice(1) : mantissa;
+  const [whole = "", fraction = ""] = unsigned.split(".");
+  const all = whole + fraction;
+  let first = 0;
+  let last = all.length;
+  while (first < last && all.charCodeAt(first) === 0x30) first++;
+  while (last > first && all.charCodeAt(last - 1) === 0x30) last--;
+  if (first === last) return { negative: false, digits: "", exponent: 0 };
+  const exponent = Number(power) - fraction.length + (all.length - last);
+  return { negative: unsigned !== mantissa, digits: all.slice(first, last), exponent };
+}
+
+function sameDecimal(a: Decimal, b: Decimal): boolean {
+  return a.negative === b.negative && a.exponent === b.exponent && a.digits === b.digits;
+}

@@ -1,0 +1,70 @@
+/**
+ * JSON.parse without its one loss. The native parser does the work; a text with a number it would change,
+ * or one that it refuses, goes through the exact parser, which also knows where a fault is.
+ */
+import { isUtf8 } from "node:buffer";
+import { assert } from "../base/errors.ts";
+import { parseExactly, Unexpected } from "./exact.ts";
+import { describe, malformed } from "./fault.ts";
+import type { JsonValue } from "./literal.ts";
+import { maxDepth } from "./scan.ts";
+import { maySuffer } from "./suspect.ts";
+
+export type { JsonObject, JsonValue } from "./literal.ts";
+
+/** `offsetBytes` is where the slice stands in its answer; errors count from there. */
+export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValue {
+  const bytes = typeof slice === "string" ? Buffer.from(slice) : slice;
+  const text = typeof slice === "string" ? slice : slice.toString();
+  if (!maySuffer(bytes, text)) {
+    const value = parseNatively(text);
+    if (value !== undefined && !isTooDeep(text, value)) return value;
+  }
+  try {
+    return parseExactly(text, maxDepth);
+  } catch (error) {
+    assert(error instanceof Unexpected, "the exact parser fails only on its input");
+    const before = Buffer.byteLength(text.slice(0, error.at));
+    throw malformed(offsetBytes + before, error.expected, describe(text.codePointAt(error.at)));
+  }
+}
+
+function parseNatively(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hardly any record has so many brackets that their nesting needs a look. */
+function isTooDeep(text: string, value: JsonValue): boolean {
+  return openings(text, "{") + openings(text, "[") > maxDepth && isDeeper(value, maxDepth);
+}
+
+/** Counted no further than it matters. */
+function openings(text: string, bracket: string): number {
+  let count = 0;
+  let at = text.indexOf(bracket);
+  while (at !== -1 && count <= maxDepth) {
+    count++;
+    at = text.indexOf(bracket, at + 1);
+  }
+  return count;
+}
+
+/** Ends at `depth` levels itself, so it cannot run out of stack on what it is to find. */
+function isDeeper(value: JsonValue, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  return Object.values(value).some((member) => isDeeper(member as JsonValue, depth - 1));
+}
+
+/** Broken characters would be stored as U+FFFD and never be seen again: such an answer is refused. */
+export function assertUtf8(body: Buffer): void {
+  if (isUtf8(body)) return;
+  const repaired = Buffer.from(body.toString());
+  let at = 0;
+  while (at < body.length && body[at] === repaired[at]) at++;
+  throw malformed(at, "UTF-8", describe(body[at]));
+}

@@ -1,0 +1,185 @@
+/**
+ * Finding the end of a JSON value without parsing it: strings and brackets are followed, the rest is
+ * passed over. A slice found here may still be no JSON, but then parsing it fails, and whatever
+ * JSON.parse takes as a whole is found here with the same borders.
+ */
+import { malformedAt } from "./fault.ts";
+
+/** `[start, end)` in bytes. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where the scan of an object saw the value of its own `id` key last; 0 for nowhere. */
+export interface IdTrail {
+  at: number;
+}
+
+/** Containers within containers. No record of a service comes near; recursion further on stays safe. */
+export const maxDepth = 200;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+/** `[` and `{`, `]` and `}` differ in this bit only. */
+const bracketBit = 0x20;
+const opening = 0x7b;
+const closing = 0x7d;
+/** Brackets are the only structure above it: most bytes outside strings are settled by one comparison. */
+const belowBrackets = 0x5a;
+
+const space = new Uint8Array(256);
+for (const code of [0x20, 0x09, 0x0a, 0x0d]) space[code] = 1;
+/** What ends a number, `true`, `false` or `null`. */
+const afterScalar = new Uint8Array(space);
+for (const character of '",:[]{}') afterScalar[character.charCodeAt(0)] = 1;
+
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  while (at < bytes.length && space[bytes[at] ?? 0] === 1) at++;
+  return at;
+}
+
+/** From a value's first byte to the byte after its last. */
+export function skipValue(bytes: Uint8Array, at: number, trail: IdTrail): number {
+  const first = bytes[at] ?? 0;
+  if ((first | bracketBit) === opening) return skipContainer(bytes, at, trail);
+  if (first === quote) return skipString(bytes, at);
+  return skipScalar(bytes, at);
+}
+
+/** The hot loop of the project: every byte of every answer passes here once. */
+function skipContainer(bytes: Uint8Array, at: number, trail: IdTrail): number {
+  const length = bytes.length;
+  let depth = 0;
+  while (at < length) {
+    const code = bytes[at++] ?? 0;
+    if (code === quote) {
+      const start = at;
+      at = stringEnd(bytes, at);
+      if (depth === 1 && mayBeId(at - start)) noteId(bytes, start, at, trail);
+    } else if (code > belowBrackets) {
+      const bracket = code | bracketBit;
+      if (bracket === opening) {
+        if (++depth > maxDepth) throw malformedAt(bytes, at - 1, `at most ${maxDepth} levels`);
+      } else if (bracket === closing && --depth === 0) {
+        return at;
+      }
+    }
+  }
+  throw malformedAt(bytes, length, "the rest of a value");
+}
+
+/** From the opening quote to the byte after the closing one. */
+export function skipString(bytes: Uint8Array, at: number): number {
+  return stringEnd(bytes, at + 1);
+}
+
+/** From inside a string to the byte after it. Four bytes a round measured a fifth faster than one. */
+function stringEnd(bytes: Uint8Array, at: number): number {
+  const safe = bytes.length - 4;
+  while (at < safe) {
+    const first = bytes[at++];
+    if (first === quote) return at;
+    if (first === backslash) {
+      at++;
+      continue;
+    }
+    const second = bytes[at++];
+    if (second === quote) return at;
+    if (second === backslash) {
+      at++;
+      continue;
+    }
+    const third = bytes[at++];
+    if (third === quote) return at;
+    if (third === backslash) {
+      at++;
+      continue;
+    }
+    const fourth = bytes[at++];
+    if (fourth === quote) return at;
+    if (fourth === backslash) at++;
+  }
+  while (at < bytes.length) {
+    const code = bytes[at++];
+    if (code === quote) return at;
+    if (code === backslash) at++;
+  }
+  throw malformedAt(bytes, bytes.length, "the rest of a string");
+}
+
+function skipScalar(bytes: Uint8Array, at: number): number {
+  const start = at;
+  while (at < bytes.length && afterScalar[bytes[at] ?? 0] === 0) at++;
+  if (at === start) throw malformedAt(bytes, at, "a value");
+  return at;
+}
+
+/** `id"` is 3 bytes long; with one letter escaped, `i\u0064"`, 8; with both, 13. */
+function mayBeId(lengthBytes: number): boolean {
+  return lengthBytes === 3 || lengthBytes === 8 || lengthBytes === 13;
+}
+
+const idKey = Buffer.from("id");
+
+function noteId(bytes: Uint8Array, start: number, end: number, trail: IdTrail): void {
+  if (!isKey(bytes, start - 1, end, idKey)) return;
+  const next = skipSpace(bytes, end);
+  if (bytes[next] === colon) trail.at = skipSpace(bytes, next + 1);
+}
+
+/** Is the string at `[start, end)`, quotes included, this key, however it is written? */
+export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
+  if (end - start - 2 === key.length) {
+    let same = 0;
+    while (same < key.length && bytes[start + 1 + same] === key[same]) same++;
+    if (same === key.length) return true;
+  }
+  return isEscaped(bytes, start, end) && decodeString(bytes, start, end) === Buffer.from(key).toString();
+}
+
+function isEscaped(bytes: Uint8Array, start: number, end: number): boolean {
+  while (start < end && bytes[start] !== backslash) start++;
+  return start < end;
+}
+
+/** The string at `[start, end)`, quotes included; undefined when it is none that JSON allows. */
+export function decodeString(bytes: Uint8Array, start: number, end: number): string | undefined {
+  try {
+    return JSON.parse(Buffer.from(bytes.subarray(start, end)).toString()) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Told of one member: its key with the quotes, and where its value begins; answers where that ends. */
+export type MemberVisit = (keyStart: number, keyEnd: number, valueAt: number) => number;
+
+/** Goes through an object's own members, from its `{` to the byte after its `}`. */
+export function walkObject(bytes: Uint8Array, at: number, visit: MemberVisit): number {
+  return walk(bytes, at, 0x7d, (start) => {
+    if (bytes[start] !== quote) throw malformedAt(bytes, start, "a key");
+    const keyEnd = skipString(bytes, start);
+    const between = skipSpace(bytes, keyEnd);
+    if (bytes[between] !== colon) throw malformedAt(bytes, between, '":"');
+    return visit(start, keyEnd, skipSpace(bytes, between + 1));
+  });
+}
+
+/** Goes through an array's elements, from its `[` to the byte after its `]`. */
+export function walkArray(bytes: Uint8Array, at: number, visit: (valueAt: number) => number): number {
+  return walk(bytes, at, 0x5d, visit);
+}
+
+function walk(bytes: Uint8Array, at: number, close: number, visit: (at: number) => number): number {
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === close) return at + 1;
+  for (;;) {
+    at = skipSpace(bytes, visit(at));
+    if (bytes[at] === close) return at + 1;
+    if (bytes[at] !== comma) throw malformedAt(bytes, at, `"," or "${String.fromCharCode(close)}"`);
+    at = skipSpace(bytes, at + 1);
+  }
+}

@@ -1,0 +1,93 @@
+import type { Span } from "./scan.ts";
+
+/** One record as it came: its bytes, and its `id` as it is written; null without a usable one. */
+export interface Slice {
+  readonly slice: Buffer;
+  readonly id: string | null;
+}
+
+/** The slices of one array, held as offsets: a hundred thousand records are three numbers each. */
+export interface Slices extends Iterable<Slice> {
+  readonly count: number;
+  span(index: number): Span;
+  slice(index: number): Buffer;
+  id(index: number): string | null;
+}
+
+const numbersEach = 3;
+
+export class SliceTable implements Slices {
+  readonly #body: Buffer;
+  /** Start, end and the offset of the id's value (0 without one) of each slice. */
+  #offsets = new Uint32Array(64 * numbersEach);
+  #count = 0;
+
+  constructor(body: Buffer) {
+    this.#body = body;
+  }
+
+  add(start: number, end: number, idAt: number): void {
+    const at = this.#count * numbersEach;
+    if (at === this.#offsets.length) this.#grow();
+    this.#offsets[at] = start;
+    this.#offsets[at + 1] = end;
+    this.#offsets[at + 2] = idAt;
+    this.#count++;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  span(index: number): Span {
+    return { start: this.#offset(index, 0), end: this.#offset(index, 1) };
+  }
+
+  slice(index: number): Buffer {
+    return this.#body.subarray(this.#offset(index, 0), this.#offset(index, 1));
+  }
+
+  id(index: number): string | null {
+    return integerAt(this.#body, this.#offset(index, 2), this.#offset(index, 1));
+  }
+
+  *[Symbol.iterator](): Generator<Slice> {
+    for (let index = 0; index < this.#count; index++) {
+      yield { slice: this.slice(index), id: this.id(index) };
+    }
+  }
+
+  #offset(index: number, which: number): number {
+    if (!(index >= 0 && index < this.#count)) throw new RangeError(`no slice ${index} of ${this.#count}`);
+    return this.#offsets[index * numbersEach + which] ?? 0;
+  }
+
+  #grow(): void {
+    const wider = new Uint32Array(this.#offsets.length * 2);
+    wider.set(this.#offsets);
+    this.#offsets = wider;
+  }
+}
+
+/** Longer integers are no id of anything; 20 characters hold every 64-bit one. */
+const maxIdBytes = 20;
+
+/** The integer literal that begins at `at` as text; null for any other value, and for `at` 0. */
+export function integerAt(bytes: Buffer, at: number, limit: number): string | null {
+  if (at === 0) return null;
+  const first = bytes[at] === 0x2d ? at + 1 : at;
+  let end = first;
+  while (end < limit && isDigit(bytes[end] ?? 0)) end++;
+  if (end === first || end - at > maxIdBytes || !endsValue(bytes[end] ?? 0)) return null;
+  if (bytes[first] === 0x30 && end > first + 1) return null;
+  return bytes.toString("latin1", at, end);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** White space, `,` or `}`. */
+function endsValue(code: number): boolean {
+  return code <= 0x20 || code === 0x2c || code === 0x7d;
+}

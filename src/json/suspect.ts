@@ -1,0 +1,65 @@
+/**
+ * May a JSON text hold a number that JSON.parse would change? A double carries 15 significant digits and
+ * two-digit exponents without loss, so only longer literals and exponents of three digits are looked at.
+ * The answer may be a false yes (inside a string, say), never a false no: the exact parser decides.
+ */
+import { isExact } from "./literal.ts";
+
+/** Sixteen digits and points in a row are the shortest of interest: one of them has such an index. */
+const stride = 16;
+const half = stride / 2;
+
+/** With what follows a number: hexadecimal ids are full of what looks like an exponent otherwise. */
+const longExponent = /[0-9][eE][-+]?[0-9]{3,}(?:[\s,\]}]|$)/;
+
+const digitOrPoint = classOf("0123456789.");
+const numberByte = classOf("0123456789.eE+-");
+/** What may stand before a number; the start of the text may too. */
+const beforeNumber = classOf(":,[ \t\r\n");
+
+/** `text` is what `bytes` say: bytes are quicker to sample, text is quicker to search. */
+export function maySuffer(bytes: Uint8Array, text: string): boolean {
+  return hasLossyDigits(bytes) || longExponent.test(text);
+}
+
+function hasLossyDigits(bytes: Uint8Array): boolean {
+  for (let at = stride - 1; at < bytes.length; at += stride) {
+    if (!maySpan(bytes, at)) continue;
+    const end = runEnd(bytes, at, digitOrPoint);
+    const isLong = end - runStart(bytes, at, digitOrPoint) >= stride;
+    if (isLong && isLossyLiteral(bytes, at)) return true;
+    // No other run begins before `end`: a long one is looked at once, not at each of its samples.
+    at = end;
+  }
+  return false;
+}
+
+/** A cheap no for most: sixteen in a row around `at` reach eight to one side of it at least. */
+function maySpan(bytes: Uint8Array, at: number): boolean {
+  const before = digitOrPoint[bytes[at - half] ?? 0] ?? 0;
+  // Clamped, not read past the end: that would be right too, and slow.
+  const after = digitOrPoint[bytes[Math.min(at + half, bytes.length - 1)] ?? 0] ?? 0;
+  return ((digitOrPoint[bytes[at] ?? 0] ?? 0) & (before | after)) === 1;
+}
+
+function isLossyLiteral(bytes: Uint8Array, at: number): boolean {
+  const start = runStart(bytes, at, numberByte);
+  if (start > 0 && beforeNumber[bytes[start - 1] ?? 0] === 0) return false;
+  return !isExact(Buffer.from(bytes.subarray(start, runEnd(bytes, at, numberByte))).toString());
+}
+
+function runStart(bytes: Uint8Array, at: number, members: Uint8Array): number {
+  while (at > 0 && members[bytes[at - 1] ?? 0] === 1) at--;
+  return at;
+}
+
+function runEnd(bytes: Uint8Array, at: number, members: Uint8Array): number {
+  while (at < bytes.length && members[bytes[at] ?? 0] === 1) at++;
+  return at;
+}
+
+function classOf(characters: string): Uint8Array {
+  const members = new Uint8Array(256);
+  for (const character of characters) members[character.charCodeAt(0)] = 1;
+  return members;
+}

@@ -1,0 +1,192 @@
+import {
+  array,
+  constant,
+  constantFrom,
+  double,
+  integer,
+  letrec,
+  oneof,
+  record,
+  string,
+  tuple,
+  type Arbitrary,
+} from "fast-check";
+import { MirrorError } from "../../src/base/errors.ts";
+import { cutList } from "../../src/json/cut.ts";
+import { NumberLiteral, type JsonValue } from "../../src/json/literal.ts";
+import { parseLossless } from "../../src/json/parse.ts";
+
+/** The MirrorError that `call` throws; anything else it throws, or nothing, is a failed test. */
+export function refusal(call: () => unknown): MirrorError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+/** What a consumer gets out of a list answer: every slice cut, then parsed. */
+export function readList(body: Buffer): { data: JsonValue[]; ids: (string | null)[] } {
+  const data: JsonValue[] = [];
+  const ids: (string | null)[] = [];
+  for (const { slice, id } of cutList(body).records) {
+    data.push(parseLossless(slice));
+    ids.push(id);
+  }
+  return { data, ids };
+}
+
+/** The value with every number literal as the double that JSON.parse makes of it. */
+export function asDoubles(value: JsonValue): unknown {
+  if (value instanceof NumberLiteral) return Number(value.text);
+  if (Array.isArray(value)) return value.map(asDoubles);
+  if (typeof value !== "object" || value === null) return value;
+  const copy = {};
+  for (const [key, member] of Object.entries(value)) {
+    const descriptor = { value: asDoubles(member), enumerable: true, writable: true, configurable: true };
+    Object.defineProperty(copy, key, descriptor);
+  }
+  return copy;
+}
+
+type SourceReviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
+
+/** The engine's own word on how the top-level `id` was written: an oracle that shares no code with ours. */
+export function nativeIdOf(text: string): string | null {
+  const written = new Map<unknown, string>();
+  const reviver: SourceReviver = function (key, value, { source }) {
+    if (key === "id" && source !== undefined && !Array.isArray(this)) written.set(this, source);
+    return value;
+  };
+  const source = written.get(JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1]));
+  return source !== undefined && /^-?\d+$/.test(source) ? source : null;
+}
+
+const space = constantFrom("", "", "", " ", "\n", "\t", "\r\n  ");
+
+const digits = (maxLength: number) =>
+  array(integer({ min: 0, max: 9 }), { minLength: 1, maxLength }).map((list) => list.join(""));
+
+/** Number literals in every writing that JSON allows, many of them beyond a double. */
+export const numberText = oneof(
+  constantFrom("0", "-0", "1.50", "1e2", "9007199254740993", "1E400", "1e-400", "0.1", "0e999", "5e-324"),
+  constantFrom("0.30000000000000004", "1152921504606846976", "18446744073709551615", "0.000000000000000001"),
+  record({
+    sign: constantFrom("", "-"),
+    whole: oneof(
+      constant("0"),
+      digits(25).map((text) => text.replace(/^0+(?=.)/, "")),
+    ),
+    fraction: oneof(
+      constant(""),
+      digits(25).map((text) => `.${text}`),
+    ),
+    power: oneof(
+      { weight: 3, arbitrary: constant("") },
+      {
+        weight: 1,
+        arbitrary: tuple(constantFrom("e", "E", "e+", "E-"), digits(4)).map(
+          ([mark, exponent]) => mark + exponent,
+        ),
+      },
+    ),
+  }).map(({ sign, whole, fraction, power }) => sign + whole + fraction + power),
+);
+
+const stringPart = oneof(
+  constantFrom(
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "id",
+    "data",
+    " 12345678901234567",
+    "1e400",
+    "č",
+    "🙂",
+    "\u2028",
+  ),
+  constantFrom('\\"', "\\\\", "\\/", "\\n", "\\u0022", "\\u005C", "\\ud83d", "\\uDE00", "\\u0000"),
+  string({ unit: "grapheme", maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
+);
+const stringText = array(stringPart, { maxLength: 5 }).map((parts) => `"${parts.join("")}"`);
+
+const keyText = oneof(
+  constantFrom('"id"', '"\\u0069d"', '"i\\u0064"', '"\\u0069\\u0064"', '"data"', '"paginator"'),
+  constantFrom('"__proto__"', '"constructor"', '"1"', '""', '"ib"', '"ie\\u0064"'),
+  stringText,
+);
+
+function spaced(value: Arbitrary<string>): Arbitrary<string> {
+  return tuple(space, value, space).map((parts) => parts.join(""));
+}
+
+function objectText(value: Arbitrary<string>, maxLength: number): Arbitrary<string> {
+  const member = tuple(spaced(keyText), spaced(value)).map(([key, text]) => `${key}:${text}`);
+  return array(member, { maxLength }).map((members) => `{${members.join(",")}}`);
+}
+
+function arrayText(value: Arbitrary<string>, maxLength: number): Arbitrary<string> {
+  return array(spaced(value), { maxLength }).map((elements) => `[${elements.join(",")}]`);
+}
+
+/** Any JSON value as somebody may write it: white space, escapes, repeated keys and all. */
+export const valueText: Arbitrary<string> = letrec<{ value: string }>((tie) => ({
+  value: oneof(
+    { depthSize: "small", withCrossShrink: true },
+    constantFrom("true", "false", "null"),
+    numberText,
+    stringText,
+    objectText(tie("value"), 5),
+    arrayText(tie("value"), 4),
+  ),
+})).value;
+
+export const recordText = objectText(valueText, 6);
+
+/** A list answer with exactly one `data`, wherever it stands. */
+export const listText = record({
+  before: array(tuple(constantFrom('"meta"', '"paginator"', '"\\u0064"'), valueText), {
+    maxLength: 2,
+  }),
+  key: constantFrom('"data"', '"data"', '"d\\u0061ta"'),
+  data: arrayText(oneof(recordText, recordText, valueText), 6),
+  after: array(tuple(constantFrom('"links"', '"paginator"'), valueText), { maxLength: 2 }),
+  gap: space,
+}).map(({ before, key, data, after, gap }) => {
+  const members = [...before, [key, data], ...after].map((member) => member.join(`${gap}:${gap}`));
+  return `${gap}{${gap}${members.join(`${gap},${gap}`)}${gap}}${gap}`;
+});
+
+/** What happens to bytes on a bad day. */
+export type Damage = readonly [
+  kind: "cut" | "drop" | "insert" | "replace" | "repeat",
+  at: number,
+  byte: number,
+];
+
+export const damages: Arbitrary<Damage[]> = array(
+  tuple(
+    constantFrom("cut", "drop", "insert", "replace", "repeat"),
+    double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+    oneof(constantFrom(...Buffer.from('{}[]",:\\ 0e-.tn')), integer({ min: 0, max: 255 })),
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
+export function damaged(body: Buffer, list: readonly Damage[]): Buffer {
+  return list.reduce((bytes, [kind, share, byte]) => {
+    const at = Math.floor(share * bytes.length);
+    const [head, tail] = [bytes.subarray(0, at), bytes.subarray(at)];
+    if (kind === "cut") return head;
+    if (kind === "drop") return Buffer.concat([head, tail.subarray(1)]);
+    if (kind === "insert") return Buffer.concat([head, Buffer.of(byte), tail]);
+    if (kind === "replace") return Buffer.concat([head, Buffer.of(byte), tail.subarray(1)]);
+    return Buffer.concat([head, tail.subarray(0, 8), tail]);
+  }, body);
+}
