@@ -7,10 +7,12 @@
  */
 import { MirrorError } from "../base/errors.ts";
 import { malformedAt } from "./fault.ts";
+import { decodeString, isKey } from "./key.ts";
 import { parseLossless } from "./parse.ts";
-import { decodeString, isKey, skipSpace, skipValue, walkArray, walkObject } from "./scan.ts";
+import { skipSpace, skipValue } from "./scan.ts";
 import type { IdTrail, Span } from "./scan.ts";
 import { SliceTable, type Slices } from "./slices.ts";
+import { walkArray, walkObject } from "./walk.ts";
 
 export interface ListCut {
   /** The elements of `data`. */

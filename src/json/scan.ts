@@ -4,6 +4,7 @@
  * JSON.parse takes as a whole is found here with the same borders.
  */
 import { malformedAt } from "./fault.ts";
+import { isKey } from "./key.ts";
 
 /** `[start, end)` in bytes. */
 export interface Span {
@@ -20,7 +21,6 @@ export interface IdTrail {
 export const maxDepth = 200;
 
 const quote = 0x22;
-const comma = 0x2c;
 const colon = 0x3a;
 const backslash = 0x5c;
 /** `[` and `{`, `]` and `}` differ in this bit only. */
@@ -128,58 +128,4 @@ function noteId(bytes: Uint8Array, start: number, end: number, trail: IdTrail): 
   if (!isKey(bytes, start - 1, end, idKey)) return;
   const next = skipSpace(bytes, end);
   if (bytes[next] === colon) trail.at = skipSpace(bytes, next + 1);
-}
-
-/** Is the string at `[start, end)`, quotes included, this key, however it is written? */
-export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
-  if (end - start - 2 === key.length) {
-    let same = 0;
-    while (same < key.length && bytes[start + 1 + same] === key[same]) same++;
-    if (same === key.length) return true;
-  }
-  return isEscaped(bytes, start, end) && decodeString(bytes, start, end) === Buffer.from(key).toString();
-}
-
-function isEscaped(bytes: Uint8Array, start: number, end: number): boolean {
-  while (start < end && bytes[start] !== backslash) start++;
-  return start < end;
-}
-
-/** The string at `[start, end)`, quotes included; undefined when it is none that JSON allows. */
-export function decodeString(bytes: Uint8Array, start: number, end: number): string | undefined {
-  try {
-    return JSON.parse(Buffer.from(bytes.subarray(start, end)).toString()) as string;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Told of one member: its key with the quotes, and where its value begins; answers where that ends. */
-export type MemberVisit = (keyStart: number, keyEnd: number, valueAt: number) => number;
-
-/** Goes through an object's own members, from its `{` to the byte after its `}`. */
-export function walkObject(bytes: Uint8Array, at: number, visit: MemberVisit): number {
-  return walk(bytes, at, 0x7d, (start) => {
-    if (bytes[start] !== quote) throw malformedAt(bytes, start, "a key");
-    const keyEnd = skipString(bytes, start);
-    const between = skipSpace(bytes, keyEnd);
-    if (bytes[between] !== colon) throw malformedAt(bytes, between, '":"');
-    return visit(start, keyEnd, skipSpace(bytes, between + 1));
-  });
-}
-
-/** Goes through an array's elements, from its `[` to the byte after its `]`. */
-export function walkArray(bytes: Uint8Array, at: number, visit: (valueAt: number) => number): number {
-  return walk(bytes, at, 0x5d, visit);
-}
-
-function walk(bytes: Uint8Array, at: number, close: number, visit: (at: number) => number): number {
-  at = skipSpace(bytes, at + 1);
-  if (bytes[at] === close) return at + 1;
-  for (;;) {
-    at = skipSpace(bytes, visit(at));
-    if (bytes[at] === close) return at + 1;
-    if (bytes[at] !== comma) throw malformedAt(bytes, at, `"," or "${String.fromCharCode(close)}"`);
-    at = skipSpace(bytes, at + 1);
-  }
 }
