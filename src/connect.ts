@@ -1,0 +1,47 @@
+import { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
+import { manifest } from "../connectors/fintoro/manifest.ts";
+import { systemClock } from "./base/clock.ts";
+import { silentLog, type Log } from "./base/log.ts";
+import { systemRandom } from "./base/random.ts";
+import { createGovernor } from "./govern/create-governor.ts";
+import { openBudgetFile } from "./govern/sqlite-store.ts";
+import { createMemoryStore } from "./govern/store.ts";
+import { createHttp } from "./http/create-http.ts";
+
+export interface ConnectOptions {
+  readonly token: string;
+  /** The published address when not given. */
+  readonly baseUrl?: string;
+  /** `Accept-Language`; `en` when not given. */
+  readonly language?: string;
+  /**
+   * A mirror's `<data_dir>/<company>.budget.db`: shares its request budget. Without it this process
+   * keeps to the budget alone, and knows of others only what the service says.
+   */
+  readonly budgetFile?: string;
+  readonly log?: Log;
+}
+
+/** The typed client over a transport of its own. `close` breaks off what is under way. */
+export interface Connection {
+  readonly client: FintoroClient;
+  close(): Promise<void>;
+}
+
+export function connect(options: ConnectOptions): Connection {
+  const { token, baseUrl = manifest.baseUrl, language = "en", log = silentLog, budgetFile } = options;
+  const parts = { clock: systemClock, log };
+  const store = budgetFile === undefined ? createMemoryStore() : openBudgetFile({ path: budgetFile, ...parts });
+  const governor = createGovernor({ store, ...parts, windowMs: manifest.limits.windowMs });
+  const transport = createHttp({
+    ...{ baseUrl, token, language, governor, random: systemRandom, userAgent: "fintoro-mirror" },
+    ...parts,
+  });
+  return {
+    client: createClient(transport),
+    close: async () => {
+      await transport.close();
+      store.close();
+    },
+  };
+}

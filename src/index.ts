@@ -1,0 +1,18 @@
+/** The library: the typed client, its errors, and the connector's own description. */
+export { connect, type Connection, type ConnectOptions } from "./connect.ts";
+export { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
+export type * from "../connectors/fintoro/client/records.ts";
+export { manifest } from "../connectors/fintoro/manifest.ts";
+export { MirrorError, type ErrorKind } from "./base/errors.ts";
+export {
+  ForbiddenError,
+  InvalidError,
+  NetworkError,
+  NotFoundError,
+  ProtocolError,
+  RateLimitedError,
+  ServiceError,
+  UnauthenticatedError,
+  UnavailableError,
+} from "./connector/errors.ts";
+export type { ServiceAnswer, ServiceRequest, Transport } from "./connector/transport.ts";
