@@ -9,12 +9,16 @@ export interface LogRecord {
 
 const colours = { on: pc.createColors(true), off: pc.createColors(false) };
 
+/** What a person reads from the sentence itself. */
+const forMachines = new Set(["kind"]);
+
 /** One record for a person at a terminal: the time, what happened, and below it what to do next. */
 export function prettyLine(record: LogRecord, colour: boolean): string {
   const paint = colour ? colours.on : colours.off;
   const { level, time, msg, hint, stack, ...fields } = record;
   const label = { error: paint.red("error: "), warn: paint.yellow("warning: ") }[level] ?? "";
-  const details = Object.entries(fields).map(([name, value]) => `${name}=${shown(value)}`);
+  const told = Object.entries(fields).filter(([name]) => !forMachines.has(name));
+  const details = told.map(([name, value]) => `${name}=${shown(value)}`);
   const text = visible(msg)
     .split("\n")
     .join(`\n${" ".repeat(10)}`);

@@ -1,0 +1,120 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { takeWriterLock } from "../../src/store/lock.ts";
+import { rememberIdentity } from "../../src/sync/identify.ts";
+import { fingerprintOf } from "../../src/sync/identity.ts";
+import { jsonLines, playCommand, temporaryFolder } from "../support/cli.ts";
+
+async function runningSandbox() {
+  const sandbox = await startSandbox({ records: "small" });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+function folderFor({ url, token }: { readonly url: string; readonly token: string }): string {
+  const config = `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n`;
+  return temporaryFolder({ "config.yaml": config });
+}
+
+interface Checks {
+  readonly ok: boolean;
+  readonly checks: readonly { readonly name: string; readonly status: string; readonly kind?: string }[];
+}
+
+async function checksIn(cwd: string) {
+  const { code, stdout, stderr } = await playCommand(["check", "--json", "-v"], { cwd });
+  const [document] = jsonLines(stdout) as unknown as [Checks];
+  return { code, ...document, printed: stdout + stderr };
+}
+
+describe("check", () => {
+  test("passes against a service that answers, one line for each thing looked at", async () => {
+    const { code, stdout } = await playCommand(["check"], { cwd: folderFor(await runningSandbox()) });
+    expect(code).toBe(0);
+    const names = stdout.split("\n").flatMap((line) => /^ok {4}((?:acme )?\w+):/.exec(line)?.[1] ?? []);
+    expect(names).toEqual([
+      "config",
+      "base_url",
+      "data_dir",
+      "disk",
+      "acme token",
+      "acme identity",
+      "acme clock",
+      "acme lock",
+      "acme webhook",
+    ]);
+  });
+
+  test("spends one request", async () => {
+    const sandbox = await runningSandbox();
+    await checksIn(folderFor(sandbox));
+    expect(sandbox.requests().map(({ path }) => path)).toEqual([expect.stringMatching(/\/whoami$/)]);
+  });
+
+  test("I9: with a token that is not one exits 4 and never shows it", async () => {
+    const { url } = await runningSandbox();
+    const { code, ok, checks, printed } = await checksIn(folderFor({ url, token: "sk_wrong_0123456789" }));
+    expect({ code, ok }).toEqual({ code: 4, ok: false });
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: "token", status: "fail", kind: "unauthenticated" }),
+    );
+    expect(printed).not.toContain("sk_wrong");
+  });
+
+  test("I10: with the token of another company than the mirror's exits 4", async () => {
+    const cwd = folderFor(await runningSandbox());
+    const mirror = await openMirror(`${cwd}/acme.db`, manifest);
+    const identity = {
+      name: "Iná s. r. o.",
+      salt: "s",
+      fingerprint: fingerprintOf("another token", "s"),
+      businessId: null,
+    };
+    mirror.apply(() => rememberIdentity(mirror, identity));
+    mirror.db.close();
+    const { code, checks } = await checksIn(cwd);
+    expect(code).toBe(4);
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: "identity", status: "fail", kind: "identity" }),
+    );
+  });
+
+  test("without a service exits 1, and warns while another process writes the mirror", async () => {
+    const cwd = folderFor({ url: "http://127.0.0.1:9/api", token: "sk_of_nobody" });
+    const lock = takeWriterLock(`${cwd}/acme.lock`, "sync");
+    onTestFinished(() => lock.release());
+    const { code, stdout } = await playCommand(["check"], { cwd });
+    expect(code).toBe(1);
+    expect(stdout).toContain("fail  acme token: GET /whoami");
+    expect(stdout).toMatch(/warn {2}acme lock: being written by process \d+ \(sync, since /);
+  });
+
+  test("without a config says where it looked and how to get one, exit 2", async () => {
+    const { code, stdout } = await playCommand(["check"], { cwd: temporaryFolder() });
+    expect(code).toBe(2);
+    expect(stdout).toMatch(
+      /^fail {2}config: the config config\.yaml cannot be read: there is no such file\n {6}create one/,
+    );
+  });
+
+  test("tells every mistake of the config, with file, line and column", async () => {
+    const cwd = temporaryFolder({
+      "config.yaml": "companies:\n  acme:\n    tokn: abc\nhttp: { timeout: 5 }\n",
+    });
+    const { code, checks } = await checksIn(cwd);
+    expect(code).toBe(2);
+    expect(checks).toMatchObject([
+      { detail: 'config.yaml:3:5: unknown key "tokn" in companies.acme; did you mean "token"?' },
+      { detail: expect.stringContaining("config.yaml:4:18: http.timeout must be a duration") },
+    ]);
+  });
+
+  test("of a company that is not there names the nearest, exit 2", async () => {
+    const cwd = folderFor({ url: "http://127.0.0.1:9/api", token: "sk_of_nobody" });
+    const { code, stderr } = await playCommand(["check", "--company", "acne"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain(String.raw`the config has no company \"acne\"; did you mean \"acme\"?`);
+  });
+});

@@ -1,0 +1,129 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/disk.ts";
+import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
+import { checkWebhook, isPublicAddress } from "../../src/cli/checks/webhook.ts";
+import type { CheckSubject } from "../../src/cli/checks/check.ts";
+import { temporaryFolder } from "../support/cli.ts";
+import { load } from "../support/config.ts";
+
+describe("the clock", () => {
+  const there = "Sat, 21 Nov 2026 12:00:00 GMT";
+  const noon = Date.parse(there);
+  test.each([
+    [0, "ok", "0 s behind the service"],
+    [2_000, "ok", "2 s ahead of the service"],
+    [-61_000, "warn", "61 s behind the service"],
+    [300_000, "fail", "300 s ahead of the service"],
+    [-86_400_000, "fail", "86400 s behind the service"],
+  ])("%i ms off is %s", (offMs, status, detail) => {
+    expect(judgeClock(there, noon + offMs)).toMatchObject({ status, detail });
+  });
+
+  test("cannot be judged by a service that does not tell its own", () => {
+    expect(judgeClock(undefined, noon).status).toBe("warn");
+    expect(judgeClock("noon", noon).status).toBe("warn");
+  });
+});
+
+describe("the data folder", () => {
+  test("that is not there yet is judged by the one it will be made in", () => {
+    const folder = temporaryFolder();
+    expect(checkDataDir(folder)).toMatchObject({ status: "ok", detail: folder });
+    const deep = path.join(folder, "a/b/c");
+    expect(nearestFolder(deep)).toBe(folder);
+    expect(checkDataDir(deep)).toMatchObject({ status: "ok", detail: `${deep} (will be made)` });
+  });
+
+  test.runIf(process.getuid?.() !== 0)("that cannot be written fails with what to do", () => {
+    const locked = path.join(temporaryFolder(), "locked");
+    mkdirSync(locked);
+    chmodSync(locked, 0o500);
+    expect(checkDataDir(locked)).toMatchObject({
+      status: "fail",
+      hint: expect.stringContaining("owner and mode"),
+    });
+  });
+
+  test.each([
+    [5_000_000_000, "ok"],
+    [999_999_999, "warn"],
+    [99_999_999, "fail"],
+  ])("with %i bytes free is %s", (free, status) => {
+    expect(judgeFreeSpace(free).status).toBe(status);
+  });
+});
+
+test("base_url is the published one, this machine, or worth a look", () => {
+  const published = "https://app.fintoro.sk/api/public/v1";
+  expect(checkBaseUrl(published, published).status).toBe("ok");
+  expect(checkBaseUrl("http://127.0.0.1:80/api", published).status).toBe("ok");
+  expect(checkBaseUrl("https://app.fintoro.sk/api", published)).toMatchObject({
+    status: "warn",
+    hint: expect.stringContaining(published),
+  });
+});
+
+describe("the webhook URL", () => {
+  const addresses: Readonly<Record<string, readonly string[]>> = {
+    "hooks.example.com": ["8.8.8.8", "2a00:1450::1"],
+    "inside.example.com": ["8.8.8.8", "10.1.2.3"],
+  };
+  const lookup = (host: string) => {
+    const found = addresses[host];
+    return found ? Promise.resolve(found) : Promise.reject(new Error("ENOTFOUND"));
+  };
+  const judged = async (webhook: string, base = "https://service.example") => {
+    const { config } = load(`base_url: ${base}\ncompanies: { acme: { token: t, webhook: { ${webhook} } } }`);
+    const [company] = config.companies;
+    return company && checkWebhook({ config, company } as CheckSubject, lookup);
+  };
+
+  test.each([
+    ["", "ok", "not configured"],
+    [
+      "public_url: https://hooks.example.com/webhooks/acme, secrets: [s]",
+      "ok",
+      "https://hooks.example.com/webhooks/acme",
+    ],
+    ["public_url: https://hooks.example.com/webhooks/acme", "warn", "has no secret"],
+    ["public_url: https://hooks.example.com/in, secrets: [s]", "warn", "does not end in /webhooks/acme"],
+    ["public_url: https://nowhere.example.com/, secrets: [s]", "warn", "cannot be resolved here"],
+    [
+      "public_url: https://inside.example.com/, secrets: [s]",
+      "fail",
+      "inside.example.com (10.1.2.3) is not a public address",
+    ],
+    ["public_url: https://printer.local/, secrets: [s]", "fail", "not a public address"],
+    ["public_url: https://localhost/, secrets: [s]", "fail", "not a public address"],
+    ["public_url: http://localhost/, secrets: [s]", "fail", "is not https://"],
+    ["public_url: 'https://[fd00::1]/', secrets: [s]", "fail", "not a public address"],
+    ["public_url: https://192.168.1.5/, secrets: [s]", "fail", "not a public address"],
+  ])("%s", async (webhook, status, detail) => {
+    expect(await judged(webhook)).toMatchObject({ status, detail: expect.stringContaining(detail) });
+  });
+
+  test("of this machine is fine for a stand-in on this machine", async () => {
+    const webhook = "public_url: http://127.0.0.1:8787/webhooks/acme, secrets: [s]";
+    expect(await judged(webhook, "http://127.0.0.1:4000")).toMatchObject({ status: "ok" });
+  });
+});
+
+test.each([
+  ["8.8.8.8", true],
+  ["172.32.0.1", true],
+  ["2a00:1450::1", true],
+  ["172.31.255.255", false],
+  ["169.254.1.1", false],
+  ["100.64.0.1", false],
+  ["0.0.0.0", false],
+  ["255.255.255.255", false],
+  ["::1", false],
+  ["::", false],
+  ["fe80::1", false],
+  ["::ffff:10.0.0.1", false],
+  ["not an address", false],
+])("%s is public: %s", (address, open) => {
+  expect(isPublicAddress(address)).toBe(open);
+});

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { jsonLines, playCommand, temporaryFolder } from "../support/cli.ts";
+
+const reference = fileURLToPath(new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url));
+
+describe("connector check", () => {
+  test.runIf(existsSync(reference))("finds nothing to break against the vendor's reference", async () => {
+    const { code, stdout } = await playCommand(["connector", "check", "--openapi", reference, "--json"]);
+    expect(code).toBe(0);
+    expect(jsonLines(stdout)).toMatchObject([{ breaking: 0 }]);
+  });
+
+  test.each(["empty.yaml", "empty.json"])(
+    "exits 1 on a reference that lacks what the connector calls: %s",
+    async (file) => {
+      const cwd = temporaryFolder({
+        "empty.yaml": "openapi: 3.1.0\ninfo: { title: t, version: '1' }\npaths: {}\n",
+        "empty.json": '{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}',
+      });
+      const { code, stdout } = await playCommand(["connector", "check", "--openapi", file], { cwd });
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^breaking {2}GET \/whoami/m);
+    },
+  );
+
+  test.each([
+    ["nothing given", [], "--openapi FILE is needed", 2],
+    ["no such file", ["--openapi", "nowhere.yaml"], "no such file", 10],
+    ["an empty file", ["--openapi", "empty"], "the file is empty", 2],
+    ["broken YAML", ["--openapi", "broken"], "broken:1:", 2],
+    ["broken JSON", ["--openapi", "half.json"], "half.json:1:", 2],
+    ["something else", ["--openapi", "other"], "OpenAPI", 2],
+  ])("with %s says so", async (_, args, told, expected) => {
+    const cwd = temporaryFolder({
+      empty: "",
+      broken: "a: [",
+      "half.json": '{"a": ',
+      other: "hello: world\n",
+    });
+    const { code, stdout, stderr } = await playCommand(["connector", "check", ...args], { cwd });
+    expect(code).toBe(expected);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(told);
+  });
+});

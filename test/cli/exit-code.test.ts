@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError, type ErrorKind } from "../../src/base/errors.ts";
+import { codeOfEnding, codeOfError } from "../../src/cli/exit-code.ts";
+import { UnauthenticatedError } from "../../src/connector/errors.ts";
+
+describe("an exit code tells what happened", () => {
+  test.each([
+    ["complete", 0],
+    ["failed", 1],
+    ["difference", 1],
+    ["partial", 3],
+    ["stopped", 5],
+  ] as const)("a run that ended %s is %i", (ending, code) => {
+    expect(codeOfEnding(ending, null)).toBe(code);
+  });
+
+  test.each<[ErrorKind, number]>([
+    ["usage", 2],
+    ["config", 2],
+    ["unauthenticated", 4],
+    ["identity", 4],
+    ["stopped", 5],
+    ["database", 10],
+    ["locked", 11],
+    ["forbidden", 1],
+    ["not_found", 1],
+    ["invalid", 1],
+    ["rate_limited", 1],
+    ["unavailable", 1],
+    ["network", 1],
+    ["protocol", 1],
+  ])("an error of kind %s is %i, thrown or only told", (kind, code) => {
+    expect(codeOfError(new MirrorError(kind, "x"), null)).toBe(code);
+    expect(codeOfEnding({ kind }, null)).toBe(code);
+  });
+
+  test("an error of the service counts by its kind, anything unforeseen as the program's own", () => {
+    expect(codeOfError(new UnauthenticatedError("401"), null)).toBe(4);
+    expect(codeOfError(new TypeError("x is not a function"), null)).toBe(10);
+    expect(codeOfError("thrown text", null)).toBe(10);
+  });
+});
+
+describe("after a signal", () => {
+  test("work that stopped for it was interrupted: 130 and 143", () => {
+    expect(codeOfEnding("stopped", "SIGINT")).toBe(130);
+    expect(codeOfEnding("stopped", "SIGTERM")).toBe(143);
+    expect(codeOfError(new MirrorError("stopped", "x"), "SIGINT")).toBe(130);
+  });
+
+  test("work that was done anyway, or failed for its own reason, says so", () => {
+    expect(codeOfEnding("complete", "SIGTERM")).toBe(0);
+    expect(codeOfEnding("partial", "SIGINT")).toBe(3);
+    expect(codeOfError(new MirrorError("database", "x"), "SIGINT")).toBe(10);
+  });
+});

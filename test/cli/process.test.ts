@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { Ajv } from "ajv";
+import { describe, expect, test } from "vitest";
+import { binFile, endOf, firstLine, jsonLines, runProgram, startProgram } from "../support/cli.ts";
+
+describe("the program", () => {
+  test("told nothing, something wrong or something unknown exits 2 with JSON on stderr and no stack", async () => {
+    for (const args of [
+      [],
+      ["shcema"],
+      ["schema", "--tabels"],
+      ["schema", "extra"],
+      ["sandbox", "--port", "x"],
+    ]) {
+      const { code, stdout, stderr } = await runProgram(args);
+      expect(code).toBe(2);
+      expect(stdout).toBe("");
+      expect(jsonLines(stderr)).toMatchObject([{ level: "error", kind: "usage" }]);
+      expect(stderr).not.toContain("    at ");
+    }
+  });
+
+  test("prints a JSON Schema that is one, and the tables as one document with --json", async () => {
+    const schema = await runProgram(["schema"]);
+    expect(schema.code).toBe(0);
+    expect(() => new Ajv().compile(JSON.parse(schema.stdout) as object)).not.toThrow();
+    const tables = await runProgram(["--json", "schema", "--tables"]);
+    expect(jsonLines(tables.stdout)).toMatchObject([
+      { tables: expect.arrayContaining([expect.objectContaining({ table: "invoices" })]) },
+    ]);
+  });
+
+  test("is quiet when the reader of its output leaves", async () => {
+    const child = startProgram(["schema", "--tables"]);
+    child.stdout?.destroy();
+    const { code, stderr } = await endOf(child);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+});
+
+/** The bin, read by a Node that says it is another. */
+function pretending(version: string): { readonly flag: string; readonly script: string } {
+  const disguise = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+  return { flag: "-e", script: `${disguise}; require(${JSON.stringify(binFile)})` };
+}
+
+describe("bin", () => {
+  test.each(["22.18.9", "20.20.2", "0.10.48"])(
+    "refuses Node %s before it reads anything else",
+    async (version) => {
+      const { flag, script } = pretending(version);
+      const { code, stdout, stderr } = await runProgram([script], { file: flag });
+      expect(code).toBe(2);
+      expect(stdout).toBe("");
+      expect(jsonLines(stderr)).toMatchObject([
+        {
+          level: "error",
+          msg: expect.stringContaining(`needs Node 22.19 or newer; this is Node ${version}`),
+        },
+      ]);
+    },
+  );
+
+  test("runs the program on the Node of this test", async () => {
+    const { code, stdout, stderr } = await runProgram(["--version"], { file: binFile });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+interface Ready {
+  readonly url: string;
+  readonly token: string;
+}
+
+async function startSandbox(...args: string[]) {
+  const child = startProgram(["sandbox", "--json", "--records", "small", ...args]);
+  const ended = endOf(child);
+  const ready = JSON.parse(await firstLine(child)) as Ready;
+  return { child, ended, ready };
+}
+
+describe("sandbox", () => {
+  test("prints one line of JSON once it answers, and ends on a signal", async () => {
+    const { child, ended, ready } = await startSandbox("--seed", "7");
+    const answer = await fetch(`${ready.url}/whoami`, {
+      headers: { authorization: `Bearer ${ready.token}` },
+    });
+    expect(answer.status).toBe(200);
+    child.kill("SIGTERM");
+    const { code, stdout, stderr } = await ended;
+    expect(code).toBe(0);
+    expect(jsonLines(stdout)).toHaveLength(1);
+    expect(jsonLines(stderr)).toMatchObject([{ level: "info", signal: "SIGTERM" }, { level: "info" }]);
+  });
+
+  test("says so when its port is taken", async () => {
+    const { child, ready } = await startSandbox();
+    const { code, stderr } = await runProgram(["sandbox", "--port", new URL(ready.url).port]);
+    expect(code).not.toBe(0);
+    expect(stderr).not.toContain("bug");
+    child.kill("SIGTERM");
+    await once(child, "close");
+  });
+});

@@ -1,0 +1,164 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { Command, CommandContext } from "../../src/cli/command.ts";
+import { commands } from "../../src/cli/commands.ts";
+import type { Ending } from "../../src/cli/exit-code.ts";
+import type { DataStream } from "../../src/cli/output.ts";
+import { createInvocation } from "../../src/cli/run.ts";
+import type { World } from "../../src/cli/world.ts";
+import { createTerminal, jumpingClock } from "./observe.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A folder of its own for one test, gone afterwards. `files` by name. */
+export function temporaryFolder(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+  return folder;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Start {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Instead of the program itself. */
+  readonly file?: string;
+}
+
+/** The real program as a process of its own; ended after 20 s whatever it does. */
+export function startProgram(args: readonly string[], start: Start = {}): ChildProcess {
+  const { cwd = temporaryFolder(), env = {}, file = path.join(root, "src/main.ts") } = start;
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 20_000,
+    killSignal: "SIGKILL",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+export async function runProgram(args: readonly string[], start: Start = {}): Promise<Ended> {
+  return endOf(startProgram(args, start));
+}
+
+export async function endOf(child: ChildProcess): Promise<Ended> {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => stdout.push(text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => stderr.push(text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout: stdout.join(""), stderr: stderr.join("") };
+}
+
+/** The first line on stdout. */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error("the program has no stdout");
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return line;
+}
+
+/** Every line as the JSON document it must be. */
+export function jsonLines(text: string): Record<string, unknown>[] {
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+export const binFile = path.join(root, "bin/fintoro-mirror.js");
+
+/** A command that does `act`. */
+export function commandThat(
+  act: (context: CommandContext) => Promise<Ending> | Ending,
+  name = "act",
+): Command {
+  return { name, summary: "for a test", options: {}, run: async (context) => act(context) };
+}
+
+export interface Told {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Stage extends Partial<World> {
+  /** stderr is a terminal. */
+  readonly terminal?: boolean;
+}
+
+function unable(): Promise<never> {
+  return Promise.reject(new Error("there is no service on this stage"));
+}
+
+const idleConnector = { manifest, startSandbox: unable, changeSomething: unable };
+
+/** The whole command line in this process, over streams that keep what is written. */
+export function stage(argv: readonly string[], { terminal = false, ...parts }: Stage = {}) {
+  const screen = createTerminal();
+  const written = { stdout: "", stderr: "" };
+  const stdout: DataStream = {
+    on: () => undefined,
+    write: (text, done) => {
+      written.stdout += text;
+      done();
+      return true;
+    },
+  };
+  const stderr = {
+    isTTY: terminal,
+    columns: 120,
+    rows: 30,
+    write: (text: string) => {
+      written.stderr += text;
+      screen.write(text);
+    },
+  };
+  const signals = new EventEmitter();
+  const ended: number[] = [];
+  const invocation = createInvocation({
+    argv,
+    env: {},
+    cwd: "/nowhere",
+    stdout,
+    stderr,
+    signals,
+    endNow: (code) => ended.push(code),
+    clock: jumpingClock(),
+    random: seededRandom(1),
+    version: "1.2.3",
+    commands: [],
+    connectors: [idleConnector],
+    ...parts,
+  });
+  const play = async (): Promise<Told> => ({ code: await invocation.run(), ...written });
+  return { play, signals, ended, screen, written };
+}
+
+/** Plays a command line whose `act` command does `act`. */
+export async function playing(
+  argv: readonly string[],
+  act: (context: CommandContext) => Promise<Ending> | Ending,
+  parts: Stage = {},
+): Promise<Told> {
+  return stage(argv, { commands: [commandThat(act)], ...parts }).play();
+}
+
+/** Plays a real command in this process, on the real clock. */
+export async function playCommand(argv: readonly string[], parts: Stage = {}): Promise<Told> {
+  return stage(argv, { commands, clock: systemClock, ...parts }).play();
+}
