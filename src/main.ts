@@ -10,7 +10,12 @@ import { createInvocation } from "./cli/run.ts";
  * The composition root and the process's entry: the real clock, streams and connector, handed to one
  * invocation. Nothing here decides anything.
  */
-const fintoro: Connector = { manifest, startSandbox };
+const fintoro: Connector = {
+  manifest,
+  startSandbox,
+  changeSomething: async (transport) =>
+    (await import("../connectors/fintoro/demo-changes.ts")).changeSomething(transport),
+};
 
 const invocation = createInvocation({
   argv: process.argv.slice(2),
@@ -40,11 +45,12 @@ async function startSandbox({ records, faults, ...order }: SandboxOrder) {
   const { parseRecords } = await import("../connectors/fintoro/sandbox/options.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/parse.ts");
   const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
-  return start({
+  const sandbox = await start({
     ...given,
     ...(records === undefined ? {} : { records: parseRecords(records) }),
     ...(faults === undefined ? {} : { faults: parseFaults(faults) }),
   });
+  return { ...sandbox, requestCount: () => sandbox.requests().length };
 }
 
 /** From package.json, which is one folder up in the source and two in the built package. */

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { LoadedConfig, LoadOptions } from "../config/load.ts";
 import type { Manifest } from "../connector/manifest.ts";
+import type { Transport } from "../connector/transport.ts";
 import type { AdjustableLog } from "../observe/log.ts";
 import type { ProgressView } from "../observe/progress-view.ts";
 import type { Ending } from "./exit-code.ts";
@@ -25,15 +26,17 @@ export interface CommandContext {
   /** Aborts on SIGINT and SIGTERM: stop at the next safe point. */
   readonly signal: AbortSignal;
   /** Reads the config: warns, sets the log level, keeps its secrets out of every line from now on. */
-  config(secrets?: LoadOptions["secrets"]): LoadedConfig;
+  readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
   /** Does `work` while showing how it stands. */
-  progress<T>(read: () => readonly ProgressView[], work: () => Promise<T>): Promise<T>;
+  readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
 }
 
 /** A remote system as the composition root knows it. */
 export interface Connector {
   readonly manifest: Manifest;
   startSandbox(order: SandboxOrder): Promise<RunningSandbox>;
+  /** Does to the company what a morning does, for the demo; one sentence for each change. */
+  changeSomething(transport: Transport): Promise<readonly string[]>;
 }
 
 /** What the `sandbox` command asks for; undefined leaves it to the sandbox. */
@@ -57,6 +60,8 @@ export interface RunningSandbox {
     readonly token: string;
     readonly readToken: string;
   }[];
+  /** Requests it has received so far. */
+  requestCount(): number;
   close(): Promise<void>;
 }
 

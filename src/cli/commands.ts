@@ -1,13 +1,21 @@
 import type { Command } from "./command.ts";
+import { changesCommand } from "./commands/changes.ts";
 import { checkCommand } from "./commands/check.ts";
 import { connectorCheckCommand } from "./commands/connector-check.ts";
+import { demoCommand } from "./commands/demo.ts";
 import { sandboxCommand } from "./commands/sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
+import { statusCommand } from "./commands/status.ts";
+import { syncCommand } from "./commands/sync.ts";
 
 /** In the order of help. A new command is one file and one line here. */
 export const commands: readonly Command[] = [
   checkCommand,
+  syncCommand,
+  statusCommand,
+  changesCommand,
   connectorCheckCommand,
   schemaCommand,
   sandboxCommand,
+  demoCommand,
 ];
