@@ -1,7 +1,7 @@
 import type { Lane } from "../base/lane.ts";
 import { expireFlights, lateLimitAt, stillLate } from "./flights.ts";
 import { heldBack } from "./others.ts";
-import { nextProbeAt, probesHeld } from "./pacing.ts";
+import { heldAtMostAt, probesHeld } from "./pacing.ts";
 import { leftIn, limitOf, liveWindow, type Flight, type GovernorState, type Rules } from "./state.ts";
 
 /** Leave to send one request, or the time at which to ask again at the latest (sooner after an answer). */
@@ -31,9 +31,10 @@ function waitInWindow(state: GovernorState, lane: Lane, nowMs: number, rules: Ru
   const window = liveWindow(state, nowMs);
   if (!window) return null;
   const held = heldBack(state, lane, nowMs, rules);
-  if (leftIn(window, state) - held - probesHeld(window, held, nowMs, rules) >= 1) return null;
-  const probeAt = nextProbeAt(window, held, nowMs, rules) ?? window.deadAt;
-  return Math.min(window.deadAt, probeAt, nextDeadline(state));
+  const free = leftIn(window, state, rules) - held - 1;
+  if (free >= probesHeld(window, held, nowMs, rules)) return null;
+  const releasedAt = free >= 0 ? heldAtMostAt(window, free, held, rules) : window.deadAt;
+  return Math.min(window.deadAt, releasedAt, nextDeadline(state));
 }
 
 /**

@@ -60,25 +60,21 @@ function opened(state: GovernorState, report: Report, rules: Rules): GovernorSta
   const own = state.late.length + state.flights.length + 1;
   const unexplained = limitOf(state, rules) - remaining - own;
   const spent = state.late.filter((hit) => hit.settledAt >= flight.sentAt).map((hit) => hit.settledAt);
-  const deadAt = nowMs + rules.windowMs + rules.epsilonMs;
+  const cold = state.window === null;
   const window: Window = {
     id: (state.window?.id ?? 0) + 1,
     aliveUntil: openedAfter(state, report, unexplained, rules) + rules.windowMs - rules.shorterByMs,
-    deadAt,
+    deadAt: nowMs + rules.windowMs + rules.epsilonMs,
     first: remaining,
     lowest: remaining,
     lowestAt: nowMs,
     issued: state.flights.length + spent.length,
     spent,
-    foreign: Math.max(0, unexplained),
+    foreign: cold ? 0 : Math.max(0, unexplained),
+    inherited: cold && unexplained > 0,
   };
-  const others = unexplained > 0 ? seenAtOpening(state, deadAt, nowMs, rules) : othersAfter(state);
+  const others = window.foreign > 0 ? noticed(othersAfter(state), nowMs, rules) : othersAfter(state);
   return { ...state, window, late: [], others, refusals: easedCaution(state.refusals, nowMs, rules) };
-}
-
-/** In the first window of all, what was used before us may well have been ours: true for this window only. */
-function seenAtOpening(state: GovernorState, deadAt: number, nowMs: number, rules: Rules) {
-  return state.window ? noticed(othersAfter(state), nowMs, rules) : { perWindow: 0, until: deadAt };
 }
 
 /** The earliest moment at which the window that a report shows can have opened. */
@@ -101,7 +97,7 @@ function withinWindow(state: GovernorState, window: Window, report: Report, rule
   if (remaining < window.lowest) return { ...known, lowest: remaining, lowestAt: nowMs };
   const staleLow = remaining >= flight.ceiling && flight.sentAt > window.lowestAt;
   if (staleLow) return { ...known, lowest: remaining, lowestAt: nowMs };
-  return nowMs < window.aliveUntil ? known : { ...known, spent: [...spent, nowMs] };
+  return known;
 }
 
 /** Less left than the late requests could have left of a new window: the old one was alive when it was sent. */
@@ -118,5 +114,5 @@ function aliveUntil(state: GovernorState, window: Window, report: Report, rules:
 function afterRoll(window: Window, { nowMs, remaining }: Report): Window {
   if (remaining < window.first - window.issued) return window;
   if (remaining < window.lowest) return { ...window, lowest: remaining, lowestAt: nowMs };
-  return nowMs < window.aliveUntil ? window : { ...window, spent: [...window.spent, nowMs] };
+  return window;
 }

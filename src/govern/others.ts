@@ -6,8 +6,9 @@ const rememberedWindows = 10;
 /** What others may take while an answer is on its way. */
 const lookaheadMs = 2_000;
 
-export function othersSeen(state: GovernorState, nowMs: number): boolean {
-  return state.others.until !== null && nowMs < state.others.until;
+function othersSeen(state: GovernorState, nowMs: number): boolean {
+  const lately = state.others.until !== null && nowMs < state.others.until;
+  return lately || state.window?.inherited === true;
 }
 
 /**

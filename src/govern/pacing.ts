@@ -13,10 +13,9 @@ export function probesHeld(window: Window, heldBack: number, nowMs: number, rule
   return Math.max(0, Math.floor((window.deadAt - unsureFrom) / spacingMs(window, heldBack, rules)));
 }
 
-/** When one probe fewer is held than now. */
-export function nextProbeAt(window: Window, heldBack: number, nowMs: number, rules: Rules): number | null {
-  const held = probesHeld(window, heldBack, nowMs, rules);
-  return held === 0 ? null : window.deadAt - held * spacingMs(window, heldBack, rules) + 1;
+/** When no more than so many probes are held any longer. */
+export function heldAtMostAt(window: Window, probes: number, heldBack: number, rules: Rules): number {
+  return window.deadAt - (probes + 1) * spacingMs(window, heldBack, rules) + 1;
 }
 
 function spacingMs(window: Window, heldBack: number, rules: Rules): number {

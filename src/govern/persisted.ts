@@ -28,6 +28,7 @@ const stateSchema = z.object({
       issued: count,
       spent: z.array(time),
       foreign: count,
+      inherited: z.boolean(),
     })
     .nullable(),
   flights: z.array(

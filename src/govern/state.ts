@@ -34,6 +34,8 @@ export interface Window {
   readonly spent: readonly number[];
   /** Hits that own requests do not explain. */
   readonly foreign: number;
+  /** Used in part before our memory begins: by others, or by us. */
+  readonly inherited: boolean;
 }
 
 export interface Flight {
@@ -117,7 +119,12 @@ export function liveWindow(state: GovernorState, nowMs: number): Window | null {
   return state.window && nowMs < state.window.deadAt ? state.window : null;
 }
 
-/** Permits that are certainly still there if nobody else takes them. */
-export function leftIn(window: Window, state: GovernorState): number {
-  return window.lowest - window.spent.length - state.flights.length;
+/**
+ * Permits that are certainly still there if nobody else takes them: by the last report of this window,
+ * and, should it have ended unseen, by what late requests can have taken of the next.
+ */
+export function leftIn(window: Window, state: GovernorState, rules: Rules): number {
+  const here = window.lowest - window.spent.length;
+  const next = limitOf(state, rules) - state.late.length;
+  return Math.min(here, next) - state.flights.length;
 }

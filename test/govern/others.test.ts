@@ -1,0 +1,114 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { limiterKinds, tell, type Story } from "../support/budget-world.ts";
+import { openedLedger } from "../support/govern.ts";
+
+const kinds = fc.constantFrom(...limiterKinds);
+const seeds = fc.integer({ min: 0, max: 1_000_000 });
+
+const shared = (
+  seed: number,
+  kind: (typeof limiterKinds)[number],
+  othersPerSecond: number,
+  retryAfter = true,
+) =>
+  tell({
+    seed,
+    kind,
+    latencyMs: [30, 300],
+    concurrency: 6,
+    durationMs: 1_200_000,
+    othersPerSecond,
+    retryAfter,
+  });
+
+/** The shortest time from a refusal to the next request that was sent after it. */
+function shortestPauseMs(story: Story): number {
+  const pauses = story.refusedAt.map(
+    (refusedAt) => (story.sentAt.find((at) => at > refusedAt) ?? Infinity) - refusedAt,
+  );
+  return Math.min(Infinity, ...pauses);
+}
+
+describe("I8: with other clients on the company", () => {
+  test.each([true, false])(
+    "refusals are few, each is waited out, and work goes on (Retry-After: %s)",
+    (retryAfter) => {
+      fc.assert(
+        fc.property(seeds, kinds, fc.constantFrom(0.02, 0.2, 0.5, 1, 2), (seed, kind, perSecond) => {
+          const story = shared(seed, kind, perSecond, retryAfter);
+          const windows = story.windows.filter(({ endsAt }) => endsAt < story.endedAt);
+          expect(story.refusedAt.length).toBeLessThanOrEqual(windows.length * 2);
+          expect(shortestPauseMs(story)).toBeGreaterThanOrEqual(2_000);
+          for (const window of windows.slice(1)) expect(window.own).toBeGreaterThanOrEqual(1);
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  test("light users beside us are hardly ever in the way, and find their permits", () => {
+    fc.assert(
+      fc.property(seeds, kinds, (seed, kind) => {
+        const story = shared(seed, kind, 0.05);
+        expect(story.refusedAt.length).toBeLessThanOrEqual(2);
+        const ours = story.windows.filter(({ endsAt }) => endsAt < story.endedAt).map(({ own }) => own);
+        expect(ours.reduce((sum, own) => sum + own, 0) / ours.length).toBeGreaterThan(95);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("the reserve is left to them", () => {
+    fc.assert(
+      fc.property(seeds, kinds, (seed, kind) => {
+        const story = shared(seed, kind, 0.2);
+        const later = story.windows.slice(2).filter(({ endsAt }) => endsAt < story.endedAt);
+        for (const window of later) expect(window.own).toBeLessThanOrEqual(120 - 12 + 6);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+/** Two permits gone where one was ours. */
+function withOthers() {
+  const ledger = openedLedger();
+  ledger.answer(ledger.send(200), 300, 117);
+  return ledger;
+}
+
+describe("others are seen by drops that own requests do not explain", () => {
+  test("then the reserve and a margin are left alone, by all but events", () => {
+    const ledger = withOthers();
+    expect(ledger.room(300)).toBe(117 - 12 - 1);
+    expect(ledger.room(300, "webhook")).toBe(117 - 1);
+  });
+
+  test("own requests under way explain a drop", () => {
+    const ledger = openedLedger();
+    const [first] = [ledger.send(200), ledger.send(201)];
+    ledger.answer(first!, 300, 117);
+    expect(ledger.state().others.until).toBeNull();
+  });
+
+  test("when they are not seen for ten windows, everything is ours again", () => {
+    const ledger = withOthers();
+    let atMs = 300;
+    for (let i = 0; i < 11; i++) {
+      atMs = ledger.state().window!.deadAt + 1;
+      ledger.answer(ledger.send(atMs), atMs + 100, 119);
+    }
+    expect(ledger.room(atMs + 100)).toBe(119);
+  });
+
+  test("their rate makes the margin, and never more than half the limit is held back", () => {
+    const ledger = openedLedger();
+    ledger.answer(ledger.send(200), 300, 60);
+    const before = ledger.room(300);
+    expect(before).toBeLessThanOrEqual(60 - 12 - 2);
+    const greedy = openedLedger({ reserveShare: 0.9 });
+    greedy.answer(greedy.send(200), 300, 117);
+    expect(greedy.room(300)).toBe(117 - 60);
+  });
+});
