@@ -43,7 +43,7 @@ export function errorOfBroken(error: unknown, broken: Broken, words: Words): Mir
       hint: "check the clock of this machine, base_url and the trusted certificates (NODE_EXTRA_CA_CERTS)",
       cause,
     });
-  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW")
+  if (isNotHttp(error, code))
     return new ProtocolError(`${where}: the answer is not proper HTTP: ${why}`, {
       requestId,
       retryable: true,
@@ -64,6 +64,11 @@ export function timedOut({ where, requestId, timeoutMs }: Broken): NetworkError 
 function codeOf(error: unknown): string {
   const code: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : "";
   return typeof code === "string" ? code : "";
+}
+
+function isNotHttp(error: unknown, code: string): boolean {
+  const byName = error instanceof Error && error.name === "HTTPParserError";
+  return byName || code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW";
 }
 
 function isCertificate(code: string): boolean {

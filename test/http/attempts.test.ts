@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { RateLimitedError, UnavailableError } from "../../src/connector/errors.ts";
+import { failureOf, get, json, serviceWith } from "../support/http.ts";
+
+describe("retries", () => {
+  test("a burst of 500 and 503 is outlived", async () => {
+    const statuses = [500, 503, 502, 500, 200];
+    const { http } = await serviceWith((answer, _, index) => json(answer, {}, statuses[index]));
+    expect(await http.send(get("/x"))).toMatchObject({ attempts: 5 });
+    expect(http.stats()).toEqual({
+      requests: 5,
+      byStatus: { 200: 1, 500: 2, 502: 1, 503: 1 },
+      retried: 4,
+      rateLimited: 0,
+      unanswered: 0,
+    });
+  });
+
+  test("end after the attempts that were given, with the last error", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, { message: "Server Error" }, 500), {
+      attempts: 3,
+    });
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(UnavailableError);
+    expect(error).toMatchObject({ status: 500, requestId: "req-1", retryable: true });
+    expect(service.asked).toHaveLength(3);
+  });
+
+  test("a write is not repeated after an answer that leaves its fate open", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}, 503));
+    await failureOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));
+    expect(service.asked).toHaveLength(1);
+  });
+
+  test("a write that was refused by the limiter was not let in, and is sent again", async () => {
+    const { service, http } = await serviceWith((answer, _, index) =>
+      json(answer, {}, index === 0 ? 429 : 201),
+    );
+    await http.send({ method: "POST", path: "/x", json: {}, expect: "json" });
+    expect(service.asked).toHaveLength(2);
+  });
+
+  test("429 ten times in a row is the end, whatever the attempts", async () => {
+    const { service, http } = await serviceWith(
+      (answer) => json(answer, { message: "Too Many Attempts." }, 429),
+      { attempts: 2 },
+    );
+    expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(RateLimitedError);
+    expect(service.asked).toHaveLength(10);
+    expect(http.stats()).toMatchObject({ rateLimited: 10, retried: 9 });
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
+import {
+  failureOf,
+  get,
+  httpFor,
+  json,
+  lenientGovernor,
+  rawServiceWith,
+  startService,
+  untilTheEnd,
+} from "../support/http.ts";
+
+describe("the network", () => {
+  test("refused: told plainly, tried again, the permit counted as lost", async () => {
+    const service = await startService((answer) => json(answer, {}));
+    await service.close();
+    const governor = lenientGovernor();
+    const http = untilTheEnd(httpFor(service.baseUrl, { governor, attempts: 3 }));
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error.message).toBe("GET /x: the connection was refused");
+    expect([governor.lost(), governor.open()]).toEqual([3, 0]);
+    expect(http.stats()).toMatchObject({ requests: 3, retried: 2, unanswered: 3 });
+  });
+
+  test("a reset is tried again", async () => {
+    const { http } = await rawServiceWith((socket, index) => {
+      socket.once("data", () => {
+        if (index < 2) socket.resetAndDestroy();
+        else socket.end("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}");
+      });
+    });
+    expect(await http.send(get("/x"))).toMatchObject({ attempts: 3 });
+  });
+
+  test("a body cut short of its Content-Length is never taken for whole", async () => {
+    const { http } = await rawServiceWith(
+      (socket) => {
+        socket.once("data", () =>
+          socket.end(
+            'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 90\r\n\r\n{"data":[]',
+          ),
+        );
+      },
+      { attempts: 2 },
+    );
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({ retryable: true });
+  });
+
+  test("a chunked body cut short neither", async () => {
+    const { http } = await rawServiceWith(
+      (socket) => {
+        socket.once("data", () =>
+          socket.end(
+            'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"a":\r\n',
+          ),
+        );
+      },
+      { attempts: 1 },
+    );
+    expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(NetworkError);
+  });
+
+  test("what is not HTTP is a fault of the answer", async () => {
+    const { http } = await rawServiceWith(
+      (socket) => socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.6\r\n")),
+      {
+        attempts: 1,
+      },
+    );
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(ProtocolError);
+  });
+
+  test("an answer with a head too large is a fault of the answer", async () => {
+    const { http } = await rawServiceWith(
+      (socket) => {
+        socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nx-a: ${"a".repeat(200_000)}\r\n\r\n`));
+      },
+      { attempts: 1 },
+    );
+    expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(ProtocolError);
+  });
+
+  test("an IPv6 loopback address is a base_url like any other", async () => {
+    const service = untilTheEnd(await startService((answer) => json(answer, { six: 6 }), "::1"));
+    const http = untilTheEnd(httpFor(service.baseUrl));
+    expect((await http.send(get("/x"))).body.toString()).toBe('{"six":6}');
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { startLimiter, type LimiterKind } from "../support/budget-world.ts";
+import { get, json, realGovernor, serviceWith, type Answering } from "../support/http.ts";
+
+const windowMs = 700;
+const limit = 20;
+
+/** The service's limiter behind a real server; answers come back in any order. */
+function limited(kind: LimiterKind) {
+  const limiter = startLimiter(kind, limit, windowMs);
+  const answering: Answering = async (answer, _, index) => {
+    const accepted = limiter.hit(systemClock.monotonicMs(), "own");
+    const atHit = limiter.remaining(systemClock.monotonicMs());
+    await systemClock.sleep((index * 7) % 23);
+    const nowMs = systemClock.monotonicMs();
+    const remaining = kind.reports === "at_hit" ? atHit : limiter.remaining(nowMs);
+    const rate = {
+      "x-ratelimit-limit": String(limit),
+      "x-ratelimit-remaining": String(accepted ? remaining : 0),
+    };
+    const retry = accepted ? {} : { "retry-after": String(limiter.retryAfterS(nowMs)) };
+    json(answer, {}, accepted ? 200 : 429, { ...rate, ...retry });
+  };
+  return { limiter, answering };
+}
+
+describe("I8: alone on the company, a real transport against a real server is never refused", () => {
+  test.each(["at_hit", "at_answer"] as const)(
+    "and uses every permit of a full window (reported %s)",
+    async (reports) => {
+      const { limiter, answering } = limited({ ends: "exact", reports });
+      const governor = realGovernor(systemClock, { windowMs, defaultLimit: 120 });
+      const { http } = await serviceWith(answering, { governor });
+      const answers = await Promise.all(
+        Array.from({ length: 2 * limit + 5 }, (_, i) => http.send(get(`/${i}`))),
+      );
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      expect(http.stats()).toMatchObject({ rateLimited: 0, retried: 0, requests: 45 });
+      expect(limiter.windows.map(({ own }) => own)).toEqual([limit, limit, 5]);
+      expect(governor.view()).toMatchObject({ limit, remaining: limit - 5, waitMs: 0 });
+    },
+  );
+});
+
+describe("I8: with another client on the company", () => {
+  test("a refusal is waited out, and the call succeeds", async () => {
+    const { limiter, answering } = limited({ ends: "exact", reports: "at_answer" });
+    const governor = realGovernor(systemClock, { windowMs, defaultLimit: limit });
+    const { http } = await serviceWith(answering, { governor });
+    for (let i = 0; i < limit; i++) limiter.hit(systemClock.monotonicMs(), "others");
+    const answer = await http.send(get("/x"));
+    expect(answer).toMatchObject({ status: 200, attempts: 2 });
+    expect(http.stats()).toMatchObject({ rateLimited: 1 });
+  });
+});

@@ -1,0 +1,61 @@
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { ProtocolError } from "../../src/connector/errors.ts";
+import { failureOf, get, jsonHead, serviceWith, type Answering } from "../support/http.ts";
+
+const serviceOnce = (answering: Answering) => serviceWith(answering, { attempts: 1 });
+
+describe("compressed answers", () => {
+  const content = JSON.stringify({
+    data: Array.from({ length: 20_000 }, (_, id) => ({ id, name: `Č${id}` })),
+  });
+
+  test.each([
+    ["gzip", gzipSync(content)],
+    ["x-gzip", gzipSync(content)],
+    ["GZIP", gzipSync(content)],
+    ["deflate", deflateSync(content)],
+    ["br", brotliCompressSync(content)],
+    ["identity", Buffer.from(content)],
+  ])("%s is inflated to the bytes that were meant", async (encoding, body) => {
+    const { service, http } = await serviceOnce(
+      (answer) => void answer.writeHead(200, { ...jsonHead, "content-encoding": encoding }).end(body),
+    );
+    expect((await http.send(get("/x"))).body.toString()).toBe(content);
+    expect(service.asked[0]?.headers["accept-encoding"]).toBe("gzip, deflate, br");
+  });
+
+  test.each([
+    ["an encoding nobody asked for", "zstd", Buffer.from("x")],
+    ["two encodings", "gzip, br", gzipSync("{}")],
+    ["content that is not what it says", "gzip", Buffer.from('{"plain":1}')],
+    ["content cut short", "gzip", gzipSync(content).subarray(0, 500)],
+    ["brotli that is none", "br", Buffer.from("not brotli at all")],
+  ])("%s is a fault of the answer that may pass", async (_, encoding, body) => {
+    const { http } = await serviceOnce(
+      (answer) => void answer.writeHead(200, { ...jsonHead, "content-encoding": encoding }).end(body),
+    );
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error).toMatchObject({ retryable: true, requestId: null });
+  });
+
+  test("no content under an encoding's name is no content", async () => {
+    const { http } = await serviceOnce(
+      (answer) => void answer.writeHead(204, { "content-encoding": "gzip" }).end(),
+    );
+    expect((await http.send({ method: "DELETE", path: "/x", expect: "nothing" })).body).toHaveLength(0);
+  });
+
+  test("errors may be compressed too", async () => {
+    const { http } = await serviceOnce(
+      (answer) =>
+        void answer
+          .writeHead(404, { ...jsonHead, "content-encoding": "gzip" })
+          .end(gzipSync('{"message":"No query results for model."}')),
+    );
+    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+      serviceMessage: "No query results for model.",
+    });
+  });
+});

@@ -1,0 +1,157 @@
+import { getEventListeners } from "node:events";
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
+import { failureOf, get, json, jsonHead, lenientGovernor, serviceWith } from "../support/http.ts";
+
+/** Holds every answer until it is let go, so that a test decides the order of things. */
+function holding() {
+  const held: { answer: ServerResponse; url: string }[] = [];
+  return {
+    held,
+    answering: (answer: ServerResponse, { url }: { url: string }) => void held.push({ answer, url }),
+    letGo: () => {
+      for (const { answer } of held.splice(0)) json(answer, {});
+    },
+  };
+}
+
+describe("connections", () => {
+  test("are used again", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}));
+    for (let i = 0; i < 20; i++) await http.send(get("/x"));
+    expect(service.connections()).toBeLessThanOrEqual(2);
+  });
+
+  test("are used again after an error answer", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, { message: "no" }, 404));
+    for (let i = 0; i < 20; i++) await failureOf(http.send(get("/x")));
+    expect(service.connections()).toBeLessThanOrEqual(2);
+  });
+
+  test("are never more than the concurrency, and neither are requests under way", async () => {
+    const { held, answering, letGo } = holding();
+    const { service, http } = await serviceWith(answering, { concurrency: 3 });
+    const calls = Array.from({ length: 10 }, (_, i) => http.send(get(`/${i}`)));
+    let most = 0;
+    for (let done = 0; done < 10;) {
+      await expect.poll(() => held.length).toBeGreaterThanOrEqual(Math.min(3, 10 - done));
+      most = Math.max(most, held.length);
+      done += held.length;
+      letGo();
+    }
+    await Promise.all(calls);
+    expect(most).toBe(3);
+    expect(service.connections()).toBe(3);
+  });
+
+  test("that are free go to the better lane first, then first come, first served", async () => {
+    const { held, answering, letGo } = holding();
+    const { service, http } = await serviceWith(answering, { concurrency: 1 });
+    const calls = [http.send(get("/first"))];
+    await expect.poll(() => held.length).toBe(1);
+    for (const [path, lane] of [
+      ["/file", "files"],
+      ["/list", "list"],
+      ["/event", "webhook"],
+      ["/list2", "list"],
+    ] as const)
+      calls.push(http.send(get(path, { lane })));
+    for (let i = 0; i < 5; i++) {
+      await expect.poll(() => held.length).toBe(1);
+      letGo();
+    }
+    await Promise.all(calls);
+    expect(service.asked.map(({ url }) => url.slice(8))).toEqual(["first", "event", "list", "list2", "file"]);
+  });
+
+  test("are given back by a body that is still coming only when it has come", async () => {
+    const { held, answering } = holding();
+    const { http } = await serviceWith(answering, { concurrency: 1 });
+    const [slow, next] = [http.send(get("/slow")), http.send(get("/next"))];
+    await expect.poll(() => held.length).toBe(1);
+    const { answer } = held[0] ?? {};
+    answer?.writeHead(200, jsonHead).write("[");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(held).toHaveLength(1);
+    answer?.end("]");
+    expect((await slow).body.toString()).toBe("[]");
+    await expect.poll(() => held.length).toBe(2);
+    json(held[1]?.answer as ServerResponse, {});
+    await next;
+  });
+});
+
+describe("stopping", () => {
+  test("ends a request under way at once, and its permit counts as spent", async () => {
+    const { held, answering } = holding();
+    const governor = lenientGovernor();
+    const { http } = await serviceWith(answering, { governor });
+    const stop = new AbortController();
+    const call = failureOf(http.send(get("/x", { signal: stop.signal })));
+    await expect.poll(() => held.length).toBe(1);
+    stop.abort();
+    expect(await call).toMatchObject({ kind: "stopped", message: "GET /x: stopped" });
+    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+  });
+
+  test("ends a body under way", async () => {
+    const { http } = await serviceWith((answer) => void answer.writeHead(200, jsonHead).write("["));
+    const stop = new AbortController();
+    const call = failureOf(http.send(get("/x", { signal: stop.signal })));
+    setTimeout(() => stop.abort(), 30);
+    expect(await call).toMatchObject({ kind: "stopped" });
+  });
+
+  test("ends the pause before another attempt", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}, 503), {
+      backoff: { baseMs: 60_000, capMs: 60_000 },
+    });
+    const stop = new AbortController();
+    const call = failureOf(http.send(get("/x", { signal: stop.signal })));
+    await expect.poll(() => service.asked.length).toBe(1);
+    setTimeout(() => stop.abort(), 20);
+    expect(await call).toMatchObject({ kind: "stopped" });
+    expect(service.asked).toHaveLength(1);
+  });
+
+  test("ends the wait for a connection, and settles the permit that was given", async () => {
+    const { held, answering, letGo } = holding();
+    const governor = lenientGovernor();
+    const { http } = await serviceWith(answering, { concurrency: 1, governor });
+    const stop = new AbortController();
+    const first = http.send(get("/first"));
+    const second = failureOf(http.send(get("/second", { signal: stop.signal })));
+    await expect.poll(() => held.length).toBe(1);
+    stop.abort();
+    expect(await second).toMatchObject({ kind: "stopped" });
+    letGo();
+    await first;
+    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+  });
+
+  test("before anything was sent sends nothing", async () => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}));
+    expect(await failureOf(http.send(get("/x", { signal: AbortSignal.abort() })))).toMatchObject({
+      kind: "stopped",
+    });
+    expect(service.asked).toHaveLength(0);
+  });
+
+  test("leaves nothing behind on a signal that outlives many calls", async () => {
+    const { http } = await serviceWith((answer) => json(answer, {}));
+    const stop = new AbortController();
+    for (let i = 0; i < 10; i++) await http.send(get("/x", { signal: stop.signal }));
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
+  });
+
+  test("by close ends everything, and nothing can be sent any more", async () => {
+    const { held, answering } = holding();
+    const { service, http } = await serviceWith(answering);
+    const call = failureOf(http.send(get("/x")));
+    await expect.poll(() => held.length).toBe(1);
+    await http.close();
+    expect(await call).toMatchObject({ kind: "stopped" });
+    expect(await failureOf(http.send(get("/y")))).toMatchObject({ kind: "stopped" });
+    expect(service.asked).toHaveLength(1);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { ProtocolError } from "../../src/connector/errors.ts";
+import { failureOf, get, json, page, serviceWith } from "../support/http.ts";
+
+describe("a 2xx answer that is not what was asked for is an error that may pass", () => {
+  test("HTML with 200 is tried again, and the JSON after it taken", async () => {
+    const { http } = await serviceWith((answer, _, index) =>
+      index === 0 ? page(answer) : json(answer, { ok: 1 }),
+    );
+    expect(await http.send(get("/x"))).toMatchObject({ attempts: 2 });
+  });
+
+  test.each([
+    ["HTML", { "content-type": "text/html" }, "<html>", 200],
+    ["no content type", {}, "{}", 200],
+    ["plain text", { "content-type": "text/plain" }, "{}", 200],
+    ["an empty body", { "content-type": "application/json" }, "", 200],
+    ["no content", {}, "", 204],
+  ])("%s in place of JSON", async (_, headers, body, status) => {
+    const { service, http } = await serviceWith(
+      (answer) => void answer.writeHead(status, headers).end(body),
+      { attempts: 2 },
+    );
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error).toMatchObject({ retryable: true });
+    expect(service.asked).toHaveLength(2);
+  });
+
+  test("JSON by another name is JSON", async () => {
+    const { http } = await serviceWith(
+      (answer) =>
+        void answer.writeHead(200, { "content-type": "Application/Vnd.Api+JSON; charset=utf-8" }).end("{}"),
+    );
+    expect((await http.send(get("/x"))).status).toBe(200);
+  });
+
+  test("bytes are taken as they are, but not a page in their place", async () => {
+    const { http } = await serviceWith((answer, { url }) =>
+      url.endsWith("page")
+        ? page(answer)
+        : void answer
+            .writeHead(200, { "content-type": "application/pdf" })
+            .end(Buffer.from([37, 80, 68, 70, 0, 255])),
+    );
+    expect((await http.send(get("/pdf", { expect: "bytes" }))).body).toEqual(
+      Buffer.from([37, 80, 68, 70, 0, 255]),
+    );
+    expect(await failureOf(http.send(get("/page", { expect: "bytes" })))).toBeInstanceOf(ProtocolError);
+  });
+
+  test("a deletion is done by 204 or an empty 200, not by a page", async () => {
+    const { http } = await serviceWith((answer, { url }) => {
+      if (url.endsWith("page")) page(answer);
+      else answer.writeHead(url.endsWith("204") ? 204 : 200).end();
+    });
+    const remove = (path: string) => http.send({ method: "DELETE", path, expect: "nothing" });
+    expect((await remove("/204")).status).toBe(204);
+    expect((await remove("/200")).body).toHaveLength(0);
+    expect(await failureOf(remove("/page"))).toBeInstanceOf(ProtocolError);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import {
+  ForbiddenError,
+  InvalidError,
+  NotFoundError,
+  ProtocolError,
+  UnauthenticatedError,
+  type ServiceError,
+} from "../../src/connector/errors.ts";
+import { failureOf, get, json, serviceWith } from "../support/http.ts";
+
+describe("an answer that is not success becomes an error with its request id and a hint", () => {
+  test.each([
+    [401, UnauthenticatedError, "Unauthenticated."],
+    [403, ForbiddenError, "This action is unauthorized."],
+    [404, NotFoundError, "No query results for model."],
+    [409, ProtocolError, "Conflict"],
+    [410, ProtocolError, "Gone"],
+  ])("%i", async (status, type, message) => {
+    const { service, http } = await serviceWith((answer) => json(answer, { message }, status));
+    const error = await failureOf(http.send(get("/invoices/7")));
+    expect(error).toBeInstanceOf(type);
+    expect(error).toMatchObject({ status, requestId: "req-1", serviceMessage: message, retryable: false });
+    expect(error.message).toBe(`GET /invoices/7: ${status} ${message} (request req-1)`);
+    expect(service.asked).toHaveLength(1);
+  });
+
+  test("422 names the fields", async () => {
+    const errors = { perPage: ["must be at most 200", "must be a number"], page: "must be at least 1" };
+    const { http } = await serviceWith((answer) =>
+      json(answer, { message: "The given data was invalid.", errors }, 422),
+    );
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(InvalidError);
+    expect((error as InvalidError).fields).toEqual({
+      perPage: ["must be at most 200", "must be a number"],
+      page: ["must be at least 1"],
+    });
+  });
+
+  test.each([
+    ["without a body", ""],
+    ["with HTML", "<html>502</html>"],
+    ["with broken JSON", '{"message":'],
+    ["with JSON of another shape", "[1,2]"],
+    ["with a message that is no text", '{"message":{"a":1},"errors":[1]}'],
+  ])("an error %s is told by its status alone", async (_, body) => {
+    const { http } = await serviceWith((answer) => void answer.writeHead(404).end(body));
+    expect(await failureOf(http.send(get("/x")))).toMatchObject({
+      status: 404,
+      serviceMessage: null,
+      requestId: null,
+    });
+  });
+
+  test("an error whose body never ends is told by its status, and its connection let go", async () => {
+    const { http } = await serviceWith((answer) => {
+      answer.writeHead(403, { "content-type": "application/json" });
+      const timer = setInterval(() => answer.write("x".repeat(20_000)), 1);
+      answer.on("close", () => clearInterval(timer));
+    });
+    expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(ForbiddenError);
+  });
+
+  test("the service's words lose their control characters and are shortened", async () => {
+    const { http } = await serviceWith((answer) =>
+      json(answer, { message: `\u001b[31mred\u202e ${"x".repeat(900)}` }, 403),
+    );
+    const error = (await failureOf(http.send(get("/x")))) as ServiceError;
+    expect(error.serviceMessage).toMatch(/^\[31mred x+…$/);
+    expect(error.serviceMessage).toHaveLength(300);
+  });
+});

@@ -1,0 +1,208 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { createGzip, gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
+import type { HttpOptions } from "../../src/http/create-http.ts";
+import {
+  failureOf,
+  get,
+  json,
+  jsonHead,
+  lenientGovernor,
+  rawServiceWith,
+  serviceWith,
+  type Answering,
+} from "../support/http.ts";
+
+/** Writes until the reader has gone or the size is reached; says how much it got rid of. */
+async function pour(answer: ServerResponse, sizeBytes: number): Promise<number> {
+  const piece = Buffer.alloc(65_536, 32);
+  let writtenBytes = 0;
+  while (writtenBytes < sizeBytes && !answer.destroyed) {
+    writtenBytes += piece.length;
+    if (!answer.write(piece)) await Promise.race([once(answer, "drain"), once(answer, "close")]);
+  }
+  answer.end();
+  return writtenBytes;
+}
+
+/** One attempt, unless a test wants more. */
+const serviceOnce = (answering: Answering, options: Partial<HttpOptions> = {}) =>
+  serviceWith(answering, { attempts: 1, ...options });
+
+describe("the deadline covers the whole attempt", () => {
+  test("a service that never answers", async () => {
+    const governor = lenientGovernor();
+    const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, governor });
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error.message).toBe("GET /x: no complete answer within 60 ms");
+    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+  });
+
+  test("a connection that is accepted and then silent (half open)", async () => {
+    const { service, http } = await rawServiceWith(() => undefined, { timeoutMs: 60, attempts: 2 });
+    await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 60 ms");
+    expect(service.connections()).toBe(2);
+  });
+
+  test("a body that drips for ever, though each chunk is in time", async () => {
+    const governor = lenientGovernor();
+    let left = false;
+    const { http } = await serviceOnce(
+      (answer) => {
+        answer.writeHead(200, jsonHead);
+        const drip = setInterval(() => answer.write(" "), 5);
+        answer.on("close", () => {
+          clearInterval(drip);
+          left = true;
+        });
+      },
+      { timeoutMs: 100, governor },
+    );
+    await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 100 ms");
+    await expect.poll(() => left).toBe(true);
+    expect([governor.open(), governor.lost(), governor.told.length]).toEqual([0, 0, 1]);
+  });
+
+  test("a compressed body that stalls", async () => {
+    const { http } = await serviceOnce(
+      (answer) => {
+        answer.writeHead(200, { ...jsonHead, "content-encoding": "gzip" });
+        answer.write(gzipSync("x".repeat(5_000)).subarray(0, 20));
+      },
+      { timeoutMs: 60 },
+    );
+    await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 60 ms");
+  });
+
+  test("the attempt after it is a fresh one", async () => {
+    const { http } = await serviceOnce(
+      (answer, _, index) => (index === 0 ? undefined : json(answer, { ok: 1 })),
+      {
+        timeoutMs: 80,
+        attempts: 2,
+      },
+    );
+    expect(await http.send(get("/x"))).toMatchObject({ attempts: 2 });
+  });
+});
+
+describe("no answer is larger than allowed", () => {
+  test("a Content-Length over the cap is refused before the body", async () => {
+    let poured = Promise.resolve(0);
+    const { http } = await serviceOnce(
+      (answer) => {
+        answer.writeHead(200, { ...jsonHead, "content-length": "50000000" });
+        poured = pour(answer, 50_000_000);
+      },
+      { maxResponseBytes: 1_000_000 },
+    );
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error).toMatchObject({
+      retryable: false,
+      message: "GET /x: the answer is larger than 1000000 bytes",
+    });
+    expect(await poured).toBeLessThan(20_000_000);
+  });
+
+  test("a stream without end is left at the cap", async () => {
+    let poured = Promise.resolve(0);
+    const { http } = await serviceOnce(
+      (answer) => {
+        answer.writeHead(200, jsonHead);
+        poured = pour(answer, 300_000_000);
+      },
+      { maxResponseBytes: 1_000_000 },
+    );
+    await expect(http.send(get("/x"))).rejects.toThrow("larger than 1000000 bytes");
+    expect(await poured).toBeLessThan(20_000_000);
+  });
+
+  test("a gzip bomb stops at the cap, not at its end", async () => {
+    const bomb = gzipSync(Buffer.alloc(200_000_000));
+    expect(bomb.length).toBeLessThan(250_000);
+    const { http } = await serviceOnce(
+      (answer) => void answer.writeHead(200, { ...jsonHead, "content-encoding": "gzip" }).end(bomb),
+      { maxResponseBytes: 1_000_000 },
+    );
+    const beforeBytes = process.memoryUsage().rss;
+    await expect(http.send(get("/x"))).rejects.toThrow("larger than 1000000 bytes");
+    expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(60_000_000);
+  });
+
+  test("the wire has a cap of its own", async () => {
+    const noise = Buffer.from(Array.from({ length: 30_000 }, (_, i) => (i * 7919) % 251));
+    const answering: Answering = (answer) =>
+      void answer
+        .writeHead(200, { ...jsonHead, "content-encoding": "gzip" })
+        .end(gzipSync(noise, { level: 0 }));
+    const { http } = await serviceOnce(answering, { maxWireBytes: 20_000, maxResponseBytes: 100_000 });
+    await expect(http.send(get("/x"))).rejects.toThrow("larger than 20000 bytes");
+  });
+
+  test("a body exactly as large as allowed is taken", async () => {
+    const { http } = await serviceOnce(
+      (answer) => void answer.writeHead(200, jsonHead).end("x".repeat(70_000)),
+      {
+        maxResponseBytes: 70_000,
+      },
+    );
+    expect((await http.send(get("/x"))).body).toHaveLength(70_000);
+  });
+});
+
+/** The most memory in use while the work was done, beyond what was in use before. */
+async function peakDuring(work: () => Promise<unknown>): Promise<number> {
+  const beforeBytes = process.memoryUsage().rss;
+  let peakBytes = beforeBytes;
+  const look = () => (peakBytes = Math.max(peakBytes, process.memoryUsage().rss));
+  const watch = setInterval(look, 5);
+  await work();
+  look();
+  clearInterval(watch);
+  return peakBytes - beforeBytes;
+}
+
+function pourZipped(answer: ServerResponse, sizeBytes: number): void {
+  const gzip = createGzip({ level: 1 });
+  gzip.pipe(answer);
+  for (let i = 0; i < sizeBytes / 1_048_576; i++) gzip.write(Buffer.alloc(1_048_576, 32));
+  gzip.end();
+}
+
+describe("a large answer is held once", () => {
+  const sizeBytes = 104_857_600;
+  test("300 MB are read into one buffer of that size", async () => {
+    const total = 300 * 1_048_576;
+    const { http } = await serviceOnce(
+      (answer) => {
+        answer.writeHead(200, { ...jsonHead, "content-length": String(total) });
+        void pour(answer, total);
+      },
+      { maxResponseBytes: 400_000_000 },
+    );
+    const peakBytes = await peakDuring(async () => {
+      const { body } = await http.send(get("/x"));
+      expect(body).toHaveLength(total);
+      expect([body[0], body[total - 1]]).toEqual([32, 32]);
+    });
+    expect(peakBytes).toBeLessThan(total * 1.3);
+  });
+
+  test.each([
+    ["compressed", { "content-encoding": "gzip" }, pourZipped],
+    ["as it is", {}, pour],
+  ])("also when its size is not said, %s", async (_, encoding, write) => {
+    const { http } = await serviceOnce((answer) => {
+      answer.writeHead(200, { ...jsonHead, ...encoding });
+      void write(answer, sizeBytes);
+    });
+    const peakBytes = await peakDuring(async () => {
+      expect((await http.send(get("/x"))).body).toHaveLength(sizeBytes);
+    });
+    expect(peakBytes).toBeLessThan(sizeBytes * 2);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
+import { BodyError } from "../../src/http/body.ts";
+import { errorOfBroken } from "../../src/http/network.ts";
+import { createWords } from "../../src/http/words.ts";
+
+const broken = { where: "GET /x", requestId: "req-9", timeoutMs: 1000 };
+const words = createWords(["hunter2-hunter2"]);
+const withCode = (code: string, message = "whatever") => Object.assign(new Error(message), { code });
+const told = (error: unknown) => errorOfBroken(error, broken, words);
+
+describe("what breaks a request is told in plain words", () => {
+  test.each([
+    ["ENOTFOUND", "the host name does not resolve"],
+    ["EAI_AGAIN", "the host name could not be resolved just now"],
+    ["ECONNREFUSED", "the connection was refused"],
+    ["ECONNRESET", "the connection was reset"],
+    ["UND_ERR_SOCKET", "the connection was closed before the answer was complete"],
+    ["UND_ERR_CONNECT_TIMEOUT", "the connection timed out"],
+  ])("%s may pass", (code, why) => {
+    const error = told(withCode(code));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error.message).toBe(`GET /x: ${why}`);
+    expect(error).toMatchObject({ retryable: true, requestId: "req-9", cause: { code } });
+    expect(error.hint).toBeTypeOf("string");
+  });
+
+  test.each([
+    "CERT_HAS_EXPIRED",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "UNABLE_TO_GET_ISSUER_CERT",
+  ])("%s does not pass by itself", (code) => {
+    const error = told(withCode(code, "certificate has expired"));
+    expect(error).toMatchObject({ kind: "network", retryable: false });
+    expect(error.message).toContain("certificate");
+  });
+
+  test("a header that cannot be sent is the caller's fault", () => {
+    expect(told(withCode("UND_ERR_INVALID_ARG", "invalid x header"))).toMatchObject({
+      kind: "usage",
+      retryable: false,
+    });
+  });
+
+  test("an answer too large stays too large; a broken encoding may pass", () => {
+    const large = told(new BodyError("too_large", "the answer is larger than 5 bytes"));
+    expect(large).toBeInstanceOf(ProtocolError);
+    expect(large).toMatchObject({ retryable: false, message: "GET /x: the answer is larger than 5 bytes" });
+    expect(told(new BodyError("encoding", "the gzip content is broken"))).toMatchObject({ retryable: true });
+  });
+
+  test("an error of ours passes unchanged; anything thrown becomes one", () => {
+    const own = new MirrorError("stopped", "stopped");
+    expect(told(own)).toBe(own);
+    expect(told("a string with hunter2-hunter2")).toMatchObject({
+      kind: "network",
+      message: "GET /x: a string with [redacted]",
+    });
+  });
+
+  test("I9: the library's error is not passed on, only its code and redacted words", () => {
+    const secretive = Object.assign(withCode("EOTHER", "failed with hunter2-hunter2"), {
+      request: { headers: { authorization: "Bearer hunter2-hunter2" } },
+    });
+    const { cause } = told(secretive);
+    expect(cause).toMatchObject({ code: "EOTHER", message: "failed with [redacted]" });
+    expect(cause).not.toHaveProperty("request");
+  });
+});

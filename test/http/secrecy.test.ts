@@ -1,0 +1,174 @@
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { ProtocolError } from "../../src/connector/errors.ts";
+import {
+  failureOf,
+  get,
+  json,
+  lenientGovernor,
+  rawServiceWith,
+  recordingLog,
+  serviceWith,
+  startService,
+  testToken,
+  untilTheEnd,
+  type Answering,
+} from "../support/http.ts";
+
+const part = testToken.split("|")[1] ?? "";
+const forms = [
+  testToken,
+  part,
+  encodeURIComponent(testToken),
+  JSON.stringify(testToken).slice(1, -1).replaceAll("/", "\\/"),
+  Buffer.from(testToken).toString("base64"),
+];
+const inBasicAuth = Buffer.from(`user:${testToken}`).toString("base64");
+
+/** Every way an error can be shown. */
+function shown(error: Error): string {
+  return [
+    inspect(error, { depth: Infinity, showHidden: true }),
+    JSON.stringify(error),
+    JSON.stringify(error, Object.getOwnPropertyNames(error)),
+    String(error.stack),
+    inspect(error.cause, { depth: Infinity, showHidden: true }),
+  ].join("\n");
+}
+
+function expectNoSecret(text: string): void {
+  for (const form of [...forms, inBasicAuth.slice(8, -8)]) expect(text).not.toContain(form);
+}
+
+describe("I9: the token and secrets are in no error and no log line", () => {
+  test.each([401, 403, 404, 409, 422, 429, 500])("though a %i echoes them everywhere", async (status) => {
+    const log = recordingLog();
+    const echo = [...forms, inBasicAuth].join(" ");
+    const errors = { [testToken]: [`bad ${testToken}`, echo] };
+    const { http } = await serviceWith(
+      (answer) => json(answer, { message: `no: ${echo}`, errors }, status, { "x-request-id": `id ${part}` }),
+      { attempts: 2, log },
+    );
+    const error = await failureOf(http.send(get("/x")));
+    expectNoSecret(shown(error));
+    expectNoSecret(inspect(log.lines, { depth: Infinity }));
+    expect(error.message).toContain("[redacted]");
+  });
+
+  test("also where the cut of a long message would have left half of one", async () => {
+    const message = `${"x".repeat(290)}${testToken}`;
+    const { http } = await serviceWith((answer) => json(answer, { message }, 403));
+    expect(shown(await failureOf(http.send(get("/x"))))).not.toContain(testToken.slice(0, 6));
+  });
+
+  test("other secrets of the config neither", async () => {
+    const { http } = await serviceWith((answer) => json(answer, { message: "whsec_0123456789abc" }, 403), {
+      secrets: ["whsec_0123456789abc"],
+    });
+    expect(shown(await failureOf(http.send(get("/x"))))).not.toContain("0123456789");
+  });
+
+  test("nor in what the network, a content type or an encoding say", async () => {
+    const { http } = await serviceWith(
+      (answer, { url }) => {
+        const header = url.endsWith("type") ? "content-type" : "content-encoding";
+        answer.writeHead(200, { "content-type": "application/json", [header]: part.replaceAll(" ", "_") });
+        answer.end("x");
+      },
+      { attempts: 1, secrets: [part.replaceAll(" ", "_")] },
+    );
+    for (const path of ["/type", "/encoding"])
+      expect(shown(await failureOf(http.send(get(path))))).not.toContain("s3cret");
+  });
+
+  test("nor after a broken connection or a deadline", async () => {
+    const { http } = await rawServiceWith(
+      (socket, index) => {
+        socket.once("data", (sent) =>
+          index === 0 ? socket.end(sent) : index === 1 ? socket.resetAndDestroy() : undefined,
+        );
+      },
+      { attempts: 1, timeoutMs: 80 },
+    );
+    for (let i = 0; i < 3; i++) expectNoSecret(shown(await failureOf(http.send(get("/x")))));
+  });
+
+  test("nor in an error of the transport itself, for a query that carries one", async () => {
+    const { http } = await serviceWith((answer) => json(answer, {}, 404));
+    expectNoSecret(shown(await failureOf(http.send(get("/x", { query: { q: testToken } })))));
+  });
+});
+
+function redirect(answer: Parameters<Answering>[0], location: string | null, status = 302): void {
+  answer.writeHead(status, location === null ? {} : { location }).end();
+}
+
+describe("I9: redirects", () => {
+  test("to another origin are refused, naming it without its query, and the token stays", async () => {
+    const elsewhere = untilTheEnd(await startService((answer) => json(answer, {})));
+    const { http } = await serviceWith((answer) => redirect(answer, `${elsewhere.origin}/steal?t=1`));
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error.message).toBe(
+      `GET /x: redirected to ${elsewhere.origin}, where the token must not go (302)`,
+    );
+    expect(error).toMatchObject({ retryable: false });
+    expect(elsewhere.connections()).toBe(0);
+  });
+
+  test.each([
+    "//evil.example/x",
+    "https://127.0.0.1/",
+    "http://user:pass@127.0.0.1/",
+    "javascript:alert(1)",
+    "data:application/json,{}",
+    "\\\\evil.example\\x",
+    "http://[broken",
+  ])("to %j are refused", async (location) => {
+    const { service, http } = await serviceWith((answer) => redirect(answer, location));
+    expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(ProtocolError);
+    expect(service.asked).toHaveLength(1);
+  });
+
+  test("on the service's own origin are followed, each with a permit of its own", async () => {
+    const governor = lenientGovernor();
+    let sent = 0;
+    const { service, http } = await serviceWith(
+      (answer, { url }) => {
+        if (url.startsWith("/api/v1/a")) redirect(answer, "/api/v1/b?page=2", 301);
+        else if (url.startsWith("/api/v1/b")) redirect(answer, "c", 307);
+        else json(answer, { url });
+      },
+      { governor },
+    );
+    const answer = await http.send(get("/a", { query: { page: 1 }, onSent: () => void sent++ }));
+    expect(answer.body.toString()).toBe('{"url":"/api/v1/c"}');
+    expect(answer.attempts).toBe(1);
+    expect(service.asked.map((asked) => asked.url)).toEqual([
+      "/api/v1/a?page=1",
+      "/api/v1/b?page=2",
+      "/api/v1/c",
+    ]);
+    expect([governor.lanes.length, governor.open(), sent]).toEqual([3, 0, 3]);
+  });
+
+  test("in a loop end after three", async () => {
+    const { service, http } = await serviceWith((answer) => redirect(answer, "/api/v1/x"));
+    expect((await failureOf(http.send(get("/x")))).message).toContain("more than 3 times");
+    expect(service.asked).toHaveLength(4);
+  });
+
+  test("of a write are not followed", async () => {
+    const { service, http } = await serviceWith((answer) => redirect(answer, "/api/v1/y", 307));
+    await failureOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));
+    expect(service.asked).toHaveLength(1);
+  });
+
+  test("without a target, and other statuses of their kind, are a fault of the answer", async () => {
+    const { http } = await serviceWith((answer, { url }) =>
+      redirect(answer, null, url.endsWith("304") ? 304 : 302),
+    );
+    expect((await failureOf(http.send(get("/x")))).message).toContain("redirected nowhere");
+    expect(await failureOf(http.send(get("/304")))).toBeInstanceOf(ProtocolError);
+  });
+});
