@@ -25,6 +25,8 @@ export interface SandboxOptions {
   readonly today?: string;
   /** The origin that URLs inside answers name; `self` for the sandbox's own. */
   readonly publicOrigin?: string;
+  /** Do lists of price-list items split the stock by warehouse? The reference says yes; `false` leaves it to the record. */
+  readonly stocksInLists?: boolean;
   /** Subscriptions may point to this machine. */
   readonly allowLoopbackWebhooks?: boolean;
 }

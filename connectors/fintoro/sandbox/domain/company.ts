@@ -64,6 +64,8 @@ export interface CompanySettings {
   allowLoopbackWebhooks: boolean;
   /** What URLs inside answers start with. */
   publicOrigin: string;
+  /** Lists of price-list items split the stock by warehouse; the real service may leave that to the record. */
+  stocksInLists: boolean;
   /** Counts new item and attachment ids upwards from here. */
   nextPartId: number;
 }
@@ -98,6 +100,7 @@ export function openCompany({ index, plan, clock, random, allowLoopbackWebhooks 
       today: plan.today,
       allowLoopbackWebhooks,
       publicOrigin: plan.publicOrigin,
+      stocksInLists: true,
       nextPartId: 2_000_000_000 + index * 10_000_000,
     },
   };

@@ -12,7 +12,7 @@ function priceWithVat(price: number, rate: number): number {
   return toNumber(divide(decimal(price) * (decimal(100) + decimal(rate)), decimal(100)));
 }
 
-/** Lists give the total only; the split by warehouse stands in the record. */
+/** The item without its stock by warehouse, as a list may give it. */
 export function itemPreview(company: Company, item: PriceListItem, language: Language) {
   const { purchasePrice, purchaseVatRate } = item;
   const known = purchasePrice !== null && purchaseVatRate !== null;

@@ -4,7 +4,7 @@ import type { PriceListItem, Receipt } from "../../model/records.ts";
 import type { Table } from "../../model/table.ts";
 import { parse, queryFlag, queryInt, queryNumber, queryOneOf, queryText } from "../../rules/shape.ts";
 import { latin } from "../../seed/parties.ts";
-import { inboundView, itemPreview, outboundView } from "../../view/stock.ts";
+import { inboundView, itemPreview, itemView, outboundView } from "../../view/stock.ts";
 import type { Answer } from "../answer.ts";
 import { paged } from "../paging.ts";
 import type { Call } from "../route.ts";
@@ -92,7 +92,8 @@ export function listItems(call: Call): Answer {
       : company.orders.by(table, `items/${sortBy}`, keyOf);
   const ids = sortDirection === "asc" ? ascending : ascending.toReversed();
   const fits = (id: number) => fitsItem(table.get(id) as PriceListItem, stockOf(id), wanted);
-  const view = (id: number) => itemPreview(company, table.get(id) as PriceListItem, language);
+  const viewOf = company.settings.stocksInLists ? itemView : itemPreview;
+  const view = (id: number) => viewOf(company, table.get(id) as PriceListItem, language);
   const filtered = Object.values(wanted).some((value) => value !== undefined) ? ids.filter(fits) : ids;
   return paged(call, "/price-list-items", filtered, { most: 200, usual: 50 }, view);
 }
