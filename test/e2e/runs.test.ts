@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { aCompany, sync } from "../support/company.ts";
+import { count, dump, expectEqual } from "../support/equal.ts";
+import { floorOf, readTruth, spentOn } from "../support/truth.ts";
+
+describe("a first run", () => {
+  test("I11 leaves a mirror equal to the service, record by record and column by column", async () => {
+    const company = await aCompany();
+    const report = await sync(company);
+    expect(report).toMatchObject({ outcome: "complete", troubles: [], new_columns: [], missing_fields: [] });
+    await expectEqual(company);
+  });
+
+  test("costs exactly the floor: each list and page once, one detail for each document, one list for each parent", async () => {
+    const company = await aCompany();
+    const report = await sync(company);
+    const spent = spentOn(company.proxy.asked);
+    const floor = floorOf(await readTruth(company.sandbox));
+    expect(spent.lists).toEqual(floor.lists);
+    expect(spent.children).toEqual(floor.children);
+    expect(spent.details).toEqual(floor.details);
+    expect(report.requests).toMatchObject({
+      total: company.proxy.asked.length,
+      list: floor.lists.length,
+      detail: floor.details.length,
+      child: floor.children.length,
+      confirm: 0,
+      retried: 0,
+      rate_limited: 0,
+    });
+  });
+
+  test("reads lists of several pages page by page and still costs the floor", async () => {
+    const company = await aCompany({ records: 1_050 });
+    const report = await sync(company);
+    expect(report.outcome).toBe("complete");
+    const floor = floorOf(await expectEqual(company));
+    expect(floor.lists).toContain("/invoices#2");
+    expect(spentOn(company.proxy.asked)).toEqual(floor);
+  });
+
+  test("of an empty company is complete, and so is the next", async () => {
+    const company = await aCompany({ records: 0 });
+    expect((await sync(company)).outcome).toBe("complete");
+    await expectEqual(company);
+    expect((await sync(company)).outcome).toBe("complete");
+  });
+});
+
+describe("a run after which nothing changed", () => {
+  test("I2 I7 writes to no table but the runs, and asks for lists only", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const before = dump(company.file);
+    const asked = company.proxy.asked.length;
+    const report = await sync(company);
+    expect(dump(company.file)).toEqual(before);
+    const floor = floorOf(await readTruth(company.sandbox));
+    expect(spentOn(company.proxy.asked.slice(asked))).toEqual({ ...floor, details: [] });
+    expect(report.requests).toMatchObject({
+      detail: 0,
+      confirm: 0,
+      total: floor.lists.length + floor.children.length,
+    });
+    expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(2);
+  });
+
+  test("counts every listed record as unchanged", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const { resources } = await sync(company);
+    for (const [name, counts] of Object.entries(resources)) {
+      expect({ name, ...counts }).toMatchObject({
+        inserted: 0,
+        updated: 0,
+        deleted: 0,
+        failed: 0,
+        pending: 0,
+      });
+      if (name !== "document_payments")
+        expect({ name, count: counts.unchanged }).toEqual({ name, count: counts.listed });
+    }
+  });
+
+  test("--full reads every detail and every child list again, and changes nothing people see", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const fences = (table: string) => table.startsWith("_fence_") || ["_runs", "_meta"].includes(table);
+    const visible = () => Object.entries(dump(company.file)).filter(([table]) => !fences(table));
+    const before = visible();
+    const asked = company.proxy.asked.length;
+    expect((await sync(company, { full: true })).outcome).toBe("complete");
+    expect(visible()).toEqual(before);
+    expect(spentOn(company.proxy.asked.slice(asked))).toEqual(floorOf(await readTruth(company.sandbox)));
+  });
+});
+
+describe("a run of some resources", () => {
+  test("reads those only, and leaves the others as they are", async () => {
+    const company = await aCompany();
+    const report = await sync(company, { resources: ["invoices", "document_payments"] });
+    expect(Object.keys(report.resources)).toEqual(["invoices", "document_payments"]);
+    const paths = new Set(company.proxy.asked.map(({ path }) => path.split("/")[1]));
+    expect([...paths].toSorted()).toEqual(["invoices", "whoami"]);
+    expect(count(company.file, "SELECT count(*) FROM clients")).toBe(0);
+    await expectEqual(company, { tables: ["invoices"] });
+  });
+
+  test("of CRM events alone asks for the parents that the mirror knows", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const asked = company.proxy.asked.length;
+    expect((await sync(company, { resources: ["contact_activity_logs"] })).outcome).toBe("complete");
+    const floor = floorOf(await readTruth(company.sandbox));
+    expect(spentOn(company.proxy.asked.slice(asked))).toEqual({
+      lists: ["/whoami"],
+      details: [],
+      children: floor.children,
+    });
+  });
+});

@@ -1,0 +1,168 @@
+import {
+  Agent,
+  createServer,
+  request as forward,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** A request on its way to the service. */
+export interface Asked {
+  /** From 1, in the order of arrival. */
+  readonly n: number;
+  readonly method: string;
+  /** Below the base URL, with the query. */
+  readonly target: string;
+  /** The same without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** What the service answered, or what is to be answered in its place. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+export type Breakage = "reset" | "half" | "hang";
+
+/**
+ * Stands in the way of a request. `passOn` asks the service; what comes back may be altered. Undefined
+ * leaves the request to the next one in the way.
+ */
+export type Obstacle = (
+  asked: Asked,
+  passOn: () => Promise<Reply>,
+) => Promise<Reply | Breakage | undefined> | Reply | Breakage | undefined;
+
+/** A loopback proxy before the sandbox: it sees every request and may put anything in the way of it. */
+export interface FaultProxy {
+  readonly baseUrl: string;
+  readonly asked: readonly Asked[];
+  /** Requests whose answer has not left yet. */
+  inFlight(): number;
+  /** Returns the function that takes it away again. */
+  obstruct(obstacle: Obstacle): () => void;
+  clear(): void;
+  close(): Promise<void>;
+}
+
+export async function startProxy(upstreamUrl: () => string): Promise<FaultProxy> {
+  const asked: Asked[] = [];
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  let obstacles: Obstacle[] = [];
+  let inFlight = 0;
+  const base = new URL(upstreamUrl()).pathname;
+  const server = createServer({ noDelay: true }, (request, response) => {
+    inFlight += 1;
+    response.on("close", () => (inFlight -= 1));
+    const one = askedOf(request, base, asked.length + 1);
+    asked.push(one);
+    const passOn = () => askService(upstreamUrl(), one, agent);
+    firstReply(obstacles, one, passOn).then(
+      (reply) => answer(response, reply),
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`,
+    asked,
+    inFlight: () => inFlight,
+    obstruct(obstacle) {
+      obstacles.push(obstacle);
+      return () => (obstacles = obstacles.filter((other) => other !== obstacle));
+    },
+    clear: () => (obstacles = []),
+    close: async () => {
+      agent.destroy();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function askedOf(request: IncomingMessage, base: string, n: number): Asked {
+  const url = new URL(request.url ?? "/", "http://proxy");
+  const path = url.pathname.slice(base.length);
+  const { method = "GET", headers } = request;
+  return { n, method, path, target: path + url.search, query: url.searchParams, headers };
+}
+
+async function firstReply(
+  obstacles: readonly Obstacle[],
+  asked: Asked,
+  passOn: () => Promise<Reply>,
+): Promise<Reply | Breakage> {
+  for (const obstacle of obstacles) {
+    const reply = await obstacle(asked, passOn);
+    if (reply !== undefined) return reply;
+  }
+  return passOn();
+}
+
+function askService(upstreamUrl: string, { target, method, headers }: Asked, agent: Agent): Promise<Reply> {
+  const plain = { ...headers, "accept-encoding": "identity", host: new URL(upstreamUrl).host };
+  return new Promise((resolve, reject) => {
+    const asking = forward(`${upstreamUrl}${target}`, { method, headers: plain, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: textHeaders(response.headers),
+          body: Buffer.concat(chunks),
+        }),
+      );
+    });
+    asking.on("error", reject);
+    asking.end();
+  });
+}
+
+const ofTheHop = new Set(["connection", "keep-alive", "transfer-encoding", "content-length"]);
+
+function textHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => !ofTheHop.has(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+}
+
+function answer(response: ServerResponse, reply: Reply | Breakage): void {
+  if (reply === "hang") return;
+  if (reply === "reset") {
+    response.destroy();
+    return;
+  }
+  if (reply === "half") {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+    response.write('{"data":[{"id":1', () => response.destroy());
+    return;
+  }
+  response.writeHead(reply.status, { ...reply.headers, "content-length": String(reply.body.length) });
+  response.end(reply.body);
+}
+
+/** An answer as the service would give it. */
+export function jsonReply(
+  status: number,
+  content: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  const body = Buffer.from(typeof content === "string" ? content : JSON.stringify(content));
+  return {
+    status,
+    headers: { "content-type": "application/json", "x-request-id": "req-proxy", ...headers },
+    body,
+  };
+}
+
+/** The same answer with other text. */
+export function rewritten(reply: Reply, change: (text: string) => string): Reply {
+  return { ...reply, body: Buffer.from(change(reply.body.toString("utf8"))) };
+}
