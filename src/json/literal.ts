@@ -37,7 +37,7 @@ export function numberLiteral(text: string): number | NumberLiteral {
   return isExact(text) ? Number(text) : new NumberLiteral(text);
 }
 
-/** Does a double print as the value that is written here? False for what is no number literal. */
+/** Does a double print as the value that this literal says? */
 export function isExact(text: string): boolean {
   const value = Number(text);
   const printed = String(value);

@@ -1,6 +1,7 @@
 /**
- * May a JSON text hold a number that JSON.parse would change? A double carries 15 significant digits and
- * two-digit exponents without loss, so only longer literals and exponents of three digits are looked at.
+ * May JSON.parse get a text wrong? It changes numbers that a double does not hold: 15 significant digits
+ * and exponents of two digits are safe, so only longer ones are looked at. And where a key is written with
+ * escapes, V8 may take it for another one it met before (nodejs/node#63785).
  * The answer may be a false yes (inside a string, say), never a false no: the exact parser decides.
  */
 import { isExact } from "./literal.ts";
@@ -19,7 +20,7 @@ const beforeNumber = classOf(":,[ \t\r\n");
 
 /** `text` is what `bytes` say: bytes are quicker to sample, text is quicker to search. */
 export function maySuffer(bytes: Uint8Array, text: string): boolean {
-  return hasLossyDigits(bytes) || longExponent.test(text);
+  return hasLossyDigits(bytes) || longExponent.test(text) || hasEscapedKey(text);
 }
 
 function hasLossyDigits(bytes: Uint8Array): boolean {
@@ -46,6 +47,20 @@ function isLossyLiteral(bytes: Uint8Array, at: number): boolean {
   const start = runStart(bytes, at, numberByte);
   if (start > 0 && beforeNumber[bytes[start - 1] ?? 0] === 0) return false;
   return !isExact(Buffer.from(bytes.subarray(start, runEnd(bytes, at, numberByte))).toString());
+}
+
+function hasEscapedKey(text: string): boolean {
+  for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", at)) {
+    while (at < text.length && text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
+    at++;
+    while (isSpace(text.charCodeAt(at))) at++;
+    if (text.charCodeAt(at) === 0x3a) return true;
+  }
+  return false;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 function runStart(bytes: Uint8Array, at: number, members: Uint8Array): number {

@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { cutArray, cutList, cutObject, sliceOf, spanOf } from "../../src/json/cut.ts";
+import { maxDepth } from "../../src/json/scan.ts";
+import { refusal } from "../support/json.ts";
+
+const bytes = (text: string) => Buffer.from(text);
+const textsOf = (slices: Iterable<{ slice: Buffer }>) => [...slices].map(({ slice }) => slice.toString());
+
+const nested = (depth: number) => `{"data":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
+
+function valueOf(record: string, key: string): string | null {
+  const slice = bytes(record);
+  const span = spanOf(slice, key);
+  return span && sliceOf(slice, span).toString();
+}
+
+describe("a list answer", () => {
+  test("is cut into the very bytes of its records, white space and writing kept", () => {
+    const body = bytes('{"data":[{"id":1, "total" : 1.50},\n\t{ "id":2 } ],"paginator":{"currentPage":1}}');
+    expect(textsOf(cutList(body).records)).toEqual(['{"id":1, "total" : 1.50}', '{ "id":2 }']);
+  });
+
+  test("gives its paginator wherever that stands, and null without one", () => {
+    const before = bytes('{ "paginator" : {"currentPage":3} , "data":[] }');
+    const { paginator } = cutList(before);
+    expect(paginator && sliceOf(before, paginator).toString()).toBe('{"currentPage":3}');
+    expect(cutList(bytes('{"data":[]}')).paginator).toBeNull();
+  });
+
+  test("knows its own data from a data of its records, its other members and its strings", () => {
+    const body = bytes(
+      '{"meta":{"data":[0]},"data":[{"data":[1,{"data":[]}]},{"x":"\\"data\\":["}],"links":"data"}',
+    );
+    expect(textsOf(cutList(body).records)).toEqual(['{"data":[1,{"data":[]}]}', '{"x":"\\"data\\":["}']);
+  });
+
+  test("is cut the same when its keys are written with escapes", () => {
+    const body = bytes('{"\\u0070aginator":7,"d\\u0061ta":[1]}');
+    const { records, paginator } = cutList(body);
+    expect(textsOf(records)).toEqual(["1"]);
+    expect(paginator && sliceOf(body, paginator).toString()).toBe("7");
+  });
+
+  test.each([
+    ["brackets and quotes", '{"a":"}]{[\\"}]"}'],
+    ["a backslash at the end", '{"a":"\\\\","b":"\\\\\\""}'],
+    ["letters beyond ASCII", '{"a":"Žltý kôň 🐎","č":"\u2028"}'],
+    ["an escaped quote by its code", '{"a":"\\u0022}\\u005c"}'],
+  ])("is not led astray by strings with %s", (_, record) => {
+    expect(textsOf(cutList(bytes(`{"data":[${record},{"id":2}]}`)).records)).toEqual([record, '{"id":2}']);
+  });
+
+  test("gives elements that are no records as they are, to be reported by who knows what they should be", () => {
+    const elements = ["null", "-1.5e3", '"text"', "[1,[2]]", "{}", "true"];
+    expect(textsOf(cutList(bytes(`{"data":[${elements.join(" , ")}]}`)).records)).toEqual(elements);
+  });
+
+  test("may begin with a byte order mark, which is skipped", () => {
+    expect(textsOf(cutList(bytes('\ufeff {"data":[{"id":1}]}')).records)).toEqual(['{"id":1}']);
+    expect(refusal(() => cutList(bytes('{"data":[\ufeff{"id":1}]}'))).kind).toBe("protocol");
+  });
+
+  test.each([
+    ["nothing", "", 0, "an object", "the end"],
+    ["white space only", " \n", 2, "an object", "the end"],
+    ["an error page", "<html>", 0, "an object", '"<"'],
+    ["an array", "[]", 0, "an object", '"["'],
+    ["no data", '{"a":1}', 6, '"data"', '"}"'],
+    ["data that is an object", '{"data":{}}', 8, "an array", '"{"'],
+    ["data that is null", '{"data":null}', 8, "an array", '"n"'],
+    ["two data", '{"data":[1],"data":[2]}', 12, 'only one "data"', '"""'],
+    ["two data, one in disguise", '{"data":[1],"d\\u0061ta":[2]}', 12, 'only one "data"', '"""'],
+    ["something after the document", '{"data":[]} {', 12, "nothing after the document", '"{"'],
+    ["a record cut short", '{"data":[{"id":1', 16, "the rest of a value", "the end"],
+    ["a string cut short", '{"data":["abc', 13, "the rest of a string", "the end"],
+    ["a string cut short in an escape", '{"data":["abc\\', 14, "the rest of a string", "the end"],
+    ["a list cut short between records", '{"data":[{"id":1},', 18, "a value", "the end"],
+    ["a list that is not closed", '{"data":[{"id":1}', 17, '"," or "]"', "the end"],
+    ["a document that is not closed", '{"data":[]', 10, '"," or "}"', "the end"],
+    ["a comma before the end of the list", '{"data":[1,]}', 11, "a value", '"]"'],
+    ["no comma between records", '{"data":[{} {}]}', 12, '"," or "]"', '"{"'],
+    ["a comma before the end of the document", '{"data":[],}', 11, "a key", '"}"'],
+    ["no colon", '{"data" []}', 8, '":"', '"["'],
+    ["a key that is no string", "{data:[]}", 1, "a key", '"d"'],
+    ["a key with a broken escape", '{"da\\xta":[]}', 1, "a well formed key", '"""'],
+    ["a broken member beside the data", '{"data":[],"links":[1,tru]}', 22, "a value", '"t"'],
+    [
+      "a control character in the paginator",
+      '{"paginator":{"a":"\u0007"},"data":[]}',
+      19,
+      "no control",
+      "0x07",
+    ],
+  ])("with %s is refused with the place and what was expected there", (_, text, at, expected, found) => {
+    const error = refusal(() => cutList(bytes(text)));
+    expect(error).toMatchObject({ kind: "protocol", retryable: true });
+    expect(error.message).toContain(`at byte ${at} expected ${expected}`);
+    expect(error.message).toContain(`found ${found}`);
+    expect(error.hint).toBeTruthy();
+  });
+
+  test("tells of a fault one character and no more: an answer may hold secrets", () => {
+    const error = refusal(() => cutList(bytes('{"data":[],"token":s3cret-token-value}')));
+    expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("cret");
+  });
+
+  test(`holds records ${maxDepth} levels deep and refuses deeper ones`, () => {
+    expect(cutList(bytes(nested(maxDepth))).records.count).toBe(1);
+    expect(refusal(() => cutList(bytes(nested(maxDepth + 1)))).message).toContain(
+      `at most ${maxDepth} levels`,
+    );
+  });
+
+  test.each([
+    ["brackets", "["],
+    ["objects", '{"a":'],
+    ["lists in the list", '{"data":[', "["],
+    ["a member beside the list", '{"x":', '{"data":'],
+  ])("of a hundred thousand %s is refused without running out of stack", (_, start, more = start) => {
+    expect(refusal(() => cutList(bytes(start + more.repeat(100_000)))).kind).toBe("protocol");
+  });
+
+  test("of a hundred thousand records is held as offsets and handed out one by one", () => {
+    const body = bytes(`{"data":[${Array.from({ length: 100_000 }, (_, id) => `{"id":${id}}`).join(",")}]}`);
+    const { records } = cutList(body);
+    expect(records.count).toBe(100_000);
+    expect(records.slice(99_999).toString()).toBe('{"id":99999}');
+    expect(records.id(54_321)).toBe("54321");
+    const [first] = records;
+    expect(first).toMatchObject({ id: "0" });
+  });
+});
+
+describe("slices", () => {
+  test("share the answer's memory: cutting copies nothing", () => {
+    const body = bytes('{"data":[{"id":1}]}');
+    const slice = cutList(body).records.slice(0);
+    expect(slice.buffer).toBe(body.buffer);
+    expect(cutList(body).records.span(0)).toEqual({ start: 9, end: 17 });
+  });
+
+  test("that do not exist are not handed out", () => {
+    const { records } = cutList(bytes('{"data":[1]}'));
+    for (const index of [-1, 1, Number.NaN]) expect(() => records.slice(index)).toThrow(RangeError);
+  });
+});
+
+describe("a bare array", () => {
+  test("is cut like a list's data", () => {
+    const payments = cutArray(bytes(' [ {"id":1} , {"id":2} ] '));
+    expect(textsOf(payments)).toEqual(['{"id":1}', '{"id":2}']);
+    expect([payments.id(0), payments.id(1)]).toEqual(["1", "2"]);
+  });
+
+  test.each(["", "{}", "[1", "[1,]", "[1]]", "[,1]", "[1 2]", "nul"])("is refused as %j", (text) => {
+    expect(refusal(() => cutArray(bytes(text))).kind).toBe("protocol");
+  });
+});
+
+describe("a single object", () => {
+  test("is found between white space and behind a byte order mark", () => {
+    expect(cutObject(bytes(' {"id":1}\n'))).toEqual({ start: 1, end: 9 });
+    expect(cutObject(bytes('\ufeff{"id":1}'))).toEqual({ start: 3, end: 11 });
+  });
+
+  test.each(["", "[]", '"text"', '{"id":1', '{"id":1}}', '{"id":1}{'])("is refused as %j", (text) => {
+    expect(refusal(() => cutObject(bytes(text))).kind).toBe("protocol");
+  });
+});
+
+describe("the span of a key", () => {
+  test("is that of the object's own key, not of one further in", () => {
+    expect(valueOf('{"client":{"payments":[0]},"payments" : [ {"id":1} ] ,"id":3}', "payments")).toBe(
+      '[ {"id":1} ]',
+    );
+    expect(valueOf('{"client":{"payments":[0]}}', "payments")).toBeNull();
+    expect(valueOf("{}", "payments")).toBeNull();
+  });
+
+  test("is the last one where a key is repeated, as in JSON.parse, also in disguise", () => {
+    expect(valueOf('{"a":1,"a":2}', "a")).toBe("2");
+    expect(valueOf('{"a":1,"\\u0061":2,"b":3}', "a")).toBe("2");
+  });
+
+  test("is found for any key: empty, beyond ASCII, with quotes in it", () => {
+    expect(valueOf('{"":1,"názov":2,"say \\"hi\\"":3}', "")).toBe("1");
+    expect(valueOf('{"":1,"názov":2,"say \\"hi\\"":3}', "názov")).toBe("2");
+    expect(valueOf('{"":1,"názov":2,"say \\"hi\\"":3}', 'say "hi"')).toBe("3");
+  });
+
+  test("is not looked for in what is no object", () => {
+    for (const text of ["[]", "1", "", '{"a"'])
+      expect(refusal(() => spanOf(bytes(text), "a")).kind).toBe("protocol");
+  });
+});

@@ -1,0 +1,124 @@
+import { assert, property } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decimalText, integerOf, isExact, NumberLiteral, numberLiteral } from "../../src/json/literal.ts";
+import { stringifyLossless } from "../../src/json/stringify.ts";
+import { numberText, ratioOf, sameRatio } from "../support/json.ts";
+
+describe("a number literal", () => {
+  test.each([
+    ["0.1", 0.1],
+    ["1.50", 1.5],
+    ["1e2", 100],
+    ["1E+2", 100],
+    ["-0", -0],
+    ["0e999", 0],
+    ["0.000", 0],
+    ["9007199254740992", 2 ** 53],
+    ["0.30000000000000004", 0.1 + 0.2],
+    ["100000000000000000000", 1e20],
+    ["0.000000000000000001", 1e-18],
+    ["1.7976931348623157e308", Number.MAX_VALUE],
+    ["5e-324", Number.MIN_VALUE],
+    ["1.000000000000000000000000000000", 1],
+  ])("%s is the plain number it says", (text, value) => {
+    expect(numberLiteral(text)).toBe(value);
+  });
+
+  test.each([
+    ["an integer between two doubles", "9007199254740993"],
+    ["an integer that a double holds but does not print", "1152921504606846976"],
+    ["more digits than a double has", "0.1000000000000000055"],
+    ["one digit off the shortest", "0.30000000000000003"],
+    ["too large for a double", "1e400"],
+    ["too small for a double", "-1E-400"],
+    ["at the edge of what a double resolves", "4e-324"],
+  ])("is kept as written when it is %s", (_, text) => {
+    expect(numberLiteral(text)).toEqual(new NumberLiteral(text));
+    expect(String(numberLiteral(text))).toBe(text);
+  });
+
+  test("becomes a number exactly when no digit of its value is lost, whatever the writing", () => {
+    assert(
+      property(numberText, (text) => {
+        const value = numberLiteral(text);
+        if (value instanceof NumberLiteral) expect(value.text).toBe(text);
+        const printed = ratioOf(String(Number(text)));
+        const isKept = printed !== null && sameRatio(printed, ratioOf(text));
+        expect(typeof value === "number").toBe(isKept);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("that looks like one is never taken for exact", () => {
+    for (const text of ["1-2", "1.2.3", "2026-11-21", "1e", "Infinity"]) expect(isExact(text)).toBe(false);
+  });
+
+  test("is written by JSON.stringify as it was read, not as a string", () => {
+    const record = { id: new NumberLiteral("9007199254740993"), list: [new NumberLiteral("1e400"), 1.5] };
+    expect(stringifyLossless(record)).toBe('{"id":9007199254740993,"list":[1e400,1.5]}');
+    expect(stringifyLossless(new NumberLiteral("1e400"))).toBe("1e400");
+  });
+});
+
+describe("the decimal text of an amount", () => {
+  test.each([
+    [0, "0"],
+    [-0, "0"],
+    [1.5, "1.5"],
+    [-12.05, "-12.05"],
+    [0.1 + 0.2, "0.30000000000000004"],
+    [1e21, "1000000000000000000000"],
+    [1.5e-7, "0.00000015"],
+    [-1e-7, "-0.0000001"],
+    [123n, "123"],
+    [new NumberLiteral("1.10E+3"), "1100"],
+    [new NumberLiteral("-0.1000000000000000055000"), "-0.1000000000000000055"],
+    [new NumberLiteral("123456789012345678901e-20"), "1.23456789012345678901"],
+  ])("of %s is %s", (value, text) => {
+    expect(decimalText(value)).toBe(text);
+  });
+
+  test("has the literal's value and no exponent", () => {
+    assert(
+      property(numberText, (text) => {
+        const decimal = decimalText(new NumberLiteral(text));
+        expect(sameRatio(ratioOf(decimal), ratioOf(text))).toBe(true);
+        if (decimal !== text) expect(decimal).toMatch(/^-?\d+(\.\d+)?$/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("does not become a billion zeros", () => {
+    expect(decimalText(new NumberLiteral("1e999999999"))).toBe("1e999999999");
+    expect(decimalText(new NumberLiteral("1e-999999999"))).toBe("1e-999999999");
+  });
+
+  test("is not made of what is no amount", () => {
+    for (const value of [Number.NaN, Infinity]) expect(() => decimalText(value)).toThrow("finite");
+  });
+});
+
+describe("the integer of a value", () => {
+  test.each([
+    [17, 17],
+    [-0, 0],
+    [2 ** 53, 2n ** 53n],
+    [new NumberLiteral("9007199254740993"), 9007199254740993n],
+    [new NumberLiteral("-9223372036854775808"), -(2n ** 63n)],
+    [new NumberLiteral("1152921504606846976.0"), 2n ** 60n],
+  ])("%s is %s", (value, integer) => {
+    expect(integerOf(value)).toBe(integer);
+  });
+
+  test.each([1.5, 1e21, Number.NaN, "17", null, true, {}, new NumberLiteral("9223372036854775808")])(
+    "%s is none",
+    (value) => expect(integerOf(value)).toBeNull(),
+  );
+
+  test("is not looked for in a literal that would fill the memory", () => {
+    expect(integerOf(new NumberLiteral("1e999999999"))).toBeNull();
+    expect(integerOf(new NumberLiteral("0.5000000000000000000001"))).toBeNull();
+  });
+});
