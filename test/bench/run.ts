@@ -1,0 +1,31 @@
+import { benchJson } from "./json.ts";
+import { benchMemory } from "./memory.ts";
+import { benchBudget, benchRequests } from "./requests.ts";
+import type { BenchResult } from "./result.ts";
+import { benchStore } from "./store.ts";
+
+/**
+ * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
+ * `npm run bench -- store json` runs those only. Nothing here is asserted by a test.
+ */
+const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
+  json: benchJson,
+  store: benchStore,
+  requests: benchRequests,
+  budget: benchBudget,
+  memory: benchMemory,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
+if (unknown.length > 0) {
+  console.error(`there is no bench ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`);
+  process.exit(2);
+}
+
+for (const [name, bench] of Object.entries(benches)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  for (const result of await bench()) {
+    console.log(`${result.ratio.toFixed(3).padStart(8)}  ${result.name} (aim: ${result.aim}) — ${result.detail}`);
+  }
+}
