@@ -258,8 +258,8 @@ describe("a long command", () => {
 
   test("logs its progress elsewhere, and not at all with -q", async () => {
     const { stderr } = await playing(["act"], work);
-    const said = jsonLines(stderr).map(({ msg }) => msg);
-    expect(said.filter((msg) => msg === "progress").length).toBeGreaterThanOrEqual(2);
+    const messages = jsonLines(stderr).map(({ msg }) => msg);
+    expect(messages.filter((msg) => msg === "progress").length).toBeGreaterThanOrEqual(2);
     expect((await playing(["act", "-q"], work)).stderr).toBe("");
   });
 });
