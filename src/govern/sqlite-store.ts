@@ -24,44 +24,43 @@ export interface BudgetFileOptions {
  * put aside and begun anew.
  */
 export function openBudgetFile(options: BudgetFileOptions): GovernorStore {
-  const { path, clock, log = silentLog, bootId = readBootId() } = options;
-  mkdirSync(dirname(path), { recursive: true });
+  const { path, clock, bootId = readBootId() } = options;
   const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
-  let file = mended(() => openFile(path));
-
-  function mended<T>(act: () => T): T {
-    try {
-      return act();
-    } catch (error) {
-      if (!isDamaged(error)) throw asMirrorError(error, path);
-      setAside(path, clock, log);
-      return retried(act);
-    }
-  }
-  const retried = <T>(act: () => T): T => {
-    try {
-      return act();
-    } catch (error) {
-      throw asMirrorError(error, path);
-    }
-  };
-  const reopening = <T>(act: (open: BudgetFile) => T): T =>
-    mended(() => {
-      if (!file.usable()) file = openFile(path);
+  let file: BudgetFile | null = null;
+  /** A damaged file is closed, put aside and opened anew, once. */
+  const using = <T>(act: (open: BudgetFile) => T): T =>
+    mending(options, () => {
+      file ??= openFile(path);
       try {
         return act(file);
       } catch (error) {
-        if (isDamaged(error)) file.close();
+        if (isDamaged(error)) {
+          file.close();
+          file = null;
+        }
         throw error;
       }
     });
-
+  using((open) => open.read(here()));
   return {
     shared: true,
-    transact: (step) => reopening((open) => open.step(step, here)),
-    read: () => reopening((open) => open.read(here())),
-    close: () => file.close(),
+    transact: (step) => using((open) => open.step(step, here)),
+    read: () => using((open) => open.read(here())),
+    close: () => {
+      file?.close();
+      file = null;
+    },
   };
+}
+
+function mending<T>({ path, clock, log = silentLog }: BudgetFileOptions, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!isDamaged(error)) throw asMirrorError(error, path);
+    setAside(path, clock, log);
+    return act();
+  }
 }
 
 /** Steps take microseconds: longer means that something else holds the file. */
@@ -70,11 +69,11 @@ const busyTimeoutMs = 5_000;
 interface BudgetFile {
   step<T>(step: (state: GovernorState | null) => Step<T>, here: () => Origin): T;
   read(here: Origin): GovernorState | null;
-  usable(): boolean;
   close(): void;
 }
 
 function openFile(path: string): BudgetFile {
+  mkdirSync(dirname(path), { recursive: true });
   const db = new Database(path, { timeout: busyTimeoutMs });
   try {
     return budgetIn(db);
@@ -106,7 +105,6 @@ function budgetIn(db: Database.Database): BudgetFile {
         return result;
       }) as T,
     read,
-    usable: () => db.open,
     close: () => void db.close(),
   };
 }
@@ -131,16 +129,21 @@ function moveIfThere(from: string, to: string): void {
 }
 
 function asMirrorError(error: unknown, path: string): unknown {
-  if (!(error instanceof Database.SqliteError)) return error;
+  const busy = error instanceof Database.SqliteError && error.code.startsWith("SQLITE_BUSY");
+  if (!(error instanceof Database.SqliteError) && !isOfFileSystem(error)) return error;
   return new MirrorError(
     "database",
     `the request budget's file ${path} cannot be used: ${messageOf(error)}`,
     {
-      retryable: error.code.startsWith("SQLITE_BUSY"),
+      retryable: busy,
       hint: "check that the data directory is writable, has space and is on a local disk",
       cause: error,
     },
   );
+}
+
+function isOfFileSystem(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
 }
 
 /** Linux names each boot; elsewhere the clocks are compared. */

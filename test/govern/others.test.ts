@@ -87,8 +87,9 @@ describe("others are seen by drops that own requests do not explain", () => {
 
   test("own requests under way explain a drop", () => {
     const ledger = openedLedger();
-    const [first] = [ledger.send(200), ledger.send(201)];
-    ledger.answer(first!, 300, 117);
+    const first = ledger.send(200);
+    ledger.send(201);
+    ledger.answer(first, 300, 117);
     expect(ledger.state().others.until).toBeNull();
   });
 
