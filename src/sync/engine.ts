@@ -8,7 +8,7 @@ import type { Cause, Reading } from "../store/reading.ts";
 import { pageTarget, recordTarget, type Work } from "../work/item.ts";
 import { consequenceOf, type Consequence } from "./failure.ts";
 import { verdictOnGone } from "./gone.ts";
-import { awayAfter, retryDelayMs, smallerPages } from "./limits.ts";
+import { awayAfter, mostAttempts, retryDelayMs, smallerPages } from "./limits.ts";
 import { removeRecord } from "./remove.ts";
 import { mayRemove, type Session } from "./session.ts";
 import { askWhetherGone, holdMassDelete } from "./settle.ts";
@@ -39,7 +39,8 @@ export class Engine {
   private readonly active = new Set<Promise<void>>();
   private readonly stop = new AbortController();
   private readonly resources: readonly string[];
-  private readonly askedCanaries = new Set<string>();
+  /** By resource: the listed record that is asked whether the route answers at all. */
+  private readonly canaries = new Map<string, RecordId>();
   private failuresInARow = 0;
   /** A limit was reached: what is in flight may finish, nothing new begins. */
   private draining = false;
@@ -190,16 +191,16 @@ export class Engine {
   /** Reads a record that the list has just shown, and this one again after it. */
   private askCanary(resource: Resource, work: Work, canary: RecordId, reading: Reading): void {
     const { queue, clock } = this.session;
-    const target = recordTarget(canary);
-    if (!this.askedCanaries.has(resource.name)) {
-      this.askedCanaries.add(resource.name);
+    const asked = this.canaries.get(resource.name);
+    if (asked === undefined) {
+      this.canaries.set(resource.name, canary);
       askWhetherGone(this.session, resource.name, canary, "canary", reading, "list");
-    } else if (!queue.isReady(resource.name, target)) {
+    } else if (mustGiveUp(work, asked, queue.isReady(resource.name, recordTarget(asked)))) {
       const why = "records that the list shows answer 404 as well";
       this.bury(work, new MirrorError("protocol", `not removed: ${why}`));
       return;
     }
-    queue.failed(work, "waiting for proof of the route", clock.nowMs() + retryDelayMs(0));
+    queue.failed(work, "waiting for proof of the route", clock.nowMs() + retryDelayMs(work.attempts));
   }
 
   private askParent(work: Work, error: unknown, reading: Reading): void {
@@ -252,6 +253,11 @@ export class Engine {
     const message = `${work.target} was given up: ${words.message}`;
     this.session.tally.trouble({ resource: work.resource, kind: "dead", ...words, message });
   }
+}
+
+/** The canary has no canary of its own: two that wait for each other would never end. */
+function mustGiveUp(work: Work, canary: RecordId, canaryIsReady: boolean): boolean {
+  return recordTarget(canary) === work.target || !canaryIsReady || work.attempts + 1 >= mostAttempts;
 }
 
 function wordsOf(error: unknown): { message: string; hint?: string; requestId: string | null } {

@@ -1,0 +1,162 @@
+import { describe, expect, test } from "vitest";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { count, dump, expectEqual } from "../support/equal.ts";
+import { jsonReply, type Obstacle } from "../support/proxy.ts";
+
+/** Answers matching requests in the service's place. */
+function refuse(path: RegExp, status: number, message: string, from = 1): Obstacle {
+  let seen = 0;
+  return (asked) => (path.test(asked.path) && ++seen >= from ? jsonReply(status, { message }) : undefined);
+}
+
+const live = (company: Company, table: string) =>
+  count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
+
+describe("401", () => {
+  test("in the middle of a run ends it at once, and the next run goes on where it stopped", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct((asked) =>
+      asked.n > 60 ? jsonReply(401, { message: "Unauthenticated." }) : undefined,
+    );
+    const report = await sync(company);
+    expect(report).toMatchObject({
+      outcome: "unauthenticated",
+      error: { kind: "unauthenticated", request_id: "req-proxy" },
+    });
+    expect(company.proxy.asked.length).toBeLessThanOrEqual(60 + 6);
+    company.proxy.clear();
+    const next = await sync(company);
+    expect(next).toMatchObject({ outcome: "complete", resumed: true });
+    await expectEqual(company);
+  });
+
+  test("to the first request writes nothing into the mirror's tables", async () => {
+    const company = await aCompany();
+    const report = await sync(company, { token: "1|revoked" });
+    expect(report.outcome).toBe("unauthenticated");
+    expect(company.proxy.asked).toHaveLength(1);
+    expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
+  });
+});
+
+describe("403 on one resource", () => {
+  test("leaves the others whole, is told, and heals with the next run", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct(refuse(/^\/proformas/, 403, "This action is unauthorized."));
+    const report = await sync(company);
+    expect(report.outcome).toBe("partial");
+    expect(report.troubles).toEqual([expect.objectContaining({ resource: "proformas", kind: "forbidden" })]);
+    await expectEqual(company, {
+      tables: ["invoices", "orders", "quotations", "contact_activity_logs", "clients"],
+    });
+    company.proxy.clear();
+    expect((await sync(company)).outcome).toBe("complete");
+    await expectEqual(company);
+  });
+
+  test("on details only: the rest is whole, nothing is deleted, the next run heals", async () => {
+    const company = await aCompany();
+    await sync(company);
+    company.proxy.obstruct(refuse(/^\/orders\/\d+$/, 403, "This action is unauthorized.", 3));
+    const report = await sync(company, { full: true });
+    expect(report).toMatchObject({ outcome: "partial", resources: { orders: { deleted: 0 } } });
+    company.proxy.clear();
+    expect((await sync(company)).outcome).toBe("complete");
+    await expectEqual(company);
+  });
+});
+
+describe("404 on a list's route", () => {
+  test("is told as a failure of that resource; nothing of it is deleted", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const before = live(company, "suppliers");
+    company.proxy.obstruct(
+      refuse(/^\/suppliers$/, 404, "The route api/public/v1/suppliers could not be found."),
+    );
+    const report = await sync(company);
+    expect(report.outcome).toBe("partial");
+    expect(report.troubles).toEqual([expect.objectContaining({ resource: "suppliers", kind: "failed" })]);
+    expect(live(company, "suppliers")).toBe(before);
+    company.proxy.clear();
+    expect((await sync(company)).outcome).toBe("complete");
+    await expectEqual(company);
+  });
+});
+
+describe("404 on details", () => {
+  test("of every record, that lists still show: nothing is deleted (I5)", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const before = live(company, "invoices");
+    company.proxy.obstruct(refuse(/^\/invoices\/\d+$/, 404, "No query results for model."));
+    const report = await sync(company, { full: true });
+    expect(report.outcome).toBe("partial");
+    expect(live(company, "invoices")).toBe(before);
+    expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
+    company.proxy.clear();
+    expect((await sync(company)).outcome).toBe("complete");
+    await expectEqual(company);
+  });
+
+  test("of everything at once: nothing is deleted (I5)", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const before = dump(company.file, ["_runs", "_work", "_meta"]);
+    company.proxy.obstruct(refuse(/\/\d+$/, 404, "No query results for model."));
+    expect((await sync(company, { full: true })).outcome).toBe("partial");
+    expect(dump(company.file, ["_runs", "_work", "_meta"])).toEqual(before);
+  });
+
+  test("of one new record that the list shows: the rest is whole, and the record comes when it answers", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct(refuse(/^\/orders\/584$/, 404, "No query results for model."));
+    const report = await sync(company);
+    expect(report.resources["invoices"]).toMatchObject({ failed: 0, pending: 0 });
+    expect(live(company, "orders")).toBe((report.resources["orders"]?.listed ?? 0) - 1);
+    company.proxy.clear();
+    expect((await sync(company)).outcome).toBe("complete");
+    await expectEqual(company);
+  });
+
+  test("that is no JSON of the service proves nothing (I5)", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const before = live(company, "orders");
+    company.proxy.obstruct((asked) =>
+      asked.path === "/orders/584"
+        ? { status: 404, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Not Found</h1>") }
+        : undefined,
+    );
+    expect((await sync(company, { full: true })).outcome).toBe("partial");
+    expect(live(company, "orders")).toBe(before);
+  });
+});
+
+describe("422 on a list", () => {
+  test("over perPage falls back to smaller pages and still shows everything", async () => {
+    const company = await aCompany({ records: 400 });
+    const errors = { perPage: ["The per page field must not be greater than 100."] };
+    company.proxy.obstruct((asked) =>
+      asked.path === "/invoices" && Number(asked.query.get("perPage")) > 100
+        ? jsonReply(422, { message: "The given data was invalid.", errors })
+        : undefined,
+    );
+    expect((await sync(company, { resources: ["invoices", "document_payments"] })).outcome).toBe("complete");
+    await expectEqual(company, { tables: ["invoices"] });
+    expect(company.proxy.asked.filter((asked) => asked.path === "/invoices").length).toBeGreaterThan(3);
+  });
+
+  test("for another reason is told in the service's words, with the field", async () => {
+    const company = await aCompany();
+    const errors = { sortBy: ["The selected sort by is invalid."] };
+    company.proxy.obstruct((asked) =>
+      asked.path === "/orders"
+        ? jsonReply(422, { message: "The given data was invalid.", errors })
+        : undefined,
+    );
+    const report = await sync(company);
+    expect(report.outcome).toBe("partial");
+    expect(report.troubles[0]?.message).toContain("sortBy");
+  });
+});
