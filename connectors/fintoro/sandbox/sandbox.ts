@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { systemClock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/random.ts";
+import { controlOf, type Control } from "./control.ts";
 import { openCompany, type Company } from "./domain/company.ts";
 import { FaultPlan } from "./faults/plan.ts";
 import { dateOf, localDay } from "./ground/calendar.ts";
@@ -10,8 +11,7 @@ import { Limiter } from "./service/limiter.ts";
 import type { RequestLog } from "./service/request-log.ts";
 import { basePath } from "./service/requests.ts";
 import { Router } from "./service/route.ts";
-import { fileRoutes } from "./service/routes/files.ts";
-import { readingRoutes } from "./service/routes/reading.ts";
+import { allRoutes } from "./service/routes/all.ts";
 import { Service } from "./service/service.ts";
 import { Tokens } from "./service/tokens.ts";
 
@@ -33,6 +33,7 @@ export interface Sandbox {
   readonly companies: readonly SandboxCompany[];
   /** The last 20,000 requests, oldest first. */
   requests(): readonly RequestLog[];
+  readonly control: Control;
   close(): Promise<void>;
 }
 
@@ -43,8 +44,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const companies = companiesOf(options);
   const tokens = new Tokens();
   const cards = companies.map((company) => grant(tokens, company, options.seed ?? 1));
-  const service = new Service(partsOf(options, companies, tokens));
+  const parts = partsOf(options, companies, tokens);
+  const service = new Service(parts);
   const port = await service.listen(options.port ?? 0);
+  for (const { settings } of companies) settings.stocksInLists = options.stocksInLists ?? true;
   if (options.publicOrigin === "self") {
     for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
   }
@@ -56,6 +59,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     readToken: first.readToken,
     companies: cards,
     requests: () => service.requests.list(),
+    control: controlOf({ ...parts, companies, failures: service.failures }),
     close: () => service.close(),
   };
 }
@@ -87,7 +91,7 @@ function partsOf(options: SandboxOptions, companies: readonly Company[], tokens:
   const { clock = systemClock, random = systemRandom, latencyMs = 0 } = options;
   const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
   return {
-    router: new Router([...readingRoutes(), ...fileRoutes()]),
+    router: new Router(allRoutes()),
     tokens,
     limiters: companies.map(() => new Limiter(clock, { kind, limit, windowMs })),
     faults: new FaultPlan(random, options.faults ?? []),

@@ -35,3 +35,8 @@ function seededIndex(company: Company): ReadonlyMap<string, readonly number[]> {
   kept.set(company, index);
   return index;
 }
+
+/** With its target, an event goes too; nobody is told of each. */
+export function removeLogsOf(company: Company, target: ActivityTarget): void {
+  for (const log of logsOf(company, target)) company.tables.contact_activity_logs.remove(log.id);
+}

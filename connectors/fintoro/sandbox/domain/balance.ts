@@ -33,10 +33,7 @@ export function balanceOf(company: Company, document: Document): Balance {
 /** What the payments leave to pay, in the document's currency, and what the books call that. */
 export function settle(document: Document, payments: readonly Payment[], today: string): Balance {
   const totals = totalsOf(document);
-  const paid = payments.reduce(
-    (sum, payment) => sum + convertCents(payment.amountCents, payment.currencyRate, document.currencyRate),
-    0n,
-  );
+  const paid = payments.reduce((sum, payment) => sum + worthIn(document, payment), 0n);
   const toBePaid = totals.gross - paid;
   return {
     totals,
@@ -44,6 +41,12 @@ export function settle(document: Document, payments: readonly Payment[], today: 
     toBePaid,
     status: statusOf(document, toBePaid, totals.gross, payments.length > 0, today),
   };
+}
+
+/** The same currency counts one to one, whatever its rate was on the day of payment. */
+function worthIn(document: Document, payment: Payment): bigint {
+  if (payment.currencyId === document.currencyId) return payment.amountCents;
+  return convertCents(payment.amountCents, payment.currencyRate, document.currencyRate);
 }
 
 function statusOf(

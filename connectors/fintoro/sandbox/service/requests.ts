@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { UploadedFile } from "./routes/uploads.ts";
 
 export interface Incoming {
   readonly method: string;
@@ -45,8 +46,22 @@ export function jsonOf(body: Buffer): unknown {
   }
 }
 
-export async function formOf(body: Buffer, contentType: string): Promise<FormData | null> {
+/** The files of a multipart body, from its field `files` or `files[]`; null for any other body. */
+export async function filesOf(body: Buffer, contentType: string): Promise<UploadedFile[] | null> {
   if (!/^multipart\/form-data/i.test(contentType)) return null;
+  const form = await formOf(body, contentType);
+  const sent = form ? [...form.getAll("files"), ...form.getAll("files[]")] : [];
+  const files = sent.filter((part) => part instanceof File);
+  return Promise.all(
+    files.map(async (file) => ({
+      name: file.name,
+      mimeType: file.type || "application/octet-stream",
+      content: Buffer.from(await file.arrayBuffer()),
+    })),
+  );
+}
+
+async function formOf(body: Buffer, contentType: string): Promise<FormData | null> {
   try {
     return await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
   } catch {

@@ -1,6 +1,7 @@
 import type { Company } from "../domain/company.ts";
 import type { Language } from "../lookups/languages.ts";
 import type { Answer } from "./answer.ts";
+import type { UploadedFile } from "./routes/uploads.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -13,7 +14,8 @@ export interface Call {
   readonly query: Readonly<Record<string, string>>;
   /** Parsed JSON; an empty object where there was none. */
   readonly input: unknown;
-  readonly form: FormData | null;
+  /** Of a multipart request: what came in its field `files`. */
+  readonly files: readonly UploadedFile[];
   /** Ties come in another order each time: a number that grows; null keeps them in order. */
   readonly disorder: number | null;
 }

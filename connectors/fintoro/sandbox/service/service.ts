@@ -16,7 +16,7 @@ import { encode, type Encoded } from "./encode.ts";
 import { Idempotency } from "./idempotency.ts";
 import type { Hit, Limiter } from "./limiter.ts";
 import { RequestRing } from "./request-log.ts";
-import { formOf, jsonOf, readRequest, type Incoming } from "./requests.ts";
+import { filesOf, jsonOf, readRequest, type Incoming } from "./requests.ts";
 import type { Route, Router } from "./route.ts";
 import { send } from "./send.ts";
 import type { Bearer, Tokens } from "./tokens.ts";
@@ -131,8 +131,8 @@ export class Service {
     if (refused) return refused;
     const { request, incoming, bearer, route, language } = visit;
     if (!bearer || !route) throw new Error("broken promise: a request without route or token was refused");
-    const form = await formOf(incoming.body, request.headers["content-type"] ?? "");
-    const input = form ? {} : emptyToNull(jsonOf(incoming.body));
+    const files = await filesOf(incoming.body, request.headers["content-type"] ?? "");
+    const input = files ? {} : emptyToNull(jsonOf(incoming.body));
     const disorder = visit.struck.has("shuffled_ties") ? ++this.#turn : null;
     const call = {
       company: bearer.company,
@@ -140,7 +140,7 @@ export class Service {
       id: visit.id,
       query: incoming.query,
       input,
-      form,
+      files: files ?? [],
       disorder,
     };
     const make = () => this.#guarded(() => route.handle(call), language);
