@@ -32,7 +32,8 @@ export function progressView(run: RunInView): ProgressView | null {
   };
 }
 
-function resourceProgress(tally: Tally, { name }: Resource, queue: readonly QueueCount[]): ResourceProgress {
+function resourceProgress(tally: Tally, resource: Resource, queue: readonly QueueCount[]): ResourceProgress {
+  const { name, list } = resource;
   const counts = tally.resources.get(name);
   const mine = queue.filter((count) => count.resource === name);
   const lists = sum(mine.filter(({ kind }) => kind === "list" || kind === "child"));
@@ -40,6 +41,8 @@ function resourceProgress(tally: Tally, { name }: Resource, queue: readonly Queu
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
   const known = tally.totals.get(name) ?? null;
   if (!counts || (counts.listed === 0 && mine.length > 0 && reads === 0)) return { name, phase: mine.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
+  const comesWithOthers = list.kind === "owned" && queue.some(({ kind }) => kind !== "child");
+  if (comesWithOthers) return { name, phase: "reading", done: counts.listed, total: null, changed };
   if (counts.failed > 0) return { name, phase: "failed", done: counts.listed, total: known, changed };
   if (lists > 0) return { name, phase: "listing", done: counts.listed, total: known, changed };
   if (reads === 0) return { name, phase: "done", done: counts.listed, total: counts.listed, changed };

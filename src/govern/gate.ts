@@ -30,6 +30,5 @@ export function gatedGovernor(governor: Governor, options: GateOptions): Governo
 function stopped(): MirrorError {
   return new MirrorError("stopped", "the limit given for this run is reached", {
     hint: "Run again to go on: everything committed is kept.",
-    retryable: true,
   });
 }
