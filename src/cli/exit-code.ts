@@ -68,7 +68,8 @@ export const signalCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, 
 /** After a signal, work that stopped early was interrupted; work that was finished anyway is what it is. */
 export function codeOfEnding(ending: Ending, signal: StopSignal | null): number {
   if (typeof ending !== "string") return kindCodes[ending.kind];
-  return ending === "stopped" && signal ? signalCodes[signal] : outcomeCodes[ending];
+  const early = ending === "stopped" || ending === "interrupted";
+  return early && signal ? signalCodes[signal] : outcomeCodes[ending];
 }
 
 export function codeOfError(error: unknown, signal: StopSignal | null): number {
