@@ -38,6 +38,8 @@ export interface HttpOptions {
   readonly secrets?: readonly string[];
 }
 
+export type { HttpStats };
+
 export interface HttpTransport extends Transport {
   stats(): HttpStats;
   /** Breaks off what is under way; nothing can be sent afterwards. */

@@ -5,7 +5,7 @@ import { createGovernor, type GovernorOptions } from "../../src/govern/create-go
 import type { Governor, Permit } from "../../src/govern/governor.ts";
 import { createMemoryStore, type GovernorStore } from "../../src/govern/store.ts";
 import { createDrivenClock } from "../support/govern.ts";
-import { recordingLog } from "../support/http.ts";
+import { recordingLog } from "../support/http-client.ts";
 
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });

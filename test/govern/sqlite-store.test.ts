@@ -7,7 +7,7 @@ import { openBudgetFile, readBootId } from "../../src/govern/sqlite-store.ts";
 import { coldState, type GovernorState } from "../../src/govern/state.ts";
 import type { GovernorStore } from "../../src/govern/store.ts";
 import { createDrivenClock } from "../support/govern.ts";
-import { recordingLog } from "../support/http.ts";
+import { recordingLog } from "../support/http-client.ts";
 
 let folder = "";
 const stores: GovernorStore[] = [];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RateLimitedError, UnavailableError } from "../../src/connector/errors.ts";
-import { failureOf, get, json, serviceWith } from "../support/http.ts";
+import { get } from "../support/http-client.ts";
+import { failureOf, json, serviceWith } from "../support/http.ts";
 
 describe("retries", () => {
   test("a burst of 500 and 503 is outlived", async () => {

@@ -1,15 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
-import {
-  failureOf,
-  get,
-  httpFor,
-  json,
-  lenientGovernor,
-  rawServiceWith,
-  startService,
-  untilTheEnd,
-} from "../support/http.ts";
+import { get, httpFor, lenientGovernor } from "../support/http-client.ts";
+import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http.ts";
 
 describe("the network", () => {
   test("refused: told plainly, tried again, the permit counted as lost", async () => {

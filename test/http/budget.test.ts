@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startLimiter, type LimiterKind } from "../support/budget-world.ts";
-import { get, json, realGovernor, serviceWith, type Answering } from "../support/http.ts";
+import { get, realGovernor } from "../support/http-client.ts";
+import { json, serviceWith, type Answering } from "../support/http.ts";
 
 const windowMs = 700;
 const limit = 20;

@@ -1,7 +1,8 @@
 import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { failureOf, get, json, jsonHead, lenientGovernor, serviceWith } from "../support/http.ts";
+import { get, lenientGovernor } from "../support/http-client.ts";
+import { failureOf, json, jsonHead, serviceWith } from "../support/http.ts";
 
 /** Holds every answer until it is let go, so that a test decides the order of things. */
 function holding() {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/errors.ts";
-import { failureOf, get, json, page, serviceWith } from "../support/http.ts";
+import { get } from "../support/http-client.ts";
+import { failureOf, json, page, serviceWith } from "../support/http.ts";
 
 describe("a 2xx answer that is not what was asked for is an error that may pass", () => {
   test("HTML with 200 is tried again, and the JSON after it taken", async () => {

@@ -7,7 +7,8 @@ import {
   UnauthenticatedError,
   type ServiceError,
 } from "../../src/connector/errors.ts";
-import { failureOf, get, json, serviceWith } from "../support/http.ts";
+import { get } from "../support/http-client.ts";
+import { failureOf, json, serviceWith } from "../support/http.ts";
 
 describe("an answer that is not success becomes an error with its request id and a hint", () => {
   test.each([

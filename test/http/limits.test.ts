@@ -4,16 +4,8 @@ import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
 import type { HttpOptions } from "../../src/http/create-http.ts";
-import {
-  failureOf,
-  get,
-  json,
-  jsonHead,
-  lenientGovernor,
-  rawServiceWith,
-  serviceWith,
-  type Answering,
-} from "../support/http.ts";
+import { get, lenientGovernor } from "../support/http-client.ts";
+import { failureOf, json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http.ts";
 
 /** Writes until the reader has gone or the size is reached; says how much it got rid of. */
 async function pour(answer: ServerResponse, sizeBytes: number): Promise<number> {

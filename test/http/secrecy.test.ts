@@ -1,16 +1,13 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/errors.ts";
+import { get, lenientGovernor, recordingLog, testToken } from "../support/http-client.ts";
 import {
   failureOf,
-  get,
   json,
-  lenientGovernor,
   rawServiceWith,
-  recordingLog,
   serviceWith,
   startService,
-  testToken,
   untilTheEnd,
   type Answering,
 } from "../support/http.ts";

@@ -1,0 +1,85 @@
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import type { Log, LogFields } from "../../src/base/log.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { ServiceRequest } from "../../src/connector/transport.ts";
+import { createGovernor } from "../../src/govern/create-governor.ts";
+import type { BudgetHeaders, Governor } from "../../src/govern/governor.ts";
+import { createMemoryStore } from "../../src/govern/store.ts";
+import { createHttp, type HttpOptions, type HttpTransport } from "../../src/http/create-http.ts";
+
+/** Gives every permit at once, and keeps what it was told. */
+export interface LenientGovernor extends Governor {
+  readonly told: { status: number; headers: BudgetHeaders }[];
+  readonly lanes: string[];
+  /** Permits given and not settled. */
+  open(): number;
+  lost(): number;
+}
+
+export function lenientGovernor(): LenientGovernor {
+  const told: LenientGovernor["told"] = [];
+  const lanes: string[] = [];
+  let open = 0;
+  let lost = 0;
+  return {
+    told,
+    lanes,
+    open: () => open,
+    lost: () => lost,
+    admit: (lane) => {
+      lanes.push(lane);
+      open++;
+      return Promise.resolve({
+        answered: (status, headers) => {
+          open--;
+          told.push({ status, headers });
+        },
+        lost: () => {
+          open--;
+          lost++;
+        },
+      });
+    },
+    view: () => ({ limit: null, remaining: null, waitMs: 0 }),
+  };
+}
+
+export interface LoggedLine {
+  readonly level: keyof Log;
+  readonly message: string;
+  readonly fields: LogFields | undefined;
+}
+
+export function recordingLog(): Log & { readonly lines: LoggedLine[] } {
+  const lines: LoggedLine[] = [];
+  const at = (level: keyof Log) => (message: string, fields?: LogFields) =>
+    void lines.push({ level, message, fields });
+  return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+export const testToken = "17|s3cret/token+with=odd chars";
+
+/** A transport with a seed, short pauses and a governor that says yes. */
+export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): HttpTransport {
+  return createHttp({
+    baseUrl,
+    token: testToken,
+    language: "en",
+    governor: lenientGovernor(),
+    clock: systemClock,
+    random: seededRandom(1),
+    log: recordingLog(),
+    userAgent: "fintoro-mirror/test",
+    backoff: { baseMs: 2, capMs: 10 },
+    timeoutMs: 5_000,
+    ...options,
+  });
+}
+
+export function realGovernor(clock: Clock, options: { windowMs: number; defaultLimit: number }): Governor {
+  return createGovernor({ store: createMemoryStore(), clock, ...options });
+}
+
+export function get(path: string, more: Partial<ServiceRequest> = {}): ServiceRequest {
+  return { method: "GET", path, expect: "json", ...more };
+}
