@@ -41,9 +41,10 @@ export function flaggedLevel(globals: Globals): "debug" | "warn" | null {
 
 /** How to speak before the command line is understood: most likely about a mistake in it. */
 export function earlyGlobals(argv: readonly string[]): Globals {
-  const format = argv.findLast(
-    (word, index) => argv[index - 1] === "--log-format" && /^(pretty|json)$/.test(word),
+  const given = argv.map((word, index) =>
+    argv[index - 1] === "--log-format" ? `--log-format=${word}` : word,
   );
+  const format = given.findLast((word) => /^--log-format=(pretty|json)$/.test(word))?.split("=")[1];
   return {
     config: undefined,
     company: undefined,

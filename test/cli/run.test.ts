@@ -81,6 +81,14 @@ describe("an error", () => {
     );
   });
 
+  test.each([["--log-format", "pretty"], ["--log-format=pretty"]])(
+    "in the arguments is told as they ask: %s",
+    async (...flags) => {
+      const { stderr } = await stage(["atc", ...flags], { commands: [commandThat(() => "complete")] }).play();
+      expect(stderr).toMatch(/^\d\d:\d\d:\d\d {2}error: unknown command/);
+    },
+  );
+
   test("in the arguments is told before anything runs, as JSON when that was asked for", async () => {
     const { code, stdout, stderr } = await stage(["atc", "--json"], {
       commands: [commandThat(() => "complete")],
