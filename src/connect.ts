@@ -31,10 +31,16 @@ export interface Connection {
 export function connect(options: ConnectOptions): Connection {
   const { token, baseUrl = manifest.baseUrl, language = "en", log = silentLog, budgetFile } = options;
   const parts = { clock: systemClock, log };
-  const store = budgetFile === undefined ? createMemoryStore() : openBudgetFile({ path: budgetFile, ...parts });
+  const store =
+    budgetFile === undefined ? createMemoryStore() : openBudgetFile({ path: budgetFile, ...parts });
   const governor = createGovernor({ store, ...parts, windowMs: manifest.limits.windowMs });
   const transport = createHttp({
-    ...{ baseUrl, token, language, governor, random: systemRandom, userAgent: "fintoro-mirror" },
+    baseUrl,
+    token,
+    language,
+    governor,
+    random: systemRandom,
+    userAgent: "fintoro-mirror",
     ...parts,
   });
   return {

@@ -35,7 +35,14 @@ type Clients = Awaited<ReturnType<ReturnType<typeof createClient>["clients"]["li
 function inputOf(client: Clients[number]) {
   const { name, type, subjectId, taxId, vatId, isVatPayer, street, city, zip, country } = client;
   return {
-    ...{ name, subjectId, taxId, vatId, isVatPayer, street, city, zip },
+    name,
+    subjectId,
+    taxId,
+    vatId,
+    isVatPayer,
+    street,
+    city,
+    zip,
     type: type === "company" ? ("company" as const) : ("person" as const),
     countryId: country?.id ?? null,
   };

@@ -7,7 +7,11 @@ import { openBudgetFile } from "../govern/sqlite-store.ts";
 import type { CommandContext } from "./command.ts";
 
 /** What is known of the request budget, without asking the service; null where nothing was ever asked. */
-export function budgetView({ clock, log }: CommandContext, config: Config, company: CompanyConfig): BudgetView | null {
+export function budgetView(
+  { clock, log }: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+): BudgetView | null {
   const path = mirrorFiles(config, company.name).budget;
   if (!existsSync(path)) return null;
   const store = openBudgetFile({ path, clock, log });

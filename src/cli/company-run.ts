@@ -34,7 +34,12 @@ export interface CompanyRun {
   run(): Promise<CompanyReport>;
 }
 
-export function companyRun(context: CommandContext, config: Config, company: CompanyConfig, asked: RunRequest): CompanyRun {
+export function companyRun(
+  context: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+  asked: RunRequest,
+): CompanyRun {
   const manifest = context.connectors[0].manifest;
   let inView: RunInView | null = null;
   return {
@@ -47,7 +52,15 @@ export function companyRun(context: CommandContext, config: Config, company: Com
           const gate = { mostRequests: asked.mostRequests, closed: asked.closed };
           const service = connectService(context, config, company, { gate });
           try {
-            return await perform(context, config, company, manifest, service, asked, (view) => (inView = view));
+            return await perform(
+              context,
+              config,
+              company,
+              manifest,
+              service,
+              asked,
+              (view) => (inView = view),
+            );
           } finally {
             await service.close();
           }
@@ -84,7 +97,16 @@ async function perform(
   const mirror = await openNoticed(context, config, company, manifest, notices);
   const tally = new Tally();
   const startedMs = clock.monotonicMs();
-  show({ company: company.name, mirror, tally, service, clock, startedMs, asked, windowMs: config.rateLimit.windowMs });
+  show({
+    company: company.name,
+    mirror,
+    tally,
+    service,
+    clock,
+    startedMs,
+    asked,
+    windowMs: config.rateLimit.windowMs,
+  });
   const log = context.log;
   const token = company.token.reveal();
   const rateLimited = () => service.transport.stats().rateLimited;
@@ -134,7 +156,12 @@ function openNoticed(
 /** A run that never came to ask anything still has a report; a bug has none. */
 function notBegun({ clock }: CommandContext, startedAt: string, error: unknown): CompanyReport {
   if (!(error instanceof MirrorError)) throw error;
-  const outcomes = { locked: "locked", database: "database", identity: "identity", unauthenticated: "unauthenticated" } as const;
+  const outcomes = {
+    locked: "locked",
+    database: "database",
+    identity: "identity",
+    unauthenticated: "unauthenticated",
+  } as const;
   const { kind } = error;
   return {
     outcome: kind in outcomes ? outcomes[kind as keyof typeof outcomes] : "failed",
@@ -143,7 +170,10 @@ function notBegun({ clock }: CommandContext, startedAt: string, error: unknown):
     resumed: false,
     requests: new Tally().requests,
     resources: {},
-    ...{ swept: {}, troubles: [], new_columns: [], missing_fields: [] },
+    swept: {},
+    troubles: [],
+    new_columns: [],
+    missing_fields: [],
     error: { kind, message: messageOf(error), ...(error.hint === undefined ? {} : { hint: error.hint }) },
   };
 }

@@ -10,7 +10,12 @@ import type { Outcome } from "./exit-code.ts";
 import { connectService } from "./service.ts";
 
 interface Estimate {
-  readonly requests: { readonly total: number; readonly list: number; readonly detail: number; readonly child: number };
+  readonly requests: {
+    readonly total: number;
+    readonly list: number;
+    readonly detail: number;
+    readonly child: number;
+  };
   /** With the published budget of the service. */
   readonly minutes: number;
   readonly resources: Readonly<Record<string, ResourceEstimate>>;
@@ -25,7 +30,8 @@ export async function dryRun(
   full: boolean,
 ): Promise<Outcome> {
   const estimates: Record<string, Estimate> = {};
-  for (const company of companies) estimates[company.name] = await estimate(context, config, company, resources, full);
+  for (const company of companies)
+    estimates[company.name] = await estimate(context, config, company, resources, full);
   if (context.globals.json) {
     await context.output.json({ dry_run: true, companies: estimates });
     return "complete";
@@ -55,8 +61,12 @@ async function estimate(
   }
 }
 
-function summed(found: ReadonlyMap<string, ResourceEstimate>, limits: { requests: number; windowMs: number }): Estimate {
-  const sum = (key: "list" | "detail" | "child") => [...found.values()].reduce((total, one) => total + one[key], 0);
+function summed(
+  found: ReadonlyMap<string, ResourceEstimate>,
+  limits: { requests: number; windowMs: number },
+): Estimate {
+  const sum = (key: "list" | "detail" | "child") =>
+    [...found.values()].reduce((total, one) => total + one[key], 0);
   const requests = { list: sum("list"), detail: sum("detail"), child: sum("child") };
   const total = requests.list + requests.detail + requests.child;
   const windows = Math.max(0, Math.ceil(total / limits.requests) - 1);
@@ -70,7 +80,9 @@ function estimateLines(company: string, { requests, minutes, resources }: Estima
   const lines = Object.entries(resources)
     .filter(([, one]) => one.list + one.detail + one.child > 0)
     .map(([name, one]) => {
-      const counts = (["list", "detail", "child"] as const).map((kind) => `${kind} ${one[kind]}`.padEnd(14)).join("");
+      const counts = (["list", "detail", "child"] as const)
+        .map((kind) => `${kind} ${one[kind]}`.padEnd(14))
+        .join("");
       return `  ${name.padEnd(28)} ${counts}${one.error ?? ""}`.trimEnd();
     });
   return [head, ...lines, "  changed records cost one detail each on top; nothing was written"];

@@ -14,7 +14,7 @@ export type Outcome =
   | "locked";
 
 /** Ends as an error of this kind would, without one to tell: `check` has told it already. */
-export interface EndsLike {
+interface EndsLike {
   readonly kind: ErrorKind;
 }
 

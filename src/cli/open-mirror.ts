@@ -13,7 +13,10 @@ export function openForReading(config: Config, company: CompanyConfig): Db | nul
   const applied = appliedMigrations(db);
   if (applied.length > 0 && applied.every((name) => Object.hasOwn(migrations, name))) return db;
   db.close();
-  const why = applied.length === 0 ? "it is no mirror, or its first sync was cut off at once" : "a newer version wrote it";
+  const why =
+    applied.length === 0
+      ? "it is no mirror, or its first sync was cut off at once"
+      : "a newer version wrote it";
   throw new MirrorError("database", `the mirror cannot be read: ${why}: ${mirror}`, {
     hint: applied.length === 0 ? "Run sync, or check data_dir." : "Update fintoro-mirror.",
   });

@@ -17,7 +17,7 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
 export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: ReturnType<S[K]["read"]> };
 
 /** The long name: what messages call the option. */
-export function longName(flags: string): string {
+function longName(flags: string): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
 }
 

@@ -26,7 +26,7 @@ export function progressView(run: RunInView): ProgressView | null {
     elapsedMs: run.clock.monotonicMs() - run.startedMs,
     resources: run.asked.resources.map((resource) => resourceProgress(run.tally, resource, counts)),
     requests: run.tally.requests.total,
-    queued: counts.reduce((sum, { count }) => sum + count, 0),
+    queued: sum(counts),
     budget: run.service.governor.view(),
     windowMs: run.windowMs,
   };
@@ -40,7 +40,8 @@ function resourceProgress(tally: Tally, resource: Resource, queue: readonly Queu
   const reads = sum(mine) - lists;
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
   const known = tally.totals.get(name) ?? null;
-  if (!counts || (counts.listed === 0 && mine.length > 0 && reads === 0)) return { name, phase: mine.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
+  if (!counts || (counts.listed === 0 && mine.length > 0 && reads === 0))
+    return { name, phase: mine.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
   const comesWithOthers = list.kind === "owned" && queue.some(({ kind }) => kind !== "child");
   if (comesWithOthers) return { name, phase: "reading", done: counts.listed, total: null, changed };
   if (counts.failed > 0) return { name, phase: "failed", done: counts.listed, total: known, changed };

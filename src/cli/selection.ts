@@ -5,11 +5,16 @@ import type { Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 
 /** The resources a config asks for, in the manifest's order; names given on the command line narrow them. */
-export function selectResources(manifest: Manifest, choice: ResourceChoice, names: readonly string[]): Resource[] {
+export function selectResources(
+  manifest: Manifest,
+  choice: ResourceChoice,
+  names: readonly string[],
+): Resource[] {
   for (const name of names) assertKnown(manifest, name);
   const wanted = names.length > 0 ? names : choice.include;
   return manifest.resources.filter(
-    ({ name }) => (wanted === null || wanted.includes(name)) && (names.includes(name) || !choice.exclude.includes(name)),
+    ({ name }) =>
+      (wanted === null || wanted.includes(name)) && (names.includes(name) || !choice.exclude.includes(name)),
   );
 }
 

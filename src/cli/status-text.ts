@@ -36,11 +36,17 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
 
 function headline({ freshness, health }: CompanyStatus, nowMs: number): string {
   const live = health?.resources.reduce((sum, resource) => sum + resource.live, 0) ?? 0;
-  const fresh = freshness.oldest === null ? "not everything was read whole yet" : `read whole ${ago(freshness.oldest, nowMs)}`;
+  const fresh =
+    freshness.oldest === null
+      ? "not everything was read whole yet"
+      : `read whole ${ago(freshness.oldest, nowMs)}`;
   return `${live} records, ${fresh}`;
 }
 
-function resourceLine({ name, live, deleted, sweptAt, stalestParent }: ResourceHealth, nowMs: number): string {
+function resourceLine(
+  { name, live, deleted, sweptAt, stalestParent }: ResourceHealth,
+  nowMs: number,
+): string {
   const gone = deleted > 0 ? `, ${deleted} deleted` : "";
   const stalest = stalestParent
     ? `; stalest list: ${stalestParent.parent} ${stalestParent.id}, ${ago(stalestParent.listedAt, nowMs)}`
@@ -61,12 +67,22 @@ function budgetLine({ limit, remaining, waitMs }: BudgetView): string {
 
 function troubleLines(health: Health): string[] {
   const troubles = health.resources.flatMap(({ name, troubles: all }) =>
-    all.filter(({ kind }) => kind !== "quarantined" && kind !== "dead").map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
+    all
+      .filter(({ kind }) => kind !== "quarantined" && kind !== "dead")
+      .map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
   );
-  const letters = health.deadLetters.map(({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`);
-  const odd = health.quarantine.map(({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`);
-  const columns = health.newColumns.map((column) => `new column ${column}: the service sends a field nobody knew`);
-  return [...troubles, ...letters, ...odd].map((line) => `  ! ${line}`).concat(columns.map((line) => `  ${line}`));
+  const letters = health.deadLetters.map(
+    ({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`,
+  );
+  const odd = health.quarantine.map(
+    ({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`,
+  );
+  const columns = health.newColumns.map(
+    (column) => `new column ${column}: the service sends a field nobody knew`,
+  );
+  return [...troubles, ...letters, ...odd]
+    .map((line) => `  ! ${line}`)
+    .concat(columns.map((line) => `  ${line}`));
 }
 
 function runLines({ runs }: Health, nowMs: number): string[] {

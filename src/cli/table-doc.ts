@@ -11,7 +11,7 @@ export interface TableDoc {
   readonly columns: readonly ColumnDoc[];
 }
 
-export interface ColumnDoc {
+interface ColumnDoc {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;

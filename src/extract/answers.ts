@@ -31,9 +31,12 @@ export function readDetail(body: Buffer, asked: RecordId): Buffer {
   const text = idOf(slice);
   const id = text === null ? null : recordId(text);
   if (id === asked) return slice;
-  throw new ProtocolError(`record ${asked} was asked for, and ${id === null ? "one without an id" : id} came`, {
-    retryable: true,
-  });
+  throw new ProtocolError(
+    `record ${asked} was asked for, and ${id === null ? "one without an id" : id} came`,
+    {
+      retryable: true,
+    },
+  );
 }
 
 /** The elements of an array inside a record; null when the field is absent or no array. */

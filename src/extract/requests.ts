@@ -22,17 +22,12 @@ type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
 
 /** The request that a work row stands for. Pure. */
 export function requestFor(resource: Resource, work: Work): Read {
-  switch (work.kind) {
-    case "list":
-      return pageRequest(resource, work.payload as PagePayload);
-    case "child":
-      return childRequest(resource, work.payload as ChildPayload);
-    case "detail":
-    case "confirm":
-      return get(pathOf(resource.detail ?? "", recordOf(work)));
-    case "file":
-      return { method: "GET", path: pathOf(resource.pdf ?? "", recordOf(work)), expect: "bytes" };
+  if (work.kind === "list") return pageRequest(resource, work.payload as PagePayload);
+  if (work.kind === "child") return childRequest(resource, work.payload as ChildPayload);
+  if (work.kind === "file") {
+    return { method: "GET", path: pathOf(resource.pdf ?? "", recordOf(work)), expect: "bytes" };
   }
+  return get(pathOf(resource.detail ?? "", recordOf(work)));
 }
 
 /** The id in `id:17`. */

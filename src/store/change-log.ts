@@ -33,7 +33,14 @@ export class ChangeLog {
   }
 
   /** Returns the change's seq, to be kept in the record's fence. */
-  add(reading: Reading, resource: string, id: RecordId, op: Op, before: string | null, previous: number | null): number {
+  add(
+    reading: Reading,
+    resource: string,
+    id: RecordId,
+    op: Op,
+    before: string | null,
+    previous: number | null,
+  ): number {
     if (this.reading !== reading) {
       const at = isoTime(reading.receivedAtMs);
       this.readId = this.insertRead.run(at, reading.cause, reading.requestId, reading.run).lastInsertRowid;
@@ -47,7 +54,9 @@ export class ChangeLog {
 
 /** `_raw` and `_changes`: views, made anew whenever the connector's resources change. */
 export function createViews(db: Db, resources: readonly string[]): void {
-  const arms = resources.map((name) => `SELECT '${name}' AS resource, id, json FROM ${quoted(rawTable(name))}`);
+  const arms = resources.map(
+    (name) => `SELECT '${name}' AS resource, id, json FROM ${quoted(rawTable(name))}`,
+  );
   replaceView(db, "_raw", arms.join(" UNION ALL "));
   replaceView(
     db,
@@ -62,7 +71,10 @@ export function createViews(db: Db, resources: readonly string[]): void {
 
 function replaceView(db: Db, name: string, select: string): void {
   const sql = `CREATE VIEW ${name} AS ${select}`;
-  const present = db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?").pluck().get(name);
+  const present = db
+    .prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?")
+    .pluck()
+    .get(name);
   if (present === sql) return;
   db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(sql);

@@ -89,7 +89,13 @@ export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = 
   return { column, below, open, memo: null };
 }
 
-function addFields(plan: RowPlan, node: KeyNode, fields: Fields, path: readonly string[], nullable: boolean): void {
+function addFields(
+  plan: RowPlan,
+  node: KeyNode,
+  fields: Fields,
+  path: readonly string[],
+  nullable: boolean,
+): void {
   for (const [name, field] of Object.entries(fields)) {
     const at = [...path, name];
     if (field.shape === "snapshot") {
@@ -100,7 +106,8 @@ function addFields(plan: RowPlan, node: KeyNode, fields: Fields, path: readonly 
     }
     const column = columnOf(field, at, nullable || field.nullable);
     const index = column ? mergeColumn(plan.columns, column) : -1;
-    const lookup = field.shape === "lookup" ? keyNode(new Map([["id", keyNode(null, index)]]), -1, false) : null;
+    const lookup =
+      field.shape === "lookup" ? keyNode(new Map([["id", keyNode(null, index)]]), -1, false) : null;
     node.below?.set(name, lookup ?? keyNode(null, index));
   }
 }
@@ -109,7 +116,13 @@ function columnOf(field: Field, path: readonly string[], nullable: boolean): Col
   const name = path.map(snakeCase).join("_");
   const facts = { nullable, ...(field.doc === undefined ? {} : { doc: field.doc }) };
   if (field.shape === "lookup") {
-    return { name: `${name}_id`, scalar: "integer", paths: [[...path, "id"]], references: field.resource, ...facts };
+    return {
+      name: `${name}_id`,
+      scalar: "integer",
+      paths: [[...path, "id"]],
+      references: field.resource,
+      ...facts,
+    };
   }
   if (field.shape !== "scalar") return null;
   const references = field.references === undefined ? {} : { references: field.references };

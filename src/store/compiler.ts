@@ -42,7 +42,11 @@ export function insertSql(table: string, columns: readonly string[], rows = 1): 
 }
 
 export function selectByIdSql(table: string, columns: readonly string[]): string {
-  return sqlBuilder.selectFrom(table).select([...columns]).where("id", "=", null).compile().sql;
+  return sqlBuilder
+    .selectFrom(table)
+    .select([...columns])
+    .where("id", "=", null)
+    .compile().sql;
 }
 
 /** `"name"`, with quotes inside doubled: names can come from the service. */

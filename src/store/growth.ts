@@ -13,7 +13,12 @@ import { addColumn, rawTable } from "./tables.ts";
  * Fields the connector does not know become columns, inside the transaction that brought them, and
  * are filled from `_raw` for older rows too. `_schema_changes` remembers them for the next opening.
  */
-export function growTable(db: Db, table: ResourceTable, unknown: readonly UnknownKey[], reading: Reading): NewColumn[] {
+export function growTable(
+  db: Db,
+  table: ResourceTable,
+  unknown: readonly UnknownKey[],
+  reading: Reading,
+): NewColumn[] {
   const added = growPlan(table.plan, unknown);
   if (added.length === 0) return added;
   for (const { table: name, column } of added) {
@@ -36,7 +41,14 @@ function refillOlder(db: Db, table: ResourceTable, key: string, reading: Reading
   }
 }
 
-function recordChange(db: Db, table: string, column: string, path: readonly string[], at: string, what: string): void {
+function recordChange(
+  db: Db,
+  table: string,
+  column: string,
+  path: readonly string[],
+  at: string,
+  what: string,
+): void {
   db.prepare(
     "INSERT INTO _schema_changes (at, table_name, column_name, path, what) VALUES (?, ?, ?, ?, ?)",
   ).run(at, table, column, JSON.stringify(path), what);
@@ -44,7 +56,9 @@ function recordChange(db: Db, table: string, column: string, path: readonly stri
 
 /** Adds to a fresh plan the columns that earlier runs had found. */
 export function restoreGrowth(db: Db, plan: TablePlan): void {
-  const rows = db.prepare("SELECT table_name, column_name, path FROM _schema_changes WHERE what = 'added'").all() as {
+  const rows = db
+    .prepare("SELECT table_name, column_name, path FROM _schema_changes WHERE what = 'added'")
+    .all() as {
     table_name: string;
     column_name: string;
     path: string;

@@ -51,13 +51,23 @@ export class Listings {
     this.db
       .prepare("INSERT INTO _listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(
-        ...[listing.resource, listing.variant, listing.run, listing.attempt, listing.startedSeq, listing.startedAt],
-        ...[listing.perPage, listing.pages, listing.total, Number(listing.steady)],
+        listing.resource,
+        listing.variant,
+        listing.run,
+        listing.attempt,
+        listing.startedSeq,
+        listing.startedAt,
+        listing.perPage,
+        listing.pages,
+        listing.total,
+        Number(listing.steady),
       );
   }
 
   unsteady(resource: string, variant: string): void {
-    this.db.prepare("UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?").run(resource, variant);
+    this.db
+      .prepare("UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?")
+      .run(resource, variant);
   }
 
   addPage(resource: string, variant: string, page: number, ids: readonly RecordId[]): void {

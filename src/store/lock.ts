@@ -63,7 +63,11 @@ function lockedBy(note: string, cause: unknown): MirrorError {
 
 function describe(note: string): string {
   try {
-    const holder = JSON.parse(readFileSync(note, "utf8")) as { pid?: number; command?: string; since?: string };
+    const holder = JSON.parse(readFileSync(note, "utf8")) as {
+      pid?: number;
+      command?: string;
+      since?: string;
+    };
     return `process ${holder.pid} (${holder.command}, since ${holder.since})`;
   } catch {
     return "another process";

@@ -7,12 +7,15 @@ export class Meta {
 
   constructor(db: Db) {
     this.select = db.prepare("SELECT value FROM _meta WHERE key = ?").pluck();
-    this.upsert = db.prepare("INSERT INTO _meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
+    this.upsert = db.prepare(
+      "INSERT INTO _meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+    );
   }
 
-  get<T>(key: string): T | null {
+  /** null: never set. */
+  get(key: string): unknown {
     const value = this.select.get(key);
-    return typeof value === "string" ? (JSON.parse(value) as T) : null;
+    return typeof value === "string" ? (JSON.parse(value) as unknown) : null;
   }
 
   set(key: string, value: unknown): void {

@@ -14,7 +14,10 @@ const table = "_migrations";
  * Brings the mirror's own tables up to this version, each step in one transaction. A database that a
  * newer version wrote is refused untouched. Throws MirrorError `database`.
  */
-export async function migrate(db: Db, steps: Readonly<Record<string, Migration>> = migrations): Promise<void> {
+export async function migrate(
+  db: Db,
+  steps: Readonly<Record<string, Migration>> = migrations,
+): Promise<void> {
   refuseNewer(db, steps);
   const migrator = new Migrator({
     db: new Kysely<unknown>({ dialect: new SqliteDialect({ database: withoutClose(db) }) }),
@@ -26,7 +29,9 @@ export async function migrate(db: Db, steps: Readonly<Record<string, Migration>>
   if (error === undefined) return;
   const known = databaseError(db.name, error);
   if (known instanceof MirrorError) throw known;
-  throw new MirrorError("database", `the database could not be brought up to date: ${db.name}`, { cause: error });
+  throw new MirrorError("database", `the database could not be brought up to date: ${db.name}`, {
+    cause: error,
+  });
 }
 
 export function appliedMigrations(db: Db): string[] {
@@ -37,9 +42,13 @@ export function appliedMigrations(db: Db): string[] {
 function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {
   const unknown = appliedMigrations(db).filter((name) => !Object.hasOwn(steps, name));
   if (unknown.length === 0) return;
-  throw new MirrorError("database", `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`, {
-    hint: "Update fintoro-mirror, or point data_dir at another folder.",
-  });
+  throw new MirrorError(
+    "database",
+    `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`,
+    {
+      hint: "Update fintoro-mirror, or point data_dir at another folder.",
+    },
+  );
 }
 
 /** Kysely closes what it is given; this handle lives on. */

@@ -107,7 +107,11 @@ export class Mirror {
 }
 
 /** Opens or creates the mirror for writing. The caller holds the writer lock. */
-export async function openMirror(path: string, manifest: Manifest, notices: StoreNotices = {}): Promise<Mirror> {
+export async function openMirror(
+  path: string,
+  manifest: Manifest,
+  notices: StoreNotices = {},
+): Promise<Mirror> {
   mkdirSync(dirname(path), { recursive: true });
   const db = openDatabase(path);
   try {

@@ -27,8 +27,12 @@ export class Quarantine {
        WHERE reason <> excluded.reason OR json <> excluded.json`,
     );
     this.clear = db.prepare("DELETE FROM _quarantine WHERE resource = ? AND key = ?");
-    this.resources = new Set(db.prepare("SELECT DISTINCT resource FROM _quarantine").pluck().all() as string[]);
-    this.list = db.prepare("SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key");
+    this.resources = new Set(
+      db.prepare("SELECT DISTINCT resource FROM _quarantine").pluck().all() as string[],
+    );
+    this.list = db.prepare(
+      "SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key",
+    );
   }
 
   /** One row per record id, or per content where there is no id. The same again writes nothing. */

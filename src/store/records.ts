@@ -12,7 +12,12 @@ export class Records {
   }
 
   liveCount(resource: string): number {
-    return Number(this.db.prepare(`SELECT count(*) FROM ${fence(resource)} WHERE gone = 0`).pluck().get());
+    return Number(
+      this.db
+        .prepare(`SELECT count(*) FROM ${fence(resource)} WHERE gone = 0`)
+        .pluck()
+        .get(),
+    );
   }
 
   counts(resource: string): { live: number; deleted: number } {
@@ -21,7 +26,9 @@ export class Records {
   }
 
   isLive(resource: string, id: RecordId): boolean {
-    return this.db.prepare(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`).get(id) !== undefined;
+    return (
+      this.db.prepare(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`).get(id) !== undefined
+    );
   }
 
   liveIds(resource: string): RecordId[] {
@@ -35,7 +42,10 @@ export class Records {
 
   /** Live records whose `column` holds `value`. */
   liveIdsWhere(table: string, column: string, value: RecordId | string): RecordId[] {
-    return this.ids(`SELECT id FROM ${quoted(table)} WHERE ${quoted(column)} = ? AND _deleted_at IS NULL ORDER BY id`, value);
+    return this.ids(
+      `SELECT id FROM ${quoted(table)} WHERE ${quoted(column)} = ? AND _deleted_at IS NULL ORDER BY id`,
+      value,
+    );
   }
 
   liveIdsWhereBoth(table: string, a: string, aValue: string, b: string, bValue: RecordId): RecordId[] {
@@ -46,7 +56,9 @@ export class Records {
   /** The details read longest ago, at the latest at `beforeMs`. */
   oldestDetails(resource: string, beforeMs: number, most: number): { id: RecordId; readAtMs: number }[] {
     const rows = this.db
-      .prepare(`SELECT id, read_at FROM ${fence(resource)} WHERE gone = 0 AND read_at <= ? ORDER BY read_at LIMIT ?`)
+      .prepare(
+        `SELECT id, read_at FROM ${fence(resource)} WHERE gone = 0 AND read_at <= ? ORDER BY read_at LIMIT ?`,
+      )
       .safeIntegers(true)
       .all(beforeMs, most) as { id: bigint; read_at: bigint }[];
     return rows.map((row) => ({ id: canonicalId(row.id), readAtMs: Number(row.read_at) }));
@@ -57,14 +69,18 @@ export class Records {
     for (const table of tables) {
       const sql = `SELECT ${quoted(column)} FROM ${quoted(table)}
         WHERE ${quoted(column)} IS NOT NULL AND _deleted_at IS NULL ORDER BY id DESC LIMIT 1`;
-      const value = this.db.prepare(sql).pluck().get();
+      const value = this.db.prepare(sql).pluck().get() as string | number | undefined;
       if (value !== undefined) return String(value);
     }
     return null;
   }
 
   private ids(sql: string, ...parameters: (RecordId | string)[]): RecordId[] {
-    const ids = this.db.prepare(sql).pluck().safeIntegers(true).all(...parameters) as bigint[];
+    const ids = this.db
+      .prepare(sql)
+      .pluck()
+      .safeIntegers(true)
+      .all(...parameters) as bigint[];
     return ids.map(canonicalId);
   }
 }

@@ -2,15 +2,23 @@ import { hash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
 import type { Resource } from "../connector/resource.ts";
-
-import type { JsonObject } from "../json/literal.ts";
+import type { JsonObject, JsonValue } from "../json/literal.ts";
 import { parseLossless } from "../json/parse.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { planRow, planTable, type RowPlan, type TablePlan } from "./columns.ts";
 import type { Fences } from "./fences.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { Fate, Reading } from "./reading.ts";
-import { cellsOf, isObject, isPresent, OddValue, toRow, type Cell, type Row, type UnknownKey } from "./row.ts";
+import {
+  cellsOf,
+  isObject,
+  isPresent,
+  OddValue,
+  toRow,
+  type Cell,
+  type Row,
+  type UnknownKey,
+} from "./row.ts";
 import type { Sequence } from "./sequence.ts";
 import type { Db } from "./sqlite.ts";
 import { dataColumns, prepareStatements, type TableStatements } from "./tables.ts";
@@ -23,6 +31,9 @@ export interface ListedAs {
 }
 
 export type Source = "list" | "detail";
+
+/** `absent`: there was nothing to remove. `stale`: the 404 overlapped with an applied read; ask again. */
+export type Removal = "removed" | "absent" | "stale";
 
 /** Cells the answer's surroundings know better than the record: a payment's document. */
 export type Overrides = Readonly<Record<string, Cell>>;
@@ -70,22 +81,31 @@ export class ResourceTable {
     this.statements = prepareStatements(this.context.db, this.plan);
   }
 
-  /** A full record. Applies it if it differs and no later read was applied (I2, I3, I7). */
-  put(reading: Reading, id: RecordId, slice: Buffer, source: Source, listed?: ListedAs, over: Overrides = {}): Fate {
+  /**
+   * A full record. Applies it if it differs and was sent after the last applied read came (I2, I3, I7).
+   * `stale`: it differs and overlapped with that read, so nobody knows which is newer: ask again.
+   */
+  put(
+    reading: Reading,
+    id: RecordId,
+    slice: Buffer,
+    source: Source,
+    listed?: ListedAs,
+    over: Overrides = {},
+  ): Fate {
     const fence = this.fence(id);
     const sha = sha1(slice);
-    if (fence) {
-      if (this.isStale(reading, id, fence)) return "stale";
-      if (fence.gone === 0 && isSame(fence, sha, source)) return this.confirm(reading, id, source, listed, fence, null);
-    }
+    if (fence?.gone === 0 && isSame(fence, sha, source))
+      return this.confirm(reading, id, source, listed, fence, null);
+    if (this.isStale(reading, id, fence)) return "stale";
     const text = slice.toString("utf8");
     const row = this.rowOf(reading, id, text);
-    if (!row) return "quarantined";
+    if (!row) {
+      this.remember(reading, id);
+      return "quarantined";
+    }
     if (fence && fence.gone === 0 && fence.source !== source && this.holds(id, row, over)) {
-      if (source === "list") {
-        this.statements.setListedSha.run(sha, id);
-        return "unchanged";
-      }
+      if (source === "list") this.statements.setListedSha.run(sha, id);
       return this.confirm(reading, id, source, listed, fence, row);
     }
     this.write(reading, id, text, sha, row, source, fence, this.coveredSha(listed, row), over);
@@ -100,8 +120,7 @@ export class ResourceTable {
     const fence = this.fence(id);
     const sha = sha1(slice);
     if (fence && fence.gone === 0 && equalBytes(fence.listed_sha, sha)) return null;
-    const record = parseLossless(slice);
-    const preview = isObject(record) ? this.previewCells(record) : null;
+    const preview = this.previewCells(parseLossless(slice));
     const listed = { sha: sha.toString("hex"), key: preview ? keyOf([...preview.values()]) : "" };
     if (!fence || fence.gone === 1) return { reason: "new", listed };
     if (!preview || !this.covers(id, preview)) return { reason: "changed", listed };
@@ -109,10 +128,15 @@ export class ResourceTable {
     return null;
   }
 
-  /** The service says 404 on the record's own route: a tombstone (I5). False when it was gone already. */
-  remove(reading: Reading, id: RecordId): boolean {
+  /** The service says 404 on the record's own route: a tombstone (I5). */
+  remove(reading: Reading, id: RecordId): Removal {
     const fence = this.fence(id);
-    if (!fence || fence.gone === 1 || this.isStale(reading, id, fence)) return false;
+    if (!fence || fence.gone === 1) {
+      this.remember(reading, id);
+      this.context.quarantine.release(this.resource.name, id);
+      return "absent";
+    }
+    if (this.isStale(reading, id, fence)) return "stale";
     const before = this.statements.selectRaw.get(id) as string;
     const seq = this.context.log.add(reading, this.resource.name, id, "delete", before, fence.last_change);
     const at = isoTime(reading.receivedAtMs);
@@ -121,7 +145,7 @@ export class ResourceTable {
     this.context.sequence.markStored();
     this.statements.markGone.run(reading.receivedSeq, reading.receivedAtMs, seq, id);
     this.context.quarantine.release(this.resource.name, id);
-    return true;
+    return "removed";
   }
 
   /** Writes the row again from its own JSON, after a column was added. */
@@ -133,13 +157,21 @@ export class ResourceTable {
     this.writeCells(id, row, isoTime(reading.receivedAtMs), true, {});
     const seq = this.context.log.add(reading, this.resource.name, id, "update", text, fence.last_change);
     this.statements.upsertFence.run(
-      ...[id, fence.sha, fence.listed_sha, fence.source, fence.received_seq, reading.receivedAtMs, seq, 0],
+      id,
+      fence.sha,
+      fence.listed_sha,
+      fence.source,
+      fence.received_seq,
+      reading.receivedAtMs,
+      seq,
+      0,
     );
   }
 
   /** The moment of a reading, formatted once for all its records. */
   private atOf(reading: Reading): string {
-    if (this.at.ms !== reading.receivedAtMs) this.at = { ms: reading.receivedAtMs, text: isoTime(reading.receivedAtMs) };
+    if (this.at.ms !== reading.receivedAtMs)
+      this.at = { ms: reading.receivedAtMs, text: isoTime(reading.receivedAtMs) };
     return this.at.text;
   }
 
@@ -147,8 +179,13 @@ export class ResourceTable {
     return this.statements.selectFence.get(id) as Fence | undefined;
   }
 
-  private isStale(reading: Reading, id: RecordId, fence: Fence): boolean {
-    return this.context.fences.isStale(this.resource.name, id, reading.sentSeq, fence.received_seq);
+  private isStale(reading: Reading, id: RecordId, fence: Fence | undefined): boolean {
+    return this.context.fences.isStale(this.resource.name, id, reading.sentSeq, fence?.received_seq ?? 0);
+  }
+
+  /** What this read said wrote no fence; reads sent before it came must not undo it. */
+  private remember(reading: Reading, id: RecordId): void {
+    this.context.fences.confirm(this.resource.name, id, reading.sentSeq, reading.receivedSeq);
   }
 
   /** A detail always leaves its mark (the scrub asks who was read longest ago); a list only in memory. */
@@ -160,9 +197,10 @@ export class ResourceTable {
     fence: Fence,
     row: Row | null,
   ): Fate {
-    this.context.fences.confirm(this.resource.name, id, reading.sentSeq, reading.receivedSeq);
+    this.remember(reading, id);
     if (source === "list") return "unchanged";
-    const covered = listed && fence.source === "detail" ? this.coveredSha(listed, row ?? this.storedRow(id)) : null;
+    const covered =
+      listed && fence.source === "detail" ? this.coveredSha(listed, row ?? this.storedRow(id)) : null;
     this.context.sequence.markStored();
     this.statements.touchFence.run(reading.receivedSeq, reading.receivedAtMs, covered, id);
     return "unchanged";
@@ -207,7 +245,16 @@ export class ResourceTable {
     const previous = fence?.last_change ?? null;
     this.context.sequence.markStored();
     const seq = this.context.log.add(reading, this.resource.name, id, op, before, previous);
-    this.statements.upsertFence.run(id, sha, listedSha, source, reading.receivedSeq, reading.receivedAtMs, seq, 0);
+    this.statements.upsertFence.run(
+      id,
+      sha,
+      listedSha,
+      source,
+      reading.receivedSeq,
+      reading.receivedAtMs,
+      seq,
+      0,
+    );
   }
 
   private writeCells(id: RecordId, row: Row, at: string, existed: boolean, over: Overrides): void {
@@ -228,7 +275,8 @@ export class ResourceTable {
     const { columns } = this.plan;
     for (let i = 0; i < columns.length; i++) {
       const name = columns[i]?.name ?? "";
-      if (name !== "id") cells.push(row.cells[i] ?? over[name] ?? null);
+      if (name === "id") continue;
+      cells.push(row.cells[i] ?? (Object.hasOwn(over, name) ? (over[name] ?? null) : null));
     }
     return cells;
   }
@@ -236,18 +284,21 @@ export class ResourceTable {
   /** Does the mirror already hold exactly this? For answers written otherwise by another route. */
   private holds(id: RecordId, row: Row, over: Overrides): boolean {
     const stored = this.storedRow(id);
+    if (!stored) return false;
     const sameCells = keyOf(this.dataCells(stored, over)) === keyOf(this.dataCells(row, over));
     return sameCells && keyOf(stored.children) === keyOf(row.children);
   }
 
-  private storedRow(id: RecordId): Row {
+  /** From the record's JSON; null when an earlier version took values that are odd today. */
+  private storedRow(id: RecordId): Row | null {
     const record = parseLossless(this.statements.selectRaw.get(id) as string);
-    return toRow(this.plan, record as JsonObject);
+    return orNullWhenOdd(() => toRow(this.plan, record as JsonObject));
   }
 
-  /** The values of the preview by the name of the row's column, as far as the preview has them. */
-  private previewCells(record: JsonObject): Map<string, Cell> {
-    const cells = cellsOf(this.previewPlan, record);
+  /** The values of the preview by the name of the row's column, as far as it has them; null when it is odd. */
+  private previewCells(record: JsonValue): Map<string, Cell> | null {
+    const cells = isObject(record) ? orNullWhenOdd(() => cellsOf(this.previewPlan, record)) : null;
+    if (!cells || !isObject(record)) return null;
     const values = new Map<string, Cell>();
     for (const [i, column] of this.previewPlan.columns.entries()) {
       const isShared = this.plan.columns.some((own) => own.name === column.name);
@@ -264,12 +315,21 @@ export class ResourceTable {
     return [...preview].every(([name, cell]) => name === "id" || sameCell(stored.get(name) ?? null, cell));
   }
 
-  private coveredSha(listed: ListedAs | undefined, row: Row): Buffer | null {
-    if (!listed) return null;
+  private coveredSha(listed: ListedAs | undefined, row: Row | null): Buffer | null {
+    if (!listed || !row) return null;
     const byName = new Map(this.plan.columns.map((column, i) => [column.name, row.cells[i] ?? null]));
     const names = this.previewPlan.columns.map((column) => column.name).filter((name) => byName.has(name));
     const key = keyOf(names.map((name) => byName.get(name) ?? null));
     return key === listed.key ? Buffer.from(listed.sha, "hex") : null;
+  }
+}
+
+function orNullWhenOdd<T>(step: () => T): T | null {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof OddValue) return null;
+    throw error;
   }
 }
 
@@ -288,10 +348,14 @@ function isSame(fence: Fence, sha: Buffer, source: Source): boolean {
 /** Integers read back from SQLite are bigints; 5 and 5n are the same cell. */
 function sameCell(a: Cell, b: Cell): boolean {
   if (a === b) return true;
-  return typeof a !== "string" && typeof b !== "string" && a !== null && b !== null && String(a) === String(b);
+  return (
+    typeof a !== "string" && typeof b !== "string" && a !== null && b !== null && String(a) === String(b)
+  );
 }
 
 function keyOf(cells: unknown): string {
-  const text = JSON.stringify(cells, (_key, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+  const text = JSON.stringify(cells, (_key, value: unknown) =>
+    typeof value === "bigint" ? `${value}n` : value,
+  );
   return hash("sha1", text, "hex");
 }

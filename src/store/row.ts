@@ -67,9 +67,11 @@ function fill(
     const value = object[key] as JsonValue;
     if (value === null) continue;
     if (at.column >= 0) {
-      if (cells[at.column] === null) cells[at.column] = cellAt(plan.columns[at.column] as Column, value, path, key);
+      if (cells[at.column] === null)
+        cells[at.column] = cellAt(plan.columns[at.column] as Column, value, path, key);
     } else if (at.below) {
-      if (!isObject(value)) throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
+      if (!isObject(value))
+        throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
       fill(plan, at, value, cells, [...path, key], unknown);
     }
   }
@@ -95,7 +97,13 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-function addMissing(plan: RowPlan, record: JsonObject, cells: readonly Cell[], prefix: string, missing: string[]): void {
+function addMissing(
+  plan: RowPlan,
+  record: JsonObject,
+  cells: readonly Cell[],
+  prefix: string,
+  missing: string[],
+): void {
   for (let i = 0; i < cells.length; i++) {
     if (cells[i] !== null) continue;
     const column = plan.columns[i] as Column;

@@ -17,7 +17,7 @@ export class Sequence {
     this.meta = meta;
     const dirty = Number(db.prepare("SELECT coalesce(max(dirty_seq), 0) FROM _work").pluck().get());
     const started = Number(db.prepare("SELECT coalesce(max(started_seq), 0) FROM _listings").pluck().get());
-    this.last = Math.max(meta.get<number>("seq") ?? 0, dirty, started);
+    this.last = Math.max((meta.get("seq") as number | null) ?? 0, dirty, started);
   }
 
   next(): number {

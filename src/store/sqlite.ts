@@ -19,7 +19,10 @@ export interface OpenOptions {
 
 export function openDatabase(path: string, options: OpenOptions = {}): Db {
   return guarded(path, () => {
-    const db = new Database(path, { readonly: options.readonly ?? false, timeout: options.busyTimeoutMs ?? 5_000 });
+    const db = new Database(path, {
+      readonly: options.readonly ?? false,
+      timeout: options.busyTimeoutMs ?? 5_000,
+    });
     try {
       assertVersion(db);
       if (!options.readonly) setUpWriter(db);
@@ -47,7 +50,10 @@ function assertVersion(db: Db): void {
     const part = parts[i] ?? 0;
     if (part > floor) return;
     if (part < floor) {
-      throw new MirrorError("database", `SQLite ${version} is too old: ${oldestVersion.join(".")} or newer is needed`);
+      throw new MirrorError(
+        "database",
+        `SQLite ${version} is too old: ${oldestVersion.join(".")} or newer is needed`,
+      );
     }
   }
 }
@@ -62,7 +68,12 @@ export function guarded<T>(path: string, step: () => T): T {
 }
 
 const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
-  [/^SQLITE_FULL|^ENOSPC/, "the disk is full", "Free some space and run it again: everything committed is kept.", true],
+  [
+    /^SQLITE_FULL|^ENOSPC/,
+    "the disk is full",
+    "Free some space and run it again: everything committed is kept.",
+    true,
+  ],
   [
     /^SQLITE_(BUSY|LOCKED)/,
     "the database is busy",
@@ -75,10 +86,30 @@ const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
     "Keep the file for rescue, then restore a backup or move it away and sync anew.",
     false,
   ],
-  [/^SQLITE_NOTADB/, "the file is not a SQLite database", "Check data_dir: a foreign file stands where the mirror belongs.", false],
-  [/^SQLITE_(READONLY|PERM)/, "the database cannot be written", "Check the owner and mode of the file and its folder.", false],
-  [/^SQLITE_CANTOPEN/, "the database cannot be opened", "Check that data_dir exists and may be read and written.", false],
-  [/^SQLITE_IOERR/, "the disk gave an input/output error", "Check the disk; everything committed is kept.", true],
+  [
+    /^SQLITE_NOTADB/,
+    "the file is not a SQLite database",
+    "Check data_dir: a foreign file stands where the mirror belongs.",
+    false,
+  ],
+  [
+    /^SQLITE_(READONLY|PERM)/,
+    "the database cannot be written",
+    "Check the owner and mode of the file and its folder.",
+    false,
+  ],
+  [
+    /^SQLITE_CANTOPEN/,
+    "the database cannot be opened",
+    "Check that data_dir exists and may be read and written.",
+    false,
+  ],
+  [
+    /^SQLITE_IOERR/,
+    "the disk gave an input/output error",
+    "Check the disk; everything committed is kept.",
+    true,
+  ],
 ];
 
 export function databaseError(path: string, error: unknown): unknown {

@@ -107,7 +107,16 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
   const names = dataColumns(plan).map((column) => column.name);
   const raw = rawTable(plan.table);
   const fence = fenceTable(plan.table);
-  const fenceColumns = ["id", "sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
+  const fenceColumns = [
+    "id",
+    "sha",
+    "listed_sha",
+    "source",
+    "received_seq",
+    "read_at",
+    "last_change",
+    "gone",
+  ];
   return {
     upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
     selectRow: db.prepare(selectByIdSql(plan.table, names)).raw(true).safeIntegers(true),
@@ -117,7 +126,9 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
     selectFence: db.prepare(selectByIdSql(fence, fenceColumns.slice(1))),
     upsertFence: db.prepare(upsertSql(fence, "id", fenceColumns)),
     setListedSha: db.prepare(`UPDATE ${quoted(fence)} SET listed_sha = ? WHERE id = ?`),
-    touchFence: db.prepare(`UPDATE ${quoted(fence)} SET received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha) WHERE id = ?`),
+    touchFence: db.prepare(
+      `UPDATE ${quoted(fence)} SET received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha) WHERE id = ?`,
+    ),
     markGone: db.prepare(
       `UPDATE ${quoted(fence)} SET gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ? WHERE id = ?`,
     ),

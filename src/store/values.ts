@@ -9,24 +9,23 @@ const int64 = 2n ** 63n;
 
 /** The value of a column's type for what the service sent; numbers that came as text are read as numbers. */
 export function cellValue(scalar: ColumnScalar, value: JsonValue | undefined): CellValue {
-  if (value === null || value === undefined) return null;
-  switch (scalar) {
-    case "integer":
-      return integerCell(value);
-    case "decimal":
-      return decimalCell(value);
-    case "boolean":
-      return typeof value === "boolean" ? Number(value) : value === 0 || value === 1 ? value : undefined;
-    case "text":
-    case "date":
-      return textCell(value);
-    case "timestamp":
-      return timestampCell(value);
-    case "json":
-      return stringifyLossless(value);
-    case "any":
-      return anyCell(value);
-  }
+  return value === null || value === undefined ? null : readers[scalar](value);
+}
+
+const readers: Readonly<Record<ColumnScalar, (value: JsonValue) => CellValue>> = {
+  integer: integerCell,
+  decimal: decimalCell,
+  boolean: booleanCell,
+  text: textCell,
+  date: textCell,
+  timestamp: timestampCell,
+  json: stringifyLossless,
+  any: anyCell,
+};
+
+function booleanCell(value: JsonValue): CellValue {
+  if (typeof value === "boolean") return Number(value);
+  return value === 0 || value === 1 ? value : undefined;
 }
 
 function integerCell(value: JsonValue): CellValue {

@@ -3,7 +3,13 @@ import type { RecordId } from "../base/ids.ts";
 import { InvalidError, ServiceError } from "../connector/errors.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { ServiceAnswer, Transport } from "../connector/transport.ts";
-import { parentIdOf, recordOf, requestFor, type ChildPayload, type PagePayload } from "../extract/requests.ts";
+import {
+  parentIdOf,
+  recordOf,
+  requestFor,
+  type ChildPayload,
+  type PagePayload,
+} from "../extract/requests.ts";
 import type { Cause, Reading } from "../store/reading.ts";
 import { pageTarget, recordTarget, type Work } from "../work/item.ts";
 import { consequenceOf, type Consequence } from "./failure.ts";
@@ -137,7 +143,9 @@ export class Engine {
 
   private fail(resource: Resource, work: Work, error: unknown, reading: Reading): void {
     const consequence = consequenceOf(error, work);
-    this.session.log.debug(`${work.resource} ${work.target}: ${messageOf(error)}`, { consequence: consequence.kind });
+    this.session.log.debug(`${work.resource} ${work.target}: ${messageOf(error)}`, {
+      consequence: consequence.kind,
+    });
     if (isAway(error) && ++this.failuresInARow >= awayAfter) {
       this.end(error);
       return;
@@ -180,11 +188,11 @@ export class Engine {
         queue.failed(work, "held: a mass deletion", null);
         return;
       }
-      removeRecord(this.session, resource, id, reading);
-      queue.done(work, reading.sentSeq);
+      if (removeRecord(this.session, resource, id, reading)) queue.done(work, reading.sentSeq);
       return;
     }
-    if (verdict.kind === "unproven") this.bury(work, new MirrorError("protocol", `not removed: ${verdict.why}`));
+    if (verdict.kind === "unproven")
+      this.bury(work, new MirrorError("protocol", `not removed: ${verdict.why}`));
     else this.askCanary(resource, work, verdict.canary, reading);
   }
 
@@ -230,11 +238,18 @@ export class Engine {
       return;
     }
     const { queue, log, mirror } = this.session;
-    log.warn(`${resource.name}: the service refuses ${payload.perPage ?? own} records per page; asking for ${smaller}`);
+    log.warn(
+      `${resource.name}: the service refuses ${payload.perPage ?? own} records per page; asking for ${smaller}`,
+    );
     queue.drop(resource.name, `page:${payload.variant}:`);
     queue.add({
-      ...{ kind: "list", resource: resource.name, target: pageTarget(payload.variant, 1), lane: "list" },
-      ...{ reason: "sweep", payload: { ...payload, page: 1, perPage: smaller }, dirtySeq: mirror.sequence.next() },
+      kind: "list",
+      resource: resource.name,
+      target: pageTarget(payload.variant, 1),
+      lane: "list",
+      reason: "sweep",
+      payload: { ...payload, page: 1, perPage: smaller },
+      dirtySeq: mirror.sequence.next(),
     });
   }
 

@@ -50,13 +50,17 @@ async function estimateOne(
   if (list.kind === "single") return { list: 1, detail: 0, child: 0, records: 1 };
   if (list.kind === "owned") return { list: 0, detail: 0, child: 0, records: null };
   if (list.kind === "parents") {
-    const child = list.parents.reduce((sum, { resource: parent }) => sum + (totals.get(parent) ?? known?.liveCount(parent) ?? 0), 0);
+    const child = list.parents.reduce(
+      (sum, { resource: parent }) => sum + (totals.get(parent) ?? known?.liveCount(parent) ?? 0),
+      0,
+    );
     return { list: 0, detail: 0, child, records: null };
   }
   try {
     const records = await countRecords(transport, resource);
     totals.set(resource.name, records);
-    const pages = list.kind === "paged" ? Math.max(1, Math.ceil(records / list.perPage)) : variantsOf(resource).length;
+    const pages =
+      list.kind === "paged" ? Math.max(1, Math.ceil(records / list.perPage)) : variantsOf(resource).length;
     return { list: pages, detail: detailsOf(resource, records, known, full), child: 0, records };
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;

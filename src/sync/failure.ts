@@ -38,9 +38,15 @@ export function consequenceOf(error: unknown, work: Work): Consequence {
       return again(error, work);
     case "stopped":
       return { kind: "drain" };
-    default:
-      return { kind: "stop" };
+    case "unauthenticated":
+    case "identity":
+    case "database":
+    case "locked":
+    case "config":
+    case "usage":
+      break;
   }
+  return { kind: "stop" };
 }
 
 function refused(error: MirrorError, work: Work): Consequence {

@@ -21,7 +21,8 @@ export function judgeGone(
   canaries: readonly RecordId[],
   id: RecordId,
 ): GoneVerdict {
-  if (message === null) return { kind: "unproven", why: "the 404 is not the service's own (no JSON message)" };
+  if (message === null)
+    return { kind: "unproven", why: "the 404 is not the service's own (no JSON message)" };
   if (routeProven) return { kind: "gone" };
   const canary = canaries.find((candidate) => candidate !== id);
   if (canary !== undefined) return { kind: "ask", canary };
@@ -29,7 +30,12 @@ export function judgeGone(
   return { kind: "unproven", why: `the 404 may be of the route, not of the record ("${message}")` };
 }
 
-export function verdictOnGone(session: Session, resource: Resource, error: ServiceError, id: RecordId): GoneVerdict {
+export function verdictOnGone(
+  session: Session,
+  resource: Resource,
+  error: ServiceError,
+  id: RecordId,
+): GoneVerdict {
   const canaries = session.canaries.get(resource.name) ?? [];
   return judgeGone(error.serviceMessage, session.provenRoutes.has(resource.name), canaries, id);
 }

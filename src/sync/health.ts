@@ -39,7 +39,9 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
     const runs = new Runs(db).latest(runsLookedAt);
     const queue = new Queue(db);
     return {
-      resources: manifest.resources.map((resource) => resourceHealth(db, manifest, resource.name, runs, spread)),
+      resources: manifest.resources.map((resource) =>
+        resourceHealth(db, manifest, resource.name, runs, spread),
+      ),
       runs: runs.slice(0, 10),
       queue: queue.counts(),
       quarantine: new Quarantine(db).all(),
@@ -52,7 +54,13 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
   })();
 }
 
-function resourceHealth(db: Db, manifest: Manifest, name: string, runs: readonly RunRow[], spread: boolean): ResourceHealth {
+function resourceHealth(
+  db: Db,
+  manifest: Manifest,
+  name: string,
+  runs: readonly RunRow[],
+  spread: boolean,
+): ResourceHealth {
   const records = new Records(db);
   const reports = runs.map((run) => run.report as Partial<CompanyReport>);
   const last = reports.find((report) => report.resources && name in report.resources);
@@ -67,14 +75,24 @@ function resourceHealth(db: Db, manifest: Manifest, name: string, runs: readonly
 }
 
 /** What has no list of its own is as fresh as the stalest of what brings it. */
-function sweptAt(manifest: Manifest, name: string, reports: readonly Partial<CompanyReport>[]): string | null {
+function sweptAt(
+  manifest: Manifest,
+  name: string,
+  reports: readonly Partial<CompanyReport>[],
+): string | null {
   const list = manifest.resources.find((resource) => resource.name === name)?.list;
   if (list?.kind === "owned" || list?.kind === "parents") {
     const sources = list.kind === "owned" ? list.by : list.parents;
     const times = sources.map((source) => sweptAt(manifest, source.resource, reports));
-    return times.includes(null) ? null : (times.toSorted()[0] ?? null);
+    return earliest(times);
   }
   return reports.find((report) => report.swept?.[name])?.swept?.[name] ?? null;
+}
+
+/** Of ISO times; null when one of them is missing. */
+export function earliest(times: readonly (string | null)[]): string | null {
+  if (times.includes(null)) return null;
+  return times.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
 }
 
 function stalestParent(db: Db, manifest: Manifest, name: string): ResourceHealth["stalestParent"] {

@@ -35,7 +35,7 @@ export async function identify(parts: IdentifyParts): Promise<Identified> {
   const resource = resourceNamed(mirror.manifest, facts.resource);
   const answer = await ask(parts, resource.list.kind === "single" ? resource.list.path : "");
   const name = nameIn(answer.body, facts.nameField);
-  const pinned = mirror.meta.get<Identity>(metaKey);
+  const pinned = mirror.meta.get(metaKey) as Identity | null;
   const sameToken = pinned && fingerprintOf(token, pinned.salt) === pinned.fingerprint;
   const businessId = pinned && !sameToken && pinned.name === name ? await probeBusinessId(parts) : null;
   const verdict = judgeIdentity(pinned, { name, token, businessId });
@@ -44,7 +44,11 @@ export async function identify(parts: IdentifyParts): Promise<Identified> {
   if (verdict.kind !== "first") parts.onNotice(noticeOf(verdict.kind, pinned?.name ?? "", name));
   const salt = pinned?.salt ?? parts.random.uuid();
   const keep = verdict.kind === "refused" ? null : (pinned?.businessId ?? null);
-  return { answer, identity: { name, salt, fingerprint: fingerprintOf(token, salt), businessId: keep }, changed: true };
+  return {
+    answer,
+    identity: { name, salt, fingerprint: fingerprintOf(token, salt), businessId: keep },
+    changed: true,
+  };
 }
 
 export function rememberIdentity(mirror: Mirror, identity: Identity): void {
@@ -53,7 +57,7 @@ export function rememberIdentity(mirror: Mirror, identity: Identity): void {
 
 /** After a run: the business id that the mirrored documents carry. Writes only when it is news. */
 export function learnBusinessId(mirror: Mirror): void {
-  const identity = mirror.meta.get<Identity>(metaKey);
+  const identity = mirror.meta.get(metaKey) as Identity | null;
   const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
   const businessId = mirror.records.latestValue(businessIdIn, businessIdColumn);
   if (!identity || businessId === null || businessId === identity.businessId) return;
@@ -93,7 +97,11 @@ async function firstRecord(parts: IdentifyParts, resource: Resource): Promise<Bu
   return readObject(detail.body);
 }
 
-function ask(parts: IdentifyParts, path: string, query: ServiceRequest["query"] = {}): Promise<ServiceAnswer> {
+function ask(
+  parts: IdentifyParts,
+  path: string,
+  query: ServiceRequest["query"] = {},
+): Promise<ServiceAnswer> {
   const lane: Lane = "list";
   return parts.transport.send({ method: "GET", path, query, expect: "json", lane, onSent: parts.onRequest });
 }

@@ -34,7 +34,8 @@ export function judgeIdentity(pinned: Identity | null, seen: SeenIdentity): Iden
   if (!sameName) {
     return { kind: "refused", why: `the mirror is of "${pinned.name}", this token is of "${seen.name}"` };
   }
-  const differs = pinned.businessId !== null && seen.businessId !== null && pinned.businessId !== seen.businessId;
+  const differs =
+    pinned.businessId !== null && seen.businessId !== null && pinned.businessId !== seen.businessId;
   if (!differs) return { kind: "rotated" };
   const why = `both are called "${seen.name}", but the mirror's business id is ${pinned.businessId} and this token's is ${seen.businessId}`;
   return { kind: "refused", why };

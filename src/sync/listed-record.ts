@@ -4,6 +4,7 @@ import { hasKey } from "../extract/answers.ts";
 import type { Slices } from "../json/slices.ts";
 import type { Fate, Reading } from "../store/reading.ts";
 import { childTarget, recordTarget } from "../work/item.ts";
+import { readAgain } from "./read-again.ts";
 import { childrenOf, type Session } from "./session.ts";
 
 /** Takes the records `from`..`to` of an answer; inside the door's transaction. */
@@ -44,6 +45,7 @@ function takeOne(
   if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
     const fate = table.put(reading, id, slice, "list");
     session.tally.fate(resource.name, fate);
+    if (fate === "stale") readAgain(session, resource, id, reading);
     return fate;
   }
   const difference = table.differs(id, slice);
@@ -58,7 +60,8 @@ function takeOne(
     lane: "hydration",
     reason: difference?.reason ?? "full",
     payload: difference ? { listed: difference.listed } : undefined,
-    dirtySeq: reading.sentSeq,
+    // A detail already out when this list came may have been looked at before it: it is no answer.
+    dirtySeq: reading.receivedSeq,
   });
   return "to read";
 }

@@ -3,24 +3,30 @@ import type { Resource } from "../connector/resource.ts";
 import type { Reading } from "../store/reading.ts";
 import { snakeCase } from "../base/names.ts";
 import { recordTarget } from "../work/item.ts";
+import { readAgain } from "./read-again.ts";
 import { childrenOf, type Session } from "./session.ts";
 
 /**
  * A proven deletion and what follows from it: a tombstone, the same for what the record owned, and
- * questions about what pointed to it. Inside the door's transaction.
+ * questions about what pointed to it. Inside the door's transaction. False: a read that overlapped says
+ * otherwise, and somebody must ask again (I3).
  */
-export function removeRecord(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
-  if (!session.mirror.table(resource.name).remove(reading, id)) return;
+export function removeRecord(session: Session, resource: Resource, id: RecordId, reading: Reading): boolean {
+  const removal = session.mirror.table(resource.name).remove(reading, id);
+  if (removal !== "removed") return removal === "absent";
   session.tally.of(resource.name).deleted += 1;
   removeOwned(session, resource, id, reading);
   askDependents(session, resource, id, reading);
   askChildren(session, resource, id, reading);
+  return true;
 }
 
 function removeOwned(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
   for (const owned of session.manifest.resources) {
     if (owned.list.kind !== "owned") continue;
-    for (const ownedId of ownedBy(session, owned, resource, id)) removeRecord(session, owned, ownedId, reading);
+    for (const ownedId of ownedBy(session, owned, resource, id)) {
+      if (!removeRecord(session, owned, ownedId, reading)) readAgain(session, owned, ownedId, reading);
+    }
   }
 }
 

@@ -63,7 +63,10 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
   let resumed = false;
   try {
     const identified = await identify({
-      ...{ mirror: parts.mirror, transport: parts.transport, token: parts.token, random: parts.random },
+      mirror: parts.mirror,
+      transport: parts.transport,
+      token: parts.token,
+      random: parts.random,
       acceptIdentity: options.acceptIdentity,
       onRequest: () => parts.tally.sent("list"),
       onNotice: (message) => parts.log.warn(message),
@@ -75,7 +78,11 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
     const { concurrency, signal, onStep } = options;
     const ended = await new Engine(session, { transport, concurrency, signal, onStep }).run();
     learnBusinessId(parts.mirror);
-    const outcome = options.signal.aborted ? "interrupted" : ended === "drained" ? "stopped" : outcomeOf(session);
+    const outcome = options.signal.aborted
+      ? "interrupted"
+      : ended === "drained"
+        ? "stopped"
+        : outcomeOf(session);
     return conclude(parts, session, runs, { outcome, startedAtMs, resumed });
   } catch (error) {
     const outcome = options.signal.aborted ? "interrupted" : outcomeOfError(error);
@@ -106,12 +113,27 @@ function begin(
   });
 }
 
-function newSession(parts: RunParts, options: RunOptions, runs: Runs, run: number, startedAtMs: number): Session {
+function newSession(
+  parts: RunParts,
+  options: RunOptions,
+  runs: Runs,
+  run: number,
+  startedAtMs: number,
+): Session {
   const { mirror, clock, log, tally } = parts;
   const { full, allowMassDelete, parentsPerRun } = options;
   tally.begin(options.resources.map((resource) => resource.name));
   return {
-    ...{ manifest: mirror.manifest, mirror, clock, log, tally, runs, run, startedAtMs, full, allowMassDelete },
+    manifest: mirror.manifest,
+    mirror,
+    clock,
+    log,
+    tally,
+    runs,
+    run,
+    startedAtMs,
+    full,
+    allowMassDelete,
     queue: new Queue(mirror.db),
     listings: new Listings(mirror.db),
     parents: new Parents(mirror.db),
@@ -127,8 +149,12 @@ function newSession(parts: RunParts, options: RunOptions, runs: Runs, run: numbe
 function takeCompany(session: Session, manifest: Manifest, identified: Identified, atMs: number): void {
   const { sequence } = session.mirror;
   const reading: Reading = {
-    ...{ cause: "sweep", sentSeq: sequence.next(), receivedSeq: sequence.next(), receivedAtMs: atMs },
-    ...{ requestId: identified.answer.requestId, run: session.run },
+    cause: "sweep",
+    sentSeq: sequence.next(),
+    receivedSeq: sequence.next(),
+    receivedAtMs: atMs,
+    requestId: identified.answer.requestId,
+    run: session.run,
   };
   const resource = resourceNamed(manifest, manifest.identity.resource);
   if (session.selected.has(resource.name)) takeSingle(session, resource, reading, identified.answer.body);
@@ -156,14 +182,19 @@ function noteKept(session: Session, names: ReadonlySet<string>): void {
   }
   for (const letter of session.queue.deadLetters()) {
     if (!names.has(letter.resource) || letter.state !== "dead") continue;
-    session.tally.trouble({ resource: letter.resource, kind: "dead", message: `${letter.target}: ${letter.error}` });
+    session.tally.trouble({
+      resource: letter.resource,
+      kind: "dead",
+      message: `${letter.target}: ${letter.error}`,
+    });
   }
 }
 
 /** Null: not the run's business (a bug), to be thrown on. */
 function outcomeOfError(error: unknown): Outcome | null {
   if (!(error instanceof MirrorError)) return null;
-  if (error.kind === "unauthenticated" || error.kind === "identity" || error.kind === "database") return error.kind;
+  if (error.kind === "unauthenticated" || error.kind === "identity" || error.kind === "database")
+    return error.kind;
   return error.kind === "stopped" ? "stopped" : "failed";
 }
 

@@ -52,7 +52,10 @@ export function applyCounted(session: Session, step: () => void): void {
 /** May this run remove `more` records of the resource? Counts them if so. */
 export function mayRemove(session: Session, resource: string, more: number): boolean {
   const soFar = session.removals.get(resource) ?? 0;
-  if (!session.allowMassDelete && soFar + more > massDeleteLimit(session.mirror.records.liveCount(resource))) {
+  if (
+    !session.allowMassDelete &&
+    soFar + more > massDeleteLimit(session.mirror.records.liveCount(resource))
+  ) {
     return false;
   }
   session.removals.set(resource, soFar + more);

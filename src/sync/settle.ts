@@ -11,7 +11,11 @@ import { removeRecord } from "./remove.ts";
 import { mayRemove, type Session } from "./session.ts";
 
 /** Is this what a list that stood still looks like? Pure. */
-export function isWhole(listing: Pick<Listing, "steady" | "total">, shown: readonly RecordId[], distinct: number): boolean {
+export function isWhole(
+  listing: Pick<Listing, "steady" | "total">,
+  shown: readonly RecordId[],
+  distinct: number,
+): boolean {
   return listing.steady && distinct === shown.length && distinct === listing.total;
 }
 
@@ -115,7 +119,7 @@ export function askWhetherGone(
     target: recordTarget(id),
     lane,
     reason,
-    dirtySeq: reading.sentSeq,
+    dirtySeq: reading.receivedSeq,
   });
 }
 

@@ -12,7 +12,13 @@ import { isWhole, askForAbsent } from "./settle.ts";
 import { applyCounted, type Session } from "./session.ts";
 
 /** One page of a parent's list, with what its end means for the parent's records. */
-export function takeChildList(session: Session, resource: Resource, work: Work, reading: Reading, body: Buffer): void {
+export function takeChildList(
+  session: Session,
+  resource: Resource,
+  work: Work,
+  reading: Reading,
+  body: Buffer,
+): void {
   const payload = work.payload as ChildPayload;
   const { records, paginator } = readList(body);
   const facts = pageFacts(paginator, payload.page, records.count);
@@ -53,9 +59,16 @@ function closeParent(
   }
   if (payload.page === 1) {
     session.listings.begin({
-      ...{ resource: resource.name, variant, run: session.run, attempt: 1, startedSeq: reading.sentSeq },
-      ...{ startedAt: isoTime(reading.receivedAtMs), perPage: facts.perPage, pages: facts.pages },
-      ...{ total: facts.total, steady: facts.consistent },
+      resource: resource.name,
+      variant,
+      run: session.run,
+      attempt: 1,
+      startedSeq: reading.sentSeq,
+      startedAt: isoTime(reading.receivedAtMs),
+      perPage: facts.perPage,
+      pages: facts.pages,
+      total: facts.total,
+      steady: facts.consistent,
     });
   }
   const open = session.listings.get(resource.name, variant);

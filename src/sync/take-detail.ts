@@ -6,11 +6,18 @@ import { recordOf } from "../extract/requests.ts";
 import type { Reading } from "../store/reading.ts";
 import type { ListedAs } from "../store/resource-table.ts";
 import type { Work } from "../work/item.ts";
+import { readAgain } from "./read-again.ts";
 import { ownedBy, removeRecord } from "./remove.ts";
 import { applyCounted, type Session } from "./session.ts";
 
 /** A record as its own route gives it, and the records it owns. */
-export function takeDetail(session: Session, resource: Resource, work: Work, reading: Reading, body: Buffer): void {
+export function takeDetail(
+  session: Session,
+  resource: Resource,
+  work: Work,
+  reading: Reading,
+  body: Buffer,
+): void {
   const id = recordOf(work);
   const slice = readDetail(body, id);
   session.provenRoutes.add(resource.name);
@@ -18,7 +25,9 @@ export function takeDetail(session: Session, resource: Resource, work: Work, rea
     const listed = (work.payload as { listed?: ListedAs } | undefined)?.listed;
     const fate = session.mirror.table(resource.name).put(reading, id, slice, "detail", listed);
     session.tally.fate(resource.name, fate);
-    if (fate !== "stale" && fate !== "quarantined") takeOwned(session, resource, id, slice, reading);
+    // Thrown away, so its reason is not answered: the row stays and is read again (I4).
+    if (fate === "stale") return;
+    if (fate !== "quarantined") takeOwned(session, resource, id, slice, reading);
     session.queue.done(work, reading.sentSeq);
   });
 }
@@ -36,7 +45,13 @@ function takeOwned(session: Session, owner: Resource, id: RecordId, slice: Buffe
     for (const { slice: part, id: text } of parts) {
       const partId = text === null ? null : recordId(text);
       if (partId === null) {
-        session.mirror.quarantine.add(reading, name, null, "the record has no usable id", part.toString("utf8"));
+        session.mirror.quarantine.add(
+          reading,
+          name,
+          null,
+          "the record has no usable id",
+          part.toString("utf8"),
+        );
         session.tally.of(name).failed += 1;
         continue;
       }
@@ -44,9 +59,11 @@ function takeOwned(session: Session, owner: Resource, id: RecordId, slice: Buffe
       const fate = session.mirror.table(name).put(reading, partId, part, "list", undefined, over);
       session.tally.of(name).listed += 1;
       session.tally.fate(name, fate);
+      if (fate === "stale") readAgain(session, owned, partId, reading);
     }
     for (const gone of ownedBy(session, owned, owner, id)) {
-      if (!seen.has(gone)) removeRecord(session, owned, gone, reading);
+      if (!seen.has(gone) && !removeRecord(session, owned, gone, reading))
+        readAgain(session, owned, gone, reading);
     }
   }
 }

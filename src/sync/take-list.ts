@@ -28,7 +28,13 @@ export function takeSingle(session: Session, resource: Resource, reading: Readin
  * of a long answer the records go before, in parts, and the row only with the last part: a crash in
  * between repeats the read and finds the rows unchanged (I1, I7).
  */
-export async function takeList(session: Session, resource: Resource, work: Work, reading: Reading, body: Buffer): Promise<void> {
+export async function takeList(
+  session: Session,
+  resource: Resource,
+  work: Work,
+  reading: Reading,
+  body: Buffer,
+): Promise<void> {
   if (resource.list.kind === "single") {
     applyCounted(session, () => {
       takeSingle(session, resource, reading, body);
@@ -78,9 +84,16 @@ function closePage(
   session.tally.of(resource.name).listed += attempt === 1 ? ids.length : 0;
   if (facts) session.tally.totals.set(resource.name, facts.total);
   const listing = {
-    ...{ resource: resource.name, variant, run: session.run, attempt, startedSeq: reading.sentSeq },
-    ...{ startedAt: isoTime(reading.receivedAtMs), perPage: facts?.perPage ?? 0, pages: facts?.pages ?? 1 },
-    ...{ total: facts?.total ?? ids.length, steady: facts?.consistent ?? true },
+    resource: resource.name,
+    variant,
+    run: session.run,
+    attempt,
+    startedSeq: reading.sentSeq,
+    startedAt: isoTime(reading.receivedAtMs),
+    perPage: facts?.perPage ?? 0,
+    pages: facts?.pages ?? 1,
+    total: facts?.total ?? ids.length,
+    steady: facts?.consistent ?? true,
   };
   if (listing.pages === 1 && page === 1) {
     session.listings.end(resource.name, variant);

@@ -35,7 +35,14 @@ export interface Trouble {
 /** The numbers of one run, as they grow. */
 export class Tally {
   readonly requests: RequestCounts = {
-    ...{ total: 0, list: 0, detail: 0, child: 0, confirm: 0, file: 0, retried: 0, rate_limited: 0 },
+    total: 0,
+    list: 0,
+    detail: 0,
+    child: 0,
+    confirm: 0,
+    file: 0,
+    retried: 0,
+    rate_limited: 0,
   };
   readonly resources = new Map<string, ResourceCounts>();
   /** When each resource's list was last read whole, ISO. */

@@ -36,13 +36,24 @@ export class Queue {
       `SELECT * FROM _work WHERE state = 'ready' AND due_ms <= ?
          AND resource IN (SELECT value FROM json_each(?)) ORDER BY lane, id LIMIT ?`,
     );
-    this.setFailed = db.prepare("UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ? WHERE id = ?");
+    this.setFailed = db.prepare(
+      "UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ? WHERE id = ?",
+    );
   }
 
   add(work: NewWork): void {
     const payload = work.payload === undefined ? null : JSON.stringify(work.payload);
     const due = work.dueAtMs ?? 0;
-    this.insert.run(work.resource, work.target, work.kind, laneRank(work.lane), due, work.reason, payload, work.dirtySeq);
+    this.insert.run(
+      work.resource,
+      work.target,
+      work.kind,
+      laneRank(work.lane),
+      due,
+      work.reason,
+      payload,
+      work.dirtySeq,
+    );
   }
 
   /** The next row of these resources that is due and not leased. */
@@ -71,7 +82,9 @@ export class Queue {
 
   /** Takes a resource's rows out of this run; a later run brings them back. */
   hold(resource: string, why: string): void {
-    this.db.prepare("UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'").run(why, resource);
+    this.db
+      .prepare("UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'")
+      .run(why, resource);
   }
 
   /** Dead letters and held rows get another chance with a new run. */
@@ -84,7 +97,9 @@ export class Queue {
 
   drop(resource: string, targetPrefix: string): void {
     const like = `${targetPrefix.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-    this.db.prepare(String.raw`DELETE FROM _work WHERE resource = ? AND target LIKE ? ESCAPE '\'`).run(resource, like);
+    this.db
+      .prepare(String.raw`DELETE FROM _work WHERE resource = ? AND target LIKE ? ESCAPE '\'`)
+      .run(resource, like);
   }
 
   /** When a row that failed in this run is due again; null when there is none. */
@@ -112,8 +127,14 @@ export class Queue {
   }
 
   deadLetters(most = 100): { resource: string; target: string; error: string; state: string }[] {
-    const sql = "SELECT resource, target, error, state FROM _work WHERE state <> 'ready' ORDER BY resource, id LIMIT ?";
-    return this.db.prepare(sql).all(most) as { resource: string; target: string; error: string; state: string }[];
+    const sql =
+      "SELECT resource, target, error, state FROM _work WHERE state <> 'ready' ORDER BY resource, id LIMIT ?";
+    return this.db.prepare(sql).all(most) as {
+      resource: string;
+      target: string;
+      error: string;
+      state: string;
+    }[];
   }
 }
 

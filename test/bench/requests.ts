@@ -34,12 +34,18 @@ function floorOf(database: string): number {
   const db = openDatabase(database, { readonly: true });
   const count = (table: string) => Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
   const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
-  const paged200 = ["business_cases", "price_list_items", "warehouse_inbound_receipts", "warehouse_outbound_receipts"];
+  const paged200 = [
+    "business_cases",
+    "price_list_items",
+    "warehouse_inbound_receipts",
+    "warehouse_outbound_receipts",
+  ];
   const parents = ["clients", "suppliers", "business_cases"];
   const pages = (tables: readonly string[], perPage: number) =>
     tables.reduce((sum, table) => sum + Math.max(1, Math.ceil(count(table) / perPage)), 0);
   const rows = (tables: readonly string[]) => tables.reduce((sum, table) => sum + count(table), 0);
-  const floor = 1 + 8 + 5 + 6 + pages(documents, 500) + pages(paged200, 200) + rows(documents) + rows(parents);
+  const floor =
+    1 + 8 + 5 + 6 + pages(documents, 500) + pages(paged200, 200) + rows(documents) + rows(parents);
   db.close();
   return floor;
 }
@@ -57,7 +63,9 @@ export async function benchBudget(): Promise<BenchResult[]> {
     const full = windows.slice(0, -1);
     const used = full.reduce((sum, count) => sum + count, 0) / (full.length * limit);
     const detail = `${report.requests.total} requests in ${windows.length} windows (${windows.join(", ")}), ${report.requests.rate_limited} times 429`;
-    return [{ name: "share of the permits of every full window used", ratio: used, aim: "at least 0.98", detail }];
+    return [
+      { name: "share of the permits of every full window used", ratio: used, aim: "at least 0.98", detail },
+    ];
   } finally {
     await bench.close();
   }

@@ -26,6 +26,8 @@ if (unknown.length > 0) {
 for (const [name, bench] of Object.entries(benches)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
   for (const result of await bench()) {
-    console.log(`${result.ratio.toFixed(3).padStart(8)}  ${result.name} (aim: ${result.aim}) — ${result.detail}`);
+    console.log(
+      `${result.ratio.toFixed(3).padStart(8)}  ${result.name} (aim: ${result.aim}) — ${result.detail}`,
+    );
   }
 }

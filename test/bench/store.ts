@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom, type Random } from "../../src/base/random.ts";
 import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/schema.ts";
@@ -39,15 +39,29 @@ function wideResource(): Resource {
   const record = schema.record(shape);
   const list = { kind: "paged", path: "/wide", perPage, params: {} } as const;
   return {
-    ...{ name: "wide", singular: "wide", title: "Wide", origin: "published", gives: "full" },
-    ...{ record, fields: schema.fieldsOf(record), list, detail: "/wide/{id}" },
+    name: "wide",
+    singular: "wide",
+    title: "Wide",
+    origin: "published",
+    gives: "full",
+    record,
+    fields: schema.fieldsOf(record),
+    list,
+    detail: "/wide/{id}",
   };
 }
 
 function manifestOf(resource: Resource): Manifest {
   return {
-    ...{ name: "bench", title: "Bench", baseUrl: "", limits: { requests: 120, windowMs: 60_000 }, languages: [] },
-    ...{ resources: [resource], events: [], cascades: [], operations: [] },
+    name: "bench",
+    title: "Bench",
+    baseUrl: "",
+    limits: { requests: 120, windowMs: 60_000 },
+    languages: [],
+    resources: [resource],
+    events: [],
+    cascades: [],
+    operations: [],
     identity: { resource: "wide", nameField: "name", businessIdColumn: "", businessIdIn: [] },
   };
 }
@@ -57,22 +71,27 @@ function answers(changedShare: number): Buffer[] {
   const random = seededRandom(7);
   const pages: Buffer[] = [];
   for (let first = 1; first <= records; first += perPage) {
-    const data = Array.from({ length: perPage }, (_, i) => wideRecord(first + i, random.next, changedShare));
+    const data = Array.from({ length: perPage }, (_, i) => wideRecord(first + i, random, changedShare));
     pages.push(Buffer.from(JSON.stringify({ data })));
   }
   return pages;
 }
 
-function wideRecord(id: number, next: () => number, changedShare: number): object {
+function wideRecord(id: number, random: Random, changedShare: number): object {
   const record: Record<string, unknown> = { id };
   for (let i = 0; i < 13; i++) {
-    record[`text${i}`] = i % 4 === 3 ? null : `Položka ${Math.floor(next() * 1e6)} "ž" ${i}`;
-    record[`amount${i}`] = Math.floor(next() * 1e7) / 100;
-    record[`count${i}`] = Math.floor(next() * 1e6);
+    record[`text${i}`] = i % 4 === 3 ? null : `Položka ${Math.floor(random.next() * 1e6)} "ž" ${i}`;
+    record[`amount${i}`] = Math.floor(random.next() * 1e7) / 100;
+    record[`count${i}`] = Math.floor(random.next() * 1e6);
   }
   if (changedShare > 0 && id % Math.round(1 / changedShare) === 0) record["text0"] = "changed";
   record["lines"] = Array.from({ length: 3 }, (_, i) => ({
-    ...{ id: id * 10 + i, name: `Riadok ${i}`, quantity: i + 1, unitPrice: 12.5, vatRate: 23, total: 12.5 * (i + 1) },
+    id: id * 10 + i,
+    name: `Riadok ${i}`,
+    quantity: i + 1,
+    unitPrice: 12.5,
+    vatRate: 23,
+    total: 12.5 * (i + 1),
   }));
   return record;
 }
@@ -84,7 +103,12 @@ function syncAll(mirror: Mirror, pages: readonly Buffer[]): void {
     const sentSeq = sequence.next();
     const list = readList(page);
     const reading: Reading = {
-      ...{ cause: "sweep", sentSeq, receivedSeq: sequence.next(), receivedAtMs: Date.now(), requestId: "r", run: 1 },
+      cause: "sweep",
+      sentSeq,
+      receivedSeq: sequence.next(),
+      receivedAtMs: Date.now(),
+      requestId: "r",
+      run: 1,
     };
     mirror.apply(() => {
       for (const { slice, id } of list.records) table.put(reading, Number(id), slice, "list");
@@ -99,17 +123,27 @@ function bareInserts(mirror: Mirror, pages: readonly Buffer[]): () => void {
   const names = plan.columns.map((column) => column.name);
   const child = plan.children[0];
   const typed = db.prepare(insertSql("wide", [...names, "_deleted_at", "_synced_at"]));
-  const lines = db.prepare(insertSql("wide_lines", ["wide_id", "position", ...(child?.columns ?? []).map((c) => c.name)]));
+  const lines = db.prepare(
+    insertSql("wide_lines", ["wide_id", "position", ...(child?.columns ?? []).map((c) => c.name)]),
+  );
   const raw = db.prepare(insertSql("_raw_wide", ["id", "json"]));
   const fence = db.prepare("INSERT INTO _fence_wide VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  const change = db.prepare("INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)");
+  const change = db.prepare(
+    "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)",
+  );
   const at = new Date().toISOString();
   const cut = pages.map((page) =>
     [...readList(page).records].map(({ slice }) => {
       const row = toRow(plan, parseLossless(slice) as JsonObject);
       const id = row.cells[0] as number;
       const children = (row.children[0] ?? []).map((cells, i) => [id, i, ...cells] as Cell[]);
-      return { id, cells: [...row.cells, null, at], children, text: slice.toString(), sha: hash("sha1", slice, "buffer") };
+      return {
+        id,
+        cells: [...row.cells, null, at],
+        children,
+        text: slice.toString(),
+        sha: hash("sha1", slice, "buffer"),
+      };
     }),
   );
   return () => {
@@ -166,9 +200,24 @@ export async function benchStore(): Promise<BenchResult[]> {
   }
   const detail = `${records} records of 40 columns with 3 lines, best ${Math.round(rate)} records/s`;
   return [
-    { name: "first sync, share of bare insert speed", ratio: median(ratios.first), aim: "at least 0.65", detail },
-    { name: "unchanged re-sync, CPU against the first", ratio: median(ratios.again), aim: "at most 0.2", detail },
-    { name: "re-sync with 1 % changed, CPU against the first", ratio: median(ratios.one), aim: "at most 0.3", detail },
+    {
+      name: "first sync, share of bare insert speed",
+      ratio: median(ratios.first),
+      aim: "at least 0.65",
+      detail,
+    },
+    {
+      name: "unchanged re-sync, CPU against the first",
+      ratio: median(ratios.again),
+      aim: "at most 0.2",
+      detail,
+    },
+    {
+      name: "re-sync with 1 % changed, CPU against the first",
+      ratio: median(ratios.one),
+      aim: "at most 0.3",
+      detail,
+    },
   ];
 }
 
@@ -177,5 +226,6 @@ function median(values: readonly number[]): number {
 }
 
 if (import.meta.main) {
-  for (const result of await benchStore()) console.log(`${result.ratio.toFixed(3)}  ${result.name} (${result.aim}; ${result.detail})`);
+  for (const result of await benchStore())
+    console.log(`${result.ratio.toFixed(3)}  ${result.name} (${result.aim}; ${result.detail})`);
 }

@@ -18,7 +18,13 @@ export async function setUpSync(options: SandboxOptions, config = ""): Promise<S
   const sandbox = await startSandbox(options);
   const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
   const file = path.join(folder, "config.yaml");
-  const lines = [`base_url: ${sandbox.url}`, "data_dir: .", "companies:", `  acme: { token: "\${env:BENCH_TOKEN}" }`, config];
+  const lines = [
+    `base_url: ${sandbox.url}`,
+    "data_dir: .",
+    "companies:",
+    `  acme: { token: "\${env:BENCH_TOKEN}" }`,
+    config,
+  ];
   writeFileSync(file, `${lines.join("\n")}\n`);
   return {
     sandbox,
@@ -32,7 +38,15 @@ export async function setUpSync(options: SandboxOptions, config = ""): Promise<S
 }
 
 async function runSync(sandbox: Sandbox, file: string, args: readonly string[]): Promise<CompanyReport> {
-  const command = [new URL("../../src/main.ts", import.meta.url).pathname, "sync", "--json", "-q", "--config", file, ...args];
+  const command = [
+    new URL("../../src/main.ts", import.meta.url).pathname,
+    "sync",
+    "--json",
+    "-q",
+    "--config",
+    file,
+    ...args,
+  ];
   const env = { ...process.env, BENCH_TOKEN: sandbox.token };
   const child = spawn(process.execPath, command, { env, stdio: ["ignore", "pipe", "inherit"] });
   let stdout = "";

@@ -65,7 +65,7 @@ function judgeMirror({ config, company }: CheckSubject, name: string | null): Ch
   if (!existsSync(mirror)) return ok("identity", "no mirror yet: the first sync pins the company");
   const db = openDatabase(mirror, { readonly: true });
   try {
-    const pinned = new Meta(db).get<Identity>("identity");
+    const pinned = new Meta(db).get("identity") as Identity | null;
     const verdict = judgeIdentity(pinned, {
       name: name ?? "",
       token: company.token.reveal(),

@@ -13,7 +13,10 @@ export const changesCommand = command({
   name: "changes",
   summary: "the change log as JSON lines, oldest first",
   options: {
-    since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", { min: 0, max: 9e15 }),
+    since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", {
+      min: 0,
+      max: 9e15,
+    }),
     follow: flag("--follow", "stay and print new changes as they are committed"),
     resource: text("--resource <table>", "only this table"),
   },
@@ -21,8 +24,10 @@ export const changesCommand = command({
     const { config } = context.config("when_used");
     const [company, another] = selectCompanies(config, context.globals.company);
     if (!company) return "complete";
-    if (another) throw new MirrorError("usage", "the config has several companies", { hint: "name one with --company" });
-    if (options.follow && context.globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
+    if (another)
+      throw new MirrorError("usage", "the config has several companies", { hint: "name one with --company" });
+    if (options.follow && context.globals.json)
+      throw new MirrorError("usage", "--json and --follow exclude each other");
     const manifest = context.connectors[0].manifest;
     const resource = options.resource ?? null;
     if (resource !== null) selectResources(manifest, config.resources, [resource]);
@@ -57,7 +62,12 @@ async function printLines(
 }
 
 /** One document, but never the whole of it in memory. */
-async function printDocument(context: CommandContext, changes: Changes, since: number, resource: string | null): Promise<void> {
+async function printDocument(
+  context: CommandContext,
+  changes: Changes,
+  since: number,
+  resource: string | null,
+): Promise<void> {
   let seq = since;
   await context.output.line('{"changes":[');
   let comma = "";
@@ -74,7 +84,11 @@ async function printDocument(context: CommandContext, changes: Changes, since: n
 /** `before` and `after` are set in as they were received, number literals included. */
 export function changeLine(change: Change): string {
   const facts = {
-    ...{ resource: change.resource, op: change.op, at: change.at, cause: change.cause, request_id: change.requestId },
+    resource: change.resource,
+    op: change.op,
+    at: change.at,
+    cause: change.cause,
+    request_id: change.requestId,
   };
   const head = `{"seq":${change.seq},"record_id":${change.recordId},${JSON.stringify(facts).slice(1, -1)}`;
   return `${head},"before":${oneLine(change.before)},"after":${oneLine(change.after)}}`;

@@ -9,8 +9,14 @@ import { text } from "../options.ts";
 
 /** Faster than the real service, so that a story of a quarter of an hour takes a minute. */
 const sandboxOrder = {
-  ...{ port: 0, seed: 7, records: "400", limit: 100_000, windowMs: 60_000, latencyMs: 40 },
-  ...{ limiter: undefined, faults: undefined },
+  port: 0,
+  seed: 7,
+  records: "400",
+  limit: 100_000,
+  windowMs: 60_000,
+  latencyMs: 40,
+  limiter: undefined,
+  faults: undefined,
 };
 
 export const demoCommand = command({
@@ -28,7 +34,9 @@ export const demoCommand = command({
       const good = await tellStory(stage, sceneOf(context, sandbox), tell);
       if (context.globals.json) await context.output.json({ database: stage.database, complete: good });
       await tell(`\nThe mirror is yours to open: ${stage.database}`);
-      await tell(`   sqlite3 ${path.relative(context.cwd, stage.database)} "SELECT number, client_name, total_with_vat FROM invoices"`);
+      await tell(
+        `   sqlite3 ${path.relative(context.cwd, stage.database)} "SELECT number, client_name, total_with_vat FROM invoices"`,
+      );
       return good ? "complete" : "failed";
     } finally {
       await sandbox.close();

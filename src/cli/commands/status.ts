@@ -2,7 +2,7 @@ import { formatDuration } from "../../base/units.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { lockHolder } from "../../store/lock.ts";
-import { readHealth, type Health } from "../../sync/health.ts";
+import { earliest, readHealth, type Health } from "../../sync/health.ts";
 import { budgetView } from "../budget-view.ts";
 import { command, type CommandContext } from "../command.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
@@ -15,7 +15,10 @@ export const statusCommand = command({
   name: "status",
   summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
   options: {
-    maxAge: durationMs("--max-age <duration>", "exit 1 if any table was last read whole longer ago than this"),
+    maxAge: durationMs(
+      "--max-age <duration>",
+      "exit 1 if any table was last read whole longer ago than this",
+    ),
   },
   run: async (context, { options }) => {
     const { config } = context.config("when_used");
@@ -43,7 +46,8 @@ function companyStatus(
   const files = mirrorFiles(config, company.name);
   const db = openForReading(config, company);
   const budget = budgetView(context, config, company);
-  if (!db) return { mirrored: false, writer: null, budget, freshness: { oldest: null, stale: [] }, health: null };
+  if (!db)
+    return { mirrored: false, writer: null, budget, freshness: { oldest: null, stale: [] }, health: null };
   try {
     const { manifest } = context.connectors[0];
     const spread = config.resources.parentsPerRun["contact_activity_logs"] !== undefined;
@@ -64,8 +68,7 @@ export function judgeFreshness(
   nowMs: number,
 ): Freshness {
   const asked = health.resources.filter(({ name }) => names.has(name));
-  const times = asked.map(({ sweptAt }) => sweptAt);
-  const oldest = times.includes(null) ? null : (times.toSorted()[0] ?? null);
+  const oldest = earliest(asked.map(({ sweptAt }) => sweptAt));
   if (maxAgeMs === null) return { oldest, stale: [] };
   const stale = asked
     .filter(({ sweptAt }) => sweptAt === null || nowMs - Date.parse(sweptAt) > maxAgeMs)

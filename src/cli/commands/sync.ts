@@ -12,13 +12,23 @@ import { selectCompanies, selectResources } from "../selection.ts";
 const options = {
   full: flag("--full", "read every detail and child list again, not only what seems new or changed"),
   dryRun: flag("--dry-run", "show the requests a run would need; nothing is written"),
-  maxRequests: wholeNumber("--max-requests <n>", "stop after so many requests per company; the next run goes on", {
-    min: 1,
-    max: 100_000_000,
-  }),
+  maxRequests: wholeNumber(
+    "--max-requests <n>",
+    "stop after so many requests per company; the next run goes on",
+    {
+      min: 1,
+      max: 100_000_000,
+    },
+  ),
   maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
-  allowMassDelete: flag("--allow-mass-delete", "believe in more deletions than 5 % of a resource; each is still asked for"),
-  acceptIdentity: flag("--accept-identity", "the token's company is the right one, although it looks like another"),
+  allowMassDelete: flag(
+    "--allow-mass-delete",
+    "believe in more deletions than 5 % of a resource; each is still asked for",
+  ),
+  acceptIdentity: flag(
+    "--accept-identity",
+    "the token's company is the right one, although it looks like another",
+  ),
 };
 
 /** So many companies at once; each has a budget of its own. */
@@ -38,7 +48,12 @@ export const syncCommand = command({
     const asked = requestOf(input.options, resources, timer.signal);
     const runs = companies.map((company) => companyRun(context, config, company, asked));
     const timeout = closeAfter(timer, input.options.maxDuration);
-    const reports = await context.progress(() => views(runs), () => inTurns(runs)).finally(() => clearTimeout(timeout));
+    const reports = await context
+      .progress(
+        () => views(runs),
+        () => inTurns(runs),
+      )
+      .finally(() => clearTimeout(timeout));
     await tell(context, reports);
     return worstOutcome([...reports.values()].map((report) => report.outcome));
   },
@@ -49,7 +64,8 @@ function requestOf(
   resources: RunRequest["resources"],
   closed: AbortSignal,
 ): RunRequest {
-  if (resources.length === 0) throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
+  if (resources.length === 0)
+    throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
   return { resources, full, mostRequests: maxRequests, allowMassDelete, acceptIdentity, closed };
 }
 
@@ -71,7 +87,10 @@ async function inTurns(runs: readonly CompanyRun[]): Promise<Map<string, Company
   return reports;
 }
 
-async function tell({ output, globals, log }: CommandContext, reports: ReadonlyMap<string, CompanyReport>): Promise<void> {
+async function tell(
+  { output, globals, log }: CommandContext,
+  reports: ReadonlyMap<string, CompanyReport>,
+): Promise<void> {
   for (const [company, report] of reports) warn(log, company, report);
   if (globals.json) {
     await output.json({ companies: Object.fromEntries(reports) });
@@ -84,8 +103,14 @@ async function tell({ output, globals, log }: CommandContext, reports: ReadonlyM
 
 /** Nothing that is not whole stays unsaid, whatever stdout is used for. */
 function warn(log: Log, company: string, { troubles, error, resources }: CompanyReport): void {
-  for (const { resource, message, hint, kind } of troubles) log.warn(`${company}.${resource}: ${message}`, { kind, hint });
-  if (error) log.error(`${company}: ${error.message}`, { kind: error.kind, hint: error.hint, request_id: error.request_id });
+  for (const { resource, message, hint, kind } of troubles)
+    log.warn(`${company}.${resource}: ${message}`, { kind, hint });
+  if (error)
+    log.error(`${company}: ${error.message}`, {
+      kind: error.kind,
+      hint: error.hint,
+      request_id: error.request_id,
+    });
   const pending = Object.values(resources).reduce((sum, counts) => sum + counts.pending, 0);
   if (pending > 0) log.warn(`${company}: ${pending} requests are left for the next run`);
 }

@@ -23,7 +23,12 @@ export function setUpStage(folder: string, baseUrl: string, token: string): Stag
   claim(folder);
   writeFileSync(path.join(folder, marker), "made by `fintoro-mirror demo`; may be deleted\n");
   const config = path.join(folder, "config.yaml");
-  const lines = [`base_url: ${baseUrl}`, "data_dir: .", "companies:", `  ${company}: { token: "\${env:DEMO_TOKEN}" }`];
+  const lines = [
+    `base_url: ${baseUrl}`,
+    "data_dir: .",
+    "companies:",
+    `  ${company}: { token: "\${env:DEMO_TOKEN}" }`,
+  ];
   writeFileSync(config, `${lines.join("\n")}\n`);
   const start = () => startSync(config, token);
   return {
@@ -53,14 +58,19 @@ function claim(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const files = readdirSync(folder);
   if (files.length > 0 && !files.includes(marker)) {
-    throw new MirrorError("usage", `${folder} holds other files`, { hint: "name an empty folder with --out" });
+    throw new MirrorError("usage", `${folder} holds other files`, {
+      hint: "name an empty folder with --out",
+    });
   }
   for (const file of files) rmSync(path.join(folder, file), { recursive: true, force: true });
 }
 
 function startSync(config: string, token: string) {
   const args = [entry(), "sync", "--json", "--config", config, "--log-format", "json", "-q"];
-  const child = spawn(process.execPath, args, { env: { ...process.env, DEMO_TOKEN: token }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    env: { ...process.env, DEMO_TOKEN: token },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));

@@ -28,8 +28,13 @@ export async function tellStory(stage: Stage, scene: Scene, tell: Tell): Promise
   const current = await morning(stage, scene, tell);
   await tell("");
   await tell("4. The answer to a question, in plain SQL");
-  for (const row of question<{ client: string; invoices: number; owed: number }>(stage.database, receivables)) {
-    await tell(`   ${row.client.padEnd(40)} ${String(row.invoices).padStart(3)} unpaid  ${row.owed.toFixed(2).padStart(12)}`);
+  for (const row of question<{ client: string; invoices: number; owed: number }>(
+    stage.database,
+    receivables,
+  )) {
+    await tell(
+      `   ${row.client.padEnd(40)} ${String(row.invoices).padStart(3)} unpaid  ${row.owed.toFixed(2).padStart(12)}`,
+    );
   }
   return whole && current;
 }
@@ -42,7 +47,9 @@ async function crash(stage: Stage, scene: Scene, tell: Tell): Promise<void> {
     return scene.requests() >= enough;
   });
   const { documents, waiting } = rowCounts(stage.database);
-  await tell(`   ${alive ? "killed with SIGKILL" : "it was faster than the kill"} after ${scene.requests() - before} requests`);
+  await tell(
+    `   ${alive ? "killed with SIGKILL" : "it was faster than the kill"} after ${scene.requests() - before} requests`,
+  );
   await tell(`   in the database: ${documents} documents, and ${waiting} requests still to be made`);
 }
 
@@ -51,7 +58,9 @@ async function resume(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> 
   const report = await stage.sync();
   const { documents } = rowCounts(stage.database);
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
-  await tell(`   ${report.outcome} after ${scene.requests() - before} more requests in ${formatDuration(tookMs)}`);
+  await tell(
+    `   ${report.outcome} after ${scene.requests() - before} more requests in ${formatDuration(tookMs)}`,
+  );
   await tell(`   in the database: ${documents} documents; nothing was read twice but what was in flight`);
   return report.outcome === "complete";
 }
@@ -61,7 +70,9 @@ async function morning(stage: Stage, scene: Scene, tell: Tell): Promise<boolean>
   for (const sentence of await scene.change()) await tell(`   ${sentence}`);
   const report = await stage.sync();
   const { list, child, detail, confirm } = report.requests;
-  await tell(`   ${report.outcome}: ${list + child} lists looked through, ${detail + confirm} records read again`);
+  await tell(
+    `   ${report.outcome}: ${list + child} lists looked through, ${detail + confirm} records read again`,
+  );
   const sql = `SELECT resource, op, count(*) AS count FROM _changes WHERE seq > ${seq} GROUP BY resource, op ORDER BY min(seq)`;
   const changes = question<{ resource: string; op: string; count: number }>(stage.database, sql);
   const words = changes.map(({ resource, op, count }) => `${resource} ${count} ${op}`);
