@@ -70,8 +70,8 @@ function companiesOf(options: SandboxOptions): Company[] {
   const origin = options.publicOrigin ?? publicOrigin;
   return Array.from({ length: companies }, (_, index) => {
     const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin: origin });
-    const allowLoopbackWebhooks = options.allowLoopbackWebhooks ?? false;
-    return openCompany({ index, plan, clock, random, allowLoopbackWebhooks });
+    const { allowLoopbackWebhooks = false, stocksInLists = true } = options;
+    return openCompany({ index, plan, clock, random, allowLoopbackWebhooks, stocksInLists });
   });
 }
 

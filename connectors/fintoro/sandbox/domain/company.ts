@@ -76,9 +76,17 @@ export interface CompanyInput {
   readonly clock: Clock;
   readonly random: Random;
   readonly allowLoopbackWebhooks: boolean;
+  readonly stocksInLists: boolean;
 }
 
-export function openCompany({ index, plan, clock, random, allowLoopbackWebhooks }: CompanyInput): Company {
+export function openCompany({
+  index,
+  plan,
+  clock,
+  random,
+  allowLoopbackWebhooks,
+  stocksInLists,
+}: CompanyInput): Company {
   const books = booksOf(plan);
   const paymentBook = paymentBookOf(books);
   const movements = once(() => movementsOf(plan));
@@ -100,7 +108,7 @@ export function openCompany({ index, plan, clock, random, allowLoopbackWebhooks 
       today: plan.today,
       allowLoopbackWebhooks,
       publicOrigin: plan.publicOrigin,
-      stocksInLists: true,
+      stocksInLists,
       nextPartId: 2_000_000_000 + index * 10_000_000,
     },
   };
