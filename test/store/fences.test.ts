@@ -1,0 +1,217 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Fences } from "../../src/store/fences.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
+import type { Reading } from "../../src/store/reading.ts";
+import { openHasty, openShop } from "../support/mirror.ts";
+import { liveRecords, preview, put, reading, remove, row, send } from "../support/store.ts";
+
+const person = (id: number, name: string) => ({ id, name, email: null, score: null });
+const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
+
+describe("I3: a read applies only where it was sent after the last applied read was received", () => {
+  test("an answer that overlapped with the applied one is told as stale, so that somebody asks again", async () => {
+    const mirror = await openShop();
+    const [first, second] = [send(mirror), send(mirror)];
+    expect(put(mirror, "people", person(1, "second"), { reading: second.receive() })).toBe("inserted");
+    expect(put(mirror, "people", person(1, "first"), { reading: first.receive() })).toBe("stale");
+    expect(nameOf(mirror, 1)).toBe("second");
+  });
+
+  test("a list that confirms a record holds back the reads sent before it, although it wrote nothing", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "A"));
+    const early = send(mirror);
+    const later = send(mirror);
+    expect(put(mirror, "people", person(1, "A"), { reading: later.receive() })).toBe("unchanged");
+    later.settle();
+    expect(put(mirror, "people", person(1, "B"), { reading: early.receive() })).toBe("stale");
+  });
+
+  test("a list that says the same in other words holds back the reads sent before it", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "A"), { source: "detail" });
+    const early = send(mirror);
+    const later = send(mirror);
+    const reordered = { name: "A", id: 1, email: null, score: null };
+    expect(put(mirror, "people", reordered, { reading: later.receive() })).toBe("unchanged");
+    later.settle();
+    expect(put(mirror, "people", person(1, "B"), { reading: early.receive() })).toBe("stale");
+  });
+
+  test("an overlapping answer that says what the mirror holds is no news, and its reason is answered", async () => {
+    const mirror = await openShop();
+    const [first, second] = [send(mirror), send(mirror)];
+    put(mirror, "people", person(1, "A"), { reading: second.receive() });
+    const answer = first.receive({ cause: "hydrate" });
+    expect(put(mirror, "people", person(1, "A"), { reading: answer, source: "detail" })).toBe("unchanged");
+  });
+
+  test("a 404 sent before the record was last applied removes nothing", async () => {
+    const mirror = await openShop();
+    const early = send(mirror);
+    put(mirror, "people", person(1, "A"));
+    expect(remove(mirror, "people", 1, early.receive())).toBe("stale");
+    expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
+  });
+
+  test("a list sent before a 404 came does not bring back a record the mirror never had", async () => {
+    const mirror = await openShop();
+    const list = send(mirror);
+    const detail = send(mirror);
+    expect(remove(mirror, "people", 1, detail.receive())).toBe("absent");
+    detail.settle();
+    expect(put(mirror, "people", person(1, "A"), { reading: list.receive() })).toBe("stale");
+    expect(liveRecords(mirror, "people").size).toBe(0);
+  });
+
+  test("an older answer does not sweep a newer one out of quarantine", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "A"));
+    const [list, detail] = [send(mirror), send(mirror)];
+    const odd = { ...person(1, "B"), score: "many" };
+    expect(put(mirror, "people", odd, { reading: detail.receive(), source: "detail" })).toBe("quarantined");
+    detail.settle();
+    expect(put(mirror, "people", person(1, "C"), { reading: list.receive() })).toBe("stale");
+    expect(mirror.quarantine.all()).toHaveLength(1);
+  });
+});
+
+/** What the service held at each moment, and the reads that saw it. */
+interface Read {
+  /** Moments in order: sent, looked at by the service, received. */
+  readonly moments: readonly [number, number, number];
+  readonly source: "list" | "detail";
+}
+
+const read: fc.Arbitrary<Read> = fc.record({
+  moments: fc
+    .uniqueArray(fc.integer({ min: 0, max: 11 }), { minLength: 3, maxLength: 3 })
+    .map((moments) => moments.toSorted((a, b) => a - b) as [number, number, number]),
+  source: fc.constantFrom("list", "detail"),
+});
+
+type Step = { readonly at: number; readonly read: number; readonly what: "send" | "receive" };
+
+/** Values as the service holds them over twelve moments; `null` is deleted. */
+const history = fc.array(fc.constantFrom("A", "A", "B", "C", null), { minLength: 12, maxLength: 12 });
+
+describe("I3: every interleaving of two or three reads", () => {
+  test("ends with what the latest look at the service saw, or tells that read as stale to be asked again", async () => {
+    const mirror = await openHasty();
+    let id = 0;
+    const property = fc.property(
+      fc.array(read, { minLength: 2, maxLength: 3 }),
+      history,
+      fc.constantFrom("A", "B", null),
+      (reads, held, before) => {
+        id += 1;
+        if (before !== null) put(mirror, "people", person(id, before), { source: "detail" });
+        expect(runInterleaving(mirror, id, reads, held)).toBe(true);
+      },
+    );
+    fc.assert(property, { numRuns: 700 });
+  });
+
+  test("ends with what the service holds, once what was stale has been read again", async () => {
+    const mirror = await openHasty();
+    let id = 0;
+    const property = fc.property(fc.array(read, { minLength: 2, maxLength: 3 }), history, (reads, held) => {
+      id += 1;
+      const last = held.at(-1) ?? null;
+      const still = held.map((value, at) => (at < 6 ? value : last));
+      runInterleaving(mirror, id, reads, still);
+      answer(mirror, id, "detail", last, reading(mirror, { cause: "hydrate" }));
+      expect(current(mirror, id)).toBe(last);
+    });
+    fc.assert(property, { numRuns: 300 });
+  });
+});
+
+/** Plays the reads in time order; true when the mirror has what the latest look saw, or was told to ask again. */
+function runInterleaving(
+  mirror: Mirror,
+  id: number,
+  reads: readonly Read[],
+  held: readonly (string | null)[],
+): boolean {
+  const steps = reads
+    .flatMap(({ moments }, index): Step[] => [
+      { at: moments[0], read: index, what: "send" },
+      { at: moments[2], read: index, what: "receive" },
+    ])
+    .toSorted((a, b) => a.at - b.at || a.read - b.read);
+  const flights = new Map<number, ReturnType<typeof send>>();
+  const stale = new Set<number>();
+  for (const step of steps) {
+    const { moments, source } = reads[step.read] as Read;
+    if (step.what === "send") {
+      flights.set(step.read, send(mirror));
+      continue;
+    }
+    const flight = flights.get(step.read);
+    const fate = answer(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as Reading);
+    if (fate === "stale") stale.add(step.read);
+    flight?.settle();
+  }
+  const looks = reads.map(({ moments }) => moments[1]);
+  const newest = looks.indexOf(Math.max(...looks));
+  const saw = held[looks[newest] ?? 0] ?? null;
+  return stale.has(newest) || current(mirror, id) === saw;
+}
+
+function answer(
+  mirror: Mirror,
+  id: number,
+  source: "list" | "detail",
+  value: string | null,
+  at: Reading,
+): string {
+  if (value !== null) return put(mirror, "people", person(id, value), { reading: at, source });
+  // A list without the record is no answer about it: absence is asked for on the record's own route.
+  return remove(mirror, "people", id, at);
+}
+
+function current(mirror: Mirror, id: number): string | null {
+  const found = row(mirror, "people", id);
+  return found && found["_deleted_at"] === null ? String(found["name"]) : null;
+}
+
+describe("fences in memory", () => {
+  test("confirmations are forgotten as soon as no older read is out", () => {
+    const fences = new Fences();
+    fences.sent(1);
+    fences.sent(2);
+    fences.confirm("people", 7, 2, 3);
+    expect(fences.isStale("people", 7, 1, 0)).toBe(true);
+    fences.settled(2);
+    expect(fences.isStale("people", 7, 1, 0)).toBe(true);
+    fences.settled(1);
+    expect(fences.isStale("people", 7, 1, 0)).toBe(false);
+  });
+
+  test("with no other read out, nothing is remembered: an unchanged night costs no memory", () => {
+    const fences = new Fences();
+    fences.sent(1);
+    fences.confirm("people", 7, 1, 2);
+    fences.sent(3);
+    expect(fences.isStale("people", 7, 2, 0)).toBe(false);
+  });
+
+  test("a confirmation of one resource says nothing of the same id in another", () => {
+    const fences = new Fences();
+    fences.sent(1);
+    fences.sent(2);
+    fences.confirm("people", 7, 2, 3);
+    expect(fences.isStale("orders", 7, 1, 0)).toBe(false);
+  });
+});
+
+test("a preview is compared with the detail last applied, never with the preview before it", async () => {
+  const mirror = await openShop();
+  const full = { id: 1, number: "A", total: 1, lines: [], receipts: [], remark: null };
+  put(mirror, "orders", full, { source: "detail" });
+  expect(preview(mirror, "orders", { id: 1, number: "A", total: 1 })).toBeNull();
+  put(mirror, "orders", { ...full, number: "B" }, { source: "detail" });
+  expect(preview(mirror, "orders", { id: 1, number: "A", total: 1 })?.reason).toBe("changed");
+});

@@ -1,0 +1,148 @@
+import { MirrorError } from "../../src/base/errors.ts";
+import type { RecordId } from "../../src/base/ids.ts";
+import { Changes, type Change } from "../../src/store/changes.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
+import type { Cause, Fate, Reading } from "../../src/store/reading.ts";
+import type { ListedAs, Source } from "../../src/store/resource-table.ts";
+import type { Db } from "../../src/store/sqlite.ts";
+
+/** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
+export const startMs = Date.UTC(2026, 2, 1);
+
+/** A request that is out: nobody knows yet which moment its answer will tell of. */
+export interface Flight {
+  receive(more?: Partial<Reading>): Reading;
+  /** The engine calls this when the answer was dealt with. */
+  settle(): void;
+}
+
+export function send(mirror: Mirror): Flight {
+  const sentSeq = mirror.sequence.next();
+  mirror.fences.sent(sentSeq);
+  return {
+    receive: (more = {}) => ({
+      cause: "sweep",
+      sentSeq,
+      receivedSeq: mirror.sequence.next(),
+      receivedAtMs: startMs,
+      requestId: "req-1",
+      run: 1,
+      ...more,
+    }),
+    settle: () => mirror.fences.settled(sentSeq),
+  };
+}
+
+/** An answer that came with nothing else on its way. */
+export function reading(mirror: Mirror, more: Partial<Reading> = {}): Reading {
+  const flight = send(mirror);
+  const answer = flight.receive(more);
+  flight.settle();
+  return answer;
+}
+
+export interface PutOptions {
+  readonly source?: Source;
+  readonly listed?: ListedAs;
+  readonly reading?: Reading;
+  readonly cause?: Cause;
+}
+
+/** One record through the door, alone in its transaction. A text is taken as the service wrote it. */
+export function put(
+  mirror: Mirror,
+  resource: string,
+  record: object | string,
+  options: PutOptions = {},
+): Fate {
+  const text = typeof record === "string" ? record : JSON.stringify(record);
+  const { id } = JSON.parse(text) as { id: number };
+  return putAs(mirror, resource, id, text, options);
+}
+
+export function putAs(
+  mirror: Mirror,
+  resource: string,
+  id: RecordId,
+  text: string,
+  options: PutOptions = {},
+): Fate {
+  const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
+  const answer = options.reading ?? reading(mirror, { cause });
+  return mirror.apply(() => mirror.table(resource).put(answer, id, Buffer.from(text), source, listed));
+}
+
+export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: Reading): string {
+  const judged = answer ?? reading(mirror, { cause: "confirm" });
+  return mirror.apply(() => mirror.table(resource).remove(judged, id));
+}
+
+export function preview(mirror: Mirror, resource: string, record: object | string) {
+  const text = typeof record === "string" ? record : JSON.stringify(record);
+  const { id } = JSON.parse(text) as { id: number };
+  return mirror.apply(() => mirror.table(resource).differs(id, Buffer.from(text)));
+}
+
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+export function rows(mirror: Mirror | { readonly db: Db }, sql: string, ...parameters: unknown[]): SqlRow[] {
+  return mirror.db.prepare(sql).all(...parameters) as SqlRow[];
+}
+
+export function row(mirror: Mirror, table: string, id: RecordId): SqlRow | undefined {
+  return mirror.db.prepare(`SELECT * FROM "${table}" WHERE id = ?`).get(id) as SqlRow | undefined;
+}
+
+/** Every row of the change log, read some at a time as `changes` does. */
+export function allChanges(mirror: Mirror, resource: string | null = null, most = 7): Change[] {
+  const reader = new Changes(mirror.db);
+  const all: Change[] = [];
+  for (let part = reader.after(0, resource, most); part.length > 0;) {
+    all.push(...part);
+    part = reader.after(part.at(-1)?.seq ?? 0, resource, most);
+  }
+  return all;
+}
+
+/** What somebody holds who applied every change from the first: `people:1` -> JSON. */
+export function replay(changes: readonly Change[]): Map<string, string> {
+  const held = new Map<string, string>();
+  for (const { resource, recordId, op, after } of changes) {
+    const key = `${resource}:${recordId}`;
+    if (op === "delete") held.delete(key);
+    else held.set(key, after ?? "nothing");
+  }
+  return held;
+}
+
+/** The live records by the rows people see, with the JSON they were made from. */
+export function liveRecords(mirror: Mirror, resource: string): Map<string, string> {
+  const sql = `SELECT '${resource}:' || t.id AS key, w.json AS json FROM "${resource}" t
+    JOIN _raw w ON w.resource = '${resource}' AND w.id = t.id WHERE t._deleted_at IS NULL`;
+  return new Map(rows(mirror, sql).map(({ key, json }) => [String(key), String(json)]));
+}
+
+/** Rows written since the connection was opened; what wrote nothing leaves it alone. */
+export function written(mirror: Mirror): number {
+  return Number(mirror.db.prepare("SELECT total_changes()").pluck().get());
+}
+
+export function errorOf(step: () => unknown): MirrorError {
+  try {
+    step();
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it went through");
+}
+
+export async function rejectionOf(promise: Promise<unknown>): Promise<MirrorError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it went through");
+}
