@@ -37,7 +37,7 @@ export class Queue {
          AND resource IN (SELECT value FROM json_each(?)) ORDER BY lane, id LIMIT ?`,
     );
     this.setFailed = db.prepare(
-      "UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ? WHERE id = ?",
+      "UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ? WHERE id = ? AND dirty_seq <= ?",
     );
   }
 
@@ -75,9 +75,12 @@ export class Queue {
     this.leased.delete(work.id);
   }
 
-  /** Try again at `dueAtMs`, or null: given up, kept as a dead letter. */
+  /**
+   * Try again at `dueAtMs`, or null: given up, kept as a dead letter. A row that got a newer reason while
+   * it was leased has failed nothing yet and stays ready (I4).
+   */
   failed(work: Work, error: string, dueAtMs: number | null): void {
-    this.setFailed.run(dueAtMs ?? 0, dueAtMs === null ? "dead" : "ready", error, work.id);
+    this.setFailed.run(dueAtMs ?? 0, dueAtMs === null ? "dead" : "ready", error, work.id, work.dirtySeq);
   }
 
   /** Takes a resource's rows out of this run; a later run brings them back. */
@@ -87,10 +90,11 @@ export class Queue {
       .run(why, resource);
   }
 
-  /** Dead letters and held rows get another chance with a new run. */
+  /** Dead letters, held rows and those waiting for another attempt get a fresh chance with a new run. */
   revive(resources: readonly string[]): number {
     const revive = this.db.prepare(
-      "UPDATE _work SET state = 'ready', attempts = 0, due_ms = 0, error = NULL WHERE resource = ? AND state <> 'ready'",
+      `UPDATE _work SET state = 'ready', attempts = 0, due_ms = 0, error = NULL
+       WHERE resource = ? AND (state <> 'ready' OR attempts > 0)`,
     );
     return resources.reduce((count, resource) => count + revive.run(resource).changes, 0);
   }

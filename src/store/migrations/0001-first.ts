@@ -21,8 +21,9 @@ const statements = [
   `CREATE TABLE _quarantine (
     resource TEXT NOT NULL, key TEXT NOT NULL, record_id INTEGER, reason TEXT NOT NULL, at TEXT NOT NULL,
     request_id TEXT, json TEXT NOT NULL, PRIMARY KEY (resource, key)) STRICT, WITHOUT ROWID`,
+  // AUTOINCREMENT: a lease is known by its row's id, and a new row must never take that of one in flight.
   `CREATE TABLE _work (
-    id INTEGER PRIMARY KEY, resource TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
+    id INTEGER PRIMARY KEY AUTOINCREMENT, resource TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
     lane INTEGER NOT NULL, due_ms INTEGER NOT NULL, reason TEXT NOT NULL, payload TEXT,
     dirty_seq INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL DEFAULT 'ready',
     error TEXT, UNIQUE (resource, target)) STRICT`,
