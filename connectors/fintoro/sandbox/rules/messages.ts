@@ -1,5 +1,3 @@
-import type { Problem } from "./problems.ts";
-
 const english = {
   given: "The given data was invalid.",
   required: "The :attribute field is required.",
@@ -48,6 +46,13 @@ const english = {
 } as const;
 
 export type MessageKey = keyof typeof english;
+
+/** What is wrong with one field of a request. */
+export interface Problem {
+  readonly field: string;
+  readonly key: MessageKey;
+  readonly values?: Readonly<Record<string, string | number>>;
+}
 type Messages = Readonly<Partial<Record<MessageKey, string>>>;
 
 const slovak: Messages = {

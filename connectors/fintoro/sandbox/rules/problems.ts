@@ -1,10 +1,4 @@
-import type { MessageKey } from "./messages.ts";
-
-export interface Problem {
-  readonly field: string;
-  readonly key: MessageKey;
-  readonly values?: Readonly<Record<string, string | number>>;
-}
+import type { MessageKey, Problem } from "./messages.ts";
 
 /** The request was understood and refused: 422 with a message for each field. */
 export class Invalid extends Error {

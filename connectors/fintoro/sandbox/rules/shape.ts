@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { isDate } from "../ground/calendar.ts";
 import type { MessageKey } from "./messages.ts";
-import { Invalid, type Problem } from "./problems.ts";
+import type { Problem } from "./messages.ts";
+import { Invalid } from "./problems.ts";
 
 /** Building blocks of request bodies and queries. A `key` in a custom check is a message of ours. */
 export const text = (max = 255) => z.string().max(max);

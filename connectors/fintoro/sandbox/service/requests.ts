@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { UploadedFile } from "./routes/uploads.ts";
+import type { UploadedFile } from "./route.ts";
 
 export interface Incoming {
   readonly method: string;

@@ -1,9 +1,15 @@
 import type { Company } from "../domain/company.ts";
 import type { Language } from "../lookups/languages.ts";
 import type { Answer } from "./answer.ts";
-import type { UploadedFile } from "./routes/uploads.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A file of the form, already read. */
+export interface UploadedFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly content: Buffer;
+}
 
 /** One authorised request, as a route sees it. */
 export interface Call {

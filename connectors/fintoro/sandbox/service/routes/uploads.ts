@@ -3,13 +3,6 @@ import { refuse } from "../../rules/problems.ts";
 import { value, type Answer } from "../answer.ts";
 import type { Call, Route } from "../route.ts";
 
-/** A file of the form, already read. */
-export interface UploadedFile {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly content: Buffer;
-}
-
 export function uploadRoutes(): Route[] {
   return [{ method: "POST", path: "/contact-activity-attachments", scope: "write", handle: upload }];
 }
