@@ -70,7 +70,7 @@ export function connectorKeepsToItself(source: Source): Complaints {
 }
 
 /** Each library has its folders; one that is in no row has not been agreed on. */
-export const libraries: Readonly<Record<string, readonly string[]>> = {
+const libraries: Readonly<Record<string, readonly string[]>> = {
   undici: ["src/http/"],
   "better-sqlite3": ["src/store/", "src/report/", "src/govern/sqlite-store.ts"],
   kysely: ["src/store/", "src/report/"],
