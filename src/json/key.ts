@@ -1,13 +1,14 @@
 const backslash = 0x5c;
 
-/** Is the string at `[start, end)`, quotes included, this key, however it is written? */
+/** Is the string at `[start, end)`, quotes included, this key? Written with escapes it is longer, never shorter. */
 export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
-  if (end - start - 2 === key.length) {
-    let same = 0;
-    while (same < key.length && bytes[start + 1 + same] === key[same]) same++;
-    if (same === key.length) return true;
-  }
+  const length = end - start - 2;
+  if (length <= key.length) return length === key.length && standsAt(bytes, start + 1, key);
   return isEscaped(bytes, start, end) && decodeString(bytes, start, end) === Buffer.from(key).toString();
+}
+
+function standsAt(bytes: Uint8Array, at: number, key: Uint8Array): boolean {
+  return key.every((code, index) => bytes[at + index] === code);
 }
 
 function isEscaped(bytes: Uint8Array, start: number, end: number): boolean {

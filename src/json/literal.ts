@@ -43,7 +43,7 @@ export function isExact(text: string): boolean {
   const printed = String(value);
   if (printed === text) return Number.isFinite(value);
   if (!Number.isFinite(value)) return false;
-  return sameDecimal(decimalOf(text), decimalOf(printed));
+  return sameSize(decimalOf(text), decimalOf(printed));
 }
 
 /** The integer that a value is, exact: bigint beyond 2^53. Null for anything else, also past 64 bits. */
@@ -99,6 +99,7 @@ function decimalOf(text: string): Decimal {
   return { negative: unsigned !== mantissa, digits: all.slice(first, last), exponent };
 }
 
-function sameDecimal(a: Decimal, b: Decimal): boolean {
-  return a.negative === b.negative && a.exponent === b.exponent && a.digits === b.digits;
+/** The sign is never lost. */
+function sameSize(a: Decimal, b: Decimal): boolean {
+  return a.exponent === b.exponent && a.digits === b.digits;
 }

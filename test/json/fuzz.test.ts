@@ -134,7 +134,7 @@ describe("for any damaged bytes", () => {
         const isUsable = typeof whole === "object" && Array.isArray(whole?.data);
         if (isUsable) expect(read.message).toContain('only one "data"');
       }),
-      { numRuns: 6000 },
+      { numRuns: 4000 },
     );
   });
 
@@ -147,7 +147,7 @@ describe("for any damaged bytes", () => {
         if (value instanceof MirrorError) expect(native).toBeUndefined();
         else same(asDoubles(value), native);
       }),
-      { numRuns: 6000 },
+      { numRuns: 4000 },
     );
   });
 
@@ -163,7 +163,7 @@ describe("for any damaged bytes", () => {
         if (array instanceof MirrorError) expect(Array.isArray(native)).toBe(false);
         else same(array, native);
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -178,7 +178,7 @@ describe("for any damaged bytes", () => {
         expect(id).toBe(typeof id === "string" ? nativeIdOf(bytes.toString()) : null);
         expect(span === null).toBe(!Object.hasOwn(native, "id"));
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     );
   });
 

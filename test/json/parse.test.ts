@@ -33,6 +33,15 @@ describe("parsing without loss", () => {
     }
   });
 
+  test("finds a literal right behind another long one, which hides nothing", () => {
+    for (let length = 16; length < 40; length++) {
+      const exact = `1.${"0".repeat(length - 2)}`;
+      for (const literal of ["9007199254740993", "-9007199254740993", "1e400"]) {
+        expect(parseLossless(`[${exact},${literal}]`)).toEqual([1, new NumberLiteral(literal)]);
+      }
+    }
+  });
+
   test("leaves text alone that looks like such a number", () => {
     const record = {
       iban: "SK3112000000198742637541",
@@ -123,6 +132,14 @@ describe("parsing without loss", () => {
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain(`at byte ${at} expected ${expected}, found ${found}`);
     expect(refusal(() => parseLossless(text)).message).toBe(error.message);
+  });
+
+  test("refuses every control character in a string, and takes them all as escapes", () => {
+    for (let code = 0; code < 0x20; code++) {
+      const character = String.fromCharCode(code);
+      expect(refusal(() => parseLossless(`["${character}"]`)).message).toContain("at byte 2 ");
+      expect(parseLossless(JSON.stringify([character]))).toEqual([character]);
+    }
   });
 
   test("counts the bytes of a fault from the beginning of the answer when it is told where the slice stands", () => {
