@@ -10,7 +10,7 @@ export function isLoopbackUrl(url: string): boolean {
 }
 
 /** An https address, or http on this machine; without credentials. Never quotes what it refuses. */
-export function readAddress(text: string): Reading<URL> {
+function readAddress(text: string): Reading<URL> {
   if (!URL.canParse(text)) return { must: "be a URL such as https://example.com/path" };
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") return { must: "carry no user name or password" };

@@ -39,7 +39,7 @@ export interface ResourceChoice {
   readonly parentsPerRun: Readonly<Record<string, number>>;
 }
 
-export interface RateLimitConfig {
+interface RateLimitConfig {
   /** Left to other clients when there are any, 0 to 1. */
   readonly reserveShare: number;
   readonly windowMs: number;
@@ -47,7 +47,7 @@ export interface RateLimitConfig {
   readonly scrubShare: number;
 }
 
-export interface HttpConfig {
+interface HttpConfig {
   readonly concurrency: number;
   /** For one attempt, head and body together. */
   readonly timeoutMs: number;
@@ -55,7 +55,7 @@ export interface HttpConfig {
   readonly maxResponseBytes: number;
 }
 
-export interface ScheduleConfig {
+interface ScheduleConfig {
   /** A cron pattern; null is never. */
   readonly sync: string | null;
   /** `after_sync`, a cron pattern, or null for never. */
@@ -63,7 +63,7 @@ export interface ScheduleConfig {
   readonly timezone: string;
 }
 
-export interface ExportConfig {
+interface ExportConfig {
   readonly format: "csv" | "parquet" | "jsonl";
   /** Absolute. */
   readonly out: string;

@@ -48,7 +48,7 @@ function clockTime(iso: string): string {
 }
 
 /** The service's texts cannot move the cursor, colour the screen or turn the direction of a line. */
-export function visible(text: string): string {
+function visible(text: string): string {
   return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, (character) =>
     character === "\n" ? character : escape(character),
   );
