@@ -1,4 +1,3 @@
-import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/disk.ts";
@@ -36,14 +35,16 @@ describe("the data folder", () => {
     expect(checkDataDir(deep)).toMatchObject({ status: "ok", detail: `${deep} (will be made)` });
   });
 
-  test.runIf(process.getuid?.() !== 0)("that cannot be written fails with what to do", () => {
-    const locked = path.join(temporaryFolder(), "locked");
-    mkdirSync(locked);
-    chmodSync(locked, 0o500);
-    expect(checkDataDir(locked)).toMatchObject({
-      status: "fail",
-      hint: expect.stringContaining("owner and mode"),
-    });
+  test("that cannot become one, because a file is in the way, fails with what to do", () => {
+    const folder = temporaryFolder({ data: "" });
+    for (const dataDir of [path.join(folder, "data"), path.join(folder, "data/inner")]) {
+      expect(checkDataDir(dataDir)).toMatchObject({
+        status: "fail",
+        detail: `${folder}/data is a file, not a folder`,
+        hint: expect.stringContaining("data_dir"),
+      });
+    }
+  });
   });
 
   test.each([

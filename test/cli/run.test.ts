@@ -74,6 +74,13 @@ describe("an error", () => {
     expect(verbose.code).toBe(10);
   });
 
+  test("that escaped every promise is told the same way", async () => {
+    const { invocation, written } = stage(["act", "--json"], { commands: [commandThat(() => "complete")] });
+    expect(await invocation.fail(new TypeError("lost"))).toBe(10);
+    expect(jsonLines(written.stderr)).toMatchObject([{ kind: "bug", msg: expect.stringContaining("lost") }]);
+    expect(jsonLines(written.stdout)).toMatchObject([{ error: { kind: "bug", message: "lost" } }]);
+  });
+
   test("at a terminal is a sentence, with the hint below", async () => {
     const { stderr } = await playing(["act", "--no-color"], thrower(lacking), { terminal: true });
     expect(stderr).toMatch(

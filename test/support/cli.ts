@@ -146,7 +146,7 @@ export function stage(argv: readonly string[], { terminal = false, ...parts }: S
     ...parts,
   });
   const play = async (): Promise<Told> => ({ code: await invocation.run(), ...written });
-  return { play, signals, ended, screen, written };
+  return { play, invocation, signals, ended, screen, written };
 }
 
 /** Plays a command line whose `act` command does `act`. */

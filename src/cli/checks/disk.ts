@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync } from "node:fs";
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
@@ -11,6 +11,8 @@ export function nearestFolder(folder: string): string {
 
 export function checkDataDir(dataDir: string): CheckResult {
   const present = nearestFolder(dataDir);
+  if (!statSync(present).isDirectory())
+    return fail("data_dir", `${present} is a file, not a folder`, "move it away, or set data_dir");
   try {
     accessSync(present, constants.W_OK | constants.X_OK);
   } catch (error) {
