@@ -45,7 +45,6 @@ describe("the data folder", () => {
       });
     }
   });
-  });
 
   test.each([
     [5_000_000_000, "ok"],
