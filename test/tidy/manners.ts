@@ -40,12 +40,8 @@ const foulComments: readonly (readonly [RegExp, string])[] = [
   [/\b(?:TODO|FIXME|XXX|HACK)\b/, "what is to be done is done, or told elsewhere"],
 ];
 
-/** Programs for developers, which print what they measured. */
-const printers = ["test/bench/", "test/simulation/"];
-
 export function cleanText(source: Source): Complaints {
-  const prints =
-    /\bconsole\.\w+\(/.test(source.code) && !printers.some((folder) => source.path.startsWith(folder));
+  const prints = !source.path.startsWith("test/") && /\bconsole\.\w+\(/.test(source.code);
   const spoken = prints ? [`${source.path}: only the log and the output speak`] : [];
   const inCode = foulCode.filter(([pattern]) => pattern.test(source.code));
   const inComments = foulComments.filter(([pattern]) => pattern.test(source.comments));
