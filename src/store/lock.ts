@@ -11,21 +11,29 @@ export interface WriterLock {
   release(): void;
 }
 
+/** Long enough to outlast a glance of `lockHolder`, too short for a person to notice. */
+const patienceMs = 250;
+
 export function takeWriterLock(path: string, command: string): WriterLock {
-  const db = new Database(path, { timeout: 0 });
   const note = `${path}.holder`;
+  let db: Database.Database | null = null;
   try {
+    db = new Database(path, { timeout: patienceMs });
     db.pragma("journal_mode = DELETE");
     db.exec("BEGIN EXCLUSIVE");
+    writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
+    return lockOn(db, note);
   } catch (error) {
-    db.close();
+    db?.close();
     if (isBusy(error)) throw lockedBy(note, error);
     throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
-      hint: "Check the owner and mode of the file and its folder.",
+      hint: "Check that the folder exists, and the owner and mode of the file and its folder.",
       cause: error,
     });
   }
-  writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
+}
+
+function lockOn(db: Database.Database, note: string): WriterLock {
   return {
     release: () => {
       rmSync(note, { force: true });
@@ -39,7 +47,7 @@ export function lockHolder(path: string): string | null {
   if (!existsSync(path)) return null;
   const db = new Database(path, { timeout: 0 });
   try {
-    db.exec("BEGIN EXCLUSIVE");
+    db.prepare("SELECT count(*) FROM sqlite_master").get();
     return null;
   } catch (error) {
     if (isBusy(error)) return describe(`${path}.holder`);

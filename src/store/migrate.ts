@@ -1,4 +1,4 @@
-import { Kysely, SqliteDialect } from "kysely";
+import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import { MirrorError } from "../base/errors.ts";
 import { first } from "./migrations/0001-first.ts";
@@ -11,8 +11,8 @@ export const migrations: Readonly<Record<string, Migration>> = { "0001-first": f
 const table = "_migrations";
 
 /**
- * Brings the mirror's own tables up to this version, each step in one transaction. A database that a
- * newer version wrote is refused untouched. Throws MirrorError `database`.
+ * Brings the mirror's own tables up to this version, in one transaction: a crash in the middle leaves the
+ * database as it was. A database that a newer version wrote is refused untouched. Throws MirrorError `database`.
  */
 export async function migrate(
   db: Db,
@@ -20,7 +20,7 @@ export async function migrate(
 ): Promise<void> {
   refuseNewer(db, steps);
   const migrator = new Migrator({
-    db: new Kysely<unknown>({ dialect: new SqliteDialect({ database: withoutClose(db) }) }),
+    db: new Kysely<unknown>({ dialect: new AtomicDialect({ database: withoutClose(db) }) }),
     provider: { getMigrations: async () => ({ ...steps }) },
     migrationTableName: table,
     migrationLockTableName: `${table}_lock`,
@@ -49,6 +49,19 @@ function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {
       hint: "Update fintoro-mirror, or point data_dir at another folder.",
     },
   );
+}
+
+/** SQLite creates and alters tables within transactions; kysely does not count on it by itself. */
+class AtomicDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new AtomicAdapter();
+  }
+}
+
+class AtomicAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 /** Kysely closes what it is given; this handle lives on. */

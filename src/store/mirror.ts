@@ -112,7 +112,7 @@ export async function openMirror(
   manifest: Manifest,
   notices: StoreNotices = {},
 ): Promise<Mirror> {
-  mkdirSync(dirname(path), { recursive: true });
+  guarded(path, () => mkdirSync(dirname(path), { recursive: true }));
   const db = openDatabase(path);
   try {
     await migrate(db);

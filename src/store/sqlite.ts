@@ -93,13 +93,13 @@ const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
     false,
   ],
   [
-    /^SQLITE_(READONLY|PERM)/,
+    /^SQLITE_(READONLY|PERM)|^(EACCES|EPERM|EROFS)$/,
     "the database cannot be written",
     "Check the owner and mode of the file and its folder.",
     false,
   ],
   [
-    /^SQLITE_CANTOPEN/,
+    /^SQLITE_CANTOPEN|^(ENOENT|ENOTDIR|EEXIST)$|^directory missing$/,
     "the database cannot be opened",
     "Check that data_dir exists and may be read and written.",
     false,
@@ -114,16 +114,22 @@ const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
 
 export function databaseError(path: string, error: unknown): unknown {
   if (error instanceof MirrorError || !(error instanceof Error)) return error;
-  const code = "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   const known = hints.find(([pattern]) => pattern.test(code));
   if (known) {
     const [, what, hint, retryable] = known;
     return new MirrorError("database", `${what}: ${path}`, { hint, retryable, cause: error });
   }
-  if (code.startsWith("SQLITE_") || error.message.startsWith("Cannot open database")) {
+  if (code.startsWith("SQLITE_")) {
     return new MirrorError("database", `${error.message}: ${path}`, { cause: error });
   }
   return error;
+}
+
+/** The library refuses a missing folder by itself, without a code. */
+function codeOf(error: Error): string {
+  if (error.message.startsWith("Cannot open database")) return "directory missing";
+  return "code" in error ? String(error.code) : "";
 }
 
 /** `BEGIN IMMEDIATE`: a transaction that reads first and then writes would fail at once when another wrote between. */

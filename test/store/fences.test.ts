@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Fences } from "../../src/store/fences.ts";
 import type { Mirror } from "../../src/store/mirror.ts";
@@ -121,7 +121,7 @@ describe("I3: every interleaving of two or three reads", () => {
       const last = held.at(-1) ?? null;
       const still = held.map((value, at) => (at < 6 ? value : last));
       runInterleaving(mirror, id, reads, still);
-      answer(mirror, id, "detail", last, reading(mirror, { cause: "hydrate" }));
+      answerWith(mirror, id, "detail", last, reading(mirror, { cause: "hydrate" }));
       expect(current(mirror, id)).toBe(last);
     });
     fc.assert(property, { numRuns: 300 });
@@ -150,7 +150,7 @@ function runInterleaving(
       continue;
     }
     const flight = flights.get(step.read);
-    const fate = answer(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as Reading);
+    const fate = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as Reading);
     if (fate === "stale") stale.add(step.read);
     flight?.settle();
   }
@@ -160,7 +160,7 @@ function runInterleaving(
   return stale.has(newest) || current(mirror, id) === saw;
 }
 
-function answer(
+function answerWith(
   mirror: Mirror,
   id: number,
   source: "list" | "detail",

@@ -29,9 +29,17 @@ export function sessionOf(mirror: Mirror, more: Partial<Session> = {}, names?: r
   const selected = manifest.resources.filter((one) => names?.includes(one.name) ?? true);
   const runs = new Runs(mirror.db);
   return {
-    ...{ manifest, mirror, clock: stillClock, log: silentLog, tally: new Tally(), runs },
+    manifest,
+    mirror,
+    clock: stillClock,
+    log: silentLog,
+    tally: new Tally(),
+    runs,
     run: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
-    ...{ startedAtMs: startMs, full: false, allowMassDelete: false, parentBudget: null },
+    startedAtMs: startMs,
+    full: false,
+    allowMassDelete: false,
+    parentBudget: null,
     queue: new Queue(mirror.db),
     listings: new Listings(mirror.db),
     parents: new Parents(mirror.db),

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lanes, type Lane } from "../../src/base/lane.ts";
+import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
 import type { Mirror } from "../../src/store/mirror.ts";
 import type { NewWork, Work } from "../../src/work/item.ts";
 import { Queue } from "../../src/work/queue.ts";
@@ -12,7 +12,12 @@ const everything = ["people", "orders", "notes"];
 
 function work(more: Partial<NewWork> = {}): NewWork {
   return {
-    ...{ kind: "detail", resource: "people", target: "id:1", lane: "hydration", reason: "new", dirtySeq: 1 },
+    kind: "detail",
+    resource: "people",
+    target: "id:1",
+    lane: "hydration",
+    reason: "new",
+    dirtySeq: 1,
     ...more,
   };
 }
@@ -263,8 +268,7 @@ class Model {
     const due = [...this.rows].filter(
       ([target, row]) => row.state === "ready" && row.dueAtMs <= atMs && !this.leased.has(target),
     );
-    const rank = (lane: Lane) => lanes.indexOf(lane);
-    due.sort(([, a], [, b]) => rank(a.lane) - rank(b.lane) || a.order - b.order);
+    due.sort(([, a], [, b]) => laneRank(a.lane) - laneRank(b.lane) || a.order - b.order);
     return due[0]?.[0] ?? null;
   }
 

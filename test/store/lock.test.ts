@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { lockHolder, takeWriterLock } from "../../src/store/lock.ts";
+import { tempFolder } from "../support/mirror.ts";
+import { errorOf } from "../support/store.ts";
+
+const holder = fileURLToPath(new URL("../support/hold-lock.ts", import.meta.url));
+
+/** Another process that holds the lock. */
+async function holding(path: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [holder, path], { stdio: ["pipe", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  return child;
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const exit = once(child, "exit");
+  child.kill(signal);
+  await exit;
+}
+
+describe("the writer lock", () => {
+  test("a second process gets `locked`, with the pid and command of the first", async () => {
+    const path = join(tempFolder(), "shop.lock");
+    const child = await holding(path);
+    const error = errorOf(() => takeWriterLock(path, "serve"));
+    expect(error).toMatchObject({ kind: "locked", retryable: true });
+    expect(error.message).toContain(`process ${child.pid} (sync, since 20`);
+    expect(lockHolder(path)).toContain(`process ${child.pid}`);
+  });
+
+  test("kill -9 releases it, whatever note was left behind", async () => {
+    const path = join(tempFolder(), "shop.lock");
+    await ended(await holding(path), "SIGKILL");
+    expect(existsSync(`${path}.holder`)).toBe(true);
+    expect(lockHolder(path)).toBeNull();
+    takeWriterLock(path, "sync").release();
+  });
+
+  test("a released lock can be taken again at once, and its note is gone", () => {
+    const path = join(tempFolder(), "shop.lock");
+    takeWriterLock(path, "sync").release();
+    expect(existsSync(`${path}.holder`)).toBe(false);
+    takeWriterLock(path, "sync").release();
+  });
+
+  test("within one process there is one writer too", () => {
+    const path = join(tempFolder(), "shop.lock");
+    const lock = takeWriterLock(path, "sync");
+    expect(errorOf(() => takeWriterLock(path, "sync")).kind).toBe("locked");
+    lock.release();
+  });
+
+  test("asking who holds it neither takes it nor makes a file", () => {
+    const path = join(tempFolder(), "shop.lock");
+    expect(lockHolder(path)).toBeNull();
+    expect(existsSync(path)).toBe(false);
+    const lock = takeWriterLock(path, "sync");
+    expect(lockHolder(path)).not.toBeNull();
+    lock.release();
+    expect(lockHolder(path)).toBeNull();
+  });
+
+  test("a note that cannot be read says no more than that somebody holds the lock", () => {
+    const path = join(tempFolder(), "shop.lock");
+    const lock = takeWriterLock(path, "sync");
+    writeFileSync(`${path}.holder`, "{");
+    expect(lockHolder(path)).toBe("another process");
+    lock.release();
+  });
+
+  test("a folder that is not there, or a foreign file, is told as such and not as a lock", () => {
+    const folder = tempFolder();
+    expect(errorOf(() => takeWriterLock(join(folder, "none", "shop.lock"), "sync"))).toMatchObject({
+      kind: "database",
+      hint: expect.stringContaining("folder") as string,
+    });
+    const foreign = join(folder, "foreign.lock");
+    writeFileSync(foreign, "x".repeat(5_000));
+    expect(errorOf(() => takeWriterLock(foreign, "sync")).kind).toBe("database");
+  });
+});

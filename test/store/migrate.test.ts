@@ -1,0 +1,119 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
+import type { Migration } from "kysely/migration";
+import { describe, expect, test } from "vitest";
+import { appliedMigrations, migrate, migrations } from "../../src/store/migrate.ts";
+import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { openShop, tempFolder } from "../support/mirror.ts";
+import { put, rejectionOf, row } from "../support/store.ts";
+
+/** What a version to come may do: a table, a column and a change of what is there. */
+const later: Migration = {
+  up: async (db) => {
+    await sql`CREATE TABLE _later (id INTEGER PRIMARY KEY) STRICT`.execute(db);
+    await sql`ALTER TABLE _meta ADD COLUMN later TEXT`.execute(db);
+    await sql`UPDATE _meta SET later = key`.execute(db);
+  },
+};
+const withLater = { ...migrations, "9999-later": later };
+
+function schemaOf(db: Db): unknown[] {
+  const query =
+    "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE '\\_migrations%' ESCAPE '\\' ORDER BY name";
+  return db.prepare(query).all();
+}
+
+async function migrated(steps: Readonly<Record<string, Migration>>): Promise<Db> {
+  const db = openDatabase(join(tempFolder(), "shop.db"));
+  await migrate(db, steps);
+  return db;
+}
+
+describe("migrations", () => {
+  test("a fresh database gets all of them, and opening it again changes nothing", async () => {
+    const db = await migrated(migrations);
+    expect(appliedMigrations(db)).toEqual(Object.keys(migrations));
+    const before = schemaOf(db);
+    const version = db.pragma("data_version", { simple: true });
+    await migrate(db);
+    expect(schemaOf(db)).toEqual(before);
+    expect(db.pragma("data_version", { simple: true })).toBe(version);
+    db.close();
+  });
+
+  test("their names are in the order they are applied in", () => {
+    expect(Object.keys(migrations)).toEqual(Object.keys(migrations).toSorted());
+  });
+
+  const names = Object.keys(withLater);
+  test.each(names.map((_, count) => [count, names.slice(0, count)] as const))(
+    "a database of an earlier version (%i steps) ends with the very schema of a fresh one",
+    async (_count, earlier) => {
+      const db = await migrated(
+        Object.fromEntries(earlier.map((name) => [name, withLater[name as keyof typeof withLater]])),
+      );
+      await migrate(db, withLater);
+      const fresh = await migrated(withLater);
+      expect(appliedMigrations(db)).toEqual(names);
+      expect(schemaOf(db)).toEqual(schemaOf(fresh));
+      db.close();
+      fresh.close();
+    },
+  );
+
+  test("what an earlier version had mirrored is still there after the step", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const mirror = await openShop({ path });
+    put(mirror, "people", { id: 1, name: "kept", email: null, score: null });
+    await migrate(mirror.db, withLater);
+    expect(row(mirror, "people", 1)?.["name"]).toBe("kept");
+    expect(mirror.db.prepare("SELECT later FROM _meta WHERE key = 'seq'").pluck().get()).toBe("seq");
+  });
+
+  test("a database of a newer version is refused and left as it is", async () => {
+    const db = await migrated(withLater);
+    const before = schemaOf(db);
+    const error = await rejectionOf(migrate(db));
+    expect(error).toMatchObject({ kind: "database", retryable: false });
+    expect(error.message).toContain("newer version (9999-later)");
+    expect(error.hint).toContain("Update fintoro-mirror");
+    expect(schemaOf(db)).toEqual(before);
+    db.close();
+  });
+
+  test("a step that fails in its middle leaves the database as it was, and the next try succeeds", async () => {
+    const db = await migrated(migrations);
+    const before = schemaOf(db);
+    const failing: Migration = {
+      up: async (handle) => {
+        await later.up(handle);
+        await sql`DROP TABLE _meta`.execute(handle);
+        await sql`CREATE TABLE _later (id INTEGER)`.execute(handle);
+      },
+    };
+    const error = await rejectionOf(migrate(db, { ...migrations, "9999-later": failing }));
+    expect(error.kind).toBe("database");
+    expect(db.inTransaction).toBe(false);
+    expect(schemaOf(db)).toEqual(before);
+    await migrate(db, withLater);
+    expect(appliedMigrations(db)).toEqual(names);
+    db.close();
+  });
+
+  test.each(["after the first", "on a fresh file"])(
+    "kill -9 in the middle of a step, %s, is as if it never began",
+    async (when) => {
+      const path = join(tempFolder(), "shop.db");
+      if (when === "after the first") (await openShop({ path })).close();
+      const script = fileURLToPath(new URL("../support/migrate-and-die.ts", import.meta.url));
+      const { signal } = spawnSync(process.execPath, [script, path], { stdio: "inherit" });
+      expect(signal).toBe("SIGKILL");
+      const mirror = await openShop({ path });
+      expect(mirror.db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'half'").get()).toBeUndefined();
+      expect(appliedMigrations(mirror.db)).toEqual(Object.keys(migrations));
+      expect(put(mirror, "people", { id: 1, name: "works", email: null, score: null })).toBe("inserted");
+    },
+  );
+});

@@ -1,0 +1,139 @@
+import { openSync, closeSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/sqlite.ts";
+import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/store.ts";
+
+const person = (id: number, name: string) => ({ id, name, email: null, score: null });
+
+describe("a writing connection", () => {
+  test("really runs with synchronous=FULL over a write-ahead log", async () => {
+    const { db } = await openShop();
+    expect(db.pragma("synchronous", { simple: true })).toBe(2);
+    expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
+  });
+
+  test("runs a SQLite that cannot corrupt a log while it resets it", async () => {
+    const { db } = await openShop();
+    const [major = 0, minor = 0, patch = 0] = String(db.prepare("SELECT sqlite_version()").pluck().get())
+      .split(".")
+      .map(Number);
+    expect(major * 1_000_000 + minor * 1_000 + patch).toBeGreaterThanOrEqual(3_051_003);
+  });
+
+  test("takes the write lock when a transaction begins, so that reading first is no trap", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const one = openDatabase(path);
+    const other = openDatabase(path, { busyTimeoutMs: 0 });
+    inTransaction(one, () => {
+      const error = errorOf(() => inTransaction(other, () => undefined));
+      expect(error).toMatchObject({ kind: "database", retryable: true });
+      expect(error.message).toContain("the database is busy");
+    });
+    other.close();
+    one.close();
+  });
+});
+
+describe("what SQLite says becomes what the user can do", () => {
+  test("a foreign file in the mirror's place is not touched", async () => {
+    const path = join(tempFolder(), "shop.db");
+    writeFileSync(path, "Dear diary,\n".repeat(500));
+    const error = await rejectionOf(openMirror(path, manifestOf()));
+    expect(error).toMatchObject({ kind: "database", retryable: false });
+    expect(error.message).toBe(`the file is not a SQLite database: ${path}`);
+    expect(statSync(path).size).toBe(6_000);
+  });
+
+  test("a damaged page is told as damage, with the way to go on", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const mirror = await openHasty({ path });
+    for (let id = 1; id <= 400; id++) put(mirror, "people", person(id, `name ${id} ${"x".repeat(200)}`));
+    mirror.close();
+    damage(path);
+    const broken = openDatabase(path);
+    const error = errorOf(() =>
+      guarded(path, () => broken.prepare('SELECT count(name) FROM "people"').get()),
+    );
+    broken.close();
+    expect(error.message).toBe(`the database is damaged: ${path}`);
+    expect(error.hint).toContain("restore a backup");
+  });
+
+  test("a read-only connection does not write", async () => {
+    const path = join(tempFolder(), "shop.db");
+    (await openShop({ path })).close();
+    const db = openDatabase(path, { readonly: true });
+    const error = errorOf(() => guarded(path, () => db.exec("DELETE FROM people")));
+    db.close();
+    expect(error.message).toBe(`the database cannot be written: ${path}`);
+  });
+
+  test("a folder that cannot be is told as such, whoever noticed first", async () => {
+    const folder = tempFolder();
+    const missing = join(folder, "none", "shop.db");
+    expect(errorOf(() => openDatabase(missing)).message).toBe(`the database cannot be opened: ${missing}`);
+    writeFileSync(join(folder, "file"), "");
+    const below = join(folder, "file", "below", "shop.db");
+    const error = await rejectionOf(openMirror(below, manifestOf()));
+    expect(error.message).toBe(`the database cannot be opened: ${below}`);
+  });
+
+  test.each([
+    ["SQLITE_FULL", "the disk is full", true],
+    ["ENOSPC", "the disk is full", true],
+    ["SQLITE_BUSY_SNAPSHOT", "the database is busy", true],
+    ["SQLITE_CORRUPT_VTAB", "the database is damaged", false],
+    ["SQLITE_IOERR_FSYNC", "the disk gave an input/output error", true],
+    ["SQLITE_READONLY_DBMOVED", "the database cannot be written", false],
+    ["EACCES", "the database cannot be written", false],
+    ["SQLITE_CANTOPEN_ISDIR", "the database cannot be opened", false],
+  ])("%s is told as: %s", (code, what, retryable) => {
+    const told = databaseError("/data/shop.db", Object.assign(new Error("as it says"), { code }));
+    expect(told).toBeInstanceOf(MirrorError);
+    expect(told).toMatchObject({ message: `${what}: /data/shop.db`, retryable });
+  });
+
+  test("an error of SQLite that nobody foresaw keeps its words; a bug of ours stays what it is", () => {
+    const odd = new Database.SqliteError("no such column: x", "SQLITE_ERROR");
+    expect(databaseError("/data/shop.db", odd)).toMatchObject({
+      message: "no such column: x: /data/shop.db",
+    });
+    const bug = new TypeError("undefined is not a function");
+    expect(databaseError("/data/shop.db", bug)).toBe(bug);
+  });
+});
+
+describe("I1: a full disk", () => {
+  test("rolls the answer back whole, loses nothing, and goes on where there is room again", async () => {
+    const mirror = await openHasty();
+    put(mirror, "people", person(1, "before"));
+    const pages = Number(mirror.db.pragma("page_count", { simple: true }));
+    mirror.db.pragma(`max_page_count = ${pages}`);
+    const error = errorOf(() => {
+      for (let id = 2; id < 2_000; id++) put(mirror, "people", person(id, "x".repeat(1_000)));
+    });
+    expect(error).toMatchObject({ kind: "database", retryable: true });
+    expect(error.message).toContain("the disk is full");
+    expect(mirror.db.inTransaction).toBe(false);
+    const held = liveRecords(mirror, "people");
+    expect(allChanges(mirror)).toHaveLength(held.size);
+    mirror.db.pragma(`max_page_count = ${pages + 5_000}`);
+    const next = held.size + 1;
+    expect(put(mirror, "people", person(next, "x".repeat(1_000)))).toBe("inserted");
+    expect(allChanges(mirror)).toHaveLength(next);
+    expect(mirror.db.pragma("integrity_check", { simple: true })).toBe("ok");
+  });
+});
+
+/** The middle of the file, as a bad disk leaves it. */
+function damage(path: string): void {
+  const file = openSync(path, "r+");
+  const middle = Math.floor(statSync(path).size / 8_192) * 4_096;
+  writeSync(file, Buffer.alloc(65_536, 0xa5), 0, 65_536, middle);
+  closeSync(file);
+}
