@@ -46,18 +46,16 @@ export function dealOf(plan: Plan, root: DocumentKind, index: number): Deal {
   const country = client.countryId ?? slovakia;
   const currencyId = chance.often(0.75) ? (client.preferredCurrencyId ?? euro) : euro;
   const languageId = client.preferredLanguageId ?? languageOfCountry[country] ?? 1;
-  const discounted = chance.often(0.1);
-  const percentage = chance.often(0.7);
+  const lines = linesOf(plan, chance, languageById(languageId)?.code ?? "sk");
   return {
     client,
     currencyId,
     languageId,
     reverseCharge: isReverseCharge(client, chance),
-    discountType: discounted ? (percentage ? "percentage" : "fixed") : null,
-    discountValue: discounted ? (percentage ? chance.pick([5, 10, 12.5]) : chance.pick([1, 2.5])) : null,
+    ...discountOf(chance, 0.1, lines[0]),
     note: chance.often(0.25) ? chance.pick(oddNotes) : null,
     textAboveItems: chance.often(0.2) ? "Fakturujeme Vám na základe objednávky:" : null,
-    lines: linesOf(plan, chance, languageById(languageId)?.code ?? "sk"),
+    lines,
   };
 }
 
@@ -75,20 +73,33 @@ function lineOf(plan: Plan, chance: Chance, language: string): DealLine {
   const listed = plan.volumes.price_list_items > 0 && chance.often(0.65);
   const priceListIndex = listed ? chance.skewed(plan.volumes.price_list_items) : null;
   const [name, unitId, cents, vatClass] = chance.pick(services);
-  const service = { name, unitId, priceCents: cents + chance.int(-500, 500), vatClass };
+  const service = { name, unitId, priceCents: cents + chance.int(0, 500), vatClass };
   const good = priceListIndex === null ? service : goodOf(plan, priceListIndex);
-  const discounted = chance.often(0.12);
-  const percentage = chance.often(0.8);
+  const unitPrice = good.priceCents / 100;
+  const quantity = chance.often(0.7) ? chance.int(1, 12) : chance.int(100, 40_000) / 1000;
+  const discount = discountOf(chance, 0.12, { unitPrice, quantity });
   return {
     name: good.name,
     description: chance.often(0.2) ? `Obdobie ${chance.int(1, 12)}/${chance.int(1, 4)}. štvrťrok` : null,
     unitId: good.unitId,
-    unitPrice: good.priceCents / 100,
-    quantity: chance.often(0.7) ? chance.int(1, 12) : chance.int(1, 40_000) / 1000,
+    unitPrice,
+    quantity,
     vatClass: good.vatClass,
-    discountType: discounted ? (percentage ? "percentage" : "fixed") : null,
-    discountValue: discounted ? (percentage ? chance.pick([3, 5, 10, 33.33]) : 0.5) : null,
-    discountName: discounted ? discountLabel(language) : null,
+    ...discount,
+    discountName: discount.discountType === null ? null : discountLabel(language),
     priceListIndex,
   };
+}
+
+/** A fixed discount only where it is small beside what it lowers, so that no sum changes its sign. */
+function discountOf(
+  chance: Chance,
+  often: number,
+  line: Pick<DealLine, "unitPrice" | "quantity"> | undefined,
+): Pick<DealLine, "discountType" | "discountValue"> {
+  if (!chance.often(often)) return { discountType: null, discountValue: null };
+  const worth = (line?.unitPrice ?? 0) * (line?.quantity ?? 0);
+  if (worth > 40 && chance.often(0.4))
+    return { discountType: "fixed", discountValue: chance.pick([1, 2.5, 9.99]) };
+  return { discountType: "percentage", discountValue: chance.pick([3, 5, 10, 12.5, 33.33]) };
 }

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import { Limiter, type LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
+import { get, openSandbox, WoundClock } from "../support/sandbox.ts";
+
+const minute = 60_000;
+
+function limiter(kind: LimiterKind, limit = 3, clock = new WoundClock()) {
+  return { clock, limiter: new Limiter(clock, { kind, limit, windowMs: minute }) };
+}
+
+/** Hits until refused, as long as `times` allows; what each was told remained. */
+function remainders(of: Limiter, times: number): string[] {
+  return Array.from({ length: times }, () => of.hit().headers()["X-RateLimit-Remaining"] ?? "");
+}
+
+describe("the window", () => {
+  test("opens with the first counted request and lasts exactly its length", () => {
+    const { clock, limiter: of } = limiter("fixed");
+    clock.wind(17_333);
+    expect(remainders(of, 3)).toEqual(["2", "1", "0"]);
+    clock.wind(minute - 1);
+    expect(of.hit().allowed).toBe(false);
+    clock.wind(1);
+    expect(of.hit()).toMatchObject({ allowed: true });
+  });
+
+  test("does not slide: requests late in it do not push its end", () => {
+    const { clock, limiter: of } = limiter("fixed");
+    of.hit();
+    clock.wind(minute - 10);
+    of.hit();
+    of.hit();
+    clock.wind(10);
+    expect(remainders(of, 3)).toEqual(["2", "1", "0"]);
+  });
+
+  test("in whole seconds ends up to a second early, on the second", () => {
+    const { clock, limiter: of } = limiter(
+      "whole_seconds",
+      3,
+      new WoundClock(Date.UTC(2026, 10, 20, 9, 0, 0, 250)),
+    );
+    of.hit();
+    clock.wind(minute - 251);
+    expect(remainders(of, 2)).toEqual(["1", "0"]);
+    clock.wind(1);
+    expect(remainders(of, 1)).toEqual(["2"]);
+  });
+
+  test("refused requests are not counted", () => {
+    const { clock, limiter: of } = limiter("fixed");
+    for (let i = 0; i < 50; i++) of.hit();
+    clock.wind(minute);
+    expect(remainders(of, 4).slice(0, 3)).toEqual(["2", "1", "0"]);
+  });
+});
+
+describe("what remains", () => {
+  test("is told as it is when the answer leaves, or as it was when the request came", () => {
+    for (const [kind, first] of [
+      ["fixed", "1"],
+      ["hit_time", "2"],
+    ] as const) {
+      const { limiter: of } = limiter(kind);
+      const slow = of.hit();
+      of.hit();
+      expect(slow.headers()["X-RateLimit-Remaining"], kind).toBe(first);
+    }
+  });
+
+  test("of an answer that leaves after its window is the whole budget again, with no window open", () => {
+    const { clock, limiter: of } = limiter("fixed");
+    const slow = of.hit();
+    clock.wind(minute);
+    expect(slow.headers()["X-RateLimit-Remaining"]).toBe("3");
+    expect(remainders(of, 1)).toEqual(["2"]);
+  });
+});
+
+describe("a refusal", () => {
+  test("tells whole seconds, rounded down: 0 in the last second", () => {
+    const { clock, limiter: of } = limiter("fixed");
+    remainders(of, 3);
+    const told = () => of.hit().headers();
+    expect(told()).toMatchObject({
+      "X-RateLimit-Limit": "3",
+      "X-RateLimit-Remaining": "0",
+      "Retry-After": "60",
+    });
+    clock.wind(1);
+    expect(told()["Retry-After"]).toBe("59");
+    clock.wind(minute - 2);
+    expect(told()["Retry-After"]).toBe("0");
+    expect(told()["X-RateLimit-Reset"]).toBe(String(Math.floor(clock.nowMs() / 1000)));
+  });
+});
+
+describe("over HTTP", () => {
+  test("the budget is the company's, shared by its tokens; 429 has its headers and its words", async () => {
+    const clock = new WoundClock();
+    const sandbox = await openSandbox({ clock, limit: 2 });
+    await get(sandbox, "/whoami");
+    const second = await get(sandbox, "/whoami", { token: sandbox.readToken });
+    expect(second.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect(second.headers.get("retry-after")).toBeNull();
+    const third = await get(sandbox, "/invoices/999999");
+    expect([third.status, third.json]).toEqual([429, { message: "Too Many Attempts." }]);
+    expect(third.headers.get("retry-after")).toBe("60");
+    expect(third.headers.get("x-ratelimit-reset")).toBe(String(Math.floor(clock.nowMs() / 1000) + 60));
+    clock.wind(minute);
+    expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("1");
+  });
+
+  test("422 and 404 of a record cost as much as success", async () => {
+    const sandbox = await openSandbox({ limit: 10 });
+    await get(sandbox, "/invoices?perPage=0");
+    await get(sandbox, "/invoices/999999");
+    expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("7");
+  });
+
+  test("the limit can be changed while it runs, for one company alone", async () => {
+    const sandbox = await openSandbox({ limit: 10, companies: 2 });
+    sandbox.control.limiter({ limit: 1 }, 1);
+    const theirs = { token: sandbox.companies[1]?.token ?? "" };
+    expect((await get(sandbox, "/whoami", theirs)).status).toBe(200);
+    expect((await get(sandbox, "/whoami", theirs)).status).toBe(429);
+    expect((await get(sandbox, "/whoami")).status).toBe(200);
+  });
+
+  test("the record is read in the middle of the latency, as a real service would", async () => {
+    const clock = new WoundClock();
+    const sandbox = await openSandbox({ clock, latencyMs: 100 });
+    const asked = get(sandbox, "/whoami");
+    await until(() => clock.sleeping === 1);
+    sandbox.control.rename("Pred prečítaním");
+    clock.wind(50);
+    await until(() => clock.sleeping === 1);
+    sandbox.control.rename("Po prečítaní");
+    clock.wind(50);
+    expect((await asked).json).toEqual({ name: "Pred prečítaním" });
+  });
+});
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 2_000 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect(holds()).toBe(true);
+}
