@@ -23,6 +23,8 @@ export interface Column {
 export interface KeyNode {
   /** Index of the column, -1 for none. */
   column: number;
+  /** Is this the first of its column's paths? It wins, wherever in the record it stands. */
+  readonly first: boolean;
   /** null: whatever is below is not looked at (a child table's array, a column of its own). */
   readonly below: Map<string, KeyNode> | null;
   /** Are keys that are not in `below` news? Not in a nested record: its own resource tells of them. */
@@ -48,6 +50,8 @@ export interface TablePlan extends RowPlan {
   readonly table: string;
   readonly children: readonly ChildPlan[];
   readonly owned: readonly { readonly field: string; readonly resource: string }[];
+  /** Columns that the records of one owner, or of one parent, are looked up by. */
+  readonly indexes: readonly (readonly string[])[];
 }
 
 const sqlTypes: Readonly<Record<ColumnScalar, string>> = {
@@ -75,7 +79,14 @@ export function planTable(resource: Resource): TablePlan {
       children.push({ ...rows, field: name, table: field.table, parentKey: `${resource.singular}_id` });
     }
   }
-  return { ...planRow(resource.fields), table: resource.name, children, owned };
+  return { ...planRow(resource.fields), table: resource.name, children, owned, indexes: indexesOf(resource) };
+}
+
+function indexesOf({ list }: Resource): string[][] {
+  if (list.kind === "parents") return list.parents.map(({ field }) => [snakeCase(field)]);
+  if (list.kind !== "owned") return [];
+  const pairs = list.by.map(({ typeField, idField }) => `${snakeCase(typeField)} ${snakeCase(idField)}`);
+  return [...new Set(pairs)].map((pair) => pair.split(" "));
 }
 
 /** Columns of the scalar, lookup and snapshot fields, in their order. */
@@ -85,8 +96,8 @@ export function planRow(fields: Fields): RowPlan {
   return plan;
 }
 
-export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = true): KeyNode {
-  return { column, below, open, memo: null };
+export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = true, first = true): KeyNode {
+  return { column, first, below, open, memo: null };
 }
 
 function addFields(
@@ -106,9 +117,9 @@ function addFields(
     }
     const column = columnOf(field, at, nullable || field.nullable);
     const index = column ? mergeColumn(plan.columns, column) : -1;
-    const lookup =
-      field.shape === "lookup" ? keyNode(new Map([["id", keyNode(null, index)]]), -1, false) : null;
-    node.below?.set(name, lookup ?? keyNode(null, index));
+    const leaf = keyNode(null, index, true, (plan.columns[index]?.paths.length ?? 1) === 1);
+    const lookup = field.shape === "lookup" ? keyNode(new Map([["id", leaf]]), -1, false) : null;
+    node.below?.set(name, lookup ?? leaf);
   }
 }
 

@@ -10,19 +10,32 @@ export interface NewColumn {
   readonly column: Column;
 }
 
-/** A field nobody told us of becomes a column (I12). Grows the plan; returns what to add to the database. */
-export function growPlan(plan: TablePlan, unknown: readonly UnknownKey[]): NewColumn[] {
+/**
+ * A field nobody told us of becomes a column (I12). Grows the plan; returns what to add to the database,
+ * where `namesIn` tells the columns that stand in a table already, lower-case.
+ */
+export function growPlan(
+  plan: TablePlan,
+  unknown: readonly UnknownKey[],
+  namesIn: (table: string) => ReadonlySet<string>,
+): NewColumn[] {
   const added: NewColumn[] = [];
   for (const { plan: rows, path } of unknown) {
     if (isKnown(rows.root, path)) continue;
     if (rows.columns.filter((column) => column.scalar === "any").length >= mostNewColumns) continue;
-    added.push({ table: tableOf(plan, rows), column: adopt(rows, path, freeName(rows, path)) });
+    const table = tableOf(plan, rows);
+    added.push({ table, column: adopt(rows, path, freeName(rows, path, namesIn(table))) });
   }
   return added;
 }
 
-/** Also used to bring back, on opening, what earlier runs had found. */
-export function adopt(rows: RowPlan, path: readonly string[], name: string): Column {
+/** Brings back, on opening, what an earlier run had found, unless the connector knows it by now. */
+export function adoptAgain(rows: RowPlan, path: readonly string[], name: string): void {
+  if (isKnown(rows.root, path) || rows.columns.some((column) => column.name === name)) return;
+  adopt(rows, path, name);
+}
+
+function adopt(rows: RowPlan, path: readonly string[], name: string): Column {
   const column: Column = { name, scalar: "any", paths: [path], nullable: true };
   const node = keyNode(null, rows.columns.push(column) - 1);
   const parent = parentOf(rows.root, path);
@@ -46,11 +59,11 @@ function tableOf(plan: TablePlan, rows: RowPlan): string {
 }
 
 /** A snake_case name that no column has yet; names starting with `_` are ours. */
-function freeName(rows: RowPlan, path: readonly string[]): string {
+function freeName(rows: RowPlan, path: readonly string[], present: ReadonlySet<string>): string {
   const plain = path.map(snakeCase).join("_").slice(0, 100);
   const base = plain === "" || plain.startsWith("_") ? `x${plain}` : plain;
   const keys = ["id", "position", ...("parentKey" in rows ? [String(rows.parentKey)] : [])];
-  const taken = new Set([...rows.columns.map((column) => column.name.toLowerCase()), ...keys]);
+  const taken = new Set([...rows.columns.map((column) => column.name.toLowerCase()), ...keys, ...present]);
   let name = base;
   for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${base}_${n}`;
   return name;

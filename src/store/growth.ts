@@ -1,13 +1,13 @@
 import { isoTime } from "../base/clock.ts";
 import { canonicalId } from "../base/ids.ts";
-import type { RowPlan, TablePlan } from "./columns.ts";
+import type { Column, RowPlan, TablePlan } from "./columns.ts";
 import { quoted } from "./compiler.ts";
-import { adopt, growPlan, type NewColumn } from "./evolve.ts";
+import { adoptAgain, growPlan, type NewColumn } from "./evolve.ts";
 import type { Reading } from "./reading.ts";
 import type { ResourceTable } from "./resource-table.ts";
 import type { UnknownKey } from "./row.ts";
 import type { Db } from "./sqlite.ts";
-import { addColumn, rawTable } from "./tables.ts";
+import { addColumn, columnNames, rawTable } from "./tables.ts";
 
 /**
  * Fields the connector does not know become columns, inside the transaction that brought them, and
@@ -19,26 +19,43 @@ export function growTable(
   unknown: readonly UnknownKey[],
   reading: Reading,
 ): NewColumn[] {
-  const added = growPlan(table.plan, unknown);
+  const added = growPlan(table.plan, unknown, (name) => columnNames(db, name));
   if (added.length === 0) return added;
   for (const { table: name, column } of added) {
     addColumn(db, name, column);
     recordChange(db, name, column.name, column.paths[0] ?? [], isoTime(reading.receivedAtMs), "added");
   }
   table.prepareAnew();
-  for (const { column } of added) refillOlder(db, table, column.paths[0]?.at(-1) ?? "", reading);
+  const columns = new Set(added.map(({ column }) => column));
+  refillOlder(db, table, columns, { ...reading, cause: "schema" });
   return added;
 }
 
-/** Rows whose JSON had the field before anybody looked. */
-function refillOlder(db: Db, table: ResourceTable, key: string, reading: Reading): void {
+/** Fills columns from the JSON of rows that were written before anybody looked there. */
+export function refillOlder(
+  db: Db,
+  table: ResourceTable,
+  added: ReadonlySet<Column>,
+  reading: Reading,
+): void {
   const raw = quoted(rawTable(table.resource.name));
-  const older = db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`).pluck().safeIntegers(true);
   const json = db.prepare(`SELECT json FROM ${raw} WHERE id = ?`).pluck();
-  const schema: Reading = { ...reading, cause: "schema" };
-  for (const id of older.all(JSON.stringify(key)) as bigint[]) {
-    table.refill(schema, canonicalId(id), json.get(id) as string);
+  for (const id of candidates(db, raw, added)) {
+    table.refill(reading, canonicalId(id), json.get(id) as string, added);
   }
+}
+
+/** Ids of the rows whose JSON may have one of the columns' keys. */
+function candidates(db: Db, raw: string, added: ReadonlySet<Column>): Set<bigint> {
+  const having = db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`).pluck().safeIntegers(true);
+  const keys = [...added].flatMap((column) => column.paths.map((path) => path.at(-1) ?? ""));
+  const ids = new Set<bigint>();
+  for (const key of new Set(keys)) {
+    // A key of other letters may be written in more than one way: `"` is in every record.
+    const text = /^[A-Za-z0-9_]+$/.test(key) ? JSON.stringify(key) : '"';
+    for (const id of having.all(text) as bigint[]) ids.add(id);
+  }
+  return ids;
 }
 
 function recordChange(
@@ -65,9 +82,7 @@ export function restoreGrowth(db: Db, plan: TablePlan): void {
   }[];
   for (const row of rows) {
     const target = rowsOf(plan, row.table_name);
-    if (target && !target.columns.some((column) => column.name === row.column_name)) {
-      adopt(target, JSON.parse(row.path) as string[], row.column_name);
-    }
+    if (target) adoptAgain(target, JSON.parse(row.path) as string[], row.column_name);
   }
 }
 

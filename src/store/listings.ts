@@ -1,5 +1,6 @@
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { Db } from "./sqlite.ts";
+import { Statements } from "./statements.ts";
 
 /**
  * Listings that take several answers: which pages were read and what they showed. Rows live only while
@@ -30,26 +31,26 @@ interface ListingRow extends Omit<Listing, "steady" | "startedSeq" | "startedAt"
 }
 
 export class Listings {
-  private readonly db: Db;
+  private readonly statements: Statements;
 
   constructor(db: Db) {
-    this.db = db;
+    this.statements = new Statements(db);
   }
 
   open(): Listing[] {
-    return (this.db.prepare("SELECT * FROM _listings").all() as ListingRow[]).map(listingOf);
+    return (this.statements.get("SELECT * FROM _listings").all() as ListingRow[]).map(listingOf);
   }
 
   get(resource: string, variant: string): Listing | null {
     const sql = "SELECT * FROM _listings WHERE resource = ? AND variant = ?";
-    const row = this.db.prepare(sql).get(resource, variant) as ListingRow | undefined;
+    const row = this.statements.get(sql).get(resource, variant) as ListingRow | undefined;
     return row ? listingOf(row) : null;
   }
 
   begin(listing: Listing): void {
     this.end(listing.resource, listing.variant);
-    this.db
-      .prepare("INSERT INTO _listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    this.statements
+      .get("INSERT INTO _listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .run(
         listing.resource,
         listing.variant,
@@ -65,32 +66,34 @@ export class Listings {
   }
 
   unsteady(resource: string, variant: string): void {
-    this.db
-      .prepare("UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?")
+    this.statements
+      .get("UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?")
       .run(resource, variant);
   }
 
   addPage(resource: string, variant: string, page: number, ids: readonly RecordId[]): void {
-    this.db
-      .prepare("INSERT OR REPLACE INTO _listing_pages (resource, variant, page, ids) VALUES (?, ?, ?, ?)")
+    this.statements
+      .get("INSERT OR REPLACE INTO _listing_pages (resource, variant, page, ids) VALUES (?, ?, ?, ?)")
       .run(resource, variant, page, ids.join(","));
   }
 
   pagesRead(resource: string, variant: string): number {
     const sql = "SELECT count(*) FROM _listing_pages WHERE resource = ? AND variant = ?";
-    return Number(this.db.prepare(sql).pluck().get(resource, variant));
+    return Number(this.statements.get(sql).pluck().get(resource, variant));
   }
 
   /** What all pages showed, one entry each time an id was shown. */
   idsShown(resource: string, variant: string): RecordId[] {
     const sql = "SELECT ids FROM _listing_pages WHERE resource = ? AND variant = ? ORDER BY page";
-    const pages = this.db.prepare(sql).pluck().all(resource, variant) as string[];
+    const pages = this.statements.get(sql).pluck().all(resource, variant) as string[];
     return pages.flatMap((ids) => (ids === "" ? [] : ids.split(","))).flatMap((text) => recordId(text) ?? []);
   }
 
   end(resource: string, variant: string): void {
-    this.db.prepare("DELETE FROM _listings WHERE resource = ? AND variant = ?").run(resource, variant);
-    this.db.prepare("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?").run(resource, variant);
+    this.statements.get("DELETE FROM _listings WHERE resource = ? AND variant = ?").run(resource, variant);
+    this.statements
+      .get("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?")
+      .run(resource, variant);
   }
 }
 

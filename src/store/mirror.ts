@@ -1,12 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { systemClock, type Clock } from "../base/clock.ts";
 import { resourceNamed, type Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "./change-log.ts";
-import { planTable } from "./columns.ts";
+import { planTable, type Column } from "./columns.ts";
 import type { NewColumn } from "./evolve.ts";
 import { Fences } from "./fences.ts";
-import { growTable, restoreGrowth } from "./growth.ts";
+import { growTable, refillOlder, restoreGrowth } from "./growth.ts";
 import { Meta } from "./meta.ts";
 import { migrate } from "./migrate.ts";
 import { Quarantine } from "./quarantine.ts";
@@ -41,10 +42,14 @@ export class Mirror {
   private readonly log: ChangeLog;
   private readonly notices: StoreNotices;
   private readonly tables = new Map<string, ResourceTable>();
+  private readonly clock: Clock;
   private grown = new Set<string>();
+  /** Told after the commit: what is rolled back was never there. */
+  private newColumns: NewColumn[] = [];
 
-  constructor(db: Db, manifest: Manifest, notices: StoreNotices) {
+  constructor(db: Db, manifest: Manifest, notices: StoreNotices, clock: Clock) {
     this.db = db;
+    this.clock = clock;
     this.manifest = manifest;
     this.notices = notices;
     this.meta = new Meta(db);
@@ -65,13 +70,16 @@ export class Mirror {
   /** The one door: everything that one answer means, in one transaction. */
   apply<T>(step: () => T): T {
     this.grown.clear();
+    this.newColumns = [];
     try {
-      return inTransaction(this.db, () => {
+      const result = inTransaction(this.db, () => {
         this.log.begin();
-        const result = step();
+        const stepped = step();
         this.sequence.save();
-        return result;
+        return stepped;
       });
+      for (const column of this.newColumns) this.notices.onNewColumn?.(column);
+      return result;
     } catch (error) {
       for (const name of this.grown) this.openTable(resourceNamed(this.manifest, name));
       throw error;
@@ -86,8 +94,27 @@ export class Mirror {
   private openTable(resource: Resource): void {
     const plan = planTable(resource);
     restoreGrowth(this.db, plan);
-    ensureTables(this.db, plan);
-    this.tables.set(resource.name, new ResourceTable(this.context(), resource, plan));
+    inTransaction(this.db, () => {
+      const added = ensureTables(this.db, plan);
+      const table = new ResourceTable(this.context(), resource, plan);
+      this.tables.set(resource.name, table);
+      if (added.length > 0) this.fill(table, new Set(added.map(({ column }) => column)));
+    });
+  }
+
+  /** Fields that a newer connector knows: older rows have them in their JSON. */
+  private fill(table: ResourceTable, added: ReadonlySet<Column>): void {
+    this.log.begin();
+    const { sequence } = this;
+    const seqs = { sentSeq: sequence.next(), receivedSeq: sequence.next() };
+    const reading = {
+      ...seqs,
+      cause: "schema",
+      receivedAtMs: this.clock.nowMs(),
+      requestId: null,
+      run: null,
+    } as const;
+    refillOlder(this.db, table, added, reading);
   }
 
   private context(): TableContext {
@@ -100,7 +127,7 @@ export class Mirror {
       onMissing: (resource, paths) => this.notices.onMissing?.(resource, paths),
       onUnknown: (table, unknown, reading: Reading) => {
         this.grown.add(table.resource.name);
-        for (const column of growTable(this.db, table, unknown, reading)) this.notices.onNewColumn?.(column);
+        this.newColumns.push(...growTable(this.db, table, unknown, reading));
       },
     };
   }
@@ -111,12 +138,13 @@ export async function openMirror(
   path: string,
   manifest: Manifest,
   notices: StoreNotices = {},
+  clock: Clock = systemClock,
 ): Promise<Mirror> {
   guarded(path, () => mkdirSync(dirname(path), { recursive: true }));
   const db = openDatabase(path);
   try {
     await migrate(db);
-    return guarded(path, () => new Mirror(db, manifest, notices));
+    return guarded(path, () => new Mirror(db, manifest, notices, clock));
   } catch (error) {
     db.close();
     throw error;

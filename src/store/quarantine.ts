@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
-import type { RecordId } from "../base/ids.ts";
+import { canonicalId, type RecordId } from "../base/ids.ts";
 import type { Reading } from "./reading.ts";
 import type { Db, Statement } from "./sqlite.ts";
 
@@ -30,9 +30,9 @@ export class Quarantine {
     this.resources = new Set(
       db.prepare("SELECT DISTINCT resource FROM _quarantine").pluck().all() as string[],
     );
-    this.list = db.prepare(
-      "SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key",
-    );
+    this.list = db
+      .prepare("SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key")
+      .safeIntegers(true);
   }
 
   /** One row per record id, or per content where there is no id. The same again writes nothing. */
@@ -48,6 +48,10 @@ export class Quarantine {
   }
 
   all(): Quarantined[] {
-    return this.list.all() as Quarantined[];
+    const rows = this.list.all() as Quarantined[];
+    return rows.map((one) => ({
+      ...one,
+      recordId: one.recordId === null ? null : canonicalId(one.recordId),
+    }));
   }
 }

@@ -1,20 +1,21 @@
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import { quoted } from "./compiler.ts";
 import type { Db } from "./sqlite.ts";
+import { Statements } from "./statements.ts";
 import { fenceTable } from "./tables.ts";
 
 /** Questions about what the mirror holds; none of them writes. */
 export class Records {
-  private readonly db: Db;
+  private readonly statements: Statements;
 
   constructor(db: Db) {
-    this.db = db;
+    this.statements = new Statements(db);
   }
 
   liveCount(resource: string): number {
     return Number(
-      this.db
-        .prepare(`SELECT count(*) FROM ${fence(resource)} WHERE gone = 0`)
+      this.statements
+        .get(`SELECT count(*) FROM ${fence(resource)} WHERE gone = 0`)
         .pluck()
         .get(),
     );
@@ -22,12 +23,12 @@ export class Records {
 
   counts(resource: string): { live: number; deleted: number } {
     const sql = `SELECT count(*) - coalesce(sum(gone), 0) AS live, coalesce(sum(gone), 0) AS deleted FROM ${fence(resource)}`;
-    return this.db.prepare(sql).get() as { live: number; deleted: number };
+    return this.statements.get(sql).get() as { live: number; deleted: number };
   }
 
   isLive(resource: string, id: RecordId): boolean {
     return (
-      this.db.prepare(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`).get(id) !== undefined
+      this.statements.get(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND gone = 0`).get(id) !== undefined
     );
   }
 
@@ -55,8 +56,8 @@ export class Records {
 
   /** The details read longest ago, at the latest at `beforeMs`. */
   oldestDetails(resource: string, beforeMs: number, most: number): { id: RecordId; readAtMs: number }[] {
-    const rows = this.db
-      .prepare(
+    const rows = this.statements
+      .get(
         `SELECT id, read_at FROM ${fence(resource)} WHERE gone = 0 AND read_at <= ? ORDER BY read_at LIMIT ?`,
       )
       .safeIntegers(true)
@@ -69,15 +70,15 @@ export class Records {
     for (const table of tables) {
       const sql = `SELECT ${quoted(column)} FROM ${quoted(table)}
         WHERE ${quoted(column)} IS NOT NULL AND _deleted_at IS NULL ORDER BY id DESC LIMIT 1`;
-      const value = this.db.prepare(sql).pluck().get() as string | number | undefined;
+      const value = this.statements.get(sql).pluck().get() as string | number | undefined;
       if (value !== undefined) return String(value);
     }
     return null;
   }
 
   private ids(sql: string, ...parameters: (RecordId | string)[]): RecordId[] {
-    const ids = this.db
-      .prepare(sql)
+    const ids = this.statements
+      .get(sql)
       .pluck()
       .safeIntegers(true)
       .all(...parameters) as bigint[];

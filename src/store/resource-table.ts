@@ -5,7 +5,7 @@ import type { Resource } from "../connector/resource.ts";
 import type { JsonObject, JsonValue } from "../json/literal.ts";
 import { parseLossless } from "../json/parse.ts";
 import type { ChangeLog } from "./change-log.ts";
-import { planRow, planTable, type RowPlan, type TablePlan } from "./columns.ts";
+import { planRow, planTable, type Column, type RowPlan, type TablePlan } from "./columns.ts";
 import type { Fences } from "./fences.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { Fate, Reading } from "./reading.ts";
@@ -148,24 +148,14 @@ export class ResourceTable {
     return "removed";
   }
 
-  /** Writes the row again from its own JSON, after a column was added. */
-  refill(reading: Reading, id: RecordId, text: string): void {
+  /** Writes the row again from its own JSON where that fills one of the columns just added (I2). */
+  refill(reading: Reading, id: RecordId, text: string, added: ReadonlySet<Column>): void {
     const fence = this.fence(id);
-    const record = parseLossless(text);
-    if (!fence || fence.gone === 1 || !isObject(record)) return;
-    const row = toRow(this.plan, record);
-    this.writeCells(id, row, isoTime(reading.receivedAtMs), true, {});
+    const row = fence?.gone === 0 ? this.storedRow(id) : null;
+    if (!fence || !row || !fillsAny(this.plan, row, added)) return;
+    this.writeCells(id, row, this.atOf(reading), true, Object.fromEntries(this.storedCells(id)));
     const seq = this.context.log.add(reading, this.resource.name, id, "update", text, fence.last_change);
-    this.statements.upsertFence.run(
-      id,
-      fence.sha,
-      fence.listed_sha,
-      fence.source,
-      fence.received_seq,
-      reading.receivedAtMs,
-      seq,
-      0,
-    );
+    this.statements.setLastChange.run(seq, id);
   }
 
   /** The moment of a reading, formatted once for all its records. */
@@ -307,11 +297,13 @@ export class ResourceTable {
     return values;
   }
 
+  private storedCells(id: RecordId): Map<string, Cell> {
+    const values = (this.statements.selectRow.get(id) ?? []) as Cell[];
+    return new Map(dataColumns(this.plan).map((column, i) => [column.name, values[i] ?? null]));
+  }
+
   private covers(id: RecordId, preview: ReadonlyMap<string, Cell>): boolean {
-    const values = this.statements.selectRow.get(id) as Cell[] | undefined;
-    if (!values) return false;
-    const names = dataColumns(this.plan).map((column) => column.name);
-    const stored = new Map(names.map((name, i) => [name, values[i] ?? null]));
+    const stored = this.storedCells(id);
     return [...preview].every(([name, cell]) => name === "id" || sameCell(stored.get(name) ?? null, cell));
   }
 
@@ -322,6 +314,13 @@ export class ResourceTable {
     const key = keyOf(names.map((name) => byName.get(name) ?? null));
     return key === listed.key ? Buffer.from(listed.sha, "hex") : null;
   }
+}
+
+function fillsAny(plan: TablePlan, row: Row, added: ReadonlySet<Column>): boolean {
+  const fills = (rows: RowPlan, cells: readonly Cell[]) =>
+    rows.columns.some((column, i) => added.has(column) && (cells[i] ?? null) !== null);
+  if (fills(plan, row.cells)) return true;
+  return plan.children.some((child, i) => row.children[i]?.some((cells) => fills(child, cells)));
 }
 
 function orNullWhenOdd<T>(step: () => T): T | null {

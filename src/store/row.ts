@@ -67,8 +67,8 @@ function fill(
     const value = object[key] as JsonValue;
     if (value === null) continue;
     if (at.column >= 0) {
-      if (cells[at.column] === null)
-        cells[at.column] = cellAt(plan.columns[at.column] as Column, value, path, key);
+      const cell = cellAt(plan.columns[at.column] as Column, value, path, key);
+      if (at.first || cells[at.column] === null) cells[at.column] = cell;
     } else if (at.below) {
       if (!isObject(value))
         throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);

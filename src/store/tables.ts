@@ -20,12 +20,13 @@ export function fenceTable(resource: string): string {
 /** Creates what is missing; what is there stays untouched. Returns the columns it added to older tables. */
 export function ensureTables(db: Db, plan: TablePlan): { table: string; column: Column }[] {
   const own = ["_deleted_at TEXT", "_synced_at TEXT NOT NULL"];
+  const isOlder = columnNames(db, plan.table).size > 0;
   const added = ensureTable(db, plan.table, dataColumns(plan), (columns) => [
     "id INTEGER PRIMARY KEY",
     ...columns,
     ...own,
   ]);
-  for (const child of plan.children) added.push(...ensureChild(db, child));
+  for (const child of plan.children) added.push(...ensureChild(db, child, isOlder));
   db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(rawTable(plan.table))} (
     id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(fenceTable(plan.table))} (
@@ -33,16 +34,25 @@ export function ensureTables(db: Db, plan: TablePlan): { table: string; column: 
     sha BLOB, listed_sha BLOB, source TEXT NOT NULL,
     received_seq INTEGER NOT NULL, read_at INTEGER NOT NULL,
     last_change INTEGER, gone INTEGER NOT NULL DEFAULT 0) STRICT`);
+  for (const columns of plan.indexes) {
+    const name = quoted(`_${plan.table}_by_${columns.join("_")}`);
+    db.exec(
+      `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(plan.table)} (${columns.map(quoted).join(", ")})`,
+    );
+  }
   return added;
 }
 
-function ensureChild(db: Db, child: ChildPlan): { table: string; column: Column }[] {
-  return ensureTable(db, child.table, child.columns, (columns) => [
+/** A child table that is new beside an older parent has all its columns to be filled. */
+function ensureChild(db: Db, child: ChildPlan, hasOlderParent: boolean): { table: string; column: Column }[] {
+  const isNew = columnNames(db, child.table).size === 0;
+  const added = ensureTable(db, child.table, child.columns, (columns) => [
     `${quoted(child.parentKey)} INTEGER NOT NULL`,
     "position INTEGER NOT NULL",
     ...columns,
     `PRIMARY KEY (${quoted(child.parentKey)}, position)`,
   ]);
+  return isNew && hasOlderParent ? child.columns.map((column) => ({ table: child.table, column })) : added;
 }
 
 function ensureTable(
@@ -92,6 +102,7 @@ export interface TableStatements {
   readonly selectFence: Statement;
   readonly upsertFence: Statement;
   readonly setListedSha: Statement;
+  readonly setLastChange: Statement;
   readonly touchFence: Statement;
   readonly markGone: Statement;
   readonly children: readonly ChildStatements[];
@@ -126,6 +137,7 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
     selectFence: db.prepare(selectByIdSql(fence, fenceColumns.slice(1))),
     upsertFence: db.prepare(upsertSql(fence, "id", fenceColumns)),
     setListedSha: db.prepare(`UPDATE ${quoted(fence)} SET listed_sha = ? WHERE id = ?`),
+    setLastChange: db.prepare(`UPDATE ${quoted(fence)} SET last_change = ? WHERE id = ?`),
     touchFence: db.prepare(
       `UPDATE ${quoted(fence)} SET received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha) WHERE id = ?`,
     ),
