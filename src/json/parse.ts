@@ -14,9 +14,8 @@ export type { JsonObject, JsonValue } from "./literal.ts";
 
 /** `offsetBytes` is where the slice stands in its answer; errors count from there. */
 export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValue {
-  const bytes = typeof slice === "string" ? Buffer.from(slice) : slice;
   const text = typeof slice === "string" ? slice : slice.toString();
-  if (!maySuffer(bytes, text)) {
+  if (!maySuffer(text)) {
     const value = parseNatively(text);
     if (value !== undefined && !isTooDeep(text, value)) return value;
   }

@@ -14,21 +14,20 @@ const half = stride / 2;
 const longExponent = /[0-9][eE][-+]?[0-9]{3,}(?:[\s,\]}]|$)/;
 
 const digitOrPoint = classOf("0123456789.");
-const numberByte = classOf("0123456789.eE+-");
+const numberCharacter = classOf("0123456789.eE+-");
 /** What may stand before a number; the start of the text may too. */
 const beforeNumber = classOf(":,[ \t\r\n");
 
-/** `text` is what `bytes` say: bytes are quicker to sample, text is quicker to search. */
-export function maySuffer(bytes: Uint8Array, text: string): boolean {
-  return hasLossyDigits(bytes) || longExponent.test(text) || hasEscapedKey(text);
+export function maySuffer(text: string): boolean {
+  return hasLossyDigits(text) || longExponent.test(text) || hasEscapedKey(text);
 }
 
-function hasLossyDigits(bytes: Uint8Array): boolean {
-  for (let at = stride - 1; at < bytes.length; at += stride) {
-    if (!maySpan(bytes, at)) continue;
-    const end = runEnd(bytes, at, digitOrPoint);
-    const isLong = end - runStart(bytes, at, digitOrPoint) >= stride;
-    if (isLong && isLossyLiteral(bytes, at)) return true;
+function hasLossyDigits(text: string): boolean {
+  for (let at = stride - 1; at < text.length; at += stride) {
+    if (digitOrPoint[text.charCodeAt(at)] !== 1 || !maySpan(text, at)) continue;
+    const end = runEnd(text, at, digitOrPoint);
+    const isLong = end - runStart(text, at, digitOrPoint) >= stride;
+    if (isLong && isLossyLiteral(text, at)) return true;
     // No other run begins before `end`: a long one is looked at once, not at each of its samples.
     at = end;
   }
@@ -36,17 +35,14 @@ function hasLossyDigits(bytes: Uint8Array): boolean {
 }
 
 /** A cheap no for most: sixteen in a row around `at` reach eight to one side of it at least. */
-function maySpan(bytes: Uint8Array, at: number): boolean {
-  const before = digitOrPoint[bytes[at - half] ?? 0] ?? 0;
-  // Clamped, not read past the end: that would be right too, and slow.
-  const after = digitOrPoint[bytes[Math.min(at + half, bytes.length - 1)] ?? 0] ?? 0;
-  return ((digitOrPoint[bytes[at] ?? 0] ?? 0) & (before | after)) === 1;
+function maySpan(text: string, at: number): boolean {
+  return digitOrPoint[text.charCodeAt(at - half)] === 1 || digitOrPoint[text.charCodeAt(at + half)] === 1;
 }
 
-function isLossyLiteral(bytes: Uint8Array, at: number): boolean {
-  const start = runStart(bytes, at, numberByte);
-  if (start > 0 && beforeNumber[bytes[start - 1] ?? 0] === 0) return false;
-  return !isExact(Buffer.from(bytes.subarray(start, runEnd(bytes, at, numberByte))).toString());
+function isLossyLiteral(text: string, at: number): boolean {
+  const start = runStart(text, at, numberCharacter);
+  if (start > 0 && beforeNumber[text.charCodeAt(start - 1)] !== 1) return false;
+  return !isExact(text.slice(start, runEnd(text, at, numberCharacter)));
 }
 
 function hasEscapedKey(text: string): boolean {
@@ -63,13 +59,13 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-function runStart(bytes: Uint8Array, at: number, members: Uint8Array): number {
-  while (at > 0 && members[bytes[at - 1] ?? 0] === 1) at--;
+function runStart(text: string, at: number, members: Uint8Array): number {
+  while (at > 0 && members[text.charCodeAt(at - 1)] === 1) at--;
   return at;
 }
 
-function runEnd(bytes: Uint8Array, at: number, members: Uint8Array): number {
-  while (at < bytes.length && members[bytes[at] ?? 0] === 1) at++;
+function runEnd(text: string, at: number, members: Uint8Array): number {
+  while (at < text.length && members[text.charCodeAt(at)] === 1) at++;
   return at;
 }
 
