@@ -98,12 +98,12 @@ export class Mirror {
       const added = ensureTables(this.db, plan);
       const table = new ResourceTable(this.context(), resource, plan);
       this.tables.set(resource.name, table);
-      if (added.length > 0) this.fill(table, new Set(added.map(({ column }) => column)));
+      if (added.length > 0) this.backfill(table, new Set(added.map(({ column }) => column)));
     });
   }
 
   /** Fields that a newer connector knows: older rows have them in their JSON. */
-  private fill(table: ResourceTable, added: ReadonlySet<Column>): void {
+  private backfill(table: ResourceTable, added: ReadonlySet<Column>): void {
     this.log.begin();
     const { sequence } = this;
     const seqs = { sentSeq: sequence.next(), receivedSeq: sequence.next() };

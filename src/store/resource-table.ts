@@ -95,9 +95,12 @@ export class ResourceTable {
   ): Fate {
     const fence = this.fence(id);
     const sha = sha1(slice);
-    if (fence?.gone === 0 && isSame(fence, sha, source))
+    const stale = this.isStale(reading, id, fence);
+    if (fence?.gone === 0 && isSame(fence, sha, source)) {
+      if (!stale) this.context.quarantine.release(this.resource.name, id);
       return this.confirm(reading, id, source, listed, fence, null);
-    if (this.isStale(reading, id, fence)) return "stale";
+    }
+    if (stale) return "stale";
     const text = slice.toString("utf8");
     const row = this.rowOf(reading, id, text);
     if (!row) {

@@ -1,0 +1,256 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
+import { parseLossless } from "../../src/json/parse.ts";
+import { planTable, sqlType, type TablePlan } from "../../src/store/columns.ts";
+import { OddValue, toRow, type Row } from "../../src/store/row.ts";
+import { cellValue } from "../../src/store/values.ts";
+import { resourceOf } from "../support/mirror.ts";
+
+const ordersPlan = () => planTable(resourceOf("orders"));
+
+function rowOf(record: object | string, plan: TablePlan = ordersPlan()): Row {
+  const text = typeof record === "string" ? record : JSON.stringify(record);
+  return toRow(plan, parseLossless(text) as JsonObject);
+}
+
+function paths(record: object | string): string[] {
+  return rowOf(record).unknown.map(({ path }) => path.join("."));
+}
+
+/** Why a record is no row; `taken` when it is one. */
+function reason(record: object): string {
+  try {
+    rowOf(record);
+  } catch (error) {
+    return error instanceof OddValue ? error.message : String(error);
+  }
+  return "taken";
+}
+
+/** The cells by the names of their columns, nulls left out. */
+function cells(record: object | string, plan: TablePlan = ordersPlan()): Record<string, unknown> {
+  const row = rowOf(record, plan);
+  const named = plan.columns.map(({ name }, i) => [name, row.cells[i]] as const);
+  return Object.fromEntries(named.filter(([, cell]) => cell !== null));
+}
+
+describe("columns", () => {
+  test("a lookup becomes its id, a snapshot prefixed columns, a list of parts a table of its own", () => {
+    const plan = ordersPlan();
+    expect(plan.columns.map((column) => `${column.name} ${sqlType(column)}`)).toEqual([
+      "id INTEGER",
+      "number TEXT",
+      "total REAL",
+      "paid INTEGER",
+      "issued_on TEXT",
+      "changed_at TEXT",
+
+      "extra TEXT",
+      "colour_id INTEGER",
+      "buyer_name TEXT",
+      "buyer_city TEXT",
+      "buyer_country_id INTEGER",
+      "remark TEXT",
+    ]);
+    expect(plan.children.map(({ table, parentKey }) => [table, parentKey])).toEqual([
+      ["order_lines", "order_id"],
+    ]);
+    expect(plan.owned).toEqual([{ field: "receipts", resource: "receipts" }]);
+  });
+
+  test("`colourId` and `colour.id` are one column; the first of them counts wherever it stands", () => {
+    expect(cells({ colour: { id: 5, label: "red" } })).toEqual({ colour_id: 5 });
+    expect(cells({ colourId: null, colour: { id: 5 } })).toEqual({ colour_id: 5 });
+    expect(cells({ colourId: 6, colour: { id: 5 } })).toEqual({ colour_id: 6 });
+    expect(cells({ colour: { id: 5 }, colourId: 6 })).toEqual({ colour_id: 6 });
+  });
+
+  test("lines keep their order and their own cells", () => {
+    const { children } = rowOf({
+      lines: [
+        { id: 2, quantity: 0.5 },
+        { id: 1, title: "first" },
+      ],
+    });
+    expect(children).toEqual([
+      [
+        [2, null, 0.5],
+        [1, "first", null],
+      ],
+    ]);
+  });
+
+  test("what a nested record of another resource says besides its id is that resource's to tell", () => {
+    expect(rowOf({ colour: { id: 5, shade: "dark", __proto: 1 } }).unknown).toEqual([]);
+  });
+});
+
+describe("keys nobody knows", () => {
+  test("are told with their path: in the record, in a snapshot, in a line", () => {
+    const record = {
+      weight: 1,
+      buyer: { age: 5, country: { id: 1, code: "SK" } },
+      lines: [{ id: 1, hue: 2 }],
+    };
+    expect(paths(record)).toEqual(["weight", "buyer.age", "hue"]);
+  });
+
+  test("a whole unknown object is one key: what is in it stays together", () => {
+    expect(paths({ transport: { by: { road: [1, { deep: true }] } } })).toEqual(["transport"]);
+  });
+
+  test("`__proto__`, `constructor` and `toString` are keys like any other", () => {
+    expect(paths('{"__proto__": {"id": 1}, "constructor": 1, "toString": null}')).toEqual([
+      "__proto__",
+      "constructor",
+      "toString",
+    ]);
+    expect(Reflect.get(Object.prototype, "id")).toBeUndefined();
+  });
+});
+
+describe("values", () => {
+  test.each([
+    ["integer", "17", 17],
+    ["integer", '"17"', 17],
+    ["integer", "9007199254740993", 9_007_199_254_740_993n],
+    ["integer", "9223372036854775808", undefined],
+    ["integer", "1.5", undefined],
+    ["integer", "true", undefined],
+    ["decimal", "0.10", 0.1],
+    ["decimal", '"12.50"', 12.5],
+    ["decimal", '"12,50"', undefined],
+    ["decimal", "1e400", undefined],
+    ["decimal", "9007199254740993", 9_007_199_254_740_992],
+    ["boolean", "true", 1],
+    ["boolean", "0", 0],
+    ["boolean", "2", undefined],
+    ["text", "12345678901234567890", "12345678901234567890"],
+    ["text", "false", undefined],
+    ["date", '"2026-03-01"', "2026-03-01"],
+    ["timestamp", '"2026-03-01 12:00:05"', "2026-03-01T12:00:05"],
+    ["timestamp", '"2026-03-01T12:00:05+02:00"', "2026-03-01T12:00:05+02:00"],
+    ["timestamp", "1772323200", undefined],
+    ["json", '{"a": [1.10, 9007199254740993]}', '{"a":[1.1,9007199254740993]}'],
+    ["any", "5", 5n],
+    ["any", "5.5", 5.5],
+    ["any", "true", 1n],
+    ["any", '"x"', "x"],
+    ["any", "[1]", "[1]"],
+    ["any", "9007199254740993", 9_007_199_254_740_993n],
+    ["any", "0.12345678901234567890", "0.12345678901234567890"],
+    ["any", "null", null],
+  ] as const)("a %s takes %s as %s", (scalar, text, cell) => {
+    expect(cellValue(scalar, parseLossless(text))).toBe(cell);
+  });
+
+  test("an odd value is refused with its place and what it is, so that somebody can report it", () => {
+    expect(reason({ total: "much" })).toBe('total is text ("much"), not decimal');
+    expect(reason({ buyer: { city: [1] } })).toBe("buyer.city is a list, not text");
+    expect(reason({ buyer: 5 })).toBe("buyer is number 5, not an object");
+    expect(reason({ lines: {} })).toBe("lines is an object, not a list");
+    expect(reason({ lines: [{ id: 1 }, null] })).toBe("lines[1] is null, not an object");
+    expect(reason({ colourId: 1, colour: { id: "x" } })).toBe('colour.id is text ("x"), not integer');
+  });
+});
+
+describe("fields a record lacks", () => {
+  test("are told when they are required, as a path; null and optional ones are not", () => {
+    expect(rowOf({ id: 1, number: null, lines: [{}], receipts: [] }).missing).toEqual(["total", "lines.id"]);
+    expect(rowOf({ id: 1, number: "1", total: 1 }).missing).toEqual(["lines"]);
+  });
+});
+
+const odd: fc.Arbitrary<JsonValue> = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<JsonValue>;
+const knownKeys = [
+  "id",
+  "number",
+  "total",
+  "paid",
+  "issuedOn",
+  "changedAt",
+  "extra",
+  "colourId",
+  "colour",
+  "buyer",
+];
+const key = fc.oneof(
+  fc.constantFrom(...knownKeys, "lines", "receipts", "remark"),
+  fc.constantFrom("__proto__", "constructor", "toString", "hasOwnProperty", "", "0", "id ", "ID", "🙂"),
+  fc.string({ maxLength: 6 }),
+);
+
+/** Any record at all, with a taste for keys and shapes the plan knows. */
+const anyRecord = fc
+  .array(
+    fc.tuple(
+      key,
+      fc.oneof(
+        odd,
+        fc.integer(),
+        fc.string({ maxLength: 8 }),
+        fc.constantFrom<JsonValue>(null, { id: 3 }, { name: "n", city: "c" }, [
+          { id: 1 },
+          { title: "t", more: 1 },
+        ]),
+      ),
+    ),
+    { maxLength: 12 },
+  )
+  .map(
+    (entries) =>
+      `{${[...new Map(entries)].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`,
+  );
+
+function outcome(text: string, plan: TablePlan): unknown {
+  try {
+    const { cells: all, children, missing, unknown } = rowOf(text, plan);
+    const keys = unknown.map(({ path }) => path.join("\n")).toSorted();
+    return { all, children, missing: missing.toSorted(), keys };
+  } catch (error) {
+    if (error instanceof OddValue) return "odd";
+    throw error;
+  }
+}
+
+describe("any record whatsoever", () => {
+  test("becomes a row or is told to be odd; nothing else ever happens", () => {
+    const plan = ordersPlan();
+    fc.assert(
+      fc.property(anyRecord, (text) => void outcome(text, plan)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("gives the same row whatever the order of its keys, and whatever records came before it", () => {
+    const warm = ordersPlan();
+    const property = fc.property(anyRecord, fc.infiniteStream(fc.nat()), (text, dice) => {
+      const members = Object.entries(JSON.parse(text) as object).map(
+        ([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`,
+      );
+      const shuffled = members
+        .map((member) => ({ member, rank: dice.next().value ?? 0 }))
+        .toSorted((a, b) => a.rank - b.rank)
+        .map(({ member }) => member);
+      const other = `{${shuffled.join(",")}}`;
+      expect(outcome(other, warm)).toEqual(outcome(text, ordersPlan()));
+    });
+    fc.assert(property, { numRuns: 700 });
+  });
+
+  test("the memory of the last layout never mixes records up", () => {
+    const plan = ordersPlan();
+    const layouts: [string, Record<string, unknown>][] = [
+      ['{"number":"a","total":1}', { number: "a", total: 1 }],
+      ['{"total":2,"number":"b"}', { number: "b", total: 2 }],
+      ['{"number":"c"}', { number: "c" }],
+      ['{"number":"d","total":4,"new":1}', { number: "d", total: 4 }],
+      ['{"buyer":{"city":"e"},"total":5}', { buyer_city: "e", total: 5 }],
+      ['{"buyer":{"name":"f"},"total":6}', { buyer_name: "f", total: 6 }],
+    ];
+    for (const [text, expected] of [...layouts, ...layouts.toReversed(), ...layouts]) {
+      expect(cells(text, plan)).toEqual(expected);
+    }
+  });
+});
