@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
@@ -31,7 +31,8 @@ export interface Company {
   /** What the runs said, all levels. */
   readonly said: string[];
   /** From now on the service answers with these faults, until `recover`. */
-  suffer(...faults: Fault[]): Promise<void>;
+  suffer(...faults: Fault[]): void;
+  /** No fault any more, neither in the service nor on the way to it. */
   recover(): void;
 }
 
@@ -48,25 +49,27 @@ export async function aCompany(options: SandboxOptions = {}): Promise<Company> {
 export async function openCompany(
   options: SandboxOptions = {},
 ): Promise<Company & { close(): Promise<void> }> {
-  const given = { today: testDay, limit: 1_000_000, ...options };
-  const sandbox = await startSandbox(given);
-  const opened: Sandbox[] = [sandbox];
-  let upstream = sandbox;
-  const proxy = await startProxy(() => upstream.url);
-  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-e2e-"));
+  const sandbox = await startSandbox({ today: testDay, limit: 1_000_000, records: 20, ...options });
+  const proxy = await startProxy(sandbox.url);
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-e2e-"));
   return {
     ...{ sandbox, proxy, folder, file: path.join(folder, "acme.db"), said: [] },
-    suffer: async (...faults) => {
-      upstream = await startSandbox({ ...given, faults });
-      opened.push(upstream);
+    suffer: (...faults) => faults.forEach((fault) => sandbox.control.fault(fault)),
+    recover: () => {
+      sandbox.control.clearFaults();
+      proxy.clear();
     },
-    recover: () => (upstream = sandbox),
     close: async () => {
       await proxy.close();
-      await Promise.all(opened.map((one) => one.close()));
+      await sandbox.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Where a file costs no disk: a process that dies loses nothing there either. */
+export function memoryFolder(): string {
+  return existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 }
 
 export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { expect } from "vitest";
 import type { Company } from "./company.ts";
-import { expectedRow, readTruth, type Cells, type Told, type Truth } from "./truth.ts";
+import { expectedRow, truthOf, type Cells, type Told, type Truth } from "./truth.ts";
 
 type Db = Database.Database;
 type Row = Record<string, string | number | null>;
@@ -17,14 +17,15 @@ export function look<T>(file: string, use: (db: Db) => T): T {
 }
 
 export interface EqualOptions {
-  readonly token?: string;
+  /** The sandbox's company, by index. */
+  readonly of?: number;
   /** These tables only. */
   readonly tables?: readonly string[];
 }
 
 /** Every record, every column and every part of the service stands in the mirror, and nothing else (I11). */
-export async function expectEqual(company: Company, options: EqualOptions = {}): Promise<Truth> {
-  const truth = await readTruth({ url: company.sandbox.url, token: options.token ?? company.sandbox.token });
+export function expectEqual(company: Company, options: EqualOptions = {}): Truth {
+  const truth = truthOf(company.sandbox, options.of);
   expect(look(company.file, (db) => differences(db, truth, options.tables))).toEqual([]);
   return truth;
 }

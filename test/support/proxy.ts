@@ -51,18 +51,18 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-export async function startProxy(upstreamUrl: () => string): Promise<FaultProxy> {
+export async function startProxy(upstreamUrl: string): Promise<FaultProxy> {
   const asked: Asked[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   let obstacles: Obstacle[] = [];
   let inFlight = 0;
-  const base = new URL(upstreamUrl()).pathname;
+  const base = new URL(upstreamUrl).pathname;
   const server = createServer({ noDelay: true }, (request, response) => {
     inFlight += 1;
     response.on("close", () => (inFlight -= 1));
     const one = askedOf(request, base, asked.length + 1);
     asked.push(one);
-    const passOn = () => askService(upstreamUrl(), one, agent);
+    const passOn = () => askService(upstreamUrl, one, agent);
     firstReply(obstacles, one, passOn).then(
       (reply) => answer(response, reply),
       () => response.destroy(),

@@ -1,3 +1,5 @@
+import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+
 /**
  * What the service really holds, asked of it directly and in plain words: own paths, own mapping to
  * columns. Nothing of the engine is used, so that the mirror is not held against itself.
@@ -61,6 +63,23 @@ export const parentParams = {
   business_cases: "businessCaseId",
 } as const;
 export const documentTables = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
+
+/** Everything the sandbox holds for a company, told by itself and without a request. */
+export function truthOf({ control }: Sandbox, company = 0): Truth {
+  const tables = [...control.snapshot(company)].map(([table, records]) => {
+    const alone = (documentTables as readonly string[]).includes(table);
+    return [
+      table,
+      new Map(
+        [...records].map(([id, json]) => [
+          String(id),
+          { json: json as Dict, text: JSON.stringify(json), alone },
+        ]),
+      ),
+    ] as const;
+  });
+  return new Map(tables);
+}
 
 export interface Access {
   readonly url: string;
@@ -223,6 +242,11 @@ function scalarCell(key: string, value: string | number | boolean | null): strin
 
 function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The last of a table: `/orders/17` for `lastOf(truth, "orders")`. */
+export function lastPathOf(truth: Truth, table: string): string {
+  return `${pagedLists[table]?.path ?? wholeLists[table]}/${[...(truth.get(table)?.keys() ?? [])].at(-1)}`;
 }
 
 const lookupPaths = [

@@ -1,0 +1,222 @@
+import { describe, expect, test } from "vitest";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { count, expectEqual } from "../support/equal.ts";
+import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/proxy.ts";
+
+/** Every n-th request meets this instead of the service. */
+function everyNth(company: Company, n: number, reply: () => Reply | Breakage): void {
+  company.proxy.obstruct((asked) => (asked.n % n === 0 ? reply() : undefined));
+}
+
+describe("an answer that fails once in a while costs a repetition and nothing else", () => {
+  const hiccups: Readonly<Record<string, () => Reply | Breakage>> = {
+    "500 Server Error": () => jsonReply(500, { message: "Server Error" }),
+    "503 with Retry-After 0": () =>
+      jsonReply(503, { message: "Service Unavailable" }, { "retry-after": "0" }),
+    "a reset connection": () => "reset",
+    "a body cut off half-way": () => "half",
+    "HTML with 200": () => ({
+      status: 200,
+      headers: { "content-type": "text/html" },
+      body: Buffer.from("<h1>Soon</h1>"),
+    }),
+    "JSON cut off": () => jsonReply(200, '{"data":[{"id":1,"name":"A'),
+    "no JSON at all": () => jsonReply(200, "},{"),
+    "an empty body": () => jsonReply(200, ""),
+    null: () => jsonReply(200, "null"),
+    "an object without data": () => jsonReply(200, { message: "ok" }),
+    "data that is no list": () => jsonReply(200, { data: { id: 1 } }),
+    "bytes that are no UTF-8": badBytes,
+  };
+  test.each(Object.entries(hiccups))("%s", async (_name, reply) => {
+    const company = await aCompany();
+    everyNth(company, 9, reply);
+    const report = await sync(company);
+    expect({ outcome: report.outcome, troubles: report.troubles }).toEqual({
+      outcome: "complete",
+      troubles: [],
+    });
+    company.recover();
+    expectEqual(company);
+  });
+});
+
+function badBytes(): Reply {
+  return { ...jsonReply(200, ""), body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]) };
+}
+
+describe("a service that is away", () => {
+  test("for good: the run ends in bounded time, what was read is kept, and the next run goes on", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct((asked) => (asked.n > 50 ? "reset" : undefined));
+    const report = await sync(company);
+    expect(report).toMatchObject({ outcome: "failed", error: { kind: "network" } });
+    expect(company.proxy.asked.length).toBeLessThan(50 + 12 * 5 + 40);
+    const kept = count(company.file, "SELECT count(*) FROM _raw");
+    expect(kept).toBeGreaterThan(0);
+    company.recover();
+    const asked = company.proxy.asked.length;
+    expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: true });
+    expectEqual(company);
+    const repeated = company.proxy.asked.slice(asked).filter(({ path }) => path === "/countries");
+    expect(repeated).toEqual([]);
+  });
+
+  test("from the first request on: nothing is written, and the run says so", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct(() => jsonReply(503, { message: "Service Unavailable" }));
+    expect(await sync(company)).toMatchObject({ outcome: "failed", error: { kind: "unavailable" } });
+    expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
+  });
+
+  test("for one resource: the others are whole, the run is partial, the next one heals", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct(({ path }) =>
+      path === "/suppliers" ? jsonReply(500, { message: "Server Error" }) : undefined,
+    );
+    const report = await sync(company);
+    expect(report).toMatchObject({ outcome: "partial", troubles: [{ resource: "suppliers", kind: "dead" }] });
+    expectEqual(company, { tables: ["clients", "invoices", "orders", "document_payments"] });
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+});
+
+describe("an answer without an end", () => {
+  test("a connection that hangs is given up after its time and asked again", async () => {
+    const company = await aCompany();
+    let hung = 0;
+    company.proxy.obstruct(({ path }) => (path === "/orders" && ++hung <= 2 ? "hang" : undefined));
+    expect((await sync(company, { timeoutMs: 300 })).outcome).toBe("complete");
+    expect(hung).toBe(3);
+    expectEqual(company);
+  });
+
+  const big: Readonly<Record<string, Fault>> = {
+    "a body over the cap": { kind: "huge_body", sizeBytes: 30_000_000, match: { path: "/suppliers" } },
+    "a gzip bomb": { kind: "gzip_bomb", sizeBytes: 300_000_000, match: { path: "/suppliers" } },
+  };
+  test.each(Object.entries(big))(
+    "%s is broken off; the others are whole; the next run heals",
+    async (_name, fault) => {
+      const company = await aCompany();
+      company.suffer(fault);
+      const report = await sync(company, { maxResponseBytes: 2_000_000 });
+      expect(report.outcome).toBe("partial");
+      expect(report.troubles).toEqual([expect.objectContaining({ resource: "suppliers", kind: "dead" })]);
+      company.recover();
+      expect((await sync(company)).outcome).toBe("complete");
+      expectEqual(company);
+    },
+  );
+});
+
+describe("a redirect elsewhere", () => {
+  test("is not followed: the token never arrives there (I9)", async () => {
+    const company = await aCompany();
+    const elsewhere = await startProxy(company.sandbox.url);
+    company.proxy.obstruct(({ path, target }) =>
+      path === "/suppliers"
+        ? { status: 302, headers: { location: elsewhere.baseUrl + target }, body: Buffer.alloc(0) }
+        : undefined,
+    );
+    const report = await sync(company).finally(() => elsewhere.close());
+    expect(report.outcome).toBe("partial");
+    expect(elsewhere.asked).toEqual([]);
+    expect(JSON.stringify(report.troubles)).not.toContain(company.sandbox.token);
+  });
+});
+
+describe("lists that lie", () => {
+  test("an empty answer with 200 deletes nothing, and the run says what it did not believe (I5)", async () => {
+    const company = await aCompany({ records: 60 });
+    await sync(company);
+    company.proxy.obstruct(async ({ path }, passOn) =>
+      /^\/(clients|invoices|countries|qr-types|warehouses)$/.test(path)
+        ? rewritten(await passOn(), (text) => text.replace(/"data":\[.*\](?=[,}])/s, '"data":[]'))
+        : undefined,
+    );
+    const report = await sync(company);
+    expect(report.outcome).toBe("partial");
+    const told = report.troubles.map(({ resource }) => resource);
+    expect(told).toEqual(expect.arrayContaining(["clients", "invoices", "countries", "qr_types"]));
+    expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+
+  test("an honest-looking empty answer (data and totals) deletes nothing either (I5)", async () => {
+    const company = await aCompany({ records: 60 });
+    await sync(company);
+    company.proxy.obstruct(async ({ path }, passOn) =>
+      /^\/(countries|currencies|clients|suppliers|bank-accounts|orders|invoices)$/.test(path)
+        ? emptied(await passOn())
+        : undefined,
+    );
+    const report = await sync(company);
+    expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
+    expect(report.troubles.filter(({ kind }) => kind === "held").map(({ resource }) => resource)).toContain(
+      "invoices",
+    );
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+
+  const lies: Readonly<Record<string, Fault>> = {
+    "another page's number": { kind: "wrong_page", match: { path: /^\/(invoices|orders)$/ } },
+    "a next page without end": { kind: "endless_pages", match: { path: /^\/(invoices|orders)$/ } },
+    "totals that change from page to page": {
+      kind: "changing_totals",
+      match: { path: /^\/(invoices|orders)$/ },
+    },
+    "a record twice": { kind: "duplicate_ids", match: { path: /^\/(invoices|orders|clients)$/ } },
+  };
+  test.each(Object.entries(lies))(
+    "%s: bounded, nothing deleted, the others whole, healed afterwards",
+    async (_name, fault) => {
+      const company = await aCompany();
+      await sync(company);
+      const asked = company.proxy.asked.length;
+      company.suffer(fault);
+      const report = await sync(company);
+      expect(company.proxy.asked.length - asked).toBeLessThan(asked + 40);
+      expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
+      expect(report.resources["proformas"]).toMatchObject({ failed: 0, pending: 0 });
+      company.recover();
+      expect((await sync(company)).outcome).toBe("complete");
+      expectEqual(company);
+    },
+  );
+
+  test("records without ids are kept in quarantine, and the others are mirrored (I12)", async () => {
+    const company = await aCompany();
+    company.suffer({ kind: "missing_ids", match: { path: "/suppliers" } });
+    const report = await sync(company);
+    expect(report.outcome).toBe("partial");
+    expect(
+      count(company.file, "SELECT count(*) FROM _quarantine WHERE resource = 'suppliers'"),
+    ).toBeGreaterThan(0);
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+    expect(count(company.file, "SELECT count(*) FROM _quarantine")).toBe(0);
+  });
+});
+
+function emptied(reply: Reply): Reply {
+  return rewritten(reply, (text) => {
+    const answer = JSON.parse(text) as { data: unknown[]; paginator?: Record<string, unknown> };
+    const paginator = answer.paginator && {
+      ...answer.paginator,
+      totalResults: 0,
+      totalPages: 1,
+      currentFrom: 0,
+      currentTo: 0,
+    };
+    return JSON.stringify({ data: [], ...(paginator && { paginator }) });
+  });
+}
