@@ -1,6 +1,6 @@
 import type { Lane } from "../base/lane.ts";
 import { expireFlights, lateLimitAt, stillLate } from "./flights.ts";
-import { heldBack } from "./others.ts";
+import { heldBack, keptForLook, lookAt } from "./others.ts";
 import { heldAtMostAt, probesHeld } from "./pacing.ts";
 import { leftIn, limitOf, liveWindow, type Flight, type GovernorState, type Rules } from "./state.ts";
 
@@ -31,9 +31,12 @@ function waitInWindow(state: GovernorState, lane: Lane, nowMs: number, rules: Ru
   const window = liveWindow(state, nowMs);
   if (!window) return null;
   const held = heldBack(state, lane, nowMs, rules);
-  const free = leftIn(window, state, rules) - held - 1;
-  if (free >= probesHeld(window, held, nowMs, rules)) return null;
-  const releasedAt = free >= 0 ? heldAtMostAt(window, free, held, rules) : window.deadAt;
+  const free = leftIn(window, state) - held - 1;
+  const kept = lane !== "webhook" && keptForLook(state, window, nowMs, rules);
+  if (free >= Math.max(probesHeld(window, held, nowMs, rules), kept ? 1 : 0)) return null;
+  if (free < 0) return Math.min(window.deadAt, nextDeadline(state));
+  const paced = heldAtMostAt(window, free, held, rules);
+  const releasedAt = kept && free < 1 ? Math.max(paced, lookAt(window, rules)) : paced;
   return Math.min(window.deadAt, releasedAt, nextDeadline(state));
 }
 

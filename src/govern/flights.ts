@@ -14,10 +14,15 @@ export function settledUnheard(state: GovernorState, flight: Flight, nowMs: numb
 
 /** Whatever settles when the window may be over may have been counted by the next one. */
 export function noteLate(state: GovernorState, flight: Flight, nowMs: number): GovernorState {
-  const aliveUntil = state.window?.aliveUntil ?? -Infinity;
-  if (nowMs < aliveUntil) return state;
-  const late = state.late.filter((hit) => hit.settledAt >= aliveUntil);
-  return { ...state, late: [...late, { sentAt: flight.sentAt, settledAt: nowMs }] };
+  if (state.window && nowMs < state.window.aliveUntil) return state;
+  return { ...state, late: [...state.late, { sentAt: flight.sentAt, settledAt: nowMs }] };
+}
+
+/** The window was still alive when this request was sent: what settled before was counted in it. */
+export function provenAlive(state: GovernorState, flight: Flight): GovernorState {
+  if (!state.window || flight.sentAt <= state.window.aliveUntil) return state;
+  const late = state.late.filter((hit) => hit.settledAt >= flight.sentAt);
+  return { ...state, window: { ...state.window, aliveUntil: flight.sentAt }, late };
 }
 
 export function expireFlights(state: GovernorState, nowMs: number): GovernorState {

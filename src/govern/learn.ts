@@ -1,5 +1,5 @@
 import type { BudgetHeaders } from "./governor.ts";
-import { landed, noteLate, settledUnheard } from "./flights.ts";
+import { landed, noteLate, provenAlive, settledUnheard } from "./flights.ts";
 import { noticed, othersAfter, withForeign } from "./others.ts";
 import { accepted, easedCaution, refused } from "./refusal.ts";
 import { limitOf, type Flight, type GovernorState, type Rules, type Window } from "./state.ts";
@@ -33,9 +33,10 @@ function reported(state: GovernorState, report: Report, rules: Rules): GovernorS
   const current = state.window?.id === flight.windowId;
   if (remaining >= limitOf(state, rules)) return nothingOpen(state, report, current);
   if (!state.window || (current && showsNewWindow(state.window, report))) return opened(state, report, rules);
-  const window = current ? withinWindow(state, state.window, report, rules) : afterRoll(state.window, report);
+  const window = current ? withinWindow(state.window, report) : afterRoll(state.window, report);
   const learned = current ? withForeign(state, window, nowMs, rules) : { ...state, window };
-  return noteLate(learned, flight, nowMs);
+  const old = current && speaksOfOld(state, report, rules);
+  return old ? provenAlive(learned, flight) : noteLate(learned, flight, nowMs);
 }
 
 /** A full budget: the window this request was counted in is over, and no other has opened yet. */
@@ -73,7 +74,8 @@ function opened(state: GovernorState, report: Report, rules: Rules): GovernorSta
     foreign: cold ? 0 : Math.max(0, unexplained),
     inherited: cold && unexplained > 0,
   };
-  const others = window.foreign > 0 ? noticed(othersAfter(state), nowMs, rules) : othersAfter(state);
+  const others =
+    window.foreign > 0 ? noticed(othersAfter(state, rules), nowMs, rules) : othersAfter(state, rules);
   return { ...state, window, late: [], others, refusals: easedCaution(state.refusals, nowMs, rules) };
 }
 
@@ -90,21 +92,16 @@ function openedAfter(state: GovernorState, report: Report, unexplained: number, 
 }
 
 /** A report of a request that was sent in the belief of this window. */
-function withinWindow(state: GovernorState, window: Window, report: Report, rules: Rules): Window {
-  const { flight, nowMs, remaining } = report;
-  const spent = window.spent.filter((at) => at >= flight.sentAt);
-  const known = { ...window, spent, aliveUntil: aliveUntil(state, window, report, rules) };
-  if (remaining < window.lowest) return { ...known, lowest: remaining, lowestAt: nowMs };
+function withinWindow(window: Window, { flight, nowMs, remaining }: Report): Window {
+  const known = { ...window, spent: window.spent.filter((at) => at >= flight.sentAt) };
   const staleLow = remaining >= flight.ceiling && flight.sentAt > window.lowestAt;
-  if (staleLow) return { ...known, lowest: remaining, lowestAt: nowMs };
-  return known;
+  if (remaining >= window.lowest && !staleLow) return known;
+  return { ...known, lowest: remaining, lowestAt: nowMs };
 }
 
-/** Less left than the late requests could have left of a new window: the old one was alive when it was sent. */
-function aliveUntil(state: GovernorState, window: Window, report: Report, rules: Rules): number {
-  const possible = state.late.length + state.flights.length + 1;
-  const old = report.remaining < limitOf(state, rules) - possible;
-  return old ? Math.max(window.aliveUntil, report.flight.sentAt) : window.aliveUntil;
+/** Less is left than own requests, late or under way, could have left of a new window. */
+function speaksOfOld(state: GovernorState, { remaining }: Report, rules: Rules): boolean {
+  return remaining < limitOf(state, rules) - (state.late.length + state.flights.length + 1);
 }
 
 /**

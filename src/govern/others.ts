@@ -5,6 +5,7 @@ import { limitOf, type GovernorState, type Others, type Rules, type Window } fro
 const rememberedWindows = 10;
 /** What others may take while an answer is on its way. */
 const lookaheadMs = 2_000;
+const smallestLimitWithLook = 20;
 
 function othersSeen(state: GovernorState, nowMs: number): boolean {
   const lately = state.others.until !== null && nowMs < state.others.until;
@@ -27,6 +28,20 @@ function theirRate(state: GovernorState): number {
   return Math.max(state.others.perWindow, state.window?.foreign ?? 0);
 }
 
+/**
+ * Spending early makes us blind for the rest of a window. So the last permit is kept for a look shortly
+ * before its end: others that came meanwhile show in its answer. Where they are known to take more than
+ * their reserve, the look would only be refused.
+ */
+export function keptForLook(state: GovernorState, window: Window, nowMs: number, rules: Rules): boolean {
+  if (nowMs >= lookAt(window, rules) || limitOf(state, rules) < smallestLimitWithLook) return false;
+  return !othersSeen(state, nowMs) || theirRate(state) < limitOf(state, rules) * rules.reserveShare;
+}
+
+export function lookAt(window: Window, rules: Rules): number {
+  return window.aliveUntil - rules.lookBeforeMs;
+}
+
 /** Drops of one window that own requests do not explain. */
 export function withForeign(
   state: GovernorState,
@@ -39,10 +54,16 @@ export function withForeign(
   return { ...state, window: { ...window, foreign }, others: noticed(state.others, nowMs, rules) };
 }
 
-/** When a window has ended: what the others took of it moves the average; rises count at once. */
-export function othersAfter(state: GovernorState): Others {
-  const taken = state.window?.foreign ?? 0;
-  return { ...state.others, perWindow: Math.max(taken, Math.floor(state.others.perWindow / 2)) };
+/**
+ * When a window has ended: what the others took of it moves the average; rises count at once, a fall only
+ * if somebody looked late enough to know.
+ */
+export function othersAfter(state: GovernorState, rules: Rules): Others {
+  const { window, others } = state;
+  if (!window) return others;
+  const looked = window.lowestAt >= lookAt(window, rules);
+  const before = looked ? Math.floor(others.perWindow / 2) : others.perWindow;
+  return { ...others, perWindow: Math.max(window.foreign, before) };
 }
 
 export function noticed(others: Others, nowMs: number, rules: Rules): Others {

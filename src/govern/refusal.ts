@@ -1,10 +1,10 @@
 import { noticed } from "./others.ts";
-import { limitOf, type Flight, type GovernorState, type Refusals, type Rules } from "./state.ts";
+import { limitOf, type Flight, type GovernorState, type Refusals, type Rules, type Window } from "./state.ts";
 
 /** `Retry-After` beyond this many windows is not believed at once: we ask again then. */
 const longestWaitWindows = 10;
-/** For a 429 that speaks of a window already left. */
-const staleWaitMs = 2_000;
+/** Also for a 429 that speaks of a window already left, or of one about to end. */
+const shortestWaitMs = 2_000;
 
 /** 429: not counted by the service, but the window is spent, and somebody else spent of it. */
 export function refused(
@@ -15,7 +15,7 @@ export function refused(
   rules: Rules,
 ): GovernorState {
   const stale = state.window !== null && state.window.id !== flight.windowId;
-  const waitMs = stale ? staleWaitMs : waitAfter(state, nowMs, retryAfterS, rules);
+  const waitMs = stale ? shortestWaitMs : waitAfter(state, nowMs, retryAfterS, rules);
   const pausedUntil = Math.max(state.refusals.pausedUntil ?? 0, nowMs + waitMs);
   const again = state.refusals.lastAt === null || flight.sentAt > state.refusals.lastAt;
   const refusals = again ? counted(state, nowMs, pausedUntil, rules) : { ...state.refusals, pausedUntil };
@@ -33,14 +33,16 @@ function waitAfter(state: GovernorState, nowMs: number, retryAfterS: number | nu
   const longestMs = longestWaitWindows * rules.windowMs;
   if (retryAfterS !== null) return Math.min(longestMs, (Math.max(1, retryAfterS) + 1) * 1000);
   const deadAt = state.window?.deadAt ?? 0;
-  return deadAt > nowMs ? deadAt - nowMs : rules.windowMs + rules.epsilonMs;
+  return deadAt > nowMs ? Math.max(shortestWaitMs, deadAt - nowMs) : rules.windowMs + rules.epsilonMs;
 }
 
-function spentWindow<W extends { aliveUntil: number }>(window: W, nowMs: number, endsMs: number) {
+/** What own requests did not take of it, others did. */
+function spentWindow(window: Window, nowMs: number, endsMs: number): Window {
   return {
     ...window,
     lowest: 0,
     lowestAt: nowMs,
+    foreign: Math.max(window.foreign, window.first - window.issued),
     deadAt: endsMs,
     aliveUntil: Math.min(window.aliveUntil, endsMs),
   };

@@ -88,6 +88,8 @@ export interface Rules {
   readonly permitMs: number;
   /** An opener without an answer for this long lets the next one go. */
   readonly openerPatienceMs: number;
+  /** The last permit of a window is kept until so long before its earliest end. */
+  readonly lookBeforeMs: number;
 }
 
 export const defaultRules: Rules = {
@@ -98,6 +100,7 @@ export const defaultRules: Rules = {
   epsilonMs: 100,
   permitMs: 90_000,
   openerPatienceMs: 10_000,
+  lookBeforeMs: 1_000,
 };
 
 export const coldState: GovernorState = {
@@ -120,11 +123,9 @@ export function liveWindow(state: GovernorState, nowMs: number): Window | null {
 }
 
 /**
- * Permits that are certainly still there if nobody else takes them: by the last report of this window,
- * and, should it have ended unseen, by what late requests can have taken of the next.
+ * Permits that are certainly still there if nobody else takes them: whatever was counted after the lowest
+ * report is under way or spent. True also of a window that opened unseen, for its reports count as well.
  */
-export function leftIn(window: Window, state: GovernorState, rules: Rules): number {
-  const here = window.lowest - window.spent.length;
-  const next = limitOf(state, rules) - state.late.length;
-  return Math.min(here, next) - state.flights.length;
+export function leftIn(window: Window, state: GovernorState): number {
+  return window.lowest - window.spent.length - state.flights.length;
 }

@@ -9,7 +9,7 @@ export function viewOf(stored: GovernorState, nowMs: number, rules: Rules): Budg
   const untilMs = waitUntil(state, "list", nowMs, rules);
   return {
     limit: state.limit,
-    remaining: window ? Math.max(0, leftIn(window, state, rules)) : null,
+    remaining: window ? Math.max(0, leftIn(window, state)) : null,
     waitMs: untilMs === null ? 0 : Math.max(0, Math.ceil(untilMs - nowMs)),
   };
 }

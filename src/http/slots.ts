@@ -20,13 +20,6 @@ export function createSlots(count: number): Slots {
     if (next) next.serve();
     else free++;
   };
-  const taken = () => {
-    let held = true;
-    return () => {
-      if (held) giveBack();
-      held = false;
-    };
-  };
   return {
     take: (lane, signal) =>
       new Promise((resolve, reject) => {
@@ -39,13 +32,13 @@ export function createSlots(count: number): Slots {
           lane,
           serve: () => {
             signal?.removeEventListener("abort", stop);
-            resolve(taken());
+            resolve(giveBack);
           },
         };
         if (signal?.aborted) return stop();
         if (free > 0) {
           free--;
-          return resolve(taken());
+          return resolve(giveBack);
         }
         signal?.addEventListener("abort", stop, { once: true });
         const behind = waiting.findIndex((other) => laneRank(other.lane) > laneRank(lane));

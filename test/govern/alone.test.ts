@@ -41,7 +41,7 @@ describe("I8: alone on the company", () => {
         expect(story.sentAt.length).toBeGreaterThan(0);
         expect(story.refusedAt).toEqual([]);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 600 },
     );
   });
 

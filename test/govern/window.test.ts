@@ -26,6 +26,17 @@ describe("a cold start", () => {
     expect(ledger.room(6_100)).toBe(119);
   });
 
+  test("that sees the end of such a window knows the next one well enough to burst", () => {
+    const ledger = openLedger();
+    ledger.answer(ledger.send(0), 100, 80);
+    for (let i = 0; i < 50; i++) ledger.answer(ledger.send(200), 300, 79 - i);
+    ledger.answer(ledger.send(27_000), 27_100, 29);
+    const first = ledger.send(30_000);
+    ledger.send(30_001);
+    ledger.answer(first, 30_100, 118);
+    expect(ledger.room(30_100)).toBe(117);
+  });
+
   test("that finds nothing left waits for the end of the window at the latest", () => {
     const ledger = openLedger();
     ledger.answer(ledger.send(0), 100, 0);
@@ -131,15 +142,37 @@ describe("the end of a window", () => {
     expect(ledger.send(60_050).opener).toBe(true);
   });
 
-  test("cannot be before a window's time: a rise then corrects what remains, not when the window ends", () => {
-    const ledger = openedLedger();
-    const late = ledger.send(59_500);
-    ledger.answer(ledger.send(59_600), 60_100, 119);
+  test("may come up to a second early where the service counts whole seconds; nobody else is blamed for it", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    for (let i = 0; i < 5; i++) ledger.answer(ledger.send(59_300 + i), 59_350 + i, 19 - i);
+    expect(ledger.state().window).toMatchObject({ deadAt: 59_350 + 60_100, lowest: 15 });
+    expect(ledger.state().others.until).toBeNull();
+  });
+
+  test("an answer that overtakes the opener's is not forgotten", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    const late = ledger.send(59_000);
+    const opener = ledger.send(60_200);
+    ledger.answer(late, 60_250, 18);
+    ledger.answer(opener, 60_300, 19);
+    expect(ledger.room(60_300)).toBe(18);
+    ledger.answer(ledger.send(60_400), 60_500, 17);
+    expect(ledger.room(60_500)).toBe(17);
+  });
+
+  test("and a low value of the old window, taken for the new one's, is corrected by the next request", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    const late = [ledger.send(59_000), ledger.send(59_001), ledger.send(59_002)];
+    ledger.answer(ledger.send(60_200), 60_300, 19);
+    for (const [i, flight] of late.entries()) ledger.answer(flight, 60_400 + i, 18 - i);
+    expect(ledger.room(60_410)).toBe(16);
     const { deadAt } = ledger.state().window!;
-    ledger.answer(late, 60_200, 118);
-    ledger.answer(ledger.send(60_300), 60_400, 117);
-    ledger.answer(ledger.send(60_500), 60_600, 117);
-    expect(ledger.state().window).toMatchObject({ deadAt, lowest: 117 });
+    const [one, two] = [ledger.send(60_500), ledger.send(60_501)];
+    ledger.answer(two, 60_600, 17);
+    expect(ledger.room(60_600)).toBe(16);
+    ledger.answer(one, 60_610, 18);
+    expect(ledger.room(60_610)).toBe(17);
+    expect(ledger.state().window).toMatchObject({ deadAt });
   });
 
   test("may pass unseen: an answer of the old window that comes late does not empty the new one", () => {

@@ -4,6 +4,7 @@ import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
 import type { HttpOptions } from "../../src/http/create-http.ts";
+import { createDrivenClock } from "../support/govern.ts";
 import { get, lenientGovernor } from "../support/http-client.ts";
 import { failureOf, json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http.ts";
 
@@ -69,6 +70,15 @@ describe("the deadline covers the whole attempt", () => {
     await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 60 ms");
   });
 
+  test("is let go with the attempt, whatever became of it: no timer stays behind", async () => {
+    const clock = createDrivenClock();
+    const { http } = await serviceOnce((answer, _, index) => json(answer, {}, [200, 404, 503][index]), {
+      clock,
+    });
+    for (let i = 0; i < 3; i++) await http.send(get("/x")).catch(() => undefined);
+    expect(clock.sleeping()).toBe(0);
+  });
+
   test("the attempt after it is a fresh one", async () => {
     const { http } = await serviceOnce(
       (answer, _, index) => (index === 0 ? undefined : json(answer, { ok: 1 })),
@@ -82,12 +92,11 @@ describe("the deadline covers the whole attempt", () => {
 });
 
 describe("no answer is larger than allowed", () => {
-  test("a Content-Length over the cap is refused before the body", async () => {
-    let poured = Promise.resolve(0);
+  test("a Content-Length over the cap is refused without waiting for the body", async () => {
     const { http } = await serviceOnce(
       (answer) => {
         answer.writeHead(200, { ...jsonHead, "content-length": "50000000" });
-        poured = pour(answer, 50_000_000);
+        answer.flushHeaders();
       },
       { maxResponseBytes: 1_000_000 },
     );
@@ -97,7 +106,6 @@ describe("no answer is larger than allowed", () => {
       retryable: false,
       message: "GET /x: the answer is larger than 1000000 bytes",
     });
-    expect(await poured).toBeLessThan(20_000_000);
   });
 
   test("a stream without end is left at the cap", async () => {
