@@ -46,7 +46,7 @@ function decimalCell(value: JsonValue): CellValue {
 }
 
 function textCell(value: JsonValue): CellValue {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return wellFormed(value);
   if (typeof value === "number" || value instanceof NumberLiteral) return stringifyLossless(value);
   return undefined;
 }
@@ -54,17 +54,24 @@ function textCell(value: JsonValue): CellValue {
 /** `2026-03-01 12:00:00` -> `2026-03-01T12:00:00`: ISO, without claiming a zone the service did not give. */
 function timestampCell(value: JsonValue): CellValue {
   if (typeof value !== "string") return undefined;
-  return /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(value) ? `${value.slice(0, 10)}T${value.slice(11)}` : value;
+  return /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(value)
+    ? `${value.slice(0, 10)}T${wellFormed(value.slice(11))}`
+    : wellFormed(value);
 }
 
 /** Integers are bound as bigint: SQLite would otherwise keep them as REAL in an ANY column. */
 function anyCell(value: JsonValue): CellValue {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
   if (typeof value === "boolean") return BigInt(value);
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return wellFormed(value);
   if (value instanceof NumberLiteral) {
     const integer = integerCell(value);
     return typeof integer === "number" ? BigInt(integer) : (integer ?? value.text);
   }
   return stringifyLossless(value);
+}
+
+/** Half a character cannot be stored: SQLite gives back U+FFFD for it, and so it is compared. */
+function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed();
 }

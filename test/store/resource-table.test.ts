@@ -1,0 +1,270 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Mirror } from "../../src/store/mirror.ts";
+import { openShop, tempFolder } from "../support/mirror.ts";
+import {
+  allChanges,
+  preview,
+  put,
+  putAs,
+  reading,
+  remove,
+  row,
+  rows,
+  startMs,
+  written,
+} from "../support/store.ts";
+
+const person = (id: number, name: string, more: object = {}) => ({
+  id,
+  name,
+  email: null,
+  score: null,
+  ...more,
+});
+const order = (id: number, more: object = {}) => ({
+  id,
+  number: "A",
+  total: 1,
+  lines: [],
+  receipts: [],
+  remark: null,
+  ...more,
+});
+const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
+const lines = (mirror: Mirror, id: number) =>
+  rows(mirror, "SELECT position, id, title FROM order_lines WHERE order_id = ? ORDER BY position", id);
+
+describe("a record's row", () => {
+  test("carries when it was last written, and a tombstone keeps the row", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "A"));
+    expect(row(mirror, "people", 1)).toMatchObject({
+      _synced_at: "2026-03-01T00:00:00.000Z",
+      _deleted_at: null,
+    });
+    remove(mirror, "people", 1, reading(mirror, { cause: "confirm", receivedAtMs: startMs + 1_000 }));
+    expect(row(mirror, "people", 1)).toMatchObject({ name: "A", _deleted_at: "2026-03-01T00:00:01.000Z" });
+    expect(put(mirror, "people", person(1, "A"))).toBe("inserted");
+    expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
+  });
+
+  test("ids from 0 to 2^63-1 find their row again", async () => {
+    const mirror = await openShop();
+    for (const id of [0, 9_007_199_254_740_993n, 9_223_372_036_854_775_807n]) {
+      const text = `{"id":${id},"label":"x"}`;
+      expect(putAs(mirror, "colours", id, text)).toBe("inserted");
+      expect(putAs(mirror, "colours", id, text)).toBe("unchanged");
+      expect(mirror.records.isLive("colours", id)).toBe(true);
+    }
+    expect(mirror.records.liveIds("colours")).toEqual([
+      0,
+      9_007_199_254_740_993n,
+      9_223_372_036_854_775_807n,
+    ]);
+  });
+
+  test("text comes back as it was, with zero bytes and broken halves of characters made whole", async () => {
+    const mirror = await openShop();
+    const name = 'a\u0000b "ž" \u{1f642} \ufffe';
+    put(mirror, "people", person(1, name));
+    expect(row(mirror, "people", 1)?.["name"]).toBe(name);
+    put(mirror, "orders", order(1, { number: "\ud83d" }), { source: "detail" });
+    expect(preview(mirror, "orders", listed(1, { number: "\ud83d" }))).toBeNull();
+  });
+});
+
+describe("child rows", () => {
+  test("are replaced as a set, in the record's order", async () => {
+    const mirror = await openShop();
+    const many = Array.from({ length: 19 }, (_, i) => ({ id: 100 - i, title: `line ${i}` }));
+    put(mirror, "orders", order(1, { lines: many }), { source: "detail" });
+    put(mirror, "orders", order(2, { lines: [{ id: 7, title: "other" }] }), { source: "detail" });
+    expect(lines(mirror, 1).map(({ id, position }) => [position, id])).toEqual(
+      many.map(({ id }, i) => [i, id]),
+    );
+    put(mirror, "orders", order(1, { lines: [{ id: 3, title: "only" }] }), { source: "detail" });
+    expect(lines(mirror, 1)).toEqual([{ position: 0, id: 3, title: "only" }]);
+    expect(lines(mirror, 2)).toHaveLength(1);
+  });
+
+  test("may lack an id or share one: their place in the list is their key", async () => {
+    const mirror = await openShop();
+    put(
+      mirror,
+      "orders",
+      order(1, { lines: [{ title: "a" }, { id: 5, title: "b" }, { id: 5, title: "c" }] }),
+      {
+        source: "detail",
+      },
+    );
+    expect(lines(mirror, 1).map(({ position, id }) => [position, id])).toEqual([
+      [0, null],
+      [1, 5],
+      [2, 5],
+    ]);
+  });
+
+  test("go with their record and come back with it", async () => {
+    const mirror = await openShop();
+    const record = order(1, { lines: [{ id: 3, title: "x" }] });
+    put(mirror, "orders", record, { source: "detail" });
+    remove(mirror, "orders", 1);
+    expect(lines(mirror, 1)).toEqual([]);
+    put(mirror, "orders", record, { source: "detail" });
+    expect(lines(mirror, 1)).toHaveLength(1);
+  });
+});
+
+describe("a preview against the detail last applied", () => {
+  test("of an unknown or deleted record is news", async () => {
+    const mirror = await openShop();
+    expect(preview(mirror, "orders", listed(1))?.reason).toBe("new");
+    put(mirror, "orders", order(1), { source: "detail" });
+    remove(mirror, "orders", 1);
+    expect(preview(mirror, "orders", listed(1))?.reason).toBe("new");
+  });
+
+  test("list A, detail B, back to A: the hole that comparing previews would leave is none", async () => {
+    const mirror = await openShop();
+    const a = preview(mirror, "orders", listed(1))?.listed;
+    put(mirror, "orders", order(1, { number: "B" }), { source: "detail", listed: a });
+    expect(preview(mirror, "orders", listed(1))?.reason).toBe("changed");
+  });
+
+  test("a first run primes it: the same list again reads nothing and writes nothing", async () => {
+    const mirror = await openShop();
+    const first = preview(mirror, "orders", listed(1))?.listed;
+    put(mirror, "orders", order(1), { source: "detail", listed: first });
+    const before = written(mirror);
+    expect(preview(mirror, "orders", listed(1))).toBeNull();
+    expect(written(mirror)).toBe(before);
+  });
+
+  test("without priming, an equal preview is remembered once by its bytes", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1), { source: "detail" });
+    const before = written(mirror);
+    expect(preview(mirror, "orders", listed(1))).toBeNull();
+    expect(written(mirror)).toBe(before + 1);
+    expect(preview(mirror, "orders", listed(1))).toBeNull();
+    expect(preview(mirror, "orders", '{"total":1.0,"number":"A","id":1}')).toBeNull();
+    expect(written(mirror)).toBe(before + 2);
+  });
+
+  test("what only details show does not matter, what both show does, unknown fields of a preview do not", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1, { remark: "mine" }), { source: "detail" });
+    expect(preview(mirror, "orders", listed(1, { label: "shown in lists only" }))).toBeNull();
+    expect(preview(mirror, "orders", listed(1, { total: 1.01 }))?.reason).toBe("changed");
+    expect(preview(mirror, "orders", { id: 1, number: "A" })).toBeNull();
+  });
+
+  test("a detail that changed nothing covers the preview that asked for it", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1), { source: "detail" });
+    const again = preview(mirror, "orders", listed(1, { total: 2 }))?.listed;
+    put(mirror, "orders", order(1), { source: "detail", listed: again });
+    expect(preview(mirror, "orders", listed(1, { total: 2 }))?.reason).toBe("changed");
+  });
+});
+
+describe("lists of full records beside details", () => {
+  test("the same record written otherwise by another route is unchanged, and known by its bytes from then on", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "A", { score: 1.5 }), { source: "detail" });
+    const text = '{"id":1,"name":"A","score":1.50,"email":null}';
+    expect(putAs(mirror, "people", 1, text)).toBe("unchanged");
+    const before = written(mirror);
+    expect(putAs(mirror, "people", 1, text)).toBe("unchanged");
+    expect(written(mirror)).toBe(before);
+    expect(allChanges(mirror)).toHaveLength(1);
+  });
+
+  test("a list that lacks what the detail had is an update: lists of full records are the truth too", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "A", { score: 1 }), { source: "detail" });
+    expect(put(mirror, "people", person(1, "A"))).toBe("updated");
+    expect(row(mirror, "people", 1)?.["score"]).toBeNull();
+  });
+});
+
+describe("I12: quarantine", () => {
+  const odd = person(1, "A", { score: "many" });
+
+  test("keeps a record that cannot be a row, with its reason and bytes, and the row as it was", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "good"));
+    expect(put(mirror, "people", odd)).toBe("quarantined");
+    expect(mirror.quarantine.all()).toEqual([
+      {
+        resource: "people",
+        recordId: 1,
+        reason: 'score is text ("many"), not decimal',
+        at: "2026-03-01T00:00:00.000Z",
+      },
+    ]);
+    expect(rows(mirror, "SELECT json FROM _quarantine")).toEqual([{ json: JSON.stringify(odd) }]);
+    expect(row(mirror, "people", 1)?.["name"]).toBe("good");
+    expect(allChanges(mirror)).toHaveLength(1);
+  });
+
+  test("the same again writes nothing", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", odd);
+    const before = written(mirror);
+    put(mirror, "people", odd, { reading: reading(mirror, { receivedAtMs: startMs + 9_999 }) });
+    expect(written(mirror)).toBe(before);
+  });
+
+  test.each(["changed", "as it was before"])("lets a record go that came back whole, %s", async (how) => {
+    const path = join(tempFolder(), "shop.db");
+    const first = await openShop({ path });
+    put(first, "people", person(1, "good"));
+    put(first, "people", odd);
+    first.close();
+    const mirror = await openShop({ path });
+    put(mirror, "people", person(1, how === "changed" ? "better" : "good"));
+    expect(mirror.quarantine.all()).toEqual([]);
+  });
+
+  test("lets a record go that the service no longer has", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", odd);
+    remove(mirror, "people", 1);
+    expect(mirror.quarantine.all()).toEqual([]);
+  });
+
+  test("tells records without an id apart by their bytes, and ids beyond 2^53 exactly", async () => {
+    const mirror = await openShop();
+    const at = reading(mirror);
+    mirror.apply(() => {
+      for (const json of ['{"a":1}', '{"a":2}', '{"a":1}'])
+        mirror.quarantine.add(at, "people", null, "no id", json);
+      mirror.quarantine.add(at, "people", 9_007_199_254_740_993n, "odd", "{}");
+    });
+    expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([
+      9_007_199_254_740_993n,
+      null,
+      null,
+    ]);
+  });
+});
+
+test("required fields that a record lacks are told, and the record is kept", async () => {
+  const missing: string[] = [];
+  const mirror = await openShop({
+    notices: { onMissing: (resource, paths) => missing.push(`${resource} ${paths.join()}`) },
+  });
+  expect(put(mirror, "people", { id: 1 })).toBe("inserted");
+  expect(missing).toEqual(["people name"]);
+});
+
+test("I7: any answer applied twice is applied once", async () => {
+  const mirror = await openShop();
+  const at = reading(mirror);
+  expect(put(mirror, "people", person(1, "A"), { reading: at })).toBe("inserted");
+  const before = written(mirror);
+  expect(put(mirror, "people", person(1, "A"), { reading: at })).toBe("unchanged");
+  expect(written(mirror)).toBe(before);
+});
