@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { get, one, openSandbox, post, put, testDay, type Dict } from "../support/sandbox.ts";
+import { fieldsOf, get, idOf, one, openSandbox, post, put, testDay, type Dict } from "../support/sandbox.ts";
 
-const idOf = (record: Dict) => String(record["id"]);
-const fieldsOf = (heard: { readonly json: Dict }) =>
-  Object.keys((heard.json["errors"] as Dict | undefined) ?? {});
 const back = { name: "Vrátené", quantity: 1, unitPrice: -40, vatRate: 23 };
 
 async function invoice(sandbox: Sandbox): Promise<Dict> {

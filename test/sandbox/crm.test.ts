@@ -1,8 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { all, ask, get, one, openSandbox, patch, post, put, remove, type Dict } from "../support/sandbox.ts";
+import {
+  all,
+  ask,
+  get,
+  idOf,
+  one,
+  openSandbox,
+  patch,
+  post,
+  put,
+  remove,
+  type Dict,
+} from "../support/sandbox.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-
-const idOf = (record: Dict) => String(record["id"]);
 
 async function upload(sandbox: Sandbox, ...names: string[]): Promise<string[]> {
   const form = new FormData();

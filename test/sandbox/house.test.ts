@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { get, one, openSandbox, patch, post, put, remove, type Dict } from "../support/sandbox.ts";
+import { fieldsOf, get, one, openSandbox, patch, post, put, remove, type Dict } from "../support/sandbox.ts";
 
 const account = { name: "Nový účet", iban: "SK31 1200 0000 1987 4263 7541", swift: "TATRSKBX", bankId: 23 };
 const warehouse = {
@@ -10,10 +10,6 @@ const warehouse = {
   outboundNumericalSeriesPattern: "V-(RR)(CCC)",
   outboundNumericalSeriesNextNumber: 7,
 };
-
-function fieldsOf(heard: { readonly json: Dict }): string[] {
-  return Object.keys((heard.json["errors"] as Dict | undefined) ?? {});
-}
 
 describe("bank accounts", () => {
   test("a new account becomes the only primary one", async () => {

@@ -1,11 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { all, get, one, openSandbox, post, remove, testDay, type Dict } from "../support/sandbox.ts";
-
-const idOf = (record: Dict) => String(record["id"]);
-const fieldsOf = (heard: { readonly json: Dict }) =>
-  Object.keys((heard.json["errors"] as Dict | undefined) ?? {});
-const typesOf = (sandbox: Sandbox) => sandbox.control.events().map(({ type }) => type);
+import {
+  all,
+  fieldsOf,
+  get,
+  idOf,
+  one,
+  openSandbox,
+  post,
+  remove,
+  testDay,
+  type Dict,
+  typesOf,
+} from "../support/sandbox.ts";
 
 async function invoice(sandbox: Sandbox, more: Dict = {}): Promise<Dict> {
   const clientId = (await one(sandbox, "/clients?type=person"))["id"];

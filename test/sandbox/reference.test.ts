@@ -1,66 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { all, get, openSandbox, type Dict } from "../support/sandbox.ts";
-
-const file = new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url);
-const present = existsSync(file);
-
-interface Operation {
-  readonly responses: Record<string, { readonly content?: Record<string, { readonly schema: unknown }> }>;
-}
-
-/** The vendor's schemas, as checks of answers. */
-class Reference {
-  readonly #document = parse(readFileSync(file, "utf8")) as {
-    paths: Record<string, Record<string, Operation>>;
-  };
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-  readonly #checks = new Map<string, ValidateFunction>();
-
-  constructor() {
-    allowNullInEnums(this.#document);
-    this.#ajv.addSchema(this.#document, "reference");
-  }
-
-  get readPaths(): string[] {
-    return Object.entries(this.#document.paths).flatMap(([path, methods]) => (methods["get"] ? [path] : []));
-  }
-
-  mediaTypes(method: string, path: string, status: number): string[] {
-    return Object.keys(this.#document.paths[path]?.[method]?.responses[String(status)]?.content ?? {});
-  }
-
-  complaints(method: string, path: string, status: number, body: unknown): string[] {
-    const check = this.#check(
-      `${pointer(path)}/${method}/responses/${status}/content/application~1json/schema`,
-    );
-    return check(body)
-      ? []
-      : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
-  }
-
-  #check(at: string): ValidateFunction {
-    const known = this.#checks.get(at) ?? this.#ajv.compile({ $ref: `reference#/paths/${at}` });
-    this.#checks.set(at, known);
-    return known;
-  }
-}
-
-/** Some fields are typed `string | null` beside an enum that forgets null. */
-function allowNullInEnums(node: unknown): void {
-  if (typeof node !== "object" || node === null) return;
-  const { type, enum: values } = node as { type?: unknown; enum?: unknown };
-  if (Array.isArray(type) && type.includes("null") && Array.isArray(values) && !values.includes(null))
-    values.push(null);
-  for (const inner of Object.values(node)) allowNullInEnums(inner);
-}
-
-function pointer(path: string): string {
-  return encodeURIComponent(path.replaceAll("~", "~0").replaceAll("/", "~1"));
-}
+import { allRoutes } from "../../connectors/fintoro/sandbox/service/routes/all.ts";
+import { all, ask, get, one, openSandbox, post, testDay, type Dict } from "../support/sandbox.ts";
+import { Reference, referencePresent } from "../support/sandbox-reference.ts";
 
 /** Queries without which a list cannot be asked. */
 async function listQueries(sandbox: Sandbox, path: string): Promise<string[]> {
@@ -70,55 +12,190 @@ async function listQueries(sandbox: Sandbox, path: string): Promise<string[]> {
     const invoices = await all(sandbox, "/invoices?paymentStatus=paid");
     return invoices.slice(0, 5).map(({ id }) => `?documentType=invoice&documentId=${String(id)}`);
   }
-  if (path === "/contact-activity-logs")
-    return (await logParents(sandbox)).map((query) => `?perPage=200&${query}`);
-  return [""];
+  if (path !== "/contact-activity-logs") return [""];
+  return (await logParents(sandbox)).map((query) => `?perPage=200&${query}`);
 }
 
 async function logParents(sandbox: Sandbox): Promise<string[]> {
-  const clients = await all(sandbox, "/clients");
-  const suppliers = await all(sandbox, "/suppliers");
-  const cases = await all(sandbox, "/business-cases");
-  return [
-    ...clients.map(targetQuery("clientId")),
-    ...suppliers.map(targetQuery("supplierId")),
-    ...cases.map(targetQuery("businessCaseId")),
-  ];
-}
-
-function targetQuery(name: string): (record: Dict) => string {
-  return ({ id }) => `${name}=${String(id)}`;
+  const parents = [
+    ["clientId", "/clients"],
+    ["supplierId", "/suppliers"],
+    ["businessCaseId", "/business-cases"],
+  ] as const;
+  const queries = [];
+  for (const [param, path] of parents) {
+    for (const { id } of await all(sandbox, path)) queries.push(`${param}=${String(id)}`);
+  }
+  return queries;
 }
 
 async function idsOf(sandbox: Sandbox, collection: string): Promise<number[]> {
-  const queries = await listQueries(sandbox, collection);
-  const lists = [];
-  for (const query of queries) lists.push(await all(sandbox, `${collection}${query}`));
-  return lists.flat().map(({ id }) => Number(id));
+  const ids = [];
+  for (const query of await listQueries(sandbox, collection)) {
+    for (const { id } of await all(sandbox, `${collection}${query}`)) ids.push(Number(id));
+  }
+  return ids;
 }
 
-describe.runIf(present)("the vendor's published reference", () => {
-  test("every list and every record of the small sandbox validates against its schema", async () => {
+describe.runIf(referencePresent)("the vendor's published reference", () => {
+  test("complains of a wrong type, of a field that lacks and of one too many, also deep inside", () => {
+    const body = { data: [{ id: "1", client: { name: "A", country: { id: 1, moons: 2 } } }] };
+    const complaints = new Reference().complaints("get", "/invoices", 200, body);
+    for (const part of [
+      "/data/0/id must be integer",
+      "/data/*/number is missing",
+      "/data/*/client/country/moons is not",
+    ]) {
+      expect(
+        complaints.some((text) => text.startsWith(part)),
+        part,
+      ).toBe(true);
+    }
+  });
+
+  test("and the sandbox offer the same operations", () => {
+    const published = new Reference().operations.map(
+      ([method, path]) => `${method} ${path.replace(/\{[^}]+\}/, "{id}")}`,
+    );
+    const offered = allRoutes().map(({ method, path }) => `${method.toLowerCase()} ${path}`);
+    expect(offered.toSorted()).toEqual(published.toSorted());
+  });
+
+  test("fits every list and every record of the small sandbox, field by field", async () => {
     const sandbox = await openSandbox();
     const reference = new Reference();
     const wrong: string[] = [];
     let checked = 0;
-    for (const path of reference.readPaths) {
+    for (const [method, path] of reference.operations) {
+      if (method !== "get" || !reference.isJson(method, path, 200)) continue;
       const collection = `/${path.split("/")[1] ?? ""}`;
-      const json = reference.mediaTypes("get", path, 200).includes("application/json");
-      const real = path.includes("{")
+      const urls = path.includes("{")
         ? (await idsOf(sandbox, collection)).map((id) => path.replace(/\{[^}]+\}/, String(id)))
         : (await listQueries(sandbox, path)).map((query) => `${path}${query}`);
-      expect(real, path).not.toEqual([]);
-      for (const url of real) {
-        const heard = await get(sandbox, url);
-        if (json)
-          wrong.push(...reference.complaints("get", path, 200, heard.json).map((text) => `${url} ${text}`));
-        else if (!path.endsWith("attachments")) expect(heard.text.slice(0, 5)).toBe("%PDF-");
+      expect(urls, path).not.toEqual([]);
+      for (const url of urls) {
+        const { json } = await get(sandbox, url);
+        wrong.push(...reference.complaints("get", path, 200, json).map((text) => `${url} ${text}`));
         checked++;
       }
     }
     expect(wrong).toEqual([]);
     expect(checked).toBeGreaterThan(300);
   });
+
+  test("fits the answer to every creation and every update", async () => {
+    const sandbox = await openSandbox();
+    const reference = new Reference();
+    const wrong: string[] = [];
+    for (const { path, input, update } of await writings(sandbox)) {
+      const made = await post(sandbox, path, input);
+      expect(made.status, `${path} ${made.text}`).toBe(201);
+      wrong.push(...reference.complaints("post", path, 201, made.json).map((text) => `${path} ${text}`));
+      const own = reference.operations.find(
+        ([, other]) => other.startsWith(`${path}/{`) && !other.includes("}/"),
+      )?.[1];
+      if (!update) continue;
+      expect(own, path).toBeDefined();
+      const changed = await ask(sandbox, update.toUpperCase(), `${path}/${String(made.json["id"])}`, {
+        body: changeOf(path, input),
+      });
+      expect(changed.status, `${path} ${changed.text}`).toBe(200);
+      wrong.push(
+        ...reference.complaints(update, own ?? "", 200, changed.json).map((text) => `${own ?? ""} ${text}`),
+      );
+    }
+    expect(wrong).toEqual([]);
+  });
 });
+
+interface Writing {
+  readonly path: string;
+  readonly input: Dict;
+  readonly update: "put" | "patch" | null;
+}
+
+/** CRM events and cases keep what they belong to; all else is sent whole again. */
+function changeOf(path: string, input: Dict): Dict {
+  if (path === "/contact-activity-logs") return { metadata: input["metadata"] };
+  return path === "/business-cases" ? { name: "Iný názov" } : input;
+}
+
+/** One valid request for everything that can be made. */
+async function writings(sandbox: Sandbox): Promise<Writing[]> {
+  const clientId = (await one(sandbox, "/clients"))["id"];
+  const invoice = (await get(sandbox, `/invoices/${String((await one(sandbox, "/invoices"))["id"])}`)).json;
+  const items = [{ name: "Práca", quantity: 1, unitPrice: 10, vatRate: 23 }];
+  return [
+    { path: "/clients", input: { name: "Nový" }, update: "put" },
+    { path: "/suppliers", input: { name: "Nový" }, update: "put" },
+    { path: "/business-case-statuses", input: { name: "Nový", color: "#123456" }, update: "put" },
+    { path: "/business-cases", input: { clientId, name: "Nový" }, update: "patch" },
+    {
+      path: "/contact-activity-logs",
+      input: { clientId, type: "note", metadata: { content: "x" } },
+      update: "patch",
+    },
+    {
+      path: "/bank-accounts",
+      input: { name: "x", iban: "SK3112000000198742637541", swift: "TATRSKBX" },
+      update: "patch",
+    },
+    ...(await stockWritings(sandbox)),
+    {
+      path: "/webhook-subscriptions",
+      input: { url: "https://hooks.firma.sk/a", isActive: false, subscribedEvents: ["orders.created"] },
+      update: "put",
+    },
+    { path: "/invoices", input: { clientId, number: "F-1", items }, update: "put" },
+    { path: "/proformas", input: { clientId, number: "F-1", items }, update: "put" },
+    { path: "/orders", input: { clientId, number: "F-1", items }, update: "put" },
+    { path: "/quotations", input: { clientId, number: "F-1", items }, update: "put" },
+    { path: "/credit-notes", input: creditNote(invoice), update: "put" },
+    {
+      path: "/document-payments",
+      input: { documentType: "invoice", documentId: invoice["id"], amount: 1 },
+      update: null,
+    },
+  ];
+}
+
+async function stockWritings(sandbox: Sandbox): Promise<Writing[]> {
+  const item = await one(sandbox, "/price-list-items?onlyWarehouseItems=true&stockFrom=9");
+  const warehouseId = (await one(sandbox, "/warehouses"))["id"];
+  const items = [{ priceListItemId: item["id"], quantity: 1, unitPrice: 1, vatRate: 23 }];
+  const receipt = { number: "N-1", warehouseId, languageId: 1, issueDate: testDay, items };
+  const series = { inboundNumericalSeriesPattern: "(CCC)", inboundNumericalSeriesNextNumber: 1 };
+  const others = { outboundNumericalSeriesPattern: "(CCC)", outboundNumericalSeriesNextNumber: 1 };
+  return [
+    { path: "/warehouses", input: { name: "Nový", code: "N", ...series, ...others }, update: "put" },
+    {
+      path: "/price-list-items",
+      input: { name: "Nový", unitPrice: 1, unitId: 1, vatRate: 23 },
+      update: "put",
+    },
+    { path: "/warehouse-inbound-receipts", input: { ...receipt, supplier: { name: "S" } }, update: "put" },
+    { path: "/warehouse-outbound-receipts", input: { ...receipt, client: { name: "K" } }, update: "put" },
+  ];
+}
+
+function creditNote(invoice: Dict): Dict {
+  const { id: bankAccountId } = invoice["bankAccount"] as Dict;
+  const dates = { issueDate: testDay, dueDate: testDay, deliveryDate: testDay };
+  const terms = {
+    transferTaxLiability: false,
+    paymentMethodId: 1,
+    currencyId: 1,
+    currencyRate: 1,
+    languageId: 1,
+  };
+  const items = [{ name: "Vrátené", quantity: 1, unitPrice: -1, vatRate: 23 }];
+  return {
+    invoiceId: invoice["id"],
+    number: "D-1",
+    variableSymbol: 1,
+    bankAccountId,
+    ...dates,
+    ...terms,
+    items,
+  };
+}

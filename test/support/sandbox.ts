@@ -87,6 +87,20 @@ export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
   throw new Error(`${path} has more than 500 pages`);
 }
 
+export function idOf(record: Dict): string {
+  return String(record["id"]);
+}
+
+/** The fields that a refusal names. */
+export function fieldsOf({ json }: Pick<Heard, "json">): string[] {
+  return Object.keys((json["errors"] as Dict | undefined) ?? {});
+}
+
+/** What happened in the first company, in order. */
+export function typesOf(sandbox: Sandbox): string[] {
+  return sandbox.control.events().map(({ type }) => type);
+}
+
 /** The first record of a list. */
 export async function one(sandbox: Sandbox, path: string): Promise<Dict> {
   const [first] = (await get(sandbox, path)).data;

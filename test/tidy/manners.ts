@@ -9,9 +9,6 @@ export const longFiles: readonly string[] = [
   "src/store/resource-table.ts",
   "test/connector/drift.test.ts",
   "test/fintoro/manifest.test.ts",
-  "test/sandbox/documents.test.ts",
-  "test/sandbox/reading.test.ts",
-  "test/sandbox/stock.test.ts",
   "test/support/truth.ts",
   "test/work/queue.test.ts",
 ];

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { ask, get, openSandbox } from "../support/sandbox.ts";
+
+const paths = [
+  "/whoami",
+  "/banks",
+  "/countries",
+  "/languages",
+  "/currencies",
+  "/delivery-methods",
+  "/payment-methods",
+  "/qr-types",
+  "/units",
+  "/numerical-series?documentType=order",
+  "/subjects?searchQuery=doprava",
+  "/clients",
+  "/suppliers",
+  "/business-case-statuses",
+  "/business-cases",
+  "/bank-accounts",
+  "/warehouses",
+  "/warehouse-inbound-receipts",
+  "/warehouse-outbound-receipts",
+  "/price-list-items",
+  "/webhook-subscriptions",
+  "/invoices",
+  "/credit-notes",
+  "/proformas",
+  "/orders",
+  "/quotations",
+];
+
+describe("who may read", () => {
+  test("both tokens of a company read every list; each answer has its request id, language and budget", async () => {
+    const sandbox = await openSandbox({ limit: 120 });
+    const ids = new Set<string | null>();
+    for (const [turn, path] of paths.entries()) {
+      const heard = await get(sandbox, path, { token: turn % 2 === 0 ? sandbox.token : sandbox.readToken });
+      expect(heard.status, path).toBe(200);
+      expect(heard.headers.get("x-ratelimit-limit")).toBe("120");
+      expect(heard.headers.get("x-ratelimit-remaining")).toBe(String(119 - turn));
+      expect(heard.headers.get("content-language")).toBe("en");
+      expect(heard.headers.get("content-type")).toBe("application/json");
+      ids.add(heard.headers.get("x-request-id"));
+      if (path !== "/whoami") expect(heard.data.length, path).toBeGreaterThan(1);
+    }
+    expect(ids.size).toBe(paths.length);
+    expect(sandbox.control.failures()).toEqual([]);
+  });
+
+  test("without a valid token the answer is 401 in JSON, without budget headers and uncounted", async () => {
+    const sandbox = await openSandbox({ limit: 5 });
+    for (const token of [null, "wrong", `${sandbox.token}x`]) {
+      const heard = await get(sandbox, "/invoices", { token });
+      expect(heard.status).toBe(401);
+      expect(heard.json).toEqual({ message: "Unauthenticated." });
+      expect(heard.headers.get("x-ratelimit-remaining")).toBeNull();
+      expect(heard.headers.get("x-request-id")).toMatch(/^req_/);
+    }
+    expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("4");
+  });
+
+  test("a revoked token stops working at once", async () => {
+    const sandbox = await openSandbox();
+    expect((await get(sandbox, "/whoami")).status).toBe(200);
+    sandbox.control.revoke(sandbox.token);
+    expect((await get(sandbox, "/whoami")).status).toBe(401);
+    expect((await get(sandbox, "/whoami", { token: sandbox.readToken })).status).toBe(200);
+  });
+
+  test("an unknown route and a wrong method tell so in JSON and cost nothing", async () => {
+    const sandbox = await openSandbox({ limit: 5 });
+    const unknown = await get(sandbox, "/no/such");
+    expect(unknown.status).toBe(404);
+    expect(unknown.json).toEqual({ message: "The route api/public/v1/no/such could not be found." });
+    const wrong = await ask(sandbox, "PATCH", "/clients");
+    expect(wrong.status).toBe(405);
+    expect(wrong.headers.get("allow")).toContain("GET");
+    expect(unknown.headers.get("x-ratelimit-limit")).toBeNull();
+    expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("4");
+  });
+
+  test("a missing record is 404 with the service's words, and counted", async () => {
+    const sandbox = await openSandbox({ limit: 10 });
+    for (const path of ["/invoices/999999", "/clients/abc", "/invoices/999999/pdf"]) {
+      const heard = await get(sandbox, path);
+      expect(heard.status, path).toBe(404);
+      expect(heard.json).toEqual({ message: "No query results for model." });
+      expect(heard.headers.get("x-ratelimit-remaining")).not.toBeNull();
+    }
+  });
+
+  test("companies see nothing of each other and have budgets of their own", async () => {
+    const sandbox = await openSandbox({ companies: 2, limit: 50 });
+    const [first, second] = sandbox.companies;
+    const mine = (await get(sandbox, "/invoices")).data;
+    const theirs = (await get(sandbox, "/invoices", { token: second?.token ?? "" })).data;
+    expect(first?.name).not.toBe(second?.name);
+    expect((await get(sandbox, "/whoami", { token: second?.readToken ?? "" })).json).toEqual({
+      name: second?.name,
+    });
+    expect(mine[0]?.["id"]).not.toBe(theirs[0]?.["id"]);
+    const foreign = await get(sandbox, `/invoices/${String(theirs[0]?.["id"])}`);
+    expect(foreign.status).toBe(404);
+    expect(foreign.headers.get("x-ratelimit-remaining")).toBe("48");
+  });
+});
+
+test("a large answer is zipped for who can read it, and the same underneath", async () => {
+  const sandbox = await openSandbox({ records: 500 });
+  const plain = await get(sandbox, "/clients", { headers: { "Accept-Encoding": "identity" } });
+  const zipped = await get(sandbox, "/clients", { headers: { "Accept-Encoding": "gzip" } });
+  expect(plain.headers.get("content-encoding")).toBeNull();
+  expect(zipped.headers.get("content-encoding")).toBe("gzip");
+  expect(zipped.text).toBe(plain.text);
+});
+
+test("requests are logged with what they asked and how it ended", async () => {
+  const sandbox = await openSandbox();
+  await get(sandbox, "/invoices?perPage=3");
+  await get(sandbox, "/nowhere", { token: null });
+  const [list, nowhere] = sandbox.requests();
+  expect(list).toMatchObject({
+    method: "GET",
+    path: "/invoices",
+    query: { perPage: "3" },
+    status: 200,
+    company: 0,
+  });
+  expect(nowhere).toMatchObject({ path: "/nowhere", status: 404, company: null });
+});
