@@ -16,6 +16,7 @@ export class Quarantine {
   private readonly upsert: Statement;
   private readonly clear: Statement;
   private readonly list: Statement;
+  private readonly nameless: Statement;
   /** Resources that may have something in here: most never do, and need not be asked. */
   private readonly resources: Set<string>;
 
@@ -27,6 +28,7 @@ export class Quarantine {
        WHERE reason <> excluded.reason OR json <> excluded.json`,
     );
     this.clear = db.prepare("DELETE FROM _quarantine WHERE resource = ? AND key = ?");
+    this.nameless = db.prepare("SELECT key FROM _quarantine WHERE resource = ? AND record_id IS NULL");
     this.resources = new Set(
       db.prepare("SELECT DISTINCT resource FROM _quarantine").pluck().all() as string[],
     );
@@ -35,16 +37,24 @@ export class Quarantine {
       .safeIntegers(true);
   }
 
-  /** One row per record id, or per content where there is no id. The same again writes nothing. */
-  add(reading: Reading, resource: string, id: RecordId | null, reason: string, json: string): void {
+  /** One row per record id, or per content where there is no id; gives its key. The same again writes nothing. */
+  add(reading: Reading, resource: string, id: RecordId | null, reason: string, json: string): string {
     this.resources.add(resource);
     const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
     this.upsert.run(resource, key, id, reason, isoTime(reading.receivedAtMs), reading.requestId, json);
+    return key;
   }
 
   /** The record came back whole. */
   release(resource: string, id: RecordId): void {
     if (this.resources.has(resource)) this.clear.run(resource, String(id));
+  }
+
+  /** Records without an id that are there no more; `keep` are those that are. */
+  releaseNameless(resource: string, keep: ReadonlySet<string>): void {
+    if (!this.resources.has(resource)) return;
+    const keys = this.nameless.pluck().all(resource) as string[];
+    for (const key of keys) if (!keep.has(key)) this.clear.run(resource, key);
   }
 
   all(): Quarantined[] {

@@ -26,6 +26,7 @@ export function judgeGone(
   if (routeProven) return { kind: "gone" };
   const canary = canaries.find((candidate) => candidate !== id);
   if (canary !== undefined) return { kind: "ask", canary };
+  if (canaries.includes(id)) return { kind: "unproven", why: "the list of this very run shows it" };
   if (message.startsWith("No query results for model")) return { kind: "gone" };
   return { kind: "unproven", why: `the 404 may be of the route, not of the record ("${message}")` };
 }

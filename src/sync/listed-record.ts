@@ -4,6 +4,7 @@ import { hasKey } from "../extract/answers.ts";
 import type { Slices } from "../json/slices.ts";
 import type { Fate, Reading } from "../store/reading.ts";
 import { childTarget, recordTarget } from "../work/item.ts";
+import { keepNameless } from "./nameless.ts";
 import { readAgain } from "./read-again.ts";
 import { childrenOf, type Session } from "./session.ts";
 
@@ -22,7 +23,7 @@ export function takeListed(
     const text = records.id(i);
     const id = text === null ? null : recordId(text);
     if (id === null) {
-      quarantineNameless(session, resource, reading, records.slice(i));
+      keepNameless(session, resource.name, reading, records.slice(i));
       continue;
     }
     ids.push(id);
@@ -64,13 +65,6 @@ function takeOne(
     dirtySeq: reading.receivedSeq,
   });
   return "to read";
-}
-
-/** A record without a usable id has no place in a table, but it is not dropped (I12). */
-function quarantineNameless(session: Session, resource: Resource, reading: Reading, slice: Buffer): void {
-  const reason = "the record has no usable id";
-  session.mirror.quarantine.add(reading, resource.name, null, reason, slice.toString("utf8"));
-  session.tally.of(resource.name).failed += 1;
 }
 
 /** With parents spread over runs, the plan chose among those known; a new one is read while there is room. */

@@ -14,6 +14,7 @@ import { Runs, type RunRow } from "../store/runs.ts";
 import { Queue } from "../work/queue.ts";
 import { Engine } from "./engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "./identify.ts";
+import { releaseNameless } from "./nameless.ts";
 import type { Unfinished } from "./plan.ts";
 import type { CompanyReport, Outcome, ReportedError } from "./report.ts";
 import { seedRun } from "./seeds.ts";
@@ -82,7 +83,7 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
       ? "interrupted"
       : ended === "drained"
         ? "stopped"
-        : outcomeOf(session);
+        : outcomeOf(session, resumed);
     return conclude(parts, session, runs, { outcome, startedAtMs, resumed });
   } catch (error) {
     const outcome = options.signal.aborted ? "interrupted" : outcomeOfError(error);
@@ -142,6 +143,7 @@ function newSession(
     provenRoutes: new Set(),
     canaries: new Map(),
     removals: new Map(),
+    nameless: new Map(),
   };
 }
 
@@ -167,7 +169,8 @@ function unfinishedOf(last: RunRow): Unfinished | null {
   return { run: last.id, startedAtMs: Date.parse(last.startedAt), sweptAtMs };
 }
 
-function outcomeOf(session: Session): Outcome {
+function outcomeOf(session: Session, resumed: boolean): Outcome {
+  session.mirror.apply(() => releaseNameless(session, resumed));
   const names = new Set(session.selected.keys());
   noteKept(session, names);
   return session.tally.allTroubles().length > 0 ? "partial" : "complete";

@@ -36,6 +36,8 @@ export interface Session {
   readonly canaries: Map<string, RecordId[]>;
   /** Records of each resource that this run asked to confirm or removed: the measure of a mass delete. */
   readonly removals: Map<string, number>;
+  /** By resource: keys in the quarantine of the records without an id that this run met. */
+  readonly nameless: Map<string, Set<string>>;
 }
 
 /** The door, with this run's counts: what a rolled back answer had counted is taken back. */

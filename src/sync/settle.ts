@@ -101,8 +101,20 @@ export function askForAbsent(
     for (const id of absent) askWhetherGone(session, resource.name, id, "absent", reading);
     return;
   }
-  if (shown === 0) return;
+  if (shown === 0) {
+    holdEmptyList(session, resource, absent.length);
+    return;
+  }
   for (const id of absent) removeRecord(session, resource, id, reading);
+}
+
+function holdEmptyList(session: Session, resource: Resource, count: number): void {
+  session.tally.trouble({
+    resource: resource.name,
+    kind: "held",
+    message: `the list came empty, although there were ${count} records; none was removed`,
+    hint: "They have no route of their own to ask; the next list that shows some of them decides.",
+  });
 }
 
 export function askWhetherGone(

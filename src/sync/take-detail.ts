@@ -6,6 +6,7 @@ import { recordOf } from "../extract/requests.ts";
 import type { Reading } from "../store/reading.ts";
 import type { ListedAs } from "../store/resource-table.ts";
 import type { Work } from "../work/item.ts";
+import { keepNameless } from "./nameless.ts";
 import { readAgain } from "./read-again.ts";
 import { ownedBy, removeRecord } from "./remove.ts";
 import { applyCounted, type Session } from "./session.ts";
@@ -45,14 +46,7 @@ function takeOwned(session: Session, owner: Resource, id: RecordId, slice: Buffe
     for (const { slice: part, id: text } of parts) {
       const partId = text === null ? null : recordId(text);
       if (partId === null) {
-        session.mirror.quarantine.add(
-          reading,
-          name,
-          null,
-          "the record has no usable id",
-          part.toString("utf8"),
-        );
-        session.tally.of(name).failed += 1;
+        keepNameless(session, name, reading, part);
         continue;
       }
       seen.add(partId);

@@ -1,0 +1,272 @@
+import { describe, expect, test } from "vitest";
+import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
+import { count, expectEqual, look } from "../support/equal.ts";
+import { truthOf } from "../support/truth.ts";
+import { jsonReply } from "../support/proxy.ts";
+import { expectReplayable, expectTombstonesTrue } from "../support/scenario.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** One more run with nothing going on, and everything must hold. */
+async function settle(company: Company, options: SyncOptions = {}): Promise<void> {
+  const report = await sync(company, options);
+  expect({ outcome: report.outcome, troubles: report.troubles }).toEqual({
+    outcome: "complete",
+    troubles: [],
+  });
+  expectEqual(company);
+  expectTombstonesTrue(company);
+  expectReplayable(company);
+}
+
+const ids = (company: Company, table: string) =>
+  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
+const last = (company: Company, table: string) => ids(company, table).at(-1) ?? 0;
+
+function deletedAt(company: Company, table: string, id: number): string | null {
+  const sql = `SELECT _deleted_at FROM "${table}" WHERE id = ?`;
+  return look(company.file, (db) => db.prepare(sql).pluck().get(id) as string | null);
+}
+
+describe("a record that is deleted between two runs", () => {
+  test("is asked for on its own route, and becomes a tombstone with its last values; its parts are gone", async () => {
+    const company = await aCompany();
+    await settle(company);
+    const id = last(company, "invoices");
+    company.sandbox.control.remove("invoices", id);
+    const asked = company.proxy.asked.length;
+    await settle(company);
+    const paths = company.proxy.asked.slice(asked).map(({ path }) => path);
+    expect(paths.filter((path) => path === `/invoices/${id}`)).toHaveLength(1);
+    expect(deletedAt(company, "invoices", id)).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect(count(company.file, "SELECT count(*) FROM invoice_items WHERE invoice_id = ?", id)).toBe(0);
+    const change = look(company.file, (db) =>
+      db.prepare("SELECT * FROM _changes ORDER BY seq DESC LIMIT 1").get(),
+    );
+    expect(change).toMatchObject({
+      resource: "invoices",
+      record_id: id,
+      op: "delete",
+      cause: "confirm",
+      after: null,
+    });
+  });
+
+  test.each([
+    "clients",
+    "suppliers",
+    "business_cases",
+    "price_list_items",
+    "orders",
+    "webhook_subscriptions",
+  ] as const)("of %s: the mirror follows, and nothing else of it goes", async (table) => {
+    const company = await aCompany();
+    await settle(company);
+    const id = deletable(company, table);
+    const before = count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
+    company.sandbox.control.remove(table, id);
+    await settle(company);
+    expect(count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`)).toBe(before - 1);
+  });
+
+  test("together with all others of its kind: the last one goes too", async () => {
+    const company = await aCompany();
+    await settle(company);
+    for (const id of ids(company, "credit_notes")) company.sandbox.control.remove("credit_notes", id);
+    await settle(company);
+    expect(count(company.file, "SELECT count(*) FROM credit_notes WHERE _deleted_at IS NULL")).toBe(0);
+  });
+
+  test("a status takes itself out of its cases, a client its CRM events with it", async () => {
+    const company = await aCompany();
+    await settle(company);
+    const { control } = company.sandbox;
+    const sql = "SELECT client_id FROM contact_activity_logs WHERE client_id IS NOT NULL LIMIT 1";
+    const client = count(company.file, sql);
+    const status = count(
+      company.file,
+      "SELECT status_id FROM business_cases WHERE status_id IS NOT NULL LIMIT 1",
+    );
+    control.remove("business_case_statuses", status);
+    control.remove("clients", client);
+    await settle(company);
+    expect(count(company.file, "SELECT count(*) FROM business_cases WHERE status_id = ?", status)).toBe(0);
+    const left = "SELECT count(*) FROM contact_activity_logs WHERE client_id = ? AND _deleted_at IS NULL";
+    expect(count(company.file, left, client)).toBe(0);
+  });
+});
+
+/** One that nothing forbids to delete. */
+function deletable(
+  company: Company,
+  table: "clients" | "suppliers" | "business_cases" | "price_list_items" | "orders" | "webhook_subscriptions",
+): number {
+  if (table !== "price_list_items") return last(company, table);
+  const input = { name: "Short-lived", unitId: 1, unitPrice: 1, vatRate: 23, useWarehouse: false };
+  return Number(company.sandbox.control.create("price_list_items", input)["id"] ?? 0);
+}
+
+describe("records that are made and changed between two runs", () => {
+  test("are mirrored with the next run, each change with one row in the change log (I2)", async () => {
+    const company = await aCompany();
+    await settle(company);
+    const { control } = company.sandbox;
+    const before = count(company.file, "SELECT coalesce(max(seq), 0) FROM _changes");
+    const supplier = control.create("suppliers", { name: "Nový dodávateľ 🌲" });
+    control.update("business_case_statuses", last(company, "business_case_statuses"), {
+      name: "=Hotovo",
+      color: "#00ff00",
+    });
+    control.alter("orders", last(company, "orders"), { issueDate: "2026-11-19" });
+    await settle(company);
+    const changes = look(company.file, (db) =>
+      db.prepare("SELECT resource, op FROM _changes WHERE seq > ? ORDER BY resource, record_id").all(before),
+    ) as { resource: string; op: string }[];
+    expect(changes).toContainEqual({ resource: "suppliers", op: "insert" });
+    expect(changes).toContainEqual({ resource: "orders", op: "update" });
+    expect(count(company.file, "SELECT count(*) FROM suppliers WHERE id = ?", Number(supplier["id"]))).toBe(
+      1,
+    );
+  });
+
+  test("a payment that is recorded or taken back changes its document and stands in its own table", async () => {
+    const company = await aCompany();
+    await settle(company);
+    const { control } = company.sandbox;
+    const open = "SELECT id FROM invoices WHERE to_be_paid > 0 AND status <> 'will_not_be_paid' LIMIT 1";
+    const invoice = count(company.file, open);
+    const payment = control.create("document_payments", {
+      ...{
+        documentType: "invoice",
+        documentId: invoice,
+        paymentMethodId: 1,
+        currencyId: currencyOf(company, invoice),
+      },
+      ...{ paymentDate: "2026-11-19", amount: 0.01, currencyRate: 1 },
+    });
+    await settle(company);
+    const live =
+      "SELECT count(*) FROM document_payments WHERE id = ? AND document_id = ? AND _deleted_at IS NULL";
+    expect(count(company.file, live, Number(payment["id"]), invoice)).toBe(1);
+    control.remove("document_payments", Number(payment["id"]));
+    await settle(company);
+    expect(count(company.file, live, Number(payment["id"]), invoice)).toBe(0);
+  });
+
+  test("a note that no list shows is found by --full at once", async () => {
+    const company = await aCompany();
+    await settle(company);
+    company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
+    expect((await sync(company)).requests.detail).toBe(0);
+    await settle(company, { full: true });
+  });
+
+  test("a note that no list shows is found by the scrub a day later, and not before (I11)", async () => {
+    const company = await aCompany();
+    await settle(company);
+    company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
+    const early = await sync(company, { scrubAllowance: 1_000 });
+    expect(early.requests.detail).toBe(0);
+    const report = await sync(company, { scrubAllowance: 1_000, startAtMs: Date.now() + dayMs });
+    expect(report.resources["orders"]).toMatchObject({ updated: 1 });
+    expectEqual(company);
+  });
+
+  test("the scrub reads no more than its share, oldest first, and comes round to all", async () => {
+    const company = await aCompany();
+    await settle(company);
+    company.sandbox.control.alter("orders", last(company, "orders"), { note: "new" });
+    const documents = count(
+      company.file,
+      "SELECT count(*) FROM _raw WHERE resource IN ('invoices','credit_notes','proformas','orders','quotations')",
+    );
+    for (let day = 1; day <= Math.ceil(documents / 8); day++) {
+      const report = await sync(company, { scrubAllowance: 8, startAtMs: Date.now() + day * dayMs });
+      expect(report.requests.detail).toBeLessThanOrEqual(8);
+    }
+    expectEqual(company);
+  });
+
+  test("a record that comes back under its old id is live again", async () => {
+    const company = await aCompany();
+    await settle(company);
+    const id = last(company, "orders");
+    const gone = new RegExp(`^/orders/${id}$`);
+    company.proxy.obstruct(async ({ path }, passOn) => {
+      if (gone.test(path)) return jsonReply(404, { message: "No query results for model." });
+      return path === "/orders" ? without(await passOn(), id) : undefined;
+    });
+    expect((await sync(company)).resources["orders"]).toMatchObject({ deleted: 1 });
+    expect(deletedAt(company, "orders", id)).not.toBeNull();
+    company.recover();
+    await settle(company);
+    expect(deletedAt(company, "orders", id)).toBeNull();
+  });
+});
+
+function currencyOf(company: Company, invoice: number): number {
+  return count(company.file, "SELECT currency_id FROM invoices WHERE id = ?", invoice);
+}
+
+function without(reply: Awaited<ReturnType<Parameters<Company["proxy"]["obstruct"]>[0]>>, id: number) {
+  if (!reply || typeof reply === "string") return reply;
+  const answer = JSON.parse(reply.body.toString("utf8")) as {
+    data: { id: number }[];
+    paginator: { totalResults: number };
+  };
+  const data = answer.data.filter((one) => one.id !== id);
+  return jsonReply(200, { data, paginator: { ...answer.paginator, totalResults: data.length } });
+}
+
+describe("many records gone at once", () => {
+  test("are held without the flag: nothing is removed, the run is partial; with it each is asked for and removed (I5)", async () => {
+    const company = await aCompany({ records: 80 });
+    await settle(company);
+    const gone = ids(company, "invoices").slice(0, 30);
+    for (const id of gone) company.sandbox.control.remove("invoices", id);
+    const before = count(company.file, "SELECT count(*) FROM invoices WHERE _deleted_at IS NULL");
+    const held = await sync(company);
+    expect(held.outcome).toBe("partial");
+    expect(held.troubles).toContainEqual(expect.objectContaining({ resource: "invoices", kind: "held" }));
+    expect(count(company.file, "SELECT count(*) FROM invoices WHERE _deleted_at IS NULL")).toBe(before);
+    const asked = company.proxy.asked.length;
+    await settle(company, { allowMassDelete: true });
+    expect(count(company.file, "SELECT count(*) FROM invoices WHERE _deleted_at IS NULL")).toBe(before - 30);
+    const confirmed = new Set(company.proxy.asked.slice(asked).map(({ path }) => path));
+    expect(gone.every((id) => confirmed.has(`/invoices/${id}`))).toBe(true);
+  });
+});
+
+describe("changes while a run is under way", () => {
+  test.each([5, 20, 27, 40, 60])(
+    "before and after request %i: equal after one quiet run, never a false tombstone",
+    async (n) => {
+      const company = await aCompany();
+      await settle(company);
+      const { control } = company.sandbox;
+      const moments: (() => void)[] = [
+        () => control.remove("orders", ids(company, "orders")[0] ?? 0),
+        () => void control.create("clients", { name: "Rýchly klient", type: "company" }),
+        () => control.alter("invoices", last(company, "invoices"), { issueDate: "2026-11-01" }),
+        () => control.remove("suppliers", ids(company, "suppliers")[0] ?? 0),
+      ];
+      const from = company.proxy.asked.length + n;
+      company.proxy.obstruct(async (asked, passOn) => {
+        const moment = asked.n >= from ? moments.shift() : undefined;
+        if (!moment) return undefined;
+        if (asked.n % 2 === 0) {
+          const reply = await passOn();
+          moment();
+          return reply;
+        }
+        moment();
+        return passOn();
+      });
+      await sync(company, { full: true });
+      expectTombstonesTrue(company);
+      company.recover();
+      for (const moment of moments) moment();
+      await settle(company, { full: true });
+    },
+  );
+});
