@@ -1,5 +1,8 @@
 import { ProtocolError } from "../connector/errors.ts";
 
+/** A million records at ten a page; a longer list is a lie, and following it would fill the queue. */
+const mostPages = 100_000;
+
 /** What an answer said of the whole list it is a page of. */
 export interface PageFacts {
   readonly page: number;
@@ -20,6 +23,7 @@ export function pageFacts(paginator: unknown, askedPage: number, records: number
   if (page !== askedPage) throw lie(`page ${askedPage} was asked for, and page ${page} came`);
   if (perPage < 1) throw lie("the paginator says 0 records per page");
   const pages = Math.max(1, Math.ceil(total / perPage));
+  if (pages > mostPages) throw lie(`it promises ${pages} pages`);
   const expected = page < pages ? perPage : page === pages ? total - (pages - 1) * perPage : 0;
   const said = "totalPages" in paginator ? paginator.totalPages : pages;
   const pagesAgree = said === pages || (total === 0 && said === 0);

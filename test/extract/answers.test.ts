@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { hasKey, readDetail, readList, readObject, readParts } from "../../src/extract/answers.ts";
+
+const bytes = (text: string) => Buffer.from(text);
+
+function refused(step: () => unknown): MirrorError {
+  try {
+    step();
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it was taken");
+}
+
+describe("a list's answer", () => {
+  test("is cut into the service's own bytes, with each record's id", () => {
+    const { records, paginator } = readList(
+      bytes('{"paginator": {"perPage": 2}, "data": [ {"id":1, "a":1.0},{"b":2} ]}'),
+    );
+    expect([...records].map(({ slice, id }) => [slice.toString(), id])).toEqual([
+      ['{"id":1, "a":1.0}', "1"],
+      ['{"b":2}', null],
+    ]);
+    expect(paginator).toEqual({ perPage: 2 });
+  });
+
+  test("without a paginator has none", () => {
+    expect(readList(bytes('{"data":[]}')).paginator).toBeNull();
+  });
+
+  test.each([
+    ["a page of HTML", "<html>maintenance</html>"],
+    ["nothing", ""],
+    ["an answer cut off", '{"data":[{"id":1},{"id":'],
+    ["a bare list", '[{"id":1}]'],
+    ["no data", '{"paginator":{}}'],
+    ["data that is no list", '{"data":{"id":1}}'],
+    ["something after the end", '{"data":[]} x'],
+  ])("%s is refused as no list, and nothing of it is used", (_what, text) => {
+    expect(refused(() => readList(bytes(text))).kind).toBe("protocol");
+  });
+
+  test("broken characters are refused: they would be stored and never be seen again", () => {
+    const body = Buffer.concat([bytes('{"data":[{"id":1,"a":"'), Buffer.of(0xc4), bytes('"}]}')]);
+    expect(refused(() => readList(body)).kind).toBe("protocol");
+  });
+});
+
+describe("a record's answer", () => {
+  test("is its bytes without the white space around them", () => {
+    expect(readDetail(bytes(' \n{"id": 7, "a": 0.10}\n'), 7).toString()).toBe('{"id": 7, "a": 0.10}');
+  });
+
+  test.each([
+    ["another record", '{"id":8}', "8 came"],
+    ["one without an id", '{"a":{"id":7}}', "one without an id came"],
+    ["an id that is text", '{"id":"7"}', "one without an id came"],
+    ["an id beyond 64 bits", '{"id":9223372036854775808}', "one without an id came"],
+  ])("%s is refused and asked for again", (_what, text, words) => {
+    const error = refused(() => readDetail(bytes(text), 7));
+    expect(error).toMatchObject({ kind: "protocol", retryable: true });
+    expect(error.message).toContain(words);
+  });
+
+  test("ids beyond 2^53 are told apart", () => {
+    const body = bytes('{"id":9007199254740993}');
+    expect(readDetail(body, 9_007_199_254_740_993n)).toEqual(body);
+    expect(refused(() => readDetail(body, 9_007_199_254_740_992n)).kind).toBe("protocol");
+  });
+
+  test("an object is needed, not a list or a text", () => {
+    for (const text of ["[]", '"x"', "null", ""]) {
+      expect(refused(() => readObject(bytes(text))).kind).toBe("protocol");
+    }
+  });
+});
+
+describe("parts of a record", () => {
+  test("are cut from its array; an absent field, null or another shape has none", () => {
+    const parts = readParts(bytes('{"id":1,"payments":[{"id":5},{"id":6}]}'), "payments");
+    expect([...(parts ?? [])].map(({ id }) => id)).toEqual(["5", "6"]);
+    for (const text of ['{"id":1}', '{"payments":null}', '{"payments":{}}']) {
+      expect(readParts(bytes(text), "payments")).toBeNull();
+    }
+    expect(readParts(bytes('{"payments":[]}'), "payments")?.count).toBe(0);
+  });
+
+  test("a key is there or not, whatever its value and however it is written", () => {
+    expect(hasKey(bytes('{"stocks":null}'), "stocks")).toBe(true);
+    expect(hasKey(bytes('{"st\\u006fcks":[]}'), "stocks")).toBe(true);
+    expect(hasKey(bytes('{"in":{"stocks":1}}'), "stocks")).toBe(false);
+  });
+});
