@@ -105,6 +105,16 @@ describe("spending early makes blind: the last permit of a window is kept for a 
     expect(ledger.nextAt(500)).toBe(60_200);
   });
 
+  test("and again when they were not heard of for long, for nobody could have heard of them", () => {
+    const ledger = looking();
+    ledger.answer(ledger.send(200), 300, 90);
+    for (let i = 0; i < 11; i++) {
+      const atMs = ledger.state().window!.deadAt + 1;
+      ledger.answer(ledger.send(atMs), atMs + 100, 119);
+    }
+    expect(ledger.room(ledger.state().window!.lowestAt)).toBe(118);
+  });
+
   test("not of a small budget, where one permit is much", () => {
     expect(openedLedger({ lookBeforeMs: 1_000, defaultLimit: 10 }).room(100)).toBe(9);
   });
@@ -115,6 +125,19 @@ function withOthers() {
   const ledger = openedLedger();
   ledger.answer(ledger.send(200), 300, 117);
   return ledger;
+}
+
+/** The margin three windows after others took much, whether or not we looked at the windows' ends. */
+function marginWindowsLater(look: boolean): number {
+  const ledger = looking();
+  ledger.answer(ledger.send(200), 300, 30);
+  for (let i = 0; i < 3; i++) {
+    const atMs = ledger.state().window!.deadAt + 1;
+    ledger.answer(ledger.send(atMs), atMs + 100, 119);
+    if (look) ledger.answer(ledger.send(atMs + 58_500), atMs + 58_600, 118);
+  }
+  const { lowest, lowestAt } = ledger.state().window!;
+  return lowest - 12 - ledger.room(lowestAt);
 }
 
 describe("others are seen by drops that own requests do not explain", () => {
@@ -140,6 +163,11 @@ describe("others are seen by drops that own requests do not explain", () => {
       ledger.answer(ledger.send(atMs), atMs + 100, 119);
     }
     expect(ledger.room(atMs + 100)).toBe(119);
+  });
+
+  test("what they take is taken to have fallen only by those who looked", () => {
+    expect(marginWindowsLater(false)).toBe(3);
+    expect(marginWindowsLater(true)).toBe(1);
   });
 
   test("their rate makes the margin, and never more than half the limit is held back", () => {

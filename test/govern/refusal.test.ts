@@ -45,6 +45,13 @@ describe("429", () => {
     expect(ledger.room(2_400)).toBeLessThanOrEqual(119 - 12 - 2);
   });
 
+  test("tells how much they took: what own requests did not", () => {
+    const ledger = openedLedger();
+    for (let i = 0; i < 50; i++) ledger.answer(ledger.send(200), 300, 118 - i);
+    ledger.refuse(ledger.send(400), 500, 1);
+    expect(ledger.state().window).toMatchObject({ foreign: 119 - 51 });
+  });
+
   test("twice in a row: one request at a time for a window", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, 1);

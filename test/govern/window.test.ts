@@ -30,7 +30,8 @@ describe("a cold start", () => {
     const ledger = openLedger();
     ledger.answer(ledger.send(0), 100, 80);
     for (let i = 0; i < 50; i++) ledger.answer(ledger.send(200), 300, 79 - i);
-    ledger.answer(ledger.send(27_000), 27_100, 29);
+    ledger.lose(ledger.send(200), 300);
+    ledger.answer(ledger.send(27_000), 27_100, 28);
     const first = ledger.send(30_000);
     ledger.send(30_001);
     ledger.answer(first, 30_100, 118);

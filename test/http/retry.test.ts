@@ -64,6 +64,11 @@ describe("the pause", () => {
     );
   });
 
+  test("differs between clients that failed together", () => {
+    const pauses = Array.from({ length: 20 }, (_, seed) => backoffMs(3, rules, seededRandom(seed)));
+    expect(new Set(pauses).size).toBeGreaterThan(15);
+  });
+
   test("is as long as a Retry-After asks, within reason", () => {
     expect(after(new UnavailableError("503"), 1, true, 7_000)).toEqual({ retryInMs: 7_000 });
     expect(after(new UnavailableError("503"), 1, true, 9_999_999)).toEqual({ retryInMs: 120_000 });
