@@ -5,7 +5,7 @@ import { heldAtMostAt, probesHeld } from "./pacing.ts";
 import { leftIn, limitOf, liveWindow, type Flight, type GovernorState, type Rules } from "./state.ts";
 
 /** Leave to send one request, or the time at which to ask again at the latest (sooner after an answer). */
-export type Decision = { readonly flight: Flight } | { readonly untilMs: number };
+type Decision = { readonly flight: Flight } | { readonly untilMs: number };
 
 export interface Admission {
   readonly state: GovernorState;

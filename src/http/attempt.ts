@@ -16,7 +16,7 @@ export interface Call {
   readonly caps: BodyCaps;
 }
 
-export type Answer = Omit<ServiceAnswer, "attempts">;
+type Answer = Omit<ServiceAnswer, "attempts">;
 export type Outcome = { readonly answer: Answer } | { readonly failure: Failure };
 type Reaction = Outcome | { readonly next: string };
 

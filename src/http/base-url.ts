@@ -21,7 +21,7 @@ export function parseBaseUrl(text: string): BaseUrl {
   return { origin: url.origin, path };
 }
 
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."))
   );

@@ -69,7 +69,7 @@ describe("I8: alone on the company", () => {
         expect(fullWindows(story).length).toBeGreaterThanOrEqual(8);
         for (const window of fullWindows(story)) expect(window.own / 120).toBeGreaterThanOrEqual(0.98);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -111,7 +111,7 @@ describe("I8: alone on the company", () => {
         expect(story.refusedAt).toEqual([]);
         expect(story.sentAt.length).toBeGreaterThanOrEqual(200);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -42,7 +42,7 @@ describe("I8: with other clients on the company", () => {
           expect(shortestPauseMs(story)).toBeGreaterThanOrEqual(2_000);
           for (const window of windows.slice(1)) expect(window.own).toBeGreaterThanOrEqual(1);
         }),
-        { numRuns: 60 },
+        { numRuns: 30 },
       );
     },
   );

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { HttpStats } from "../../src/http/create-http.ts";
@@ -28,7 +29,7 @@ function limitedService() {
 }
 
 function startProcess(baseUrl: string, requests: number) {
-  const script = join(import.meta.dirname, "../support/budget-process.ts");
+  const script = fileURLToPath(new URL("../support/budget-process.ts", import.meta.url));
   const given = [baseUrl, join(folder, "acme.budget.db"), windowMs, limit, requests].map(String);
   const child = spawn(process.execPath, [script, ...given], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";

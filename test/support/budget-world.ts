@@ -29,7 +29,7 @@ export const limiterKinds: readonly LimiterKind[] = [
   { ends: "whole_seconds", reports: "at_hit" },
 ];
 
-export interface ServiceWindow {
+interface ServiceWindow {
   readonly openedAt: number;
   endsAt: number;
   own: number;

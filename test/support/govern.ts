@@ -60,7 +60,7 @@ export function createDrivenClock(startMs = 1_000_000): DrivenClock {
 }
 
 /** No permit is kept for the look at the end of a window; that has its own tests. */
-export const withoutLook: Partial<Rules> = { lookBeforeMs: defaultRules.windowMs };
+const withoutLook: Partial<Rules> = { lookBeforeMs: defaultRules.windowMs };
 
 /** One budget, told as a story: who asks when, and what comes back when. */
 export interface Ledger {

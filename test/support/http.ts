@@ -13,7 +13,7 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -52,7 +52,7 @@ export async function startService(answering: Answering, host = "127.0.0.1"): Pr
 export type Talk = (socket: Socket, index: number) => void;
 
 /** A service that speaks bytes, not HTTP: for everything a proper server would not do. */
-export async function startRawService(talk: Talk): Promise<TestService> {
+async function startRawService(talk: Talk): Promise<TestService> {
   let connections = 0;
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -85,7 +85,7 @@ function closed(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-export const budget = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "100" };
+const budget = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "100" };
 
 /** A JSON answer as the service gives it. */
 export function json(answer: ServerResponse, content: unknown, status = 200, headers: object = {}): void {
