@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { aCompany, sync } from "../support/company.ts";
+import { count, expectEqual, look } from "../support/equal.ts";
+
+const columnsOf = (file: string, table: string) =>
+  look(file, (db) => db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[]);
+
+describe("values nobody expected (I12)", () => {
+  test("a field nobody knew becomes a column, is told, and stays when it is gone again", async () => {
+    const company = await aCompany();
+    company.suffer({ kind: "unknown_fields", match: { path: /^.(suppliers|orders)/ } });
+    const report = await sync(company);
+    expect(report.outcome).toBe("complete");
+    expect(report.new_columns).toEqual(
+      expect.arrayContaining(["suppliers.brand_new_field", "orders.brand_new_field"]),
+    );
+    expect(
+      count(company.file, "SELECT count(*) FROM suppliers WHERE brand_new_field IS NOT NULL"),
+    ).toBeGreaterThan(0);
+    expect((await sync(company)).new_columns).toEqual([]);
+    company.recover();
+    expect((await sync(company, { full: true })).outcome).toBe("complete");
+    expect(columnsOf(company.file, "suppliers")).toContain("brand_new_field");
+    expect(count(company.file, "SELECT count(*) FROM suppliers WHERE brand_new_field IS NOT NULL")).toBe(0);
+  });
+
+  test("an enum value nobody knew is kept as it is", async () => {
+    const company = await aCompany();
+    company.suffer({ kind: "unknown_values" });
+    expect((await sync(company)).outcome).toBe("complete");
+    expect(
+      count(company.file, "SELECT count(*) FROM invoices WHERE status = 'brand_new_value'"),
+    ).toBeGreaterThan(0);
+    company.recover();
+    await sync(company, { full: true });
+    expectEqual(company);
+  });
+
+  test("a required field that is missing is null, told by name, and comes back", async () => {
+    const company = await aCompany();
+    company.suffer({ kind: "missing_fields", match: { path: "/suppliers" } });
+    const report = await sync(company);
+    expect(report.missing_fields).toContain("suppliers.name");
+    expect(count(company.file, "SELECT count(*) FROM suppliers WHERE name IS NULL")).toBeGreaterThan(0);
+    company.recover();
+    expect((await sync(company)).missing_fields).toEqual([]);
+    expectEqual(company);
+  });
+
+  test("ids beyond 2^53 stay apart, in rows and in requests", async () => {
+    const company = await aCompany();
+    company.suffer({ kind: "huge_ids", match: { path: /^.suppliers$/ } });
+    await sync(company, { resources: ["suppliers"] });
+    const [distinct, least] = look(company.file, (db) =>
+      db.prepare("SELECT count(DISTINCT id), min(id) FROM suppliers").raw().safeIntegers().get(),
+    ) as [bigint, bigint];
+    expect(distinct).toBe(6n);
+    expect(least > 9_007_199_254_740_992n).toBe(true);
+    await sync(company, { resources: ["suppliers", "contact_activity_logs"] });
+    const asked = company.proxy.asked.flatMap(({ query }) => query.get("supplierId") ?? []);
+    expect(new Set(asked.filter((id) => id.startsWith("90071992547"))).size).toBe(6);
+  });
+
+  test("keys that look like JavaScript's own are data and change nothing else", async () => {
+    const company = await aCompany();
+    company.suffer({ kind: "proto_key", match: { path: /^.(suppliers|orders)/ } });
+    expect((await sync(company)).outcome).toBe("complete");
+    expect("polluted" in {}).toBe(false);
+    expect(columnsOf(company.file, "suppliers").some((name) => name.includes("proto"))).toBe(true);
+    expect(
+      count(
+        company.file,
+        "SELECT count(*) FROM _raw WHERE resource = 'suppliers' AND json LIKE '%__proto__%'",
+      ),
+    ).toBe(6);
+  });
+
+  test("number literals come back as they were written", async () => {
+    const company = await aCompany();
+    company.suffer({ kind: "number_literals", match: { path: /^.orders.\d+$/ } });
+    await sync(company);
+    const raw = look(company.file, (db) =>
+      db.prepare("SELECT json FROM _raw WHERE resource = 'orders'").pluck().get(),
+    ) as string;
+    expect(raw).toContain('"total":1e3');
+    expect(raw).toContain('"bigNumber":9007199254740993');
+    const [total, big] = look(company.file, (db) =>
+      db.prepare("SELECT total, big_number FROM orders LIMIT 1").raw().safeIntegers().get(),
+    ) as [number, bigint];
+    expect([total, big]).toEqual([1000, 9_007_199_254_740_993n]);
+  });
+
+  test("a value of the wrong kind puts its record in quarantine; the rest goes on, and it comes back whole", async () => {
+    const company = await aCompany();
+    company.suffer({
+      ...{ kind: "rewrite", match: { path: /^.(suppliers|orders.\d+)$/ }, times: 2 },
+      rewrite: (_record, text) =>
+        text
+          .replace(/"(street|number)":"[^"]*"/, '"$1":{"odd":[1]}')
+          .replace(/"total":[\d.]+/, '"total":"viac"'),
+    });
+    const report = await sync(company);
+    expect(report.outcome).toBe("partial");
+    expect(report.troubles.every(({ kind }) => kind === "quarantined")).toBe(true);
+    const kept = count(company.file, "SELECT count(*) FROM _quarantine");
+    expect(kept).toBeGreaterThan(1);
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expect(count(company.file, "SELECT count(*) FROM _quarantine")).toBe(0);
+    expectEqual(company);
+  });
+});

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { endOf, startSync, writeConfig } from "../support/crash.ts";
+
+/** The token in every dress it could wear in a file. */
+function dresses(token: string): string[] {
+  return [token, encodeURIComponent(token), Buffer.from(token).toString("base64").replace(/=+$/, "")];
+}
+
+function filesWithToken({ folder, sandbox }: Company): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+  return files
+    .map((file) => path.join(file.parentPath, file.name))
+    .filter((file) => dresses(sandbox.token).some((dress) => readFileSync(file).includes(dress)));
+}
+
+describe("the token (I9)", () => {
+  test("stands in no file of data_dir and in no output, verbose, even when the service echoes it in errors", async () => {
+    const company = await aCompany();
+    writeConfig(company);
+    company.suffer({ kind: "echo_token", match: { path: /^.(suppliers|orders)/ } });
+    const { stdout, stderr, code } = await endOf(startSync(company, ["-v", "--max-duration", "6s"]));
+    expect([1, 3, 5]).toContain(code);
+    expect(stderr).toContain("suppliers");
+    for (const dress of dresses(company.sandbox.token)) expect(stdout + stderr).not.toContain(dress);
+    expect(filesWithToken(company)).toEqual([]);
+  }, 60_000);
+
+  test("is not told by reports, troubles or log lines of a run that fails in every way", async () => {
+    const company = await aCompany();
+    const { token } = company.sandbox;
+    company.suffer(
+      { kind: "echo_token", match: { path: /^.(suppliers|invoices)/ } },
+      { kind: "html", match: { path: "/clients" } },
+    );
+    company.proxy.obstruct(({ path: asked }) =>
+      asked === "/orders"
+        ? {
+            status: 302,
+            headers: { location: `https://elsewhere.example/?t=${token}` },
+            body: Buffer.alloc(0),
+          }
+        : undefined,
+    );
+    const report = await sync(company);
+    const told = JSON.stringify(report) + company.said.join("\n");
+    for (const dress of dresses(token)) expect(told).not.toContain(dress);
+    expect(filesWithToken(company)).toEqual([]);
+  });
+});
