@@ -30,6 +30,11 @@ export function pageFacts(paginator: unknown, askedPage: number, records: number
   return { page, perPage, pages, total, consistent: records === expected && pagesAgree };
 }
 
+/** Of a list that comes in one answer: it is all there is. */
+export function wholeFacts(records: number): PageFacts {
+  return { page: 1, perPage: 0, pages: 1, total: records, consistent: true };
+}
+
 function count(paginator: object, key: string): number {
   const value: unknown = Reflect.get(paginator, key);
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;

@@ -37,7 +37,7 @@ export function settleListing(
   if (whole) noteSwept(session, resource, listing, reading);
   else noteUnsettled(session, resource, listing);
   const absent = expectedIn(session, resource, listing).filter((id) => !seen.has(id));
-  if (absent.length > 0) askForAbsent(session, resource, absent, seen.size, reading);
+  if (absent.length > 0) askForAbsent(session, resource, absent, { whole, shown: seen.size }, reading);
 }
 
 /** A sweep that began long before this run, gone on with after a pause, is followed by a fresh one. */
@@ -85,12 +85,15 @@ function variantColumn(resource: Resource): string {
   return resource.list.variants.field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Absence is a reason to ask, not to delete (I5). What has no route of its own can only be believed. */
+/**
+ * Absence is a reason to ask, not to delete (I5). What has no route of its own can only be believed, and
+ * only when the list is whole and shows something.
+ */
 export function askForAbsent(
   session: Session,
   resource: Resource,
   absent: readonly RecordId[],
-  shown: number,
+  list: { readonly whole: boolean; readonly shown: number },
   reading: Reading,
 ): void {
   if (!mayRemove(session, resource.name, absent.length)) {
@@ -101,10 +104,11 @@ export function askForAbsent(
     for (const id of absent) askWhetherGone(session, resource.name, id, "absent", reading);
     return;
   }
-  if (shown === 0) {
+  if (list.shown === 0) {
     holdEmptyList(session, resource, absent.length);
     return;
   }
+  if (!list.whole) return;
   for (const id of absent) removeRecord(session, resource, id, reading);
 }
 

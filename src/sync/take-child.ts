@@ -93,7 +93,8 @@ function settleParent(
   reading: Reading,
 ): void {
   const seen = new Set(shown);
-  if (!isWhole(listing, shown, seen.size)) {
+  const whole = isWhole(listing, shown, seen.size);
+  if (!whole) {
     session.tally.trouble({
       resource: resource.name,
       kind: "unsettled",
@@ -106,7 +107,7 @@ function settleParent(
   if (mine.size > seen.size || [...mine].some((id) => !seen.has(id))) {
     const before = session.mirror.records.liveIdsReceivedBefore(resource.name, startedSeq);
     const absent = before.filter((id) => mine.has(id) && !seen.has(id));
-    if (absent.length > 0) askForAbsent(session, resource, absent, seen.size, reading);
+    if (absent.length > 0) askForAbsent(session, resource, absent, { whole, shown: seen.size }, reading);
   }
   if (session.parentBudget) {
     session.parents.listed(resource.name, payload.parent, parentIdOf(payload), reading.receivedAtMs);

@@ -2,7 +2,7 @@ import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
 import type { Resource } from "../connector/resource.ts";
 import { readList, readObject } from "../extract/answers.ts";
-import { pageFacts, type PageFacts } from "../extract/page-facts.ts";
+import { pageFacts, wholeFacts, type PageFacts } from "../extract/page-facts.ts";
 import type { PagePayload } from "../extract/requests.ts";
 import type { Slices } from "../json/slices.ts";
 import type { Reading } from "../store/reading.ts";
@@ -20,7 +20,9 @@ export function takeSingle(session: Session, resource: Resource, reading: Readin
   const counts = session.tally.of(resource.name);
   counts.listed = 1;
   session.tally.fate(resource.name, session.mirror.table(resource.name).put(reading, 1, slice, "list"));
-  session.tally.swept.set(resource.name, isoTime(reading.receivedAtMs));
+  const at = isoTime(reading.receivedAtMs);
+  session.tally.swept.set(resource.name, at);
+  session.runs.noteSwept(session.run, resource.name, at);
 }
 
 /**
@@ -44,7 +46,10 @@ export async function takeList(
   }
   const payload = work.payload as PagePayload;
   const { records, paginator } = readList(body);
-  const facts = resource.list.kind === "paged" ? pageFacts(paginator, payload.page, records.count) : null;
+  const facts =
+    resource.list.kind === "paged"
+      ? pageFacts(paginator, payload.page, records.count)
+      : wholeFacts(records.count);
   const firstAttempt = (payload.attempt ?? 1) === 1;
   const ids: RecordId[] = [];
   const take = (range: { from: number; to: number }) =>
@@ -52,8 +57,9 @@ export async function takeList(
   const rest = await takeInParts(session, records, take);
   applyCounted(session, () => {
     take(rest);
-    closePage(session, resource, work, reading, ids, facts);
+    // First, so that a fresh sweep it asks for is a row of its own, in its own lane.
     session.queue.done(work, reading.sentSeq);
+    closePage(session, resource, work, reading, ids, facts);
   });
 }
 
@@ -78,11 +84,11 @@ function closePage(
   work: Work,
   reading: Reading,
   ids: RecordId[],
-  facts: PageFacts | null,
+  facts: PageFacts,
 ): void {
   const { variant, page, attempt = 1, perPage } = work.payload as PagePayload;
   session.tally.of(resource.name).listed += attempt === 1 ? ids.length : 0;
-  if (facts) session.tally.totals.set(resource.name, facts.total);
+  if (resource.list.kind === "paged") session.tally.totals.set(resource.name, facts.total);
   const listing = {
     resource: resource.name,
     variant,
@@ -90,10 +96,10 @@ function closePage(
     attempt,
     startedSeq: reading.sentSeq,
     startedAt: isoTime(reading.receivedAtMs),
-    perPage: facts?.perPage ?? 0,
-    pages: facts?.pages ?? 1,
-    total: facts?.total ?? ids.length,
-    steady: facts?.consistent ?? true,
+    perPage: facts.perPage,
+    pages: facts.pages,
+    total: facts.total,
+    steady: facts.consistent,
   };
   if (listing.pages === 1 && page === 1) {
     session.listings.end(resource.name, variant);
@@ -139,11 +145,11 @@ function notePage(
   variant: string,
   page: number,
   ids: RecordId[],
-  facts: PageFacts | null,
+  facts: PageFacts,
 ): void {
   const open = session.listings.get(resource.name, variant);
   if (!open) return;
-  if (!facts?.consistent || facts.total !== open.total || facts.pages !== open.pages) {
+  if (!facts.consistent || facts.total !== open.total || facts.pages !== open.pages) {
     session.listings.unsteady(resource.name, variant);
   }
   session.listings.addPage(resource.name, variant, page, ids);

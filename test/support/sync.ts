@@ -47,6 +47,7 @@ export function sessionOf(mirror: Mirror, more: Partial<Session> = {}, names?: r
     provenRoutes: new Set(),
     canaries: new Map(),
     removals: new Map(),
+    nameless: new Map(),
     ...more,
   };
 }
@@ -56,10 +57,16 @@ export function leased(session: Session, work: Omit<NewWork, "dirtySeq"> & { dir
   session.queue.add({ dirtySeq: session.mirror.sequence.next(), ...work });
   const sql = "SELECT id FROM _work WHERE resource = ? AND target = ?";
   const id = Number(session.mirror.db.prepare(sql).pluck().get(work.resource, work.target));
-  for (;;) {
-    const row = session.queue.lease(startMs, [work.resource]);
-    if (!row) throw new Error(`${work.target} cannot be leased`);
-    if (row.id === id) return row;
+  const others: Work[] = [];
+  try {
+    for (;;) {
+      const row = session.queue.lease(startMs, [work.resource]);
+      if (!row) throw new Error(`${work.target} cannot be leased`);
+      if (row.id === id) return row;
+      others.push(row);
+    }
+  } finally {
+    for (const other of others) session.queue.release(other);
   }
 }
 
@@ -93,7 +100,11 @@ export async function page(
   const { page: number = 1, variant = "", attempt = 1 } = options;
   const { list } = resourceOf(resource);
   const work = leased(session, {
-    ...{ kind: "list", resource, target: `page:${variant}:${number}`, lane: "list", reason: "sweep" },
+    kind: "list",
+    resource,
+    target: `page:${variant}:${number}`,
+    lane: "list",
+    reason: "sweep",
     payload: { variant, page: number, attempt },
     dirtySeq: 0,
   });
@@ -111,7 +122,10 @@ export function childPage(
 ): void {
   const { page: number = 1 } = options;
   const work = leased(session, {
-    ...{ kind: "child", resource: "notes", target: `child:people:${parentId}:${number}`, lane: "list" },
+    kind: "child",
+    resource: "notes",
+    target: `child:people:${parentId}:${number}`,
+    lane: "list",
     reason: "parent",
     payload: { parent: "people", parentId: String(parentId), page: number },
     dirtySeq: 0,
