@@ -45,7 +45,7 @@ export interface Control {
   readonly clock: Clock;
 }
 
-export interface AlterOptions {
+interface AlterOptions {
   readonly event?: boolean;
   readonly company?: number;
 }

@@ -15,7 +15,7 @@ import { allRoutes } from "./service/routes/all.ts";
 import { Service } from "./service/service.ts";
 import { Tokens } from "./service/tokens.ts";
 
-export interface SandboxCompany {
+interface SandboxCompany {
   readonly name: string;
   /** May write. */
   readonly token: string;

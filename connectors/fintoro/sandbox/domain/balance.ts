@@ -4,7 +4,7 @@ import type { Document, DocumentKind, Payment } from "../model/records.ts";
 import { documentsOf, type Company } from "./company.ts";
 import { totalsOf, type Totals } from "./totals.ts";
 
-export type PaymentStatus = "paid" | "unpaid" | "partially_paid" | "overdue" | "will_not_be_paid";
+type PaymentStatus = "paid" | "unpaid" | "partially_paid" | "overdue" | "will_not_be_paid";
 
 export interface Balance {
   readonly totals: Totals;
@@ -31,7 +31,7 @@ export function balanceOf(company: Company, document: Document): Balance {
 }
 
 /** What the payments leave to pay, in the document's currency, and what the books call that. */
-export function settle(document: Document, payments: readonly Payment[], today: string): Balance {
+function settle(document: Document, payments: readonly Payment[], today: string): Balance {
   const totals = totalsOf(document);
   const paid = payments.reduce((sum, payment) => sum + worthIn(document, payment), 0n);
   const toBePaid = totals.gross - paid;

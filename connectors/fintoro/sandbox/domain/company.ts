@@ -57,7 +57,7 @@ export interface Company {
   readonly settings: CompanySettings;
 }
 
-export interface CompanySettings {
+interface CompanySettings {
   name: string;
   /** Day number. Fixed, so that a status does not change by itself while a test runs. */
   today: number;

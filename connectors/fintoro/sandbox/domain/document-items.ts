@@ -32,7 +32,7 @@ export function expectItems(
 }
 
 /** Only these two keep rows apart and move stock. */
-export function hasStock(kind: DocumentKind): boolean {
+function hasStock(kind: DocumentKind): boolean {
   return kind === "invoice" || kind === "credit-note";
 }
 

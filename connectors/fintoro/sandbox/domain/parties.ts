@@ -83,7 +83,7 @@ export function partyFrom(draft: PartyDraft): Party {
   };
 }
 
-export function deliveryFrom(draft: Partial<ClientDraft>): DeliveryAddress {
+function deliveryFrom(draft: Partial<ClientDraft>): DeliveryAddress {
   const { deliveryStreet = null, deliveryCity = null, deliveryZip = null, deliveryCountryId = null } = draft;
   const given = [deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId].some(
     (value) => value !== null,

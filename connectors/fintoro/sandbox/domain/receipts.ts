@@ -142,7 +142,7 @@ function expectPartner(company: Company, problems: Problems, sent: Sent): void {
   }
 }
 
-export function expectStocked(company: Company, problems: Problems, itemId: number, at: string): void {
+function expectStocked(company: Company, problems: Problems, itemId: number, at: string): void {
   const item = company.tables.price_list_items.get(itemId);
   if (!item) problems.add(`${at}.priceListItemId`, "exists");
   else problems.expect(item.useWarehouse, `${at}.priceListItemId`, "not_stocked");

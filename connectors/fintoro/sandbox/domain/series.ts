@@ -27,12 +27,7 @@ function numbersOf(books: Books, kind: DocumentKind): ReadonlyMap<string, number
   return made;
 }
 
-export function isNumberFree(
-  company: Company,
-  kind: DocumentKind,
-  number: string,
-  ownId: number | null,
-): boolean {
+function isNumberFree(company: Company, kind: DocumentKind, number: string, ownId: number | null): boolean {
   return rivals(kind).every((rival) => {
     const table = documentsOf(company, rival);
     const own = rival === kind ? ownId : null;

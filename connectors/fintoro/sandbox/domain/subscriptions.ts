@@ -22,7 +22,7 @@ function subscriptionFrom(company: Company, input: unknown) {
 }
 
 /** https, no credentials, a public host. Names are not resolved here: only what they say counts. */
-export function checkUrl(problems: Problems, text_: string, allowLoopback: boolean): void {
+function checkUrl(problems: Problems, text_: string, allowLoopback: boolean): void {
   const url = URL.parse(text_);
   if (!url) {
     problems.add("url", "url");

@@ -19,7 +19,7 @@ type Charged = Pick<Document, "discountType" | "discountValue" | "transferTaxLia
 };
 
 /** A line: price x quantity less its discount, VAT on the rounded net; none under reverse charge. */
-export function itemAmounts(item: Priced, reverseCharge: boolean): Amounts {
+function itemAmounts(item: Priced, reverseCharge: boolean): Amounts {
   const full = productCents(decimal(item.unitPrice), decimal(item.quantity));
   const net = full - discountOf(full, item.discountType, item.discountValue);
   return { net, gross: reverseCharge ? net : withVatCents(net, item.vatRate) };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../view/json.ts";
 
 /** Which requests a fault hits. */
-export interface FaultMatch {
+interface FaultMatch {
   /** Of the path below the base URL, without the query. */
   readonly path?: RegExp | string;
   readonly method?: string;

@@ -7,7 +7,8 @@ const scaleDigits = 6;
 
 /** 12.5 -> 12500000n; digits beyond the sixth are rounded. */
 export function decimal(value: number): bigint {
-  if (Number.isSafeInteger(value)) return BigInt(value) * scale;
+  const cents = Math.round(value * 100);
+  if (Math.abs(value) < 1e12 && cents / 100 === value) return BigInt(cents) * (scale / 100n);
   const [mantissa = "0", exponent] = value.toString().toLowerCase().split("e");
   const negative = mantissa.startsWith("-");
   const [whole = "0", fraction = ""] = mantissa.replace("-", "").split(".");

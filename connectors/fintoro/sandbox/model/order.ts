@@ -23,7 +23,7 @@ export class Orders {
   }
 }
 
-export function sortedBy(ids: number[], keyOf: (id: number) => Key): number[] {
+function sortedBy(ids: number[], keyOf: (id: number) => Key): number[] {
   const keyed = ids.map((id) => ({ id, key: keyOf(id) }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.id - b.id));
   return keyed.map(({ id }) => id);

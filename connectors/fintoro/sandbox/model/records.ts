@@ -196,7 +196,7 @@ export interface CompanySnapshot {
 
 export type DiscountType = "percentage" | "fixed";
 
-export interface Allocation {
+interface Allocation {
   readonly warehouseId: number;
   readonly quantity: number;
 }

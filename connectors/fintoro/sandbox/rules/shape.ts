@@ -10,7 +10,6 @@ export const id = () => z.int();
 export const number = (min = -1e13, max = 1e13) => z.number().min(min).max(max);
 export const date = () => z.string().refine(isDate, { params: { key: "date" } });
 export const email = () => z.email().max(255);
-export const orNull = <T extends z.ZodType>(type: T) => type.nullish();
 
 const digits = /^-?\d+$/;
 

@@ -41,7 +41,7 @@ export function seededLog(books: Books, id: number): ActivityLog {
   const index = id - plan.firstIds.contact_activity_logs;
   const chance = chanceOf(plan.seed, "log", index);
   const type = typeOf(books, index);
-  const span = plan.today - plan.firstDay;
+  const span = plan.today - 1 - plan.firstDay;
   const day = plan.firstDay + Math.floor(((index + 1) / plan.volumes.contact_activity_logs) * span);
   const createdAtMs = momentOf(day, chance.int(420, 1200)) + chance.int(0, 59) * 1000;
   const attached = !type.startsWith("document") && index % 4 === 0;

@@ -20,7 +20,7 @@ export function seededCase(plan: Plan, id: number): BusinessCase {
   const statuses = plan.volumes.business_case_statuses;
   const column = index % (statuses + 1);
   const topic = caseTopics[index % caseTopics.length] ?? "";
-  const createdAtMs = momentOf(plan.today - chance.int(1, 600), chance.int(480, 1000));
+  const createdAtMs = momentOf(plan.today - chance.int(2, 600), chance.int(480, 1000));
   return {
     id,
     contactType: isWithClient(index) ? "client" : "supplier",

@@ -39,7 +39,7 @@ export function clientIdAt(books: Books, kind: DocumentKind, index: number): num
 }
 
 /** The chain's first document. */
-export function rootOf(books: Books, kind: DocumentKind, index: number): Origin {
+function rootOf(books: Books, kind: DocumentKind, index: number): Origin {
   let at: Origin = { kind, index };
   for (let steps = 0; steps < 5; steps++) {
     const source = books.links.sourceOf(at.kind, at.index);

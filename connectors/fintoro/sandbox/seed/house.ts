@@ -19,7 +19,7 @@ export function seededAccounts(plan: Plan): BankAccount[] {
     const createdAtMs = momentOf(plan.firstDay + index, 600 + index * 7);
     const synced = {
       balance: chance.int(100, 9_000_000) / 100,
-      syncedAtMs: momentOf(plan.today, 300),
+      syncedAtMs: momentOf(plan.today - 1, 300),
       until: dateOf(plan.today + 60),
     };
     return {

@@ -99,7 +99,8 @@ export function seededReceipt(plan: Plan, movements: Movements, side: Side, id: 
   const index = id - plan.firstIds[table];
   const sheet = movements[side][index] ?? { warehouse: 0, moves: [] };
   const chance = chanceOf(plan.seed, `receipt-${side}`, index);
-  const day = plan.firstDay + Math.floor(((index + 1) / plan.volumes[table]) * (plan.today - plan.firstDay));
+  const day =
+    plan.firstDay + Math.floor(((index + 1) / plan.volumes[table]) * (plan.today - 1 - plan.firstDay));
   const warehouse = seededWarehouses(plan)[sheet.warehouse];
   const pattern =
     side === "inbound" ? warehouse?.inboundNumericalSeriesPattern : warehouse?.outboundNumericalSeriesPattern;

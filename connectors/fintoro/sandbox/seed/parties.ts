@@ -64,7 +64,7 @@ export function seededSubject(index: number): Subject {
   };
 }
 
-export function partyOf(chance: Chance, index: number, type: Party["type"]): Party {
+function partyOf(chance: Chance, index: number, type: Party["type"]): Party {
   const where = chance.next();
   if (index % 9 === 4) return oddParty(chance, Math.floor(index / 9));
   if (where < 0.05) return foreignParty(chance, index);
@@ -114,7 +114,7 @@ type Ids = Pick<Party, "subjectId" | "taxId" | "vatId">;
 
 function person(chance: Chance, name: string, home: Home): Party {
   const email = chance.often(0.7)
-    ? `${latin(name).replace(/ /g, ".")}${chance.int(1, 99)}@example.com`
+    ? `${name.split(" ").map(plainWord).join(".")}${chance.int(1, 99)}@example.com`
     : null;
   return {
     type: "person",
@@ -129,12 +129,30 @@ function person(chance: Chance, name: string, home: Home): Party {
 }
 
 function company(chance: Chance, name: string, ids: Ids, home: Home): Party {
-  const domain = latin(name)
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 40);
-  const email = chance.often(0.85) ? `fakturacie@${domain || "firma"}.example` : null;
+  const email = chance.often(0.85) ? `fakturacie@${domainOf(name)}.example` : null;
   return { type: "company", name, ...ids, isVatPayer: ids.vatId !== null, email, ...home };
+}
+
+/** Words repeat by the thousand; each is stripped of its accents once. */
+const plainWords = new Map<string, string>();
+const keptWords = 5_000;
+
+function plainWord(word: string): string {
+  const known = plainWords.get(word);
+  if (known !== undefined) return known;
+  const plain = latin(word)
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  if (plainWords.size < keptWords) plainWords.set(word, plain);
+  return plain;
+}
+
+function domainOf(name: string): string {
+  const parts = name
+    .split(" ")
+    .map(plainWord)
+    .filter((word) => word !== "");
+  return parts.join("-").slice(0, 40).replace(/-+$/, "") || "firma";
 }
 
 function personSk(chance: Chance): string {

@@ -21,6 +21,8 @@ export class Timeline {
   readonly count: number;
   readonly #plan: Plan;
   readonly #kind: DocumentKind;
+  /** Told once each; 0 where it was not asked for yet. */
+  readonly #issueDays: Int32Array;
   /** First index of each of the three years. */
   readonly #yearStarts: readonly { readonly year: number; readonly first: number }[];
 
@@ -28,6 +30,7 @@ export class Timeline {
     this.#plan = plan;
     this.#kind = kind;
     this.count = plan.volumes[kind];
+    this.#issueDays = new Int32Array(this.count);
     const firstYear = yearOf(plan.firstDay);
     this.#yearStarts = [0, 1, 2].map((n) => ({
       year: firstYear + n,
@@ -42,6 +45,15 @@ export class Timeline {
   }
 
   issueDay(index: number): number {
+    const known = this.#issueDays[index] ?? 0;
+    if (known !== 0) return known;
+    const day = this.#backdated(index);
+    this.#issueDays[index] = day;
+    return day;
+  }
+
+  /** One in seven was written a few days after it was issued, never in another year. */
+  #backdated(index: number): number {
     const day = this.writtenDay(index);
     const chance = chanceOf(this.#plan.seed, `issue-${this.#kind}`, index);
     if (!chance.often(0.15)) return day;

@@ -7,7 +7,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type Body =
+type Body =
   | { readonly kind: "nothing" }
   | { readonly kind: "value"; readonly value: JsonObject }
   | { readonly kind: "record"; readonly record: JsonObject }

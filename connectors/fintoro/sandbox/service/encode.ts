@@ -17,7 +17,7 @@ export interface Retouch {
   readonly duplicate: boolean;
 }
 
-export const noRetouch: Retouch = { rewrite: null, lie: null, emptyList: false, duplicate: false };
+const noRetouch: Retouch = { rewrite: null, lie: null, emptyList: false, duplicate: false };
 
 const pieceChars = 1_000_000;
 

@@ -31,6 +31,10 @@ export class Limiter {
     this.#options = options;
   }
 
+  get limit(): number {
+    return this.#options.limit;
+  }
+
   /** From now on; a running window keeps its end. */
   change(options: Partial<LimiterOptions>): void {
     if (options.kind !== undefined && options.kind !== this.#options.kind)

@@ -24,7 +24,7 @@ export function paged(
   return list(slice.map(view), paginatorOf({ base, page, perPage, total: ids.length, shown: slice.length }));
 }
 
-export interface PageFacts {
+interface PageFacts {
   readonly base: string;
   readonly page: number;
   readonly perPage: number;
@@ -33,7 +33,7 @@ export interface PageFacts {
 }
 
 /** The service's URLs name the page and drop every other parameter. */
-export function paginatorOf({ base, page, perPage, total, shown }: PageFacts): JsonObject {
+function paginatorOf({ base, page, perPage, total, shown }: PageFacts): JsonObject {
   const last = Math.max(1, Math.ceil(total / perPage));
   const url = (number: number) => `${base}?page=${number}`;
   const next = page < last ? url(page + 1) : null;

@@ -90,8 +90,9 @@ export class Service {
     const pauseMs = this.#pauseMs(visit.struck);
     await this.#sleep(pauseMs / 2);
     const answer = hit && !hit.allowed ? error(429, "Too Many Attempts.") : await this.#answer(visit);
+    const encoded = this.#encoded(visit, answer);
     await this.#sleep(pauseMs / 2);
-    await this.#reply(visit, answer, hit, response);
+    await this.#reply(visit, encoded, hit, response);
   }
 
   #receive(incoming: Incoming, request: IncomingMessage): Visit {
@@ -126,7 +127,7 @@ export class Service {
 
   async #answer(visit: Visit): Promise<Answer> {
     const fault = visit.struck.get("status");
-    if (fault) return faulty(fault.status, fault.retryAfterS, this.#parts.clock.nowMs());
+    if (fault) return this.#faulty(visit, fault.status, fault.retryAfterS);
     const refused = this.#refusal(visit);
     if (refused) return refused;
     const { request, incoming, bearer, route, language } = visit;
@@ -147,6 +148,24 @@ export class Service {
     const key = request.headers["idempotency-key"];
     if (!route.idempotent || typeof key !== "string" || key === "") return make();
     return this.#idempotency.answer(bearer.company, key, route, incoming.fullPath, input, make);
+  }
+
+  /** A status that the sandbox was told to answer. */
+  #faulty({ bearer }: Visit, status: number, retryAfterS: number | null | undefined): Answer {
+    const answer = error(status, texts[status] ?? "Server Error");
+    if (status !== 429) return answer;
+    const seconds = retryAfterS === undefined ? 1 : retryAfterS;
+    const limit = this.#parts.limiters[bearer?.company.index ?? 0]?.limit ?? 0;
+    const resetAt = Math.floor(this.#parts.clock.nowMs() / 1000) + (seconds ?? 1);
+    return {
+      ...answer,
+      headers: {
+        "X-RateLimit-Limit": String(limit),
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": String(resetAt),
+        ...(seconds !== null && { "Retry-After": String(seconds) }),
+      },
+    };
   }
 
   #refusal({ incoming, bearer, route }: Visit): Answer | null {
@@ -179,10 +198,11 @@ export class Service {
     }
   }
 
-  async #reply(visit: Visit, answer: Answer, hit: Hit | null, response: ServerResponse): Promise<void> {
+  /** The budget is told as it is now, at the end; the records are as they were when they were read. */
+  async #reply(visit: Visit, encoded: Encoded, hit: Hit | null, response: ServerResponse): Promise<void> {
     const { struck, requestId, language, incoming, request } = visit;
-    const encoded = this.#encoded(visit, answer, hit);
-    const headers = { "X-Request-Id": requestId, "Content-Language": language.tag, ...encoded.headers };
+    const told = { "X-Request-Id": requestId, "Content-Language": language.tag, ...hit?.headers() };
+    const headers = { ...told, ...encoded.headers };
     const full = { ...encoded, headers };
     this.#log(visit, struck.has("reset") || struck.has("hang") ? 0 : full.status);
     if (response.destroyed) return;
@@ -191,16 +211,13 @@ export class Service {
     await send(response, full, accepted);
   }
 
-  #encoded({ struck, request, incoming }: Visit, answer: Answer, hit: Hit | null): Encoded {
-    const encoded = encode(
-      { ...answer, headers: { ...answer.headers, ...hit?.headers() } },
-      {
-        rewrite: rewriteOf(struck),
-        lie: lieOf(struck, this.requests.total),
-        emptyList: struck.has("empty_list"),
-        duplicate: struck.has("duplicate_ids"),
-      },
-    );
+  #encoded({ struck, request, incoming }: Visit, answer: Answer): Encoded {
+    const encoded = encode(answer, {
+      rewrite: rewriteOf(struck),
+      lie: lieOf(struck, this.requests.total),
+      emptyList: struck.has("empty_list"),
+      duplicate: struck.has("duplicate_ids"),
+    });
     const url = `http://${request.headers.host ?? "127.0.0.1"}${incoming.fullPath}`;
     return alter(encoded, struck, { authorization: request.headers.authorization ?? "", url });
   }
@@ -236,15 +253,3 @@ const texts: Readonly<Record<number, string>> = {
   500: "Server Error",
   503: "Service Unavailable",
 };
-
-/** A status that the sandbox was told to answer. */
-function faulty(status: number, retryAfterS: number | null | undefined, nowMs: number): Answer {
-  const answer = error(status, texts[status] ?? "Server Error");
-  if (status !== 429) return answer;
-  const seconds = retryAfterS === undefined ? 1 : retryAfterS;
-  const told = {
-    "X-RateLimit-Remaining": "0",
-    "X-RateLimit-Reset": String(Math.floor(nowMs / 1000) + (seconds ?? 1)),
-  };
-  return { ...answer, headers: seconds === null ? told : { ...told, "Retry-After": String(seconds) } };
-}

@@ -85,7 +85,7 @@ export function seriesView(company: Company, series: Series) {
   };
 }
 
-export function nextNumberOf(company: Company, { pattern, nextNumber }: Series): string {
+function nextNumberOf(company: Company, { pattern, nextNumber }: Series): string {
   const { today } = company.settings;
   const month = new Date(today * 86_400_000).getUTCMonth() + 1;
   return formatNumber(pattern, { year: yearOf(today), month, counter: nextNumber });

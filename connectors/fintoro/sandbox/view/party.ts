@@ -4,7 +4,7 @@ import { lookup } from "../lookups/lookups.ts";
 import type { Client, ClientSnapshot, DeliveryAddress, Party, Subject, Supplier } from "../model/records.ts";
 import type { Json } from "./json.ts";
 
-export function countryOf(id: number | null, language: Language): Json {
+function countryOf(id: number | null, language: Language): Json {
   return id === null ? null : lookup("countries", id, language);
 }
 

@@ -1,4 +1,4 @@
-import { dateOf } from "../../ground/calendar.ts";
+import { dateOf, dayOf } from "../../ground/calendar.ts";
 import { decimal, divide } from "../../ground/money.ts";
 import { documentsOf, type Company } from "../../domain/company.ts";
 import { totalsOf } from "../../domain/totals.ts";
@@ -9,7 +9,7 @@ import { clientIdAt, dueDay } from "../../seed/documents.ts";
 /** What the seeds can tell of a document without telling the document: a list of 200,000 sorts by these. */
 export interface Columns {
   readonly number: (id: number) => string;
-  readonly issueDate: (id: number) => string;
+  readonly issueDay: (id: number) => number;
   readonly dueDate: (id: number) => string;
   readonly clientId: (id: number) => number;
 }
@@ -29,9 +29,9 @@ export function columnsOf(company: Company, kind: DocumentKind): Columns {
       (document) => document.number,
       (index) => books.timelines[kind].number(index),
     ),
-    issueDate: pick(
-      (document) => document.issueDate,
-      (index) => dateOf(books.timelines[kind].issueDay(index)),
+    issueDay: pick(
+      (document) => dayOf(document.issueDate),
+      (index) => books.timelines[kind].issueDay(index),
     ),
     dueDate: pick(
       (document) => document.dueDate ?? "",
@@ -55,7 +55,7 @@ export function sortKeyOf(
   const whole = (read: (document: Document) => string | number) => (id: number) =>
     read(table.get(id) as Document);
   if (sortBy === "number") return columns.number;
-  if (sortBy === "issueDate") return columns.issueDate;
+  if (sortBy === "issueDate") return columns.issueDay;
   if (sortBy === "dueDate") return columns.dueDate;
   if (sortBy === "deliveryDate") return whole((document) => document.deliveryDate ?? "");
   if (sortBy === "validityDate") return whole((document) => document.validityDate ?? "");

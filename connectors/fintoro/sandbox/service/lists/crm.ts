@@ -89,7 +89,7 @@ export function listLogs(call: Call): Answer {
   return paged(call, "/contact-activity-logs", [...byId.keys()], { most: 200, usual: 10 }, view);
 }
 
-export function targetExists(company: Company, { kind, id }: ActivityTarget): boolean {
+function targetExists(company: Company, { kind, id }: ActivityTarget): boolean {
   const { business_cases: cases, clients, suppliers } = company.tables;
   return (kind === "businessCase" ? cases : kind === "client" ? clients : suppliers).has(id);
 }

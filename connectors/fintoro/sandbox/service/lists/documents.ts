@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dayOf } from "../../ground/calendar.ts";
 import { balanceOf } from "../../domain/balance.ts";
 import { documentsOf, type Company } from "../../domain/company.ts";
 import { successorOf } from "../../domain/succession.ts";
@@ -85,14 +86,22 @@ function cheapTests(company: Company, kind: DocumentKind, wanted: Filters): Test
     const found = (text: string) => (kind === "order" ? text.startsWith(number) : text.includes(number));
     tests.push((id) => found(columns.number(id)));
   }
-  tests.push(...between(columns.issueDate, wanted.issueDateFrom, wanted.issueDateTo));
+  tests.push(...between(columns.issueDay, day(wanted.issueDateFrom), day(wanted.issueDateTo)));
   if (kind !== "order" && kind !== "quotation") {
     tests.push(...between(columns.dueDate, wanted.dueDateFrom, wanted.dueDateTo));
   }
   return tests;
 }
 
-function between(column: (id: number) => string, from: string | undefined, to: string | undefined): Test[] {
+function day(date: string | undefined): number | undefined {
+  return date === undefined ? undefined : dayOf(date);
+}
+
+function between<T extends number | string>(
+  column: (id: number) => T,
+  from: T | undefined,
+  to: T | undefined,
+): Test[] {
   const tests: Test[] = [];
   if (from !== undefined) tests.push((id) => column(id) >= from);
   if (to !== undefined) tests.push((id) => column(id) <= to);

@@ -97,7 +97,7 @@ function mentions({ language }: Call, party: Party, search: string | undefined):
 const registerSize = 400;
 const register: Subject[] = [];
 
-export function subjects(): readonly Subject[] {
+function subjects(): readonly Subject[] {
   if (register.length === 0) for (let i = 0; i < registerSize; i++) register.push(seededSubject(i));
   return register;
 }

@@ -45,7 +45,7 @@ function get(path: string, handle: (call: Call) => Answer): Route {
   return { method: "GET", path, scope: "read", handle };
 }
 
-export function found<T>(thing: T | undefined): T {
+function found<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Missing();
   return thing;
 }
@@ -165,7 +165,7 @@ function paymentRoutes(): Route[] {
   ];
 }
 
-export function expectPayable(company: Company, kind: DocumentKind, id: number): void {
+function expectPayable(company: Company, kind: DocumentKind, id: number): void {
   if (!payableKinds.includes(kind)) refuse("documentType", "in");
   if (!documentsOf(company, kind).has(id)) refuse("documentId", "exists");
 }
