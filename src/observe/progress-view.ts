@@ -24,21 +24,25 @@ export interface ResourceProgress {
   readonly changed: number;
 }
 
-/** Until the queue is empty, by the budget alone; null while the limit is not known. */
-export function etaMs({ queued, budget, windowMs }: ProgressView): number | null {
+/** Before this many requests a run's own pace says little. */
+const paceFromRequests = 30;
+
+/** Until the queue is empty, by the budget or by the pace so far, whichever is slower; null while the limit is not known. */
+export function etaMs({ queued, budget, windowMs, requests, elapsedMs }: ProgressView): number | null {
   if (queued === 0) return 0;
   if (budget.limit === null || budget.limit <= 0) return null;
+  const paceMs = requests < paceFromRequests ? 0 : Math.round((queued * elapsedMs) / requests);
   const atOnce = Math.max(0, budget.remaining ?? 0);
   const later = queued - atOnce;
-  if (later <= 0) return budget.waitMs;
+  if (later <= 0) return Math.max(budget.waitMs, paceMs);
   const nextWindowMs = atOnce > 0 ? windowMs : budget.waitMs;
-  return nextWindowMs + (Math.ceil(later / budget.limit) - 1) * windowMs;
+  return Math.max(paceMs, nextWindowMs + (Math.ceil(later / budget.limit) - 1) * windowMs);
 }
 
 /** The same for a collector of JSON lines. */
 export function progressFields(view: ProgressView): Readonly<Record<string, unknown>> {
   const resources = view.resources
-    .filter((resource) => resource.phase !== "waiting")
+    .filter(({ phase }) => phase !== "waiting" && phase !== "done")
     .map(({ name, ...facts }) => [name, facts]);
   return {
     company: view.company,

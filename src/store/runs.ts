@@ -32,6 +32,11 @@ export class Runs {
     this.db.prepare(sql).run(key, startedAt, id);
   }
 
+  sweptIn(id: number): RunRow["swept"] {
+    const swept = this.db.prepare("SELECT swept FROM _runs WHERE id = ?").pluck().get(id) as string;
+    return JSON.parse(swept) as Record<string, string>;
+  }
+
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {
     const sql = "UPDATE _runs SET finished_at = ?, outcome = ?, report = ? WHERE id = ?";
     this.db.prepare(sql).run(finishedAt, outcome, JSON.stringify(report), id);

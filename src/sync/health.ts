@@ -1,10 +1,11 @@
-import type { Manifest } from "../connector/manifest.ts";
+import { resourceNamed, type Manifest } from "../connector/manifest.ts";
 import { Parents } from "../store/parents.ts";
 import { Quarantine, type Quarantined } from "../store/quarantine.ts";
 import { Records } from "../store/records.ts";
 import { Runs, type RunRow } from "../store/runs.ts";
 import type { Db } from "../store/sqlite.ts";
 import { Queue, type QueueCount } from "../work/queue.ts";
+import { sweepKey, variantsOf } from "./plan.ts";
 import type { CompanyReport } from "./report.ts";
 import type { Trouble } from "./tally.ts";
 
@@ -68,25 +69,26 @@ function resourceHealth(
   return {
     name,
     ...records.counts(name),
-    sweptAt: sweptAt(manifest, name, reports),
+    sweptAt: sweptAt(manifest, name, runs),
     troubles: last?.troubles?.filter((trouble) => trouble.resource === name) ?? [],
     ...(stalest ? { stalestParent: stalest } : {}),
   };
 }
 
-/** What has no list of its own is as fresh as the stalest of what brings it. */
-function sweptAt(
-  manifest: Manifest,
-  name: string,
-  reports: readonly Partial<CompanyReport>[],
-): string | null {
-  const list = manifest.resources.find((resource) => resource.name === name)?.list;
-  if (list?.kind === "owned" || list?.kind === "parents") {
+/**
+ * From the runs' own rows, which are written as each list is closed: a run that was killed counts for what
+ * it had read. What has no list of its own is as fresh as the stalest of what brings it.
+ */
+function sweptAt(manifest: Manifest, name: string, runs: readonly RunRow[]): string | null {
+  const resource = resourceNamed(manifest, name);
+  const { list } = resource;
+  if (list.kind === "owned" || list.kind === "parents") {
     const sources = list.kind === "owned" ? list.by : list.parents;
-    const times = sources.map((source) => sweptAt(manifest, source.resource, reports));
-    return earliest(times);
+    return earliest(sources.map((source) => sweptAt(manifest, source.resource, runs)));
   }
-  return reports.find((report) => report.swept?.[name])?.swept?.[name] ?? null;
+  const variants = list.kind === "single" ? [""] : variantsOf(resource);
+  const keys = variants.map((variant) => sweepKey(name, variant));
+  return earliest(keys.map((key) => runs.find(({ swept }) => swept[key] !== undefined)?.swept[key] ?? null));
 }
 
 /** Of ISO times; null when one of them is missing. */

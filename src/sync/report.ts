@@ -23,7 +23,7 @@ export interface CompanyReport {
   readonly resumed: boolean;
   readonly requests: RequestCounts;
   readonly resources: Readonly<Record<string, ResourceCounts>>;
-  /** When each list was last read whole, in this run. */
+  /** When the reading of each list that is whole began, in this run or those it resumes; by `sweepKey`. */
   readonly swept: Readonly<Record<string, string>>;
   readonly troubles: readonly Trouble[];
   /** Columns that appeared because the service sent a field nobody knew. */

@@ -230,7 +230,7 @@ function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: 
     resumed: ending.resumed,
     requests: { ...tally.requests },
     resources: Object.fromEntries(tally.resources),
-    swept: Object.fromEntries(tally.swept),
+    swept: session ? runs.sweptIn(session.run) : {},
     troubles: tally.allTroubles(),
     new_columns: parts.notices.newColumns,
     missing_fields: [...parts.notices.missingFields].toSorted(),

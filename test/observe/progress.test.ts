@@ -27,7 +27,7 @@ describe("the live block", () => {
       "  banks     done     30 of 30",
       "  clients   failed   0",
       "  invoices  listing  1200 of 4800 25%  12 changed",
-      "  budget 0 of 120, next request in 12s · 57 requests made, 312 queued · about 2m 12s left",
+      "  budget 0 of 120, next request in 12s · 57 requests made, 312 queued · about 5m 56s left",
     ]);
   });
 
@@ -68,8 +68,14 @@ describe("the time left", () => {
     ["the rest fits the next window", 100, budget(120, 63), 60_000],
     ["the window is used up", 120, budget(120, 0, 7000), 7000],
     ["three windows more", 300, budget(120, 0, 7000), 127_000],
-  ])("%s", (_, queued, known, left) => {
-    expect(etaMs(view({ queued, budget: known }))).toBe(left);
+  ])("by the budget: %s", (_, queued, known, left) => {
+    expect(etaMs(view({ queued, budget: known, requests: 10 }))).toBe(left);
+  });
+
+  test("by the pace so far where that is slower than the budget allows", () => {
+    const slow = { requests: 50, elapsedMs: 100_000, queued: 30, budget: budget(60_000, 50_000) };
+    expect(etaMs(view(slow))).toBe(60_000);
+    expect(etaMs(view({ ...slow, requests: 3 }))).toBe(0);
   });
 });
 
@@ -106,7 +112,7 @@ describe("a long run", () => {
       company: "acme",
       requests: 57,
       queued: 5,
-      eta_ms: 0,
+      eta_ms: 5702,
       resources: { invoices: { phase: "listing", done: 2, total: 9, changed: 0 } },
     });
   });
