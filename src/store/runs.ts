@@ -37,6 +37,12 @@ export class Runs {
     return JSON.parse(swept) as Record<string, string>;
   }
 
+  /** When the last reading of this list that became whole began; null: never. */
+  lastSwept(key: string): string | null {
+    const sql = `SELECT s.value FROM _runs r, json_each(r.swept) s WHERE s.key = ? ORDER BY r.id DESC LIMIT 1`;
+    return (this.db.prepare(sql).pluck().get(key) as string | undefined) ?? null;
+  }
+
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {
     const sql = "UPDATE _runs SET finished_at = ?, outcome = ?, report = ? WHERE id = ?";
     this.db.prepare(sql).run(finishedAt, outcome, JSON.stringify(report), id);

@@ -32,7 +32,7 @@ export interface Health {
   readonly newColumns: readonly string[];
 }
 
-/** So many runs are looked through for when a resource was last read whole. */
+/** So many runs are looked through for the last one that asked for a resource. */
 const runsLookedAt = 200;
 
 export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health {
@@ -69,7 +69,7 @@ function resourceHealth(
   return {
     name,
     ...records.counts(name),
-    sweptAt: sweptAt(manifest, name, runs),
+    sweptAt: sweptAt(manifest, name, new Runs(db)),
     troubles: last?.troubles?.filter((trouble) => trouble.resource === name) ?? [],
     ...(stalest ? { stalestParent: stalest } : {}),
   };
@@ -79,7 +79,7 @@ function resourceHealth(
  * From the runs' own rows, which are written as each list is closed: a run that was killed counts for what
  * it had read. What has no list of its own is as fresh as the stalest of what brings it.
  */
-function sweptAt(manifest: Manifest, name: string, runs: readonly RunRow[]): string | null {
+function sweptAt(manifest: Manifest, name: string, runs: Runs): string | null {
   const resource = resourceNamed(manifest, name);
   const { list } = resource;
   if (list.kind === "owned" || list.kind === "parents") {
@@ -88,7 +88,7 @@ function sweptAt(manifest: Manifest, name: string, runs: readonly RunRow[]): str
   }
   const variants = list.kind === "single" ? [""] : variantsOf(resource);
   const keys = variants.map((variant) => sweepKey(name, variant));
-  return earliest(keys.map((key) => runs.find(({ swept }) => swept[key] !== undefined)?.swept[key] ?? null));
+  return earliest(keys.map((key) => runs.lastSwept(key)));
 }
 
 /** Of ISO times; null when one of them is missing. */
