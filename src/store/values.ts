@@ -29,12 +29,18 @@ function booleanCell(value: JsonValue): CellValue {
 }
 
 function integerCell(value: JsonValue): CellValue {
-  if (typeof value === "number") return Number.isSafeInteger(value) ? value : undefined;
+  if (typeof value === "number") return wholeNumber(value);
   const text = value instanceof NumberLiteral ? value.text : value;
   if (typeof text !== "string" || !/^-?\d{1,19}$/.test(text)) return undefined;
   const exact = BigInt(text);
   if (exact >= int64 || exact < -int64) return undefined;
   return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+}
+
+/** Past 2^53 every other integer is a plain number too: exact, but only a bigint is bound as an integer. */
+function wholeNumber(value: number): number | bigint | undefined {
+  if (Number.isSafeInteger(value)) return value;
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : undefined;
 }
 
 function decimalCell(value: JsonValue): CellValue {
