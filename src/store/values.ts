@@ -1,5 +1,5 @@
 import type { ColumnScalar } from "./columns.ts";
-import { NumberLiteral, type JsonValue } from "../json/literal.ts";
+import { integerOf, NumberLiteral, type JsonValue } from "../json/literal.ts";
 import { stringifyLossless } from "../json/stringify.ts";
 
 /** A value SQLite can hold in the column, or `undefined`: it cannot, and the record is quarantined. */
@@ -29,18 +29,11 @@ function booleanCell(value: JsonValue): CellValue {
 }
 
 function integerCell(value: JsonValue): CellValue {
-  if (typeof value === "number") return wholeNumber(value);
-  const text = value instanceof NumberLiteral ? value.text : value;
-  if (typeof text !== "string" || !/^-?\d{1,19}$/.test(text)) return undefined;
-  const exact = BigInt(text);
+  if (typeof value === "number" || value instanceof NumberLiteral) return integerOf(value) ?? undefined;
+  if (typeof value !== "string" || !/^-?\d{1,19}$/.test(value)) return undefined;
+  const exact = BigInt(value);
   if (exact >= int64 || exact < -int64) return undefined;
   return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
-}
-
-/** Past 2^53 every other integer is a plain number too: exact, but only a bigint is bound as an integer. */
-function wholeNumber(value: number): number | bigint | undefined {
-  if (Number.isSafeInteger(value)) return value;
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : undefined;
 }
 
 function decimalCell(value: JsonValue): CellValue {
@@ -67,7 +60,10 @@ function timestampCell(value: JsonValue): CellValue {
 
 /** Integers are bound as bigint: SQLite would otherwise keep them as REAL in an ANY column. */
 function anyCell(value: JsonValue): CellValue {
-  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (typeof value === "number") {
+    const whole = integerOf(value);
+    return whole === null ? value : BigInt(whole);
+  }
   if (typeof value === "boolean") return BigInt(value);
   if (typeof value === "string") return wellFormed(value);
   if (value instanceof NumberLiteral) {
