@@ -1,4 +1,6 @@
 import { messageOf } from "../base/errors.ts";
+import { integerOf, NumberLiteral, type JsonValue } from "../json/literal.ts";
+import { parseLossless } from "../json/parse.ts";
 import { ProtocolError } from "./errors.ts";
 import type { Operation } from "./operation.ts";
 import type { ServiceAnswer } from "./transport.ts";
@@ -34,10 +36,21 @@ function objectOf(operation: Operation, answer: ServiceAnswer): JsonObject {
 
 function parse(operation: Operation, answer: ServiceAnswer): unknown {
   try {
-    return JSON.parse(answer.body.toString("utf8"));
+    return plain(parseLossless(answer.body));
   } catch (error) {
     throw unusable(operation, answer, `is not JSON (${messageOf(error)})`, error);
   }
+}
+
+/**
+ * A whole number beyond 2^53 is a bigint, so that an id still names its record; any other that a double
+ * cannot hold is the nearest one, as its type says.
+ */
+function plain(value: JsonValue): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof NumberLiteral) return integerOf(value) ?? Number(value.text);
+  if (Array.isArray(value)) return value.map(plain);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
 }
 
 function unusable(operation: Operation, answer: ServiceAnswer, what: string, cause?: unknown): ProtocolError {

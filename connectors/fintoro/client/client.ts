@@ -23,6 +23,7 @@ export type FintoroClient = Special & { readonly [K in keyof Named]: Methods<Gro
 /**
  * The whole public API as typed methods. What the service would refuse is refused here first (kind
  * `usage`); its answers are handed on as they came; its errors are the transport's ServiceErrors.
+ * An id beyond 2^53, should one ever come, is a bigint whatever its type says: exact, and taken back as it is.
  */
 export function createClient(transport: Transport, parts: { readonly random?: Random } = {}): FintoroClient {
   const random = parts.random ?? systemRandom;
