@@ -17,7 +17,16 @@ export interface IdempotentOptions extends CallOptions {
 
 type IdOf<P> = P extends `${string}{${string}}${string}` ? [id: RecordId] : [];
 
-type InputOf<O> = O extends { readonly body: infer B extends z.ZodObject } ? [input: z.input<B>] : [];
+/** Nothing that is given to a method is changed by it, so what its giver may not change is good enough. */
+type Given<T> = T extends Blob
+  ? T
+  : T extends readonly (infer E)[]
+    ? readonly Given<E>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Given<T[K]> }
+      : T;
+
+type InputOf<O> = O extends { readonly body: infer B extends z.ZodObject } ? [input: Given<z.input<B>>] : [];
 
 type QueryOf<O> = O extends { readonly query: infer Q extends z.ZodObject }
   ? Partial<z.input<Q>> extends z.input<Q>
