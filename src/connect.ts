@@ -1,11 +1,13 @@
 import { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
 import { manifest } from "../connectors/fintoro/manifest.ts";
 import { systemClock } from "./base/clock.ts";
+import { MirrorError } from "./base/errors.ts";
 import { silentLog, type Log } from "./base/log.ts";
 import { systemRandom } from "./base/random.ts";
 import { createGovernor } from "./govern/create-governor.ts";
 import { openBudgetFile } from "./govern/sqlite-store.ts";
 import { createMemoryStore } from "./govern/store.ts";
+import { parseBaseUrl } from "./http/base-url.ts";
 import { createHttp } from "./http/create-http.ts";
 
 export interface ConnectOptions {
@@ -30,6 +32,8 @@ export interface Connection {
 
 export function connect(options: ConnectOptions): Connection {
   const { token, baseUrl = manifest.baseUrl, language = "en", log = silentLog, budgetFile } = options;
+  assertToken(token);
+  parseBaseUrl(baseUrl);
   const parts = { clock: systemClock, log };
   const store =
     budgetFile === undefined ? createMemoryStore() : openBudgetFile({ path: budgetFile, ...parts });
@@ -50,4 +54,12 @@ export function connect(options: ConnectOptions): Connection {
       store.close();
     },
   };
+}
+
+/** Found out here and not at the first request; and before a file is opened that nobody would close. */
+function assertToken(token: unknown): void {
+  if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return;
+  throw new MirrorError("usage", "connect: the token is missing or has characters that no token has", {
+    hint: "Give it as the service shows it, without spaces and line ends.",
+  });
 }
