@@ -78,6 +78,16 @@ describe("an answer", () => {
     await expect(giving(page).invoices.list()).resolves.toEqual(page);
   });
 
+  it("keeps numbers as they are written: ids beyond 2^53 exactly, amounts as JavaScript has them", async () => {
+    const text =
+      '{"id":9007199254740993,"total":0.1,"rate":1.00000000000000005,"__proto__":{"id":-9007199254740993}}';
+    const record = new Map(Object.entries(await giving(text).invoices.show(7)));
+    expect(record.get("id")).toBe(9_007_199_254_740_993n);
+    expect(record.get("total")).toBe(0.1);
+    expect(record.get("rate")).toBe(1);
+    expect(record.get("__proto__")).toEqual({ id: -9_007_199_254_740_993n });
+  });
+
   it("that is a file is its bytes", async () => {
     const bytes = Buffer.from([0x25, 0x50, 0x44, 0x46, 0x00, 0xff]);
     await expect(giving(bytes).invoices.pdf(7)).resolves.toEqual(bytes);
@@ -201,6 +211,14 @@ describe("types follow from the table", () => {
     expectTypeOf<Parameters<FintoroClient["warehouses"]["create"]>[1]>()
       .extract<object>()
       .not.toHaveProperty("idempotencyKey");
+  });
+
+  it("of bodies: what the caller may not change is good enough to send", () => {
+    type Mail = Parameters<FintoroClient["documentMails"]["send"]>[0];
+    expectTypeOf<readonly string[]>().toExtend<Mail["to"]>();
+    expectTypeOf<string[]>().toExtend<Mail["to"]>();
+    expectTypeOf<number[]>().not.toExtend<Mail["to"]>();
+    expectTypeOf<Mail>().not.toBeAny();
   });
 
   it("of paging: whole lists have no pages", () => {

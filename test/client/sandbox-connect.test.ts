@@ -1,0 +1,134 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { connect, ForbiddenError, MirrorError, NotFoundError, ServiceError } from "../../src/index.ts";
+import type { FintoroClient } from "../../src/index.ts";
+import { recordingLog } from "../support/http-client.ts";
+import { asked, connectTo, refusal } from "../support/live-client.ts";
+import { openSandbox } from "../support/sandbox.ts";
+
+function budgetFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-client-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, "firma.budget.db");
+}
+
+/** Asks until a permit does not come within a moment, at most thirty times. */
+async function useUp(client: FintoroClient): Promise<number> {
+  for (let sent = 0; sent < 30; sent++) {
+    const error = await client.lookups.units({ signal: AbortSignal.timeout(400) }).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    if (error) {
+      expect(error).toMatchObject({ kind: "stopped" });
+      return sent;
+    }
+  }
+  throw new Error("the budget has no end");
+}
+
+describe("a connection", () => {
+  it("speaks the language it was told to, English unless told", async () => {
+    const sandbox = await openSandbox();
+    const name = async (language?: string) => {
+      const { client } = connectTo(sandbox, language === undefined ? {} : { language });
+      return (await client.lookups.deliveryMethods()).at(1)?.name;
+    };
+    expect(await Promise.all([name(), name("sk"), name("cs")])).toEqual(["By post", "Poštou", "Poštou"]);
+  });
+
+  it("breaks off what is under way when it is closed, and sends nothing after", async () => {
+    const sandbox = await openSandbox();
+    sandbox.control.fault({ kind: "hang" });
+    const connection = connectTo(sandbox);
+    const { client } = connection;
+    const hanging = refusal(client.clients.list());
+    await expect.poll(() => asked(sandbox)).toHaveLength(1);
+    await connection.close();
+    expect(await hanging).toMatchObject({ kind: "stopped" });
+    expect(await refusal(client.whoami())).toBeInstanceOf(MirrorError);
+    expect(asked(sandbox)).toHaveLength(1);
+  });
+
+  it("may be closed twice", async () => {
+    const connection = connectTo(await openSandbox(), { budgetFile: budgetFile() });
+    await connection.close();
+    await expect(connection.close()).resolves.toBeUndefined();
+  });
+
+  it("tells its log what it tries again, and nobody its token", async () => {
+    const sandbox = await openSandbox();
+    const log = recordingLog();
+    const { client } = connectTo(sandbox, { log });
+    sandbox.control.fault({ kind: "echo_token", times: 1 });
+    const error = await refusal(client.clients.update(1, { name: "Ján" }));
+    sandbox.control.fault({ kind: "status", status: 503, times: 1 });
+    await client.whoami();
+    expect(log.lines.map(({ message }) => message)).toContain("a request failed and is tried again");
+    expect(JSON.stringify([log.lines, error, String(error)])).not.toContain(sandbox.token.slice(2));
+  });
+
+  it("gives errors that the library's own classes tell apart", async () => {
+    const sandbox = await openSandbox();
+    const { client } = connectTo(sandbox, { token: sandbox.readToken });
+    const missing = await refusal(client.orders.show(999_999));
+    const forbidden = await refusal(client.orders.delete(1));
+    expect([missing instanceof NotFoundError, forbidden instanceof ForbiddenError]).toEqual([true, true]);
+    expect([missing instanceof ServiceError, missing instanceof MirrorError]).toEqual([true, true]);
+  });
+
+  it.each(["fintoro", "ftp://app.fintoro.example", "http://app.fintoro.example", "https://me:x@h.example"])(
+    "to %s is refused before anything is opened",
+    (baseUrl) => {
+      const file = budgetFile();
+      expect(() => connect({ token: "1|x", baseUrl, budgetFile: file })).toThrow(
+        expect.objectContaining({ kind: "config", hint: expect.stringContaining("address") }),
+      );
+      expect(existsSync(file)).toBe(false);
+    },
+  );
+
+  it.each(["", "1|made\nup", " 1|made-up", "1|skrátený…", undefined as unknown as string])(
+    "with a token that cannot be one is refused, and does not show it: %j",
+    (token) => {
+      const file = budgetFile();
+      expect(() => connect({ token, budgetFile: file })).toThrow(
+        expect.objectContaining({ kind: "usage", message: expect.not.stringContaining("made") }),
+      );
+      expect(existsSync(file)).toBe(false);
+    },
+  );
+});
+
+describe("one company's budget", () => {
+  const scarce = { limit: 6, windowMs: 60_000 };
+
+  it("is shared by two connections that name the same file: neither is ever refused", async () => {
+    const sandbox = await openSandbox(scarce);
+    const shared = { budgetFile: budgetFile() };
+    const [first, second] = [connectTo(sandbox, shared), connectTo(sandbox, shared)];
+    const sent = await useUp(first.client);
+    expect(sent).toBeGreaterThan(0);
+    expect(await useUp(second.client)).toBe(0);
+    expect(asked(sandbox)).toEqual(Array.from({ length: sent }, () => "GET /units 200"));
+  });
+
+  it("is kept in the file for the connection after", async () => {
+    const sandbox = await openSandbox(scarce);
+    const shared = { budgetFile: budgetFile() };
+    const before = connectTo(sandbox, shared);
+    const sent = await useUp(before.client);
+    await before.close();
+    expect(await useUp(connectTo(sandbox, shared).client)).toBe(0);
+    expect(asked(sandbox)).toHaveLength(sent);
+  });
+
+  it("is found out by asking where no file is shared", async () => {
+    const sandbox = await openSandbox(scarce);
+    const sent = await useUp(connectTo(sandbox).client);
+    await useUp(connectTo(sandbox).client);
+    expect(asked(sandbox).length).toBeGreaterThan(sent);
+  });
+});
