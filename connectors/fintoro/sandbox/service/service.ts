@@ -46,6 +46,9 @@ interface Visit {
 
 const english: Language = { id: 2, code: "en", tag: "en" };
 
+/** Longer than a limiter's window, so that who waits for the next one finds the connection still there. */
+const keepAliveMs = 75_000;
+
 /** The HTTP face of the sandbox. Everything it knows lives in memory and dies with the process. */
 export class Service {
   readonly requests = new RequestRing();
@@ -65,6 +68,7 @@ export class Service {
         response.destroy();
       });
     });
+    this.#server.keepAliveTimeout = keepAliveMs;
   }
 
   async listen(port: number): Promise<number> {
