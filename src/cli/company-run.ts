@@ -119,6 +119,7 @@ async function perform(
         scrubAllowance: Math.floor(config.rateLimit.scrubShare * hourlyBudget(manifest)),
         concurrency: config.http.concurrency,
         signal,
+        graceMs: config.http.timeoutMs,
       },
     );
   } finally {

@@ -33,8 +33,8 @@ export interface EngineOptions {
   readonly concurrency: number;
   /** Aborts waiting and what is in flight; what was committed stays. */
   readonly signal: AbortSignal;
-  /** Called after every answer. */
-  readonly onStep?: () => void;
+  /** The run's time is over: what is in flight may finish, nothing new begins. */
+  readonly closed: AbortSignal;
 }
 
 type Settled = Exclude<Consequence, { kind: "stop" | "drain" }>;
@@ -48,8 +48,8 @@ export class Engine {
   /** By resource: the listed record that is asked whether the route answers at all. */
   private readonly canaries = new Map<string, RecordId>();
   private failuresInARow = 0;
-  /** A limit was reached: what is in flight may finish, nothing new begins. */
-  private draining = false;
+  /** The run's requests are used up: what is in flight may finish, nothing new begins. */
+  private full = false;
   private fatal: unknown = null;
 
   constructor(session: Session, options: EngineOptions) {
@@ -68,7 +68,18 @@ export class Engine {
     }
     await Promise.allSettled(this.active);
     if (this.fatal) throw this.fatal;
-    return this.draining ? "drained" : "done";
+    return this.draining && this.hasMore() ? "drained" : "done";
+  }
+
+  private hasMore(): boolean {
+    const { queue, clock } = this.session;
+    const work = queue.lease(clock.nowMs(), this.resources);
+    if (work) queue.release(work);
+    return work !== null || queue.nextRetryMs(this.resources) !== null;
+  }
+
+  private get draining(): boolean {
+    return this.full || this.options.closed.aborted;
   }
 
   private start(signal: AbortSignal): boolean {
@@ -79,7 +90,6 @@ export class Engine {
     void task.finally(() => {
       this.active.delete(task);
       this.session.queue.release(work);
-      this.options.onStep?.();
     });
     return true;
   }
@@ -88,7 +98,8 @@ export class Engine {
   private async waitForRetry(signal: AbortSignal): Promise<boolean> {
     const dueMs = this.session.queue.nextRetryMs(this.resources);
     if (dueMs === null) return false;
-    await this.session.clock.sleep(Math.max(1, dueMs - this.session.clock.nowMs()), signal);
+    const until = AbortSignal.any([signal, this.options.closed]);
+    await this.session.clock.sleep(Math.max(1, dueMs - this.session.clock.nowMs()), until);
     return true;
   }
 
@@ -150,7 +161,7 @@ export class Engine {
       this.end(error);
       return;
     }
-    if (consequence.kind === "drain") this.draining = true;
+    if (consequence.kind === "drain") this.full = true;
     else if (consequence.kind === "stop") this.end(error);
     else this.session.mirror.apply(() => this.settle(resource, work, error, reading, consequence));
   }

@@ -17,6 +17,7 @@ export interface IdentifyParts {
   readonly token: string;
   readonly random: Random;
   readonly acceptIdentity: boolean;
+  readonly signal: AbortSignal;
   readonly onRequest: () => void;
   readonly onNotice: (message: string) => void;
 }
@@ -103,7 +104,15 @@ function ask(
   query: ServiceRequest["query"] = {},
 ): Promise<ServiceAnswer> {
   const lane: Lane = "list";
-  return parts.transport.send({ method: "GET", path, query, expect: "json", lane, onSent: parts.onRequest });
+  return parts.transport.send({
+    method: "GET",
+    path,
+    query,
+    expect: "json",
+    lane,
+    signal: parts.signal,
+    onSent: parts.onRequest,
+  });
 }
 
 function nameIn(body: Buffer, field: string): string {

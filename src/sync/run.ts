@@ -18,6 +18,7 @@ import { releaseNameless } from "./nameless.ts";
 import type { Unfinished } from "./plan.ts";
 import type { CompanyReport, Outcome, ReportedError } from "./report.ts";
 import { seedRun } from "./seeds.ts";
+import { stopSignal } from "./stop-signal.ts";
 import type { Session } from "./session.ts";
 import type { Tally } from "./tally.ts";
 import { takeSingle } from "./take-list.ts";
@@ -52,8 +53,11 @@ export interface RunOptions {
   /** Details that the scrub may read again in this run. */
   readonly scrubAllowance: number;
   readonly concurrency: number;
+  /** Interrupts: waiting and what is in flight are broken off. */
   readonly signal: AbortSignal;
-  readonly onStep?: () => void;
+  /** The run's time is over: what is in flight may finish within `graceMs`. */
+  readonly closed?: AbortSignal;
+  readonly graceMs?: number;
 }
 
 /** One run of one company, from the question who we are to the report. Never throws for what the report can say. */
@@ -62,12 +66,15 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
   const runs = new Runs(parts.mirror.db);
   let session: Session | null = null;
   let resumed = false;
+  const { concurrency, closed = new AbortController().signal, graceMs = 30_000 } = options;
+  const signal = stopSignal(options.signal, closed, graceMs);
   try {
     const identified = await identify({
       mirror: parts.mirror,
       transport: parts.transport,
       token: parts.token,
       random: parts.random,
+      signal,
       acceptIdentity: options.acceptIdentity,
       onRequest: () => parts.tally.sent("list"),
       onNotice: (message) => parts.log.warn(message),
@@ -76,20 +83,22 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
     session = begun.session;
     resumed = begun.resumed;
     const { transport } = parts;
-    const { concurrency, signal, onStep } = options;
-    const ended = await new Engine(session, { transport, concurrency, signal, onStep }).run();
+    const ended = await new Engine(session, { transport, concurrency, signal, closed }).run();
     learnBusinessId(parts.mirror);
-    const outcome = options.signal.aborted
-      ? "interrupted"
-      : ended === "drained"
-        ? "stopped"
-        : outcomeOf(session, resumed);
+    const early = options.signal.aborted ? "interrupted" : ended === "drained" ? "stopped" : null;
+    const outcome = early ?? outcomeOf(session, resumed);
     return conclude(parts, session, runs, { outcome, startedAtMs, resumed });
   } catch (error) {
-    const outcome = options.signal.aborted ? "interrupted" : outcomeOfError(error);
+    const outcome = stoppedBy(options.signal, closed) ?? outcomeOfError(error);
     if (outcome === null) throw error;
     return conclude(parts, session, runs, { outcome, startedAtMs, resumed, error: reported(error) });
   }
+}
+
+/** Null: nobody wanted it to end early. */
+function stoppedBy(interrupt: AbortSignal, closed: AbortSignal): Outcome | null {
+  if (interrupt.aborted) return "interrupted";
+  return closed.aborted ? "stopped" : null;
 }
 
 function begin(

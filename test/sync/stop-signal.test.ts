@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { stopSignal } from "../../src/sync/stop-signal.ts";
+
+const never = new AbortController().signal;
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+test("an interruption breaks off at once", () => {
+  const now = new AbortController();
+  const signal = stopSignal(now.signal, never, 60_000);
+  expect(signal.aborted).toBe(false);
+  now.abort();
+  expect(signal.aborted).toBe(true);
+});
+
+test("when the time is over, what is in flight has as long as a request may take, and no longer", async () => {
+  const closed = new AbortController();
+  const signal = stopSignal(never, closed.signal, 30);
+  await wait(60);
+  expect(signal.aborted).toBe(false);
+  closed.abort();
+  expect(signal.aborted).toBe(false);
+  await wait(90);
+  expect(signal.aborted).toBe(true);
+});
+
+test("a time that was over before the run began counts as well", async () => {
+  const signal = stopSignal(never, AbortSignal.abort(), 10);
+  await wait(60);
+  expect(signal.aborted).toBe(true);
+});
