@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/base/random.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import { endOf, killedWhen, startSync, syncUntil, writeConfig } from "../support/crash.ts";
-import { count, expectEqual } from "../support/equal.ts";
-import { expectReplayable, expectTombstonesTrue } from "../support/scenario.ts";
+import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
 import { floorOf, spentOn, truthOf } from "../support/truth.ts";
 
 const concurrency = 6;

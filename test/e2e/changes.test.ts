@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
-import { count, expectEqual, look } from "../support/equal.ts";
+import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/equal.ts";
 import { truthOf } from "../support/truth.ts";
 import { jsonReply } from "../support/proxy.ts";
-import { expectReplayable, expectTombstonesTrue } from "../support/scenario.ts";
 
 const dayMs = 24 * 3_600_000;
 

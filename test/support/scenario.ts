@@ -1,71 +1,108 @@
-import { expect } from "vitest";
-import type { Company } from "./company.ts";
-import { look } from "./equal.ts";
-import { truthOf, type Truth } from "./truth.ts";
+import type { Control } from "../../connectors/fintoro/sandbox/control.ts";
+import type { TableName } from "../../connectors/fintoro/sandbox/model/catalogue.ts";
+import { Invalid, Missing } from "../../connectors/fintoro/sandbox/rules/problems.ts";
+import type { Random } from "../../src/base/random.ts";
+import type { Company } from "./open-company.ts";
+import { jsonReply, type Breakage, type Reply } from "./proxy.ts";
 
-/** I5: whatever the mirror calls deleted is really absent from the service. */
-export function expectTombstonesTrue(company: Company, truth: Truth = truthOf(company.sandbox)): void {
-  const wrong = look(company.file, (db) =>
-    [...truth].flatMap(([table, records]) => {
-      const ids = db
-        .prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NOT NULL`)
-        .pluck()
-        .all() as number[];
-      return ids
-        .filter((id) => records.has(String(id)))
-        .map((id) => `${table} ${id}: deleted here, live in the service`);
-    }),
-  );
-  expect(wrong).toEqual([]);
+/** Chance with a memory of nothing but its seed. */
+export interface Dice {
+  chance(probability: number): boolean;
+  below(limit: number): number;
+  one<T>(list: readonly T[]): T;
 }
 
-interface Change {
-  readonly resource: string;
-  readonly record_id: number;
-  readonly op: string;
-  readonly before: string | null;
-  readonly after: string | null;
+export function diceOf(random: Random): Dice {
+  const below = (limit: number) => Math.floor(random.next() * limit);
+  return {
+    below,
+    chance: (probability) => random.next() < probability,
+    one: (list) => {
+      const thing = list[below(list.length)];
+      if (thing === undefined) throw new Error("broken promise: there is something to choose from");
+      return thing;
+    },
+  };
 }
 
-/** I2: the change log from 0 gives exactly the live records, and each `before` is what stood there. */
-export function expectReplayable(company: Company): void {
-  const wrong = look(company.file, (db) => {
-    const live = new Map<string, string>();
-    const odd: string[] = [];
-    for (const change of db.prepare("SELECT * FROM _changes ORDER BY seq").iterate() as Iterable<Change>) {
-      const key = `${change.resource} ${change.record_id}`;
-      if ((live.get(key) ?? null) !== change.before) odd.push(`${key}: ${change.op} over something else`);
-      if ((change.op === "insert") !== !live.has(key)) odd.push(`${key}: ${change.op} where it cannot be`);
-      if (change.after === null) live.delete(key);
-      else live.set(key, change.after);
-    }
-    return [...odd, ...notLive(db, live)];
-  });
-  expect(wrong.slice(0, 20)).toEqual([]);
+type Mutation = (control: Control, dice: Dice) => void;
+
+function someId(control: Control, dice: Dice, table: TableName): number {
+  const ids = [...(control.snapshot().get(table)?.keys() ?? [])];
+  if (ids.length === 0) throw new Missing();
+  return dice.one(ids);
 }
 
-function notLive(
-  db: Parameters<Parameters<typeof look>[1]>[0],
-  replayed: ReadonlyMap<string, string>,
-): string[] {
-  const rows = db.prepare("SELECT resource, id, json FROM _raw").all() as {
-    resource: string;
-    id: number;
-    json: string;
-  }[];
-  const tables = [...new Set(rows.map(({ resource }) => resource))];
-  const gone = new Set(
-    tables.flatMap((table) =>
-      (db.prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NOT NULL`).pluck().all() as number[]).map(
-        (id) => `${table} ${id}`,
-      ),
-    ),
-  );
-  const live = new Map(rows.map(({ resource, id, json }) => [`${resource} ${id}`, json]));
-  const missing = [...live].filter(([key, json]) => !gone.has(key) && replayed.get(key) !== json);
-  const extra = [...replayed.keys()].filter((key) => !live.has(key) || gone.has(key));
-  return [
-    ...missing.map(([key]) => `${key}: not what the log gives`),
-    ...extra.map((key) => `${key}: only in the log`),
-  ];
+const removable = [
+  "orders",
+  "quotations",
+  "invoices",
+  "credit_notes",
+  "proformas",
+  "suppliers",
+  "clients",
+] as const;
+const others = [
+  "business_cases",
+  "business_case_statuses",
+  "document_payments",
+  "contact_activity_logs",
+] as const;
+const documents = ["orders", "quotations", "invoices", "credit_notes", "proformas"] as const;
+
+const mutations: readonly Mutation[] = [
+  (control, dice) => control.remove(dice.one(removable), someId(control, dice, dice.one(removable))),
+  (control, dice) => {
+    const table = dice.one([...removable, ...others]);
+    control.remove(table, someId(control, dice, table));
+  },
+  (control, dice) => void control.create("suppliers", { name: `Dodávateľ ${dice.below(1_000)} 🌲` }),
+  (control, dice) =>
+    void control.create("clients", { name: `=Klient "${dice.below(1_000)}"`, type: "company" }),
+  (control, dice) =>
+    void control.create("business_case_statuses", { name: `Stav ${dice.below(99)}`, color: "#00ff00" }),
+  (control, dice) => {
+    const clientId = someId(control, dice, "clients");
+    void control.create("business_cases", { name: `Prípad ${dice.below(99)}`, clientId });
+  },
+  (control, dice) => {
+    const clientId = someId(control, dice, "clients");
+    void control.create("contact_activity_logs", {
+      clientId,
+      type: "note",
+      metadata: { content: "Volal\nznova" },
+    });
+  },
+  (control, dice) => {
+    const table = dice.one(documents);
+    control.alter(table, someId(control, dice, table), { issueDate: `2026-11-0${1 + dice.below(9)}` });
+  },
+  (control, dice) => {
+    const table = dice.one(documents);
+    control.alter(table, someId(control, dice, table), { note: `Poznámka ${dice.below(1_000)}` });
+  },
+  (control, dice) =>
+    control.alter("clients", someId(control, dice, "clients"), { name: `Iné meno ${dice.below(99)}` }),
+  (control, dice) =>
+    control.alter("price_list_items", someId(control, dice, "price_list_items"), { ean: null }),
+  (control, dice) => control.setToday(`2026-12-${10 + dice.below(20)}`),
+  (control, dice) => control.rename(`Firma ${dice.below(9)}`),
+];
+
+/** Something happens in the service; what its rules forbid does not. */
+export function mutate({ sandbox }: Company, dice: Dice): void {
+  try {
+    dice.one(mutations)(sandbox.control, dice);
+  } catch (error) {
+    if (!(error instanceof Invalid || error instanceof Missing)) throw error;
+  }
 }
+
+export const hiccups: readonly (() => Reply | Breakage)[] = [
+  () => jsonReply(500, { message: "Server Error" }),
+  () => jsonReply(503, { message: "Service Unavailable" }),
+  () => "reset",
+  () => "half",
+  () => jsonReply(200, '{"data":[{"id":1,"na'),
+  () => ({ status: 200, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Soon</h1>") }),
+];

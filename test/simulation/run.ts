@@ -1,0 +1,47 @@
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/base/errors.ts";
+import { simulate, type Story } from "./simulate.ts";
+
+/** `--seeds N --minutes M --from S` tells many stories; `--seed S` tells one again. Exit 1 if one breaks. */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000000" },
+    minutes: { type: "string", default: "10" },
+    from: { type: "string", default: "1" },
+    seed: { type: "string" },
+  },
+});
+
+const one = values.seed === undefined ? null : Number(values.seed);
+const from = one ?? Number(values.from);
+const until = one === null ? from + Number(values.seeds) : one + 1;
+const endMs = performance.now() + Number(values.minutes) * 60_000;
+
+let broken = 0;
+let told = 0;
+for (let seed = from; seed < until && (one !== null || performance.now() < endMs); seed++) {
+  const story = await tell(seed);
+  told += 1;
+  if (story.broken.length > 0) broken += 1;
+  if (story.broken.length > 0 || one !== null) print(story);
+}
+process.stdout.write(`${told} seeds from ${from}, ${broken} broken\n`);
+process.exitCode = broken > 0 ? 1 : 0;
+
+async function tell(seed: number): Promise<Story> {
+  try {
+    return await simulate(seed);
+  } catch (error) {
+    const stack = error instanceof Error ? error.stack : undefined;
+    return { seed, events: [], broken: [stack ?? messageOf(error)] };
+  }
+}
+
+function print({ seed, events, broken: what }: Story): void {
+  const lines = [
+    `seed ${seed}`,
+    ...events.map((event) => `  ${event}`),
+    ...what.map((one) => `  BROKEN ${one}`),
+  ];
+  process.stdout.write(`${lines.join("\n")}\n  again: npm run simulate -- --seed ${seed}\n`);
+}

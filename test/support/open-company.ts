@@ -1,0 +1,173 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
+import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import type { Log } from "../../src/base/log.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { Transport } from "../../src/connector/transport.ts";
+import { createGovernor } from "../../src/govern/create-governor.ts";
+import { gatedGovernor } from "../../src/govern/gate.ts";
+import type { Governor } from "../../src/govern/governor.ts";
+import { createMemoryStore } from "../../src/govern/store.ts";
+import { createHttp } from "../../src/http/create-http.ts";
+import { openMirror, type Mirror } from "../../src/store/mirror.ts";
+import type { CompanyReport } from "../../src/sync/report.ts";
+import { runSync, type RunOptions } from "../../src/sync/run.ts";
+import { Tally } from "../../src/sync/tally.ts";
+import { startProxy, type FaultProxy } from "./proxy.ts";
+
+/** One company: the service it lives in, the way to it, and the folder its mirror stands in. */
+export interface Company {
+  readonly sandbox: Sandbox;
+  readonly proxy: FaultProxy;
+  readonly folder: string;
+  /** The mirror's file. */
+  readonly file: string;
+  /** What the runs said, all levels. */
+  readonly said: string[];
+  /** From now on the service answers with these faults, until `recover`. */
+  suffer(...faults: Fault[]): void;
+  /** No fault any more, neither in the service nor on the way to it. */
+  recover(): void;
+}
+
+const testDay = "2026-11-20";
+
+/** A sandbox, a proxy before it and an empty folder; the caller closes them. */
+export async function openCompany(
+  options: SandboxOptions = {},
+): Promise<Company & { close(): Promise<void> }> {
+  const sandbox = await startSandbox({ today: testDay, limit: 1_000_000, records: 20, ...options });
+  const proxy = await startProxy(sandbox.url);
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-e2e-"));
+  return {
+    ...{ sandbox, proxy, folder, file: path.join(folder, "acme.db"), said: [] },
+    suffer: (...faults) => faults.forEach((fault) => sandbox.control.fault(fault)),
+    recover: () => {
+      sandbox.control.clearFaults();
+      proxy.clear();
+    },
+    close: async () => {
+      await proxy.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where a file costs no disk: a process that dies loses nothing there either. */
+export function memoryFolder(): string {
+  return existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+}
+
+export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
+  /** Table names; all of them when not given. */
+  readonly resources?: readonly string[];
+  readonly token?: string;
+  readonly language?: string;
+  readonly timeoutMs?: number;
+  readonly attempts?: number;
+  readonly maxResponseBytes?: number;
+  /** Wall clock of the run; waiting inside the run takes no real time. */
+  readonly startAtMs?: number;
+  readonly governor?: Governor;
+  readonly mostRequests?: number;
+  /** Stands between the run and the wire. */
+  readonly wrap?: (transport: Transport) => Transport;
+  readonly onMirror?: (mirror: Mirror) => void;
+}
+
+/** One run, in this process, with the parts that the command line would build. */
+export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
+  const clock = hastyClock(options.startAtMs);
+  const log = loggingTo(company.said);
+  const notices = { newColumns: [] as string[], missingFields: new Set<string>() };
+  const mirror = await openMirror(company.file, manifest, {
+    onNewColumn: ({ table, column }) => notices.newColumns.push(`${table}.${column.name}`),
+    onMissing: (resource, paths) => paths.forEach((one) => notices.missingFields.add(`${resource}.${one}`)),
+  });
+  options.onMirror?.(mirror);
+  const transport = transportTo(company, options, log);
+  const rateLimited = () => transport.stats().rateLimited;
+  const token = options.token ?? company.sandbox.token;
+  const wrapped = options.wrap?.(transport) ?? transport;
+  const parts = {
+    mirror,
+    transport: wrapped,
+    clock,
+    random: seededRandom(1),
+    log,
+    token,
+    tally: new Tally(),
+    rateLimited,
+    notices,
+  };
+  try {
+    return await runSync(parts, { ...defaultRun, ...options, resources: resourcesNamed(options.resources) });
+  } finally {
+    mirror.close();
+    await transport.close();
+  }
+}
+
+const defaultRun: RunOptions = {
+  resources: manifest.resources,
+  full: false,
+  allowMassDelete: false,
+  acceptIdentity: false,
+  parentsPerRun: null,
+  scrubAllowance: 0,
+  concurrency: 6,
+  signal: new AbortController().signal,
+};
+
+function resourcesNamed(names: readonly string[] | undefined) {
+  return names ? manifest.resources.filter((resource) => names.includes(resource.name)) : manifest.resources;
+}
+
+function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
+  const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
+  const governor = options.governor ?? aGovernor(systemClock);
+  return createHttp({
+    ...{ baseUrl: proxy.baseUrl, token, language, timeoutMs, attempts, log },
+    ...{
+      clock: systemClock,
+      random: seededRandom(2),
+      userAgent: "test",
+      concurrency: options.concurrency ?? 6,
+    },
+    ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
+    backoff: { baseMs: 1, capMs: 4 },
+    governor: mostRequests === undefined ? governor : gatedGovernor(governor, { mostRequests }),
+  });
+}
+
+export function aGovernor(clock: Clock, windowMs = 60_000): Governor {
+  return createGovernor({ store: createMemoryStore(), clock, reserveShare: 0, windowMs });
+}
+
+/** Real time, but whoever sleeps is there at once. */
+export function hastyClock(startAtMs: number = Date.now()): Clock {
+  let skippedMs = 0;
+  const begunMs = systemClock.monotonicMs();
+  const passedMs = () => systemClock.monotonicMs() - begunMs + skippedMs;
+  return {
+    nowMs: () => Math.floor(startAtMs + passedMs()),
+    monotonicMs: () => begunMs + passedMs(),
+    sleep: async (ms, signal) => {
+      if (signal?.aborted) return;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (!signal?.aborted) skippedMs += ms;
+    },
+  };
+}
+
+function loggingTo(said: string[]): Log {
+  const line = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
+    void said.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`);
+  return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+}
