@@ -1,23 +1,13 @@
 import { messageOf, MirrorError } from "../base/errors.ts";
-import type { RecordId } from "../base/ids.ts";
-import { InvalidError, ServiceError } from "../connector/errors.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { ServiceAnswer, Transport } from "../connector/transport.ts";
-import {
-  parentIdOf,
-  recordOf,
-  requestFor,
-  type ChildPayload,
-  type PagePayload,
-} from "../extract/requests.ts";
+import { requestFor } from "../extract/requests.ts";
 import type { Cause, Reading } from "../store/reading.ts";
-import { pageTarget, recordTarget, type Work } from "../work/item.ts";
-import { consequenceOf, type Consequence } from "./failure.ts";
-import { verdictOnGone } from "./gone.ts";
-import { awayAfter, mostAttempts, retryDelayMs, smallerPages } from "./limits.ts";
-import { removeRecord } from "./remove.ts";
-import { mayRemove, type Session } from "./session.ts";
-import { askWhetherGone, holdMassDelete } from "./settle.ts";
+import type { Work } from "../work/item.ts";
+import { consequenceOf } from "./failure.ts";
+import { awayAfter } from "./limits.ts";
+import type { Session } from "./session.ts";
+import { requestIdOf, settleFailure } from "./settle-failure.ts";
 import { takeChildList } from "./take-child.ts";
 import { takeDetail } from "./take-detail.ts";
 import { takeList } from "./take-list.ts";
@@ -37,16 +27,12 @@ export interface EngineOptions {
   readonly closed: AbortSignal;
 }
 
-type Settled = Exclude<Consequence, { kind: "stop" | "drain" }>;
-
 export class Engine {
   private readonly session: Session;
   private readonly options: EngineOptions;
   private readonly active = new Set<Promise<void>>();
   private readonly stop = new AbortController();
   private readonly resources: readonly string[];
-  /** By resource: the listed record that is asked whether the route answers at all. */
-  private readonly canaries = new Map<string, RecordId>();
   private failuresInARow = 0;
   /** The run's requests are used up: what is in flight may finish, nothing new begins. */
   private full = false;
@@ -163,137 +149,11 @@ export class Engine {
     }
     if (consequence.kind === "drain") this.full = true;
     else if (consequence.kind === "stop") this.end(error);
-    else this.session.mirror.apply(() => this.settle(resource, work, error, reading, consequence));
+    else
+      this.session.mirror.apply(() =>
+        settleFailure(this.session, resource, work, error, reading, consequence),
+      );
   }
-
-  private settle(resource: Resource, work: Work, error: unknown, reading: Reading, what: Settled): void {
-    const { queue, clock } = this.session;
-    switch (what.kind) {
-      case "gone":
-        this.settleGone(resource, work, error as ServiceError, reading);
-        return;
-      case "ask parent":
-        this.askParent(work, error, reading);
-        return;
-      case "smaller page":
-        this.shrinkPage(resource, work, error);
-        return;
-      case "hold":
-        this.hold(resource, what.why, error);
-        return;
-      case "retry":
-        queue.failed(work, messageOf(error), clock.nowMs() + what.afterMs);
-        return;
-      case "dead":
-        this.bury(work, error);
-    }
-  }
-
-  private settleGone(resource: Resource, work: Work, error: ServiceError, reading: Reading): void {
-    const { queue } = this.session;
-    const id = recordOf(work);
-    const verdict = verdictOnGone(this.session, resource, error, id);
-    if (verdict.kind === "gone") {
-      if (work.kind !== "confirm" && !mayRemove(this.session, resource.name, 1)) {
-        holdMassDelete(this.session, resource, 1 + (this.session.removals.get(resource.name) ?? 0));
-        queue.failed(work, "held: a mass deletion", null);
-        return;
-      }
-      if (removeRecord(this.session, resource, id, reading)) queue.done(work, reading.sentSeq);
-      return;
-    }
-    if (verdict.kind === "unproven")
-      this.bury(work, new MirrorError("protocol", `not removed: ${verdict.why}`));
-    else this.askCanary(resource, work, verdict.canary, reading);
-  }
-
-  /** Reads a record that the list has just shown, and this one again after it. */
-  private askCanary(resource: Resource, work: Work, canary: RecordId, reading: Reading): void {
-    const { queue, clock } = this.session;
-    const asked = this.canaries.get(resource.name);
-    if (asked === undefined) {
-      this.canaries.set(resource.name, canary);
-      askWhetherGone(this.session, resource.name, canary, "canary", reading, "list");
-    } else if (mustGiveUp(work, asked, queue.isReady(resource.name, recordTarget(asked)))) {
-      const why = "records that the list shows answer 404 as well";
-      this.bury(work, new MirrorError("protocol", `not removed: ${why}`));
-      return;
-    }
-    queue.failed(work, "waiting for proof of the route", clock.nowMs() + retryDelayMs(work.attempts));
-  }
-
-  private askParent(work: Work, error: unknown, reading: Reading): void {
-    const payload = work.payload as ChildPayload;
-    if (work.attempts >= 2 || !this.session.selected.has(payload.parent)) {
-      this.bury(work, error);
-      return;
-    }
-    const { queue, clock } = this.session;
-    queue.failed(work, messageOf(error), clock.nowMs() + retryDelayMs(work.attempts + 1));
-    queue.add({
-      kind: "confirm",
-      resource: payload.parent,
-      target: recordTarget(parentIdOf(payload)),
-      lane: "list",
-      reason: "child list refused",
-      dirtySeq: reading.receivedSeq,
-    });
-  }
-
-  private shrinkPage(resource: Resource, work: Work, error: unknown): void {
-    const payload = work.payload as PagePayload;
-    const own = resource.list.kind === "paged" ? resource.list.perPage : 0;
-    const smaller = smallerPages.find((size) => size < (payload.perPage ?? own));
-    if (smaller === undefined) {
-      this.hold(resource, "failed", error);
-      return;
-    }
-    const { queue, log, mirror } = this.session;
-    log.warn(
-      `${resource.name}: the service refuses ${payload.perPage ?? own} records per page; asking for ${smaller}`,
-    );
-    queue.drop(resource.name, `page:${payload.variant}:`);
-    queue.add({
-      kind: "list",
-      resource: resource.name,
-      target: pageTarget(payload.variant, 1),
-      lane: "list",
-      reason: "sweep",
-      payload: { ...payload, page: 1, perPage: smaller },
-      dirtySeq: mirror.sequence.next(),
-    });
-  }
-
-  /** Closed to us, or refused in a way that trying again cannot mend; other resources go on. */
-  private hold(resource: Resource, why: "failed" | "forbidden", error: unknown): void {
-    this.session.queue.hold(resource.name, messageOf(error));
-    this.session.tally.of(resource.name).failed += 1;
-    this.session.tally.trouble({ resource: resource.name, kind: why, ...wordsOf(error) });
-  }
-
-  /** A dead letter: kept, shown, and given another chance by the next run. */
-  private bury(work: Work, error: unknown): void {
-    this.session.queue.failed(work, messageOf(error), null);
-    this.session.tally.of(work.resource).failed += 1;
-    const words = wordsOf(error);
-    const message = `${work.target} was given up: ${words.message}`;
-    this.session.tally.trouble({ resource: work.resource, kind: "dead", ...words, message });
-  }
-}
-
-/** The canary has no canary of its own: two that wait for each other would never end. */
-function mustGiveUp(work: Work, canary: RecordId, canaryIsReady: boolean): boolean {
-  return recordTarget(canary) === work.target || !canaryIsReady || work.attempts + 1 >= mostAttempts;
-}
-
-function wordsOf(error: unknown): { message: string; hint?: string; requestId: string | null } {
-  const hint = error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
-  const said = error instanceof InvalidError ? ` ${JSON.stringify(error.fields)}` : "";
-  return { message: messageOf(error) + said, ...hint, requestId: requestIdOf(error) };
-}
-
-function requestIdOf(error: unknown): string | null {
-  return error instanceof ServiceError ? error.requestId : null;
 }
 
 function isAway(error: unknown): boolean {

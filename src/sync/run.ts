@@ -151,6 +151,7 @@ function newSession(
     parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
     provenRoutes: new Set(),
     canaries: new Map(),
+    askedCanaries: new Map(),
     removals: new Map(),
     nameless: new Map(),
   };

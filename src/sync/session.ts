@@ -34,6 +34,8 @@ export interface Session {
   readonly provenRoutes: Set<string>;
   /** Records that this run's own lists showed, one for each resource: the canary to ask first. */
   readonly canaries: Map<string, RecordId[]>;
+  /** By resource: the listed record that is asked whether the route answers at all. */
+  readonly askedCanaries: Map<string, RecordId>;
   /** Records of each resource that this run asked to confirm or removed: the measure of a mass delete. */
   readonly removals: Map<string, number>;
   /** By resource: keys in the quarantine of the records without an id that this run met. */

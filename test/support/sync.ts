@@ -46,6 +46,7 @@ export function sessionOf(mirror: Mirror, more: Partial<Session> = {}, names?: r
     selected: new Map(selected.map((one) => [one.name, one])),
     provenRoutes: new Set(),
     canaries: new Map(),
+    askedCanaries: new Map(),
     removals: new Map(),
     nameless: new Map(),
     ...more,

@@ -1,0 +1,164 @@
+import { messageOf, MirrorError } from "../base/errors.ts";
+import type { RecordId } from "../base/ids.ts";
+import { InvalidError, ServiceError } from "../connector/errors.ts";
+import type { Resource } from "../connector/resource.ts";
+import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../extract/requests.ts";
+import type { Reading } from "../store/reading.ts";
+import { pageTarget, recordTarget, type Work } from "../work/item.ts";
+import type { Consequence } from "./failure.ts";
+import { verdictOnGone } from "./gone.ts";
+import { mostAttempts, retryDelayMs, smallerPages } from "./limits.ts";
+import { removeRecord } from "./remove.ts";
+import { mayRemove, type Session } from "./session.ts";
+import { askWhetherGone, holdMassDelete } from "./settle.ts";
+
+type Settled = Exclude<Consequence, { kind: "stop" | "drain" }>;
+
+/** Does what a failed read means for its row; inside the door's transaction. */
+export function settleFailure(
+  session: Session,
+  resource: Resource,
+  work: Work,
+  error: unknown,
+  reading: Reading,
+  what: Settled,
+): void {
+  const { queue, clock } = session;
+  switch (what.kind) {
+    case "gone":
+      settleGone(session, resource, work, error as ServiceError, reading);
+      return;
+    case "ask parent":
+      askParent(session, work, error, reading);
+      return;
+    case "smaller page":
+      shrinkPage(session, resource, work, error);
+      return;
+    case "hold":
+      hold(session, resource, what.why, error);
+      return;
+    case "retry":
+      queue.failed(work, messageOf(error), clock.nowMs() + what.afterMs);
+      return;
+    case "dead":
+      bury(session, work, error);
+  }
+}
+
+function settleGone(
+  session: Session,
+  resource: Resource,
+  work: Work,
+  error: ServiceError,
+  reading: Reading,
+): void {
+  const { queue } = session;
+  const id = recordOf(work);
+  const verdict = verdictOnGone(session, resource, error, id);
+  if (verdict.kind === "gone") {
+    if (work.kind !== "confirm" && !mayRemove(session, resource.name, 1)) {
+      holdMassDelete(session, resource, 1 + (session.removals.get(resource.name) ?? 0));
+      queue.failed(work, "held: a mass deletion", null);
+      return;
+    }
+    if (removeRecord(session, resource, id, reading)) queue.done(work, reading.sentSeq);
+    return;
+  }
+  if (verdict.kind === "unproven")
+    bury(session, work, new MirrorError("protocol", `not removed: ${verdict.why}`));
+  else askCanary(session, resource, work, verdict.canary, reading);
+}
+
+/** Reads a record that the list has just shown, and this one again after it. */
+function askCanary(
+  session: Session,
+  resource: Resource,
+  work: Work,
+  canary: RecordId,
+  reading: Reading,
+): void {
+  const { queue, clock } = session;
+  const asked = session.askedCanaries.get(resource.name);
+  if (asked === undefined) {
+    session.askedCanaries.set(resource.name, canary);
+    askWhetherGone(session, resource.name, canary, "canary", reading, "list");
+  } else if (mustGiveUp(work, asked, queue.isReady(resource.name, recordTarget(asked)))) {
+    const why = "records that the list shows answer 404 as well";
+    bury(session, work, new MirrorError("protocol", `not removed: ${why}`));
+    return;
+  }
+  queue.failed(work, "waiting for proof of the route", clock.nowMs() + retryDelayMs(work.attempts));
+}
+
+function askParent(session: Session, work: Work, error: unknown, reading: Reading): void {
+  const payload = work.payload as ChildPayload;
+  if (work.attempts >= 2 || !session.selected.has(payload.parent)) {
+    bury(session, work, error);
+    return;
+  }
+  const { queue, clock } = session;
+  queue.failed(work, messageOf(error), clock.nowMs() + retryDelayMs(work.attempts + 1));
+  queue.add({
+    kind: "confirm",
+    resource: payload.parent,
+    target: recordTarget(parentIdOf(payload)),
+    lane: "list",
+    reason: "child list refused",
+    dirtySeq: reading.receivedSeq,
+  });
+}
+
+function shrinkPage(session: Session, resource: Resource, work: Work, error: unknown): void {
+  const payload = work.payload as PagePayload;
+  const own = resource.list.kind === "paged" ? resource.list.perPage : 0;
+  const smaller = smallerPages.find((size) => size < (payload.perPage ?? own));
+  if (smaller === undefined) {
+    hold(session, resource, "failed", error);
+    return;
+  }
+  const { queue, log, mirror } = session;
+  log.warn(
+    `${resource.name}: the service refuses ${payload.perPage ?? own} records per page; asking for ${smaller}`,
+  );
+  queue.drop(resource.name, `page:${payload.variant}:`);
+  queue.add({
+    kind: "list",
+    resource: resource.name,
+    target: pageTarget(payload.variant, 1),
+    lane: "list",
+    reason: "sweep",
+    payload: { ...payload, page: 1, perPage: smaller },
+    dirtySeq: mirror.sequence.next(),
+  });
+}
+
+/** Closed to us, or refused in a way that trying again cannot mend; other resources go on. */
+function hold(session: Session, resource: Resource, why: "failed" | "forbidden", error: unknown): void {
+  session.queue.hold(resource.name, messageOf(error));
+  session.tally.of(resource.name).failed += 1;
+  session.tally.trouble({ resource: resource.name, kind: why, ...wordsOf(error) });
+}
+
+/** A dead letter: kept, shown, and given another chance by the next run. */
+function bury(session: Session, work: Work, error: unknown): void {
+  session.queue.failed(work, messageOf(error), null);
+  session.tally.of(work.resource).failed += 1;
+  const words = wordsOf(error);
+  const message = `${work.target} was given up: ${words.message}`;
+  session.tally.trouble({ resource: work.resource, kind: "dead", ...words, message });
+}
+
+/** The canary has no canary of its own: two that wait for each other would never end. */
+function mustGiveUp(work: Work, canary: RecordId, canaryIsReady: boolean): boolean {
+  return recordTarget(canary) === work.target || !canaryIsReady || work.attempts + 1 >= mostAttempts;
+}
+
+function wordsOf(error: unknown): { message: string; hint?: string; requestId: string | null } {
+  const hint = error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
+  const said = error instanceof InvalidError ? ` ${JSON.stringify(error.fields)}` : "";
+  return { message: messageOf(error) + said, ...hint, requestId: requestIdOf(error) };
+}
+
+export function requestIdOf(error: unknown): string | null {
+  return error instanceof ServiceError ? error.requestId : null;
+}
