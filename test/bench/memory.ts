@@ -1,0 +1,90 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { formatSize } from "../../src/base/units.ts";
+import type { CompanyReport } from "../../src/sync/report.ts";
+import type { BenchResult } from "./result.ts";
+
+const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations", "document_payments"];
+const aimBytes = 512 * 2 ** 20;
+const requests = 6_000;
+
+/** Peak resident memory of the real command, the service being a process of its own, against 512 MiB. */
+export async function benchMemory(): Promise<BenchResult[]> {
+  const service = await startService(200_000);
+  try {
+    const paged = await measure(service, [...documents, "--max-requests", String(requests)]);
+    const whole = await measure(service, ["clients"]);
+    return [
+      result(`peak memory, all pages of 200,000 documents and the details of ${requests} requests`, paged),
+      result("peak memory, 100,000 clients in one answer", whole),
+    ];
+  } finally {
+    service.process.kill("SIGKILL");
+  }
+}
+
+interface Service {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly token: string;
+}
+
+async function startService(records: number): Promise<Service> {
+  const args = ["sandbox", "--json", "--port", "0", "--limit", "10000000", "--records", String(records)];
+  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "ignore"] });
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  const { url, token } = JSON.parse(line) as { url: string; token: string };
+  return { process: child, url, token };
+}
+
+interface Measured {
+  readonly peakBytes: number;
+  readonly report: CompanyReport;
+}
+
+/** The process itself says at its end how much it had at most. */
+async function measure({ url, token }: Service, args: readonly string[]): Promise<Measured> {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-memory-"));
+  try {
+    const config = path.join(folder, "config.yaml");
+    const peak = path.join(folder, "peak");
+    writeFileSync(
+      config,
+      `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "\${env:BENCH_TOKEN}" } }\n`,
+    );
+    const node = ["--import", tellPeak(peak), program, "sync", ...args, "--json", "-q", "--config", config];
+    const child = spawn(process.execPath, node, {
+      env: { ...process.env, BENCH_TOKEN: token },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let stdout = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+    await once(child, "close");
+    const { companies } = JSON.parse(stdout) as { companies: { acme: CompanyReport } };
+    return { peakBytes: Number(readFileSync(peak, "utf8")) * 1024, report: companies.acme };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tellPeak(file: string): string {
+  const code = `import { writeFileSync } from "node:fs";
+    process.on("exit", () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+function result(name: string, { peakBytes, report }: Measured): BenchResult {
+  const listed = Object.values(report.resources).reduce((sum, counts) => sum + counts.listed, 0);
+  return {
+    name,
+    ratio: peakBytes / aimBytes,
+    aim: "at most 1",
+    detail: `${formatSize(peakBytes)}; ${listed} records listed in ${report.requests.total} requests, ${report.outcome}`,
+  };
+}
