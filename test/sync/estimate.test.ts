@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { ForbiddenError, UnavailableError } from "../../src/connector/errors.ts";
+import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
+import { estimateRun } from "../../src/sync/estimate.ts";
+import { resourceOf } from "../support/mirror.ts";
+
+const names = ["shop", "colours", "counters", "people", "orders", "receipts", "notes"];
+const all = names.map(resourceOf);
+
+/** Answers each list with so many records in all, as few of them as were asked for. */
+function service(totals: Readonly<Record<string, number | Error>>, asked: ServiceRequest[] = []): Transport {
+  return {
+    send: async (request) => {
+      asked.push(request);
+      const total = totals[request.path] ?? 0;
+      if (total instanceof Error) throw total;
+      const perPage = Number(request.query?.["perPage"] ?? total);
+      const data = Array.from({ length: Math.min(total, perPage) }, (_, i) => ({ id: i + 1 }));
+      const paginator = {
+        currentPage: 1,
+        perPage: Math.max(1, perPage),
+        totalResults: total,
+        totalPages: total,
+      };
+      const body = Buffer.from(JSON.stringify({ data, paginator }));
+      return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+    },
+  };
+}
+
+const holding = (count: number) => ({ liveCount: () => count });
+
+describe("what a run would ask", () => {
+  test("is known from one small request for each list", async () => {
+    const asked: ServiceRequest[] = [];
+    const totals = { "/people": 5, "/orders": 7, "/colours": 3, "/counters": 2 };
+    const estimates = await estimateRun(service(totals, asked), all, null, false);
+    expect(Object.fromEntries(estimates)).toEqual({
+      shop: { list: 1, detail: 0, child: 0, records: 1 },
+      colours: { list: 1, detail: 0, child: 0, records: 3 },
+      counters: { list: 2, detail: 0, child: 0, records: 4 },
+      people: { list: 3, detail: 0, child: 0, records: 5 },
+      orders: { list: 3, detail: 7, child: 0, records: 7 },
+      receipts: { list: 0, detail: 0, child: 0, records: null },
+      notes: { list: 0, detail: 0, child: 5, records: null },
+    });
+    expect(asked).toHaveLength(5);
+    expect(asked.find(({ path }) => path === "/people")?.query).toEqual({
+      sortBy: "id",
+      perPage: 1,
+      page: 1,
+    });
+    expect(asked.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  test("counts only the details that the mirror lacks, all of them in a full run", async () => {
+    const orders = [resourceOf("orders")];
+    const detail = async (known: number, full: boolean) =>
+      (await estimateRun(service({ "/orders": 7 }), orders, holding(known), full)).get("orders")?.detail;
+    expect(await detail(4, false)).toBe(3);
+    expect(await detail(9, false)).toBe(0);
+    expect(await detail(4, true)).toBe(7);
+  });
+
+  test("takes parents that are not read in this run from the mirror", async () => {
+    const estimates = await estimateRun(service({}), [resourceOf("notes")], holding(12), false);
+    expect(estimates.get("notes")?.child).toBe(12);
+  });
+
+  test("of an empty list is one page", async () => {
+    const estimates = await estimateRun(service({}), [resourceOf("people")], null, false);
+    expect(estimates.get("people")).toEqual({ list: 1, detail: 0, child: 0, records: 0 });
+  });
+
+  test("goes on past a list that is closed to the token, and not past a service that is away", async () => {
+    const two = [resourceOf("people"), resourceOf("orders")];
+    const closed = service({ "/people": new ForbiddenError("not yours"), "/orders": 1 });
+    const estimates = await estimateRun(closed, two, null, false);
+    expect(estimates.get("people")).toMatchObject({ records: null, error: "not yours" });
+    expect(estimates.get("orders")?.records).toBe(1);
+    const away = service({ "/people": new UnavailableError("503") });
+    await expect(estimateRun(away, two, null, false)).rejects.toThrow("503");
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { applyCounted } from "../../src/sync/session.ts";
+import { Tally } from "../../src/sync/tally.ts";
+import { openShop } from "../support/mirror.ts";
+import { sessionOf } from "../support/sync.ts";
+
+describe("the tally", () => {
+  test("counts each fate once; stale is none, it is asked again", () => {
+    const tally = new Tally();
+    for (const fate of ["inserted", "updated", "unchanged", "unchanged", "stale", "quarantined"] as const) {
+      tally.fate("people", fate);
+    }
+    expect(tally.of("people")).toEqual({
+      listed: 0,
+      inserted: 1,
+      updated: 1,
+      deleted: 0,
+      unchanged: 2,
+      failed: 1,
+      pending: 0,
+    });
+  });
+
+  test("tells resources in the order they were asked for, whichever answers first", () => {
+    const tally = new Tally();
+    tally.begin(["colours", "people"]);
+    tally.fate("people", "inserted");
+    expect([...tally.resources.keys()]).toEqual(["colours", "people"]);
+  });
+
+  test("counts requests by kind and in all", () => {
+    const tally = new Tally();
+    for (const kind of ["list", "detail", "detail", "confirm"] as const) tally.sent(kind);
+    expect(tally.requests).toMatchObject({ total: 4, list: 1, detail: 2, confirm: 1, child: 0 });
+  });
+
+  test("keeps one trouble of a kind for each resource, with the latest words", () => {
+    const tally = new Tally();
+    tally.trouble({ resource: "people", kind: "dead", message: "first" });
+    tally.trouble({ resource: "people", kind: "dead", message: "second" });
+    tally.trouble({ resource: "people", kind: "held", message: "third" });
+    expect(tally.allTroubles().map(({ message }) => message)).toEqual(["second", "third"]);
+  });
+
+  test("I1: what was counted in a transaction that rolled back is taken back", async () => {
+    const session = sessionOf(await openShop());
+    session.tally.fate("people", "inserted");
+    expect(() =>
+      applyCounted(session, () => {
+        session.tally.fate("people", "inserted");
+        session.tally.fate("orders", "inserted");
+        throw new Error("the power went");
+      }),
+    ).toThrow("the power went");
+    expect(session.tally.of("people").inserted).toBe(1);
+    expect([...session.tally.resources.keys()]).toEqual(["people"]);
+  });
+});
