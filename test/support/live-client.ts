@@ -1,4 +1,4 @@
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
@@ -6,7 +6,7 @@ import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { connect, type Connection, type ConnectOptions } from "../../src/connect.ts";
 import { openSandbox } from "./sandbox.ts";
 
-/** The library as its user has it, over real HTTP, and the service it talks to. */
+/** The library as its user has it, over real HTTP, and the service it talks to, which may not stumble. */
 export interface Live {
   readonly sandbox: Sandbox;
   /** May write; every answer is held to the type that its method promises. */
@@ -15,6 +15,7 @@ export interface Live {
 
 export async function openLive(options: SandboxOptions = {}): Promise<Live> {
   const sandbox = await openSandbox(options);
+  onTestFinished(() => expect(sandbox.control.failures()).toEqual([]));
   return { sandbox, client: clientOf(sandbox) };
 }
 
