@@ -17,6 +17,7 @@ export class Quarantine {
   private readonly clear: Statement;
   private readonly list: Statement;
   private readonly nameless: Statement;
+  private readonly named: Statement;
   /** Resources that may have something in here: most never do, and need not be asked. */
   private readonly resources: Set<string>;
 
@@ -28,6 +29,8 @@ export class Quarantine {
        WHERE reason <> excluded.reason OR json <> excluded.json`,
     );
     this.clear = db.prepare("DELETE FROM _quarantine WHERE resource = ? AND key = ?");
+    const named = "SELECT record_id FROM _quarantine WHERE resource = ? AND at < ? AND record_id IS NOT NULL";
+    this.named = db.prepare(named).pluck().safeIntegers(true);
     this.nameless = db.prepare("SELECT key FROM _quarantine WHERE resource = ? AND record_id IS NULL");
     this.resources = new Set(
       db.prepare("SELECT DISTINCT resource FROM _quarantine").pluck().all() as string[],
@@ -48,6 +51,12 @@ export class Quarantine {
   /** The record came back whole. */
   release(resource: string, id: RecordId): void {
     if (this.resources.has(resource)) this.clear.run(resource, String(id));
+  }
+
+  /** Records kept here since before that moment, ISO. */
+  idsBefore(resource: string, at: string): RecordId[] {
+    if (!this.resources.has(resource)) return [];
+    return (this.named.all(resource, at) as bigint[]).map(canonicalId);
   }
 
   /** Records without an id that are there no more; `keep` are those that are. */

@@ -38,6 +38,19 @@ export type Removal = "removed" | "absent" | "stale";
 /** Cells the answer's surroundings know better than the record: a payment's document. */
 export type Overrides = Readonly<Record<string, Cell>>;
 
+const nothingOver: Overrides = Object.freeze({});
+
+/** A record on its way into the tables. */
+interface Arrival {
+  readonly reading: Reading;
+  readonly id: RecordId;
+  readonly slice: Buffer;
+  readonly sha: Buffer;
+  readonly row: Row;
+  readonly source: Source;
+  readonly over: Overrides;
+}
+
 interface Fence {
   readonly sha: Buffer | null;
   readonly listed_sha: Buffer | null;
@@ -91,7 +104,7 @@ export class ResourceTable {
     slice: Buffer,
     source: Source,
     listed?: ListedAs,
-    over: Overrides = {},
+    over: Overrides = nothingOver,
   ): Fate {
     const fence = this.fence(id);
     const sha = sha1(slice);
@@ -111,7 +124,7 @@ export class ResourceTable {
       if (source === "list") this.statements.setListedSha.run(sha, id);
       return this.confirm(reading, id, source, listed, fence, row);
     }
-    this.write(reading, id, text, sha, row, source, fence, this.coveredSha(listed, row), over);
+    this.write({ reading, id, slice, sha, row, source, over }, fence, this.coveredSha(listed, row));
     return !fence || fence.gone === 1 ? "inserted" : "updated";
   }
 
@@ -219,42 +232,22 @@ export class ResourceTable {
     }
   }
 
-  private write(
-    reading: Reading,
-    id: RecordId,
-    text: string,
-    sha: Buffer,
-    row: Row,
-    source: Source,
-    fence: Fence | undefined,
-    listedSha: Buffer | null,
-    over: Overrides,
-  ): void {
+  private write(arrival: Arrival, fence: Fence | undefined, listedSha: Buffer | null): void {
+    const { reading, id, slice, sha, row, source, over } = arrival;
     const isNew = !fence || fence.gone === 1;
     const before = isNew ? null : (this.statements.selectRaw.get(id) as string);
     const op = isNew ? "insert" : "update";
     this.writeCells(id, row, this.atOf(reading), fence !== undefined, over);
-    this.statements.upsertRaw.run(id, text);
+    this.statements.upsertRaw.run(id, slice);
     const previous = fence?.last_change ?? null;
     this.context.sequence.markStored();
     const seq = this.context.log.add(reading, this.resource.name, id, op, before, previous);
-    this.statements.upsertFence.run(
-      id,
-      sha,
-      listedSha,
-      source,
-      reading.receivedSeq,
-      reading.receivedAtMs,
-      seq,
-      0,
-    );
+    const { receivedSeq, receivedAtMs } = reading;
+    this.statements.upsertFence.run([id, sha, listedSha, source, receivedSeq, receivedAtMs, seq, 0]);
   }
 
   private writeCells(id: RecordId, row: Row, at: string, existed: boolean, over: Overrides): void {
-    const cells = this.dataCells(row, over);
-    cells.unshift(id);
-    cells.push(null, at);
-    this.statements.upsertRow.run(cells);
+    this.statements.upsertRow.run([id, ...this.dataCells(row, over), null, at]);
     for (const [i, rows] of row.children.entries()) {
       const child = this.statements.children[i];
       if (existed) child?.clear.run(id);
@@ -264,14 +257,12 @@ export class ResourceTable {
 
   /** Cells in the order of `dataColumns`. */
   private dataCells(row: Row, over: Overrides): Cell[] {
-    const cells: Cell[] = [];
-    const { columns } = this.plan;
-    for (let i = 0; i < columns.length; i++) {
-      const name = columns[i]?.name ?? "";
-      if (name === "id") continue;
-      cells.push(row.cells[i] ?? (Object.hasOwn(over, name) ? (over[name] ?? null) : null));
-    }
-    return cells;
+    const idAt = this.statements.idAt;
+    const cells = idAt < 0 ? [...row.cells] : row.cells.toSpliced(idAt, 1);
+    if (over === nothingOver) return cells;
+    return dataColumns(this.plan).map(
+      ({ name }, i) => cells[i] ?? (Object.hasOwn(over, name) ? (over[name] ?? null) : null),
+    );
   }
 
   /** Does the mirror already hold exactly this? For answers written otherwise by another route. */

@@ -93,10 +93,13 @@ function ddl(column: Column): string {
 
 /** The prepared statements of one resource; made anew when a column was added. */
 export interface TableStatements {
+  /** Where `id` stands among the plan's columns, -1 where it is none of them. */
+  readonly idAt: number;
   /** Cells of all columns but id, then `_deleted_at`, `_synced_at`, with id first. */
   readonly upsertRow: Statement;
   readonly selectRow: Statement;
   readonly markDeleted: Statement;
+  /** Takes the JSON as the bytes that came: no way through a JavaScript string. */
   readonly upsertRaw: Statement;
   readonly selectRaw: Statement;
   readonly selectFence: Statement;
@@ -129,10 +132,13 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
     "gone",
   ];
   return {
+    idAt: plan.columns.findIndex((column) => column.name === "id"),
     upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
     selectRow: db.prepare(selectByIdSql(plan.table, names)).raw(true).safeIntegers(true),
     markDeleted: db.prepare(`UPDATE ${quoted(plan.table)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`),
-    upsertRaw: db.prepare(upsertSql(raw, "id", ["id", "json"])),
+    upsertRaw: db.prepare(
+      `INSERT INTO ${quoted(raw)} (id, json) VALUES (?, CAST(? AS TEXT)) ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
+    ),
     selectRaw: db.prepare(selectByIdSql(raw, ["json"])).pluck(),
     selectFence: db.prepare(selectByIdSql(fence, fenceColumns.slice(1))),
     upsertFence: db.prepare(upsertSql(fence, "id", fenceColumns)),
