@@ -11,6 +11,7 @@ import type { Mirror } from "../store/mirror.ts";
 import { Parents } from "../store/parents.ts";
 import type { Reading } from "../store/reading.ts";
 import { Runs, type RunRow } from "../store/runs.ts";
+import { databaseError } from "../store/sqlite.ts";
 import { Queue } from "../work/queue.ts";
 import { Engine } from "./engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "./identify.ts";
@@ -88,7 +89,8 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
     const early = options.signal.aborted ? "interrupted" : ended === "drained" ? "stopped" : null;
     const outcome = early ?? outcomeOf(session, resumed);
     return conclude(parts, session, runs, { outcome, startedAtMs, resumed });
-  } catch (error) {
+  } catch (thrown) {
+    const error = databaseError(parts.mirror.db.name, thrown);
     const outcome = stoppedBy(options.signal, closed) ?? outcomeOfError(error);
     if (outcome === null) throw error;
     return conclude(parts, session, runs, { outcome, startedAtMs, resumed, error: reported(error) });
@@ -231,7 +233,7 @@ interface Ending {
 
 function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: Ending): CompanyReport {
   const { tally, clock, mirror } = parts;
-  if (session) notePending(session);
+  if (session) notePending(session, ending.outcome);
   tally.requests.rate_limited = parts.rateLimited();
   const report: CompanyReport = {
     outcome: ending.outcome,
@@ -253,9 +255,14 @@ function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: 
   return report;
 }
 
-function notePending(session: Session): void {
+/** Of a database that failed nobody may know what is pending; that must not hide why it failed. */
+function notePending(session: Session, outcome: Outcome): void {
   for (const name of session.selected.keys()) session.tally.of(name).pending = 0;
-  for (const { resource, count } of session.queue.counts()) {
-    if (session.selected.has(resource)) session.tally.of(resource).pending += count;
+  try {
+    for (const { resource, count } of session.queue.counts()) {
+      if (session.selected.has(resource)) session.tally.of(resource).pending += count;
+    }
+  } catch (error) {
+    if (outcome !== "database") throw error;
   }
 }

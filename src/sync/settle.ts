@@ -34,10 +34,26 @@ export function settleListing(
     return;
   }
   session.canaries.set(resource.name, shown.slice(-3));
-  if (whole) noteSwept(session, resource, listing, reading);
-  else noteUnsettled(session, resource, listing);
+  if (whole) {
+    noteSwept(session, resource, listing, reading);
+    forgetQuarantined(session, resource, listing, seen);
+  } else noteUnsettled(session, resource, listing);
   const absent = expectedIn(session, resource, listing).filter((id) => !seen.has(id));
   if (absent.length > 0) askForAbsent(session, resource, absent, { whole, shown: seen.size }, reading);
+}
+
+/** A record that never became a row leaves nobody to ask for: gone from the whole list, it is gone. */
+function forgetQuarantined(
+  session: Session,
+  resource: Resource,
+  listing: Listing,
+  seen: ReadonlySet<RecordId>,
+): void {
+  if (listing.variant !== "") return;
+  const { quarantine, records } = session.mirror;
+  for (const id of quarantine.idsBefore(resource.name, listing.startedAt)) {
+    if (!seen.has(id) && !records.isLive(resource.name, id)) quarantine.release(resource.name, id);
+  }
 }
 
 /** A sweep that began long before this run, gone on with after a pause, is followed by a fresh one. */

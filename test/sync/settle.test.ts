@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { resourceNamed } from "../../src/connector/manifest.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
 import { mostSweeps, trustPauseMs } from "../../src/sync/limits.ts";
 import { removeRecord } from "../../src/sync/remove.ts";
 import { isWhole } from "../../src/sync/settle.ts";
@@ -19,6 +20,9 @@ const order = (id: number, more: object = {}) => ({
   ...more,
 });
 const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
+
+const odd = (id: number) => ({ ...person(id), score: "many" });
+const at = (mirror: Mirror, ms: number) => reading(mirror, { receivedAtMs: startMs + ms });
 
 describe("a list that stood still", () => {
   test("is one of constant totals whose distinct records are as many as it says", () => {
@@ -53,6 +57,29 @@ describe("a list that stood still", () => {
     await page(session, "people", [person(1), person(2)]);
     expect(mirror.db.prepare("SELECT count(*) FROM _change_log").pluck().get()).toBe(before);
     expect(session.tally.of("people")).toMatchObject({ inserted: 2, unchanged: 2 });
+  });
+});
+
+describe("I12: a record in quarantine that never became a row", () => {
+  test("is let go when a whole list no longer shows it, for nobody is left to ask for it", async () => {
+    const mirror = await openShop();
+    const session = sessionOf(mirror, {}, ["people"]);
+    await page(session, "people", [person(1), odd(2)], { at: at(mirror, 0) });
+    await page(session, "people", [person(1), odd(2)], { at: at(mirror, 1_000) });
+    expect(mirror.quarantine.all()).toHaveLength(1);
+    await page(session, "people", [person(1)], { at: at(mirror, 2_000) });
+    expect(mirror.quarantine.all()).toEqual([]);
+  });
+
+  test("stays while the list is not whole, and when it came after the list was begun", async () => {
+    const mirror = await openShop();
+    const session = sessionOf(mirror, {}, ["people"]);
+    put(mirror, "people", odd(2), { reading: at(mirror, 0) });
+    put(mirror, "people", odd(3), { reading: at(mirror, 3_000) });
+    await page(session, "people", [person(1)], { at: at(mirror, 1_000), total: 2, attempt: 3 });
+    expect(mirror.quarantine.all()).toHaveLength(2);
+    await page(session, "people", [person(1)], { at: at(mirror, 2_000) });
+    expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([3]);
   });
 });
 

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { Transport } from "../../src/connector/transport.ts";
+import { runSync, type RunParts } from "../../src/sync/run.ts";
+import { Tally } from "../../src/sync/tally.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
+import { openShop, resourceOf } from "../support/mirror.ts";
+import { rows, startMs } from "../support/store.ts";
+import { stillClock } from "../support/sync.ts";
+
+/** A shop named so, with these colours. */
+function service(name: string, colours: readonly object[], onColours = () => 0): Transport {
+  return {
+    send: async (request) => {
+      request.onSent?.();
+      if (request.path === "/colours") onColours();
+      const answer = request.path === "/shop" ? { name } : { data: colours };
+      return {
+        status: 200,
+        headers: {},
+        body: Buffer.from(JSON.stringify(answer)),
+        requestId: null,
+        attempts: 1,
+      };
+    },
+  };
+}
+
+function partsOf(mirror: Mirror, transport: Transport, token = "token"): RunParts {
+  return {
+    mirror,
+    transport,
+    clock: stillClock,
+    random: seededRandom(1),
+    log: silentLog,
+    token,
+    tally: new Tally(),
+    rateLimited: () => 0,
+    notices: { newColumns: [], missingFields: new Set() },
+  };
+}
+
+function options(more: { acceptIdentity?: boolean } = {}) {
+  return {
+    resources: [resourceOf("shop"), resourceOf("colours")],
+    full: false,
+    allowMassDelete: false,
+    acceptIdentity: false,
+    parentsPerRun: null,
+    scrubAllowance: 0,
+    concurrency: 1,
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+const red = { id: 1, label: "red" };
+
+test("a run mirrors what was asked for and remembers itself", async () => {
+  const mirror = await openShop();
+  const report = await runSync(partsOf(mirror, service("Acme", [red])), options());
+  expect(report).toMatchObject({ outcome: "complete", resources: { colours: { inserted: 1, pending: 0 } } });
+  expect(rows(mirror, "SELECT outcome FROM _runs")).toEqual([{ outcome: "complete" }]);
+});
+
+test("I2: the same again writes nothing of the records", async () => {
+  const mirror = await openShop();
+  await runSync(partsOf(mirror, service("Acme", [red])), options());
+  const before = rows(mirror, "SELECT * FROM _change_log");
+  const fences = rows(mirror, "SELECT * FROM _fence_colours");
+  const report = await runSync(partsOf(mirror, service("Acme", [red])), options());
+  expect(report.resources["colours"]).toMatchObject({ unchanged: 1, inserted: 0, updated: 0 });
+  expect(rows(mirror, "SELECT * FROM _change_log")).toEqual(before);
+  expect(rows(mirror, "SELECT * FROM _fence_colours")).toEqual(fences);
+});
+
+test("I10: another company's token is refused before anything is written, unless the user insists", async () => {
+  const mirror = await openShop();
+  await runSync(partsOf(mirror, service("Acme", [red])), options());
+  const before = mirror.db.prepare("SELECT total_changes()").pluck().get();
+  const stranger = service("Globex", []);
+  const report = await runSync(partsOf(mirror, stranger, "other"), options());
+  expect(report).toMatchObject({ outcome: "identity", error: { kind: "identity" } });
+  expect(mirror.db.prepare("SELECT total_changes()").pluck().get()).toBe(before);
+  const insisted = await runSync(partsOf(mirror, stranger, "other"), options({ acceptIdentity: true }));
+  expect(insisted.outcome).not.toBe("identity");
+});
+
+test("a database that fails between two answers ends the run with what to do, not with SQLite's words alone", async () => {
+  const mirror = await openShop();
+  let looks = 0;
+  const transport = service("Acme", [red], () => (looks = 1));
+  // After the list came, the clock is looked at for the answer, and then for the next row of the queue.
+  const nowMs = () => {
+    if (looks > 0 && ++looks === 3) mirror.db.exec("DROP TABLE _work");
+    return startMs;
+  };
+  const report = await runSync({ ...partsOf(mirror, transport), clock: { ...stillClock, nowMs } }, options());
+  expect(report.outcome).toBe("database");
+  expect(report.error).toMatchObject({
+    kind: "database",
+    message: `no such table: _work: ${mirror.db.name}`,
+  });
+});
