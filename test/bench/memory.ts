@@ -36,7 +36,7 @@ interface Service {
 }
 
 async function startService(records: number): Promise<Service> {
-  const args = ["sandbox", "--json", "--port", "0", "--limit", "10000000", "--records", String(records)];
+  const args = ["sandbox", "--json", "--port", "0", "--limit", "1000000", "--records", String(records)];
   const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "ignore"] });
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   const { url, token } = JSON.parse(line) as { url: string; token: string };

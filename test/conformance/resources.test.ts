@@ -4,7 +4,7 @@ import type { Fields } from "../../src/connector/field.ts";
 import type { CompanyReport } from "../../src/sync/report.ts";
 import { look, rowDifferences, type Db } from "../support/compare.ts";
 import { openCompany, sync } from "../support/open-company.ts";
-import { expectedRow, readTruth, truthOf, type Dict, type Truth } from "../support/truth.ts";
+import { expectedRow, idOf, readTruth, truthOf, type Dict, type Truth } from "../support/truth.ts";
 
 /** Every resource of the connector, mirrored once, through one suite. */
 let company: Awaited<ReturnType<typeof openCompany>>;
@@ -91,7 +91,7 @@ describe.each(previewed.map((resource) => [resource.name, resource] as const))(
       const path = resource.list.kind === "paged" ? resource.list.path : "";
       const previews = await listed(path);
       const wrong = previews.flatMap((preview) => {
-        const full = truth.get(name)?.get(String(preview["id"]))?.json ?? {};
+        const full = truth.get(name)?.get(idOf(preview))?.json ?? {};
         return Object.keys(preview).filter((key) => !agrees(key, preview, full, resource.fields));
       });
       expect(wrong).toEqual([]);
@@ -102,12 +102,16 @@ describe.each(previewed.map((resource) => [resource.name, resource] as const))(
 
 describe("the sandbox", () => {
   test("tells the same over HTTP and from the inside", () => {
-    const inside = truthOf(company.sandbox);
-    const texts = (one: Truth) =>
-      [...one].map(([table, told]) => [table, [...told].map(([id, { text }]) => [id, text]).toSorted()]);
-    expect(Object.fromEntries(texts(truth))).toEqual(Object.fromEntries(texts(inside)));
+    expect(textsOf(truth)).toEqual(textsOf(truthOf(company.sandbox)));
   });
 });
+
+function textsOf(told: Truth): unknown {
+  const tables = [...told].map(([table, records]) => {
+    return [table, Object.fromEntries([...records].map(([id, { text }]) => [id, text]))] as const;
+  });
+  return Object.fromEntries(tables);
+}
 
 function emptyCells(db: Db, table: string, column: string): number {
   return Number(db.prepare(`SELECT count(*) FROM "${table}" WHERE "${column}" IS NULL`).pluck().get());

@@ -53,13 +53,12 @@ describe("two syncs of one mirror", () => {
   test("the second one ends with 11 and asks the service nothing; the first one completes", async () => {
     const company = await aCompany();
     writeConfig(company);
-    let free: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (free = resolve));
+    const held = Promise.withResolvers<void>();
     const reached = new Promise<void>((resolve) =>
       company.proxy.obstruct(async ({ path }, passOn) => {
         if (path !== "/suppliers") return undefined;
         resolve();
-        await held;
+        await held.promise;
         return passOn();
       }),
     );
@@ -69,7 +68,7 @@ describe("two syncs of one mirror", () => {
     const second = await endOf(startSync(company));
     expect({ code: second.code, outcome: second.report?.outcome }).toEqual({ code: 11, outcome: "locked" });
     expect(company.proxy.asked.filter(({ path }) => path === "/whoami")).toHaveLength(asked);
-    free();
+    held.resolve();
     expect((await first).code).toBe(0);
     expectEqual(company);
   });

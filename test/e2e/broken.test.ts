@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, expectEqual } from "../support/equal.ts";
@@ -122,7 +122,8 @@ describe("a redirect elsewhere", () => {
         ? { status: 302, headers: { location: elsewhere.baseUrl + target }, body: Buffer.alloc(0) }
         : undefined,
     );
-    const report = await sync(company).finally(() => elsewhere.close());
+    onTestFinished(() => elsewhere.close());
+    const report = await sync(company);
     expect(report.outcome).toBe("partial");
     expect(elsewhere.asked).toEqual([]);
     expect(JSON.stringify(report.troubles)).not.toContain(company.sandbox.token);

@@ -137,13 +137,13 @@ describe("records that are made and changed between two runs", () => {
     const open = "SELECT id FROM invoices WHERE to_be_paid > 0 AND status <> 'will_not_be_paid' LIMIT 1";
     const invoice = count(company.file, open);
     const payment = control.create("document_payments", {
-      ...{
-        documentType: "invoice",
-        documentId: invoice,
-        paymentMethodId: 1,
-        currencyId: currencyOf(company, invoice),
-      },
-      ...{ paymentDate: "2026-11-19", amount: 0.01, currencyRate: 1 },
+      documentType: "invoice",
+      documentId: invoice,
+      paymentMethodId: 1,
+      currencyId: currencyOf(company, invoice),
+      paymentDate: "2026-11-19",
+      amount: 0.01,
+      currencyRate: 1,
     });
     await settle(company);
     const live =

@@ -93,7 +93,9 @@ describe("values nobody expected (I12)", () => {
   test("a value of the wrong kind puts its record in quarantine; the rest goes on, and it comes back whole", async () => {
     const company = await aCompany();
     company.suffer({
-      ...{ kind: "rewrite", match: { path: /^.(suppliers|orders.\d+)$/ }, times: 2 },
+      kind: "rewrite",
+      match: { path: /^.(suppliers|orders.\d+)$/ },
+      times: 2,
       rewrite: (_record, text) =>
         text
           .replace(/"(street|number)":"[^"]*"/, '"$1":{"odd":[1]}')

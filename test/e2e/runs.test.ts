@@ -34,11 +34,10 @@ describe("a first run", () => {
     const company = await aCompany({ records: 1_050 });
     const report = await sync(company, { resources: ["invoices", "document_payments"] });
     expect(report.outcome).toBe("complete");
-    const invoices = (target: string) => /^.invoices/.test(target);
     const floor = floorOf(expectEqual(company, { tables: ["invoices"] }));
     const spent = spentOn(company.proxy.asked);
     expect(spent.lists).toEqual(["/invoices#1", "/invoices#2", "/whoami"]);
-    expect(spent.details).toEqual(floor.details.filter(invoices));
+    expect(spent.details).toEqual(floor.details.filter((path) => path.startsWith("/invoices")));
   });
 
   test("of an empty company is complete, and so is the next", async () => {
@@ -87,8 +86,8 @@ describe("a run after which nothing changed", () => {
   test("--full reads every detail and every child list again, and changes nothing people see", async () => {
     const company = await aCompany();
     await sync(company);
-    const fences = (table: string) => table.startsWith("_fence_") || ["_runs", "_meta"].includes(table);
-    const visible = () => Object.entries(dump(company.file)).filter(([table]) => !fences(table));
+    const visible = () =>
+      Object.entries(dump(company.file)).filter(([table]) => !/^_(fence_|runs|meta)/.test(table));
     const before = visible();
     const asked = company.proxy.asked.length;
     expect((await sync(company, { full: true })).outcome).toBe("complete");
@@ -103,7 +102,7 @@ describe("a run of some resources", () => {
     const report = await sync(company, { resources: ["invoices", "document_payments"] });
     expect(Object.keys(report.resources)).toEqual(["invoices", "document_payments"]);
     const paths = new Set(company.proxy.asked.map(({ path }) => path.split("/")[1]));
-    expect([...paths].toSorted()).toEqual(["invoices", "whoami"]);
+    expect(paths).toEqual(new Set(["invoices", "whoami"]));
     expect(count(company.file, "SELECT count(*) FROM clients")).toBe(0);
     expectEqual(company, { tables: ["invoices"] });
   });

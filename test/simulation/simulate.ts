@@ -1,5 +1,6 @@
 import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
 import { seededRandom } from "../../src/base/random.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
 import type { CompanyReport } from "../../src/sync/report.ts";
 import { differences, falseTombstones, look, unreplayable } from "../support/compare.ts";
 import {
@@ -60,13 +61,13 @@ async function stormyRun(company: Company, dice: Dice, options: SyncOptions): Pr
     mutate(company, dice);
     return reply;
   });
-  const told = await endedRun(company, dice, {
+  const ending = await endedRun(company, dice, {
     ...options,
     full: dice.chance(0.2),
     allowMassDelete: dice.chance(0.7),
   });
   company.recover();
-  return `${told} (stumbles ${rate}, moves ${movement})`;
+  return `${ending} (stumbles ${rate}, moves ${movement})`;
 }
 
 /** A run that may be interrupted, or die between two answers without a last word. */
@@ -74,16 +75,16 @@ async function endedRun(company: Company, dice: Dice, options: SyncOptions): Pro
   const end = dice.one(["lived", "lived", "interrupted", "killed"] as const);
   const at = company.proxy.asked.length + 1 + dice.below(90);
   const stop = new AbortController();
-  let die: () => void = () => undefined;
+  let mirror: Mirror | null = null;
   const remove = company.proxy.obstruct((asked) => {
     if (asked.n < at || end === "lived") return undefined;
     remove();
-    if (end === "killed") die();
+    if (end === "killed") mirror?.db.close();
     else stop.abort();
     return undefined;
   });
   try {
-    const onMirror: SyncOptions["onMirror"] = (mirror) => (die = () => void mirror.db.close());
+    const onMirror: SyncOptions["onMirror"] = (opened) => (mirror = opened);
     const report = await sync(company, { ...options, signal: stop.signal, onMirror });
     return told(report);
   } catch (error) {

@@ -91,7 +91,7 @@ function childDifferences(db: Db, child: string, expected: readonly Cells[]): st
   const [parentKey = ""] = Object.keys(rows[0] ?? {});
   const keyOf = (row: Cells) => `${row[parentKey]}[${row["position"]}]`;
   const present = new Map(rows.map((row) => [keyOf(row), row]));
-  const count =
+  const counted =
     rows.length === expected.length
       ? []
       : [`${child}: ${rows.length} rows, the service has ${expected.length}`];
@@ -100,7 +100,7 @@ function childDifferences(db: Db, child: string, expected: readonly Cells[]): st
     const what = row ? rowDifferences(row, cells) : ["missing"];
     return what.map((one) => `${child} ${keyOf(cells)}: ${one}`);
   });
-  return [...count, ...wrong];
+  return [...counted, ...wrong];
 }
 
 /** Every row of every table but the named ones, as text: to see that nothing was written. */

@@ -45,7 +45,11 @@ export async function openCompany(
   const proxy = await startProxy(sandbox.url);
   const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-e2e-"));
   return {
-    ...{ sandbox, proxy, folder, file: path.join(folder, "acme.db"), said: [] },
+    sandbox,
+    proxy,
+    folder,
+    file: path.join(folder, "acme.db"),
+    said: [],
     suffer: (...faults) => faults.forEach((fault) => sandbox.control.fault(fault)),
     recover: () => {
       sandbox.control.clearFaults();
@@ -133,13 +137,16 @@ function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log
   const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
   const governor = options.governor ?? aGovernor(systemClock);
   return createHttp({
-    ...{ baseUrl: proxy.baseUrl, token, language, timeoutMs, attempts, log },
-    ...{
-      clock: systemClock,
-      random: seededRandom(2),
-      userAgent: "test",
-      concurrency: options.concurrency ?? 6,
-    },
+    baseUrl: proxy.baseUrl,
+    token,
+    language,
+    timeoutMs,
+    attempts,
+    log,
+    clock: systemClock,
+    random: seededRandom(2),
+    userAgent: "test",
+    concurrency: options.concurrency ?? 6,
     ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
     backoff: { baseMs: 1, capMs: 4 },
     governor: mostRequests === undefined ? governor : gatedGovernor(governor, { mostRequests }),

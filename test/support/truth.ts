@@ -114,7 +114,7 @@ async function readPaged(access: Access, { path, perPage, single }: Place): Prom
     const glue = path.includes("?") ? "&" : "?";
     const listed = await readPage(access, `${path}${glue}perPage=${perPage}&page=${page}`);
     for (const told of listed) {
-      const id = String(told.json["id"]);
+      const id = idOf(told.json);
       records.set(id, single || isPartial(path, told) ? await readOne(access, `${path}/${id}`) : told);
     }
     if (listed.length < (perPage ?? 0)) return records;
@@ -144,8 +144,13 @@ async function read({ url, token }: Access, path: string): Promise<string> {
   return response.text();
 }
 
+export function idOf(record: Dict): string {
+  const id = record["id"];
+  return typeof id === "number" ? String(id) : "";
+}
+
 function byId(records: readonly Told[]): Map<string, Told> {
-  return new Map(records.map((told) => [String(told.json["id"]), told]));
+  return new Map(records.map((told) => [idOf(told.json), told]));
 }
 
 function addAll(truth: Map<string, Map<string, Told>>, table: string, records: readonly Told[]): void {
@@ -236,7 +241,7 @@ function addCells(cells: Cells, table: string, path: readonly string[], value: J
 
 function scalarCell(key: string, value: string | number | boolean | null): string | number | null {
   if (typeof value === "boolean") return value ? 1 : 0;
-  const isLocalStamp = typeof value === "string" && /At$/.test(key) && /^\d{4}-\d\d-\d\d \d/.test(value);
+  const isLocalStamp = typeof value === "string" && key.endsWith("At") && /^\d{4}-\d\d-\d\d \d/.test(value);
   return isLocalStamp ? value.replace(" ", "T") : value;
 }
 
