@@ -12,6 +12,7 @@ import {
   type SyncOptions,
 } from "../support/open-company.ts";
 import { diceOf, hiccups, mutate, type Dice } from "../support/scenario.ts";
+import { jsonReply } from "../support/proxy.ts";
 import { documentTables, truthOf } from "../support/truth.ts";
 
 /** What one seed told: what happened, and what did not hold. */
@@ -32,21 +33,34 @@ export async function simulate(seed: number): Promise<Story> {
   const clock = hastyClock();
   const limiter = dice.one<LimiterKind>(["fixed", "whole_seconds", "hit_time"]);
   const limit = 20 + dice.below(100);
-  const company = await openCompany({ seed, records: 6 + dice.below(20), limiter, limit, windowMs, clock });
-  const events = [`limiter ${limiter}, ${limit} a window`];
+  const company = await openCompany({ seed, records: 6 + dice.below(40), limiter, limit, windowMs, clock });
+  const narrow = dice.chance(0.5);
+  const events = [`limiter ${limiter}, ${limit} a window${narrow ? ", pages of ten" : ""}`];
   const broken: string[] = [];
   const governor = aGovernor(clock, windowMs);
   try {
     const runs = 2 + dice.below(3);
     for (let run = 0; run < runs && broken.length === 0; run++) {
+      if (narrow) takeTenAtMost(company);
       events.push(await stormyRun(company, dice, { governor }));
       broken.push(...violations(company));
     }
+    if (narrow) takeTenAtMost(company);
     if (broken.length === 0) broken.push(...(await quietRuns(company, { governor })));
   } finally {
     await company.close();
   }
   return { seed, events, broken };
+}
+
+/** Lists of several pages in a small company: larger ones are refused. */
+function takeTenAtMost({ proxy }: Company): void {
+  const errors = { perPage: ["The per page field must not be greater than 10."] };
+  const refusal = jsonReply(422, { message: "The given data was invalid.", errors });
+  const isPaged = (path: string) => !/^.(contact-activity-logs|whoami)/.test(path);
+  proxy.obstruct(({ path, query }) =>
+    isPaged(path) && Number(query.get("perPage") ?? 0) > 10 ? refusal : undefined,
+  );
 }
 
 async function stormyRun(company: Company, dice: Dice, options: SyncOptions): Promise<string> {
@@ -72,12 +86,12 @@ async function stormyRun(company: Company, dice: Dice, options: SyncOptions): Pr
 
 /** A run that may be interrupted, or die between two answers without a last word. */
 async function endedRun(company: Company, dice: Dice, options: SyncOptions): Promise<string> {
-  const end = dice.one(["lived", "lived", "interrupted", "killed"] as const);
+  const end = dice.one(["lived", "lived", "interrupted", "killed", "limited"] as const);
   const at = company.proxy.asked.length + 1 + dice.below(90);
   const stop = new AbortController();
   let mirror: Mirror | null = null;
   const remove = company.proxy.obstruct((asked) => {
-    if (asked.n < at || end === "lived") return undefined;
+    if (asked.n < at || end === "lived" || end === "limited") return undefined;
     remove();
     if (end === "killed") mirror?.db.close();
     else stop.abort();
@@ -85,8 +99,8 @@ async function endedRun(company: Company, dice: Dice, options: SyncOptions): Pro
   });
   try {
     const onMirror: SyncOptions["onMirror"] = (opened) => (mirror = opened);
-    const report = await sync(company, { ...options, signal: stop.signal, onMirror });
-    return told(report);
+    const limited = end === "limited" ? { mostRequests: 1 + dice.below(90) } : {};
+    return told(await sync(company, { ...options, ...limited, signal: stop.signal, onMirror }));
   } catch (error) {
     if (end !== "killed") throw error;
     return "killed";
