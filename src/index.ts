@@ -3,6 +3,10 @@ export { connect, type Connection, type ConnectOptions } from "./connect.ts";
 export { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
 export type * from "../connectors/fintoro/client/records.ts";
 export { manifest } from "../connectors/fintoro/manifest.ts";
+export type * from "./connector/field.ts";
+export type * from "./connector/manifest.ts";
+export type * from "./connector/operation.ts";
+export type * from "./connector/resource.ts";
 export { MirrorError, type ErrorKind } from "./base/errors.ts";
 export {
   ForbiddenError,

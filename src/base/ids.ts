@@ -18,8 +18,3 @@ export function canonicalId(id: RecordId): RecordId {
   if (typeof id === "number") return id;
   return id <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(id) : id;
 }
-
-/** Ascending; numbers and bigints compare by value. */
-export function compareIds(a: RecordId, b: RecordId): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}

@@ -93,7 +93,7 @@ async function perform(
   show: (view: RunInView) => void,
 ): Promise<CompanyReport> {
   const { clock, random, signal } = context;
-  const notices: RunNotices = { newColumns: [], missingFields: new Set() };
+  const notices = { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
   const mirror = await openNoticed(context, config, company, manifest, notices);
   const tally = new Tally();
   const startedMs = clock.monotonicMs();
@@ -137,21 +137,35 @@ function openNoticed(
   config: Config,
   company: CompanyConfig,
   manifest: Manifest,
-  notices: RunNotices,
+  notices: Required<RunNotices>,
 ): Promise<Mirror> {
   return openMirror(mirrorFiles(config, company.name).mirror, manifest, {
     onNewColumn: ({ table, column }) => {
       notices.newColumns.push(`${table}.${column.name}`);
       log.warn(`the service sends a field nobody knew: it is the new column ${table}.${column.name}`);
     },
-    onMissing: (resource, paths) => {
-      for (const path of paths) {
-        const name = `${resource}.${path}`;
-        if (!notices.missingFields.has(name)) log.warn(`answers lack a field that was always there: ${name}`);
-        notices.missingFields.add(name);
-      }
-    },
+    onMissing: (resource, paths) =>
+      once(notices.missingFields, resource, paths, (name) =>
+        log.warn(`answers lack a field that was always there: ${name}`),
+      ),
+    onUnkept: (resource, paths) =>
+      once(notices.unkeptFields, resource, paths, (name) =>
+        log.warn(`a field nobody knew stands in lists only, and is not kept: ${name}`),
+      ),
   });
+}
+
+function once(
+  known: Set<string>,
+  resource: string,
+  paths: readonly string[],
+  tell: (name: string) => void,
+): void {
+  for (const path of paths) {
+    const name = `${resource}.${path}`;
+    if (!known.has(name)) tell(name);
+    known.add(name);
+  }
 }
 
 /** A run that never came to ask anything still has a report; a bug has none. */
@@ -175,6 +189,7 @@ function notBegun({ clock }: CommandContext, startedAt: string, error: unknown):
     troubles: [],
     new_columns: [],
     missing_fields: [],
+    unkept_fields: [],
     error: { kind, message: messageOf(error), ...(error.hint === undefined ? {} : { hint: error.hint }) },
   };
 }

@@ -77,9 +77,11 @@ function troubleLines(health: Health): string[] {
   const odd = health.quarantine.map(
     ({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`,
   );
-  const columns = health.newColumns.map(
-    (column) => `new column ${column}: the service sends a field nobody knew`,
-  );
+  const columns = [
+    ...health.newColumns.map((column) => `new column ${column}: the service sends a field nobody knew`),
+    ...health.missingFields.map((field) => `${field} is missing from answers that always had it`),
+    ...health.unkeptFields.map((field) => `${field} stands in lists only and is not kept`),
+  ];
   return [...troubles, ...letters, ...odd]
     .map((line) => `  ! ${line}`)
     .concat(columns.map((line) => `  ${line}`));

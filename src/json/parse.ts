@@ -10,7 +10,7 @@ import type { JsonValue } from "./literal.ts";
 import { maxDepth } from "./scan.ts";
 import { maySuffer } from "./suspect.ts";
 
-export type { JsonObject, JsonValue } from "./literal.ts";
+export type { JsonValue } from "./literal.ts";
 
 /** `offsetBytes` is where the slice stands in its answer; errors count from there. */
 export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValue {

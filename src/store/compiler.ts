@@ -7,7 +7,7 @@ type AnyTables = Record<string, Record<string, unknown>>;
  * Kysely as a compiler only: each statement is compiled once and then run as our own prepared statement.
  * Executing through it would prepare again at every call, seven times slower.
  */
-export const sqlBuilder = new Kysely<AnyTables>({
+const sqlBuilder = new Kysely<AnyTables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new DummyDriver(),

@@ -44,7 +44,8 @@ function adopt(rows: RowPlan, path: readonly string[], name: string): Column {
   return column;
 }
 
-function isKnown(root: KeyNode, path: readonly string[]): boolean {
+/** Does the tree have a place for this path, or for what stands above it? */
+export function isKnown(root: KeyNode, path: readonly string[]): boolean {
   return parentOf(root, path)?.below?.has(path.at(-1) ?? "") ?? true;
 }
 

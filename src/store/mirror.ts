@@ -22,6 +22,7 @@ import { ensureTables } from "./tables.ts";
 export interface StoreNotices {
   readonly onNewColumn?: (column: NewColumn) => void;
   readonly onMissing?: (resource: string, paths: readonly string[]) => void;
+  readonly onUnkept?: (resource: string, paths: readonly string[]) => void;
 }
 
 /**
@@ -125,6 +126,7 @@ export class Mirror {
       sequence: this.sequence,
       quarantine: this.quarantine,
       onMissing: (resource, paths) => this.notices.onMissing?.(resource, paths),
+      onUnkept: (resource, paths) => this.notices.onUnkept?.(resource, paths),
       onUnknown: (table, unknown, reading: Reading) => {
         this.grown.add(table.resource.name);
         this.newColumns.push(...growTable(this.db, table, unknown, reading));

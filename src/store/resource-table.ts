@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from "../json/literal.ts";
 import { parseLossless } from "../json/parse.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { planRow, planTable, type Column, type RowPlan, type TablePlan } from "./columns.ts";
+import { isKnown } from "./evolve.ts";
 import type { Fences } from "./fences.ts";
 import type { Quarantine } from "./quarantine.ts";
 import type { Fate, Reading } from "./reading.ts";
@@ -70,6 +71,8 @@ export interface TableContext {
   /** Grows the tables by fields nobody knew; afterwards the statements are prepared anew. */
   readonly onUnknown: (table: ResourceTable, unknown: readonly UnknownKey[], reading: Reading) => void;
   readonly onMissing: (resource: string, paths: readonly string[]) => void;
+  /** Only previews show these: they have no place in the record, nor in `_raw`. */
+  readonly onUnkept: (resource: string, paths: readonly string[]) => void;
 }
 
 /** The rows of one resource. Every method runs inside the door's transaction. */
@@ -281,14 +284,25 @@ export class ResourceTable {
 
   /** The values of the preview by the name of the row's column, as far as it has them; null when it is odd. */
   private previewCells(record: JsonValue): Map<string, Cell> | null {
-    const cells = isObject(record) ? orNullWhenOdd(() => cellsOf(this.previewPlan, record)) : null;
+    const unknown: UnknownKey[] = [];
+    const cells = isObject(record) ? orNullWhenOdd(() => cellsOf(this.previewPlan, record, unknown)) : null;
     if (!cells || !isObject(record)) return null;
+    if (unknown.length > 0) this.noteUnkept(unknown);
     const values = new Map<string, Cell>();
     for (const [i, column] of this.previewPlan.columns.entries()) {
       const isShared = this.plan.columns.some((own) => own.name === column.name);
       if (isShared && isPresent(column, record)) values.set(column.name, cells[i] ?? null);
     }
     return values;
+  }
+
+  private noteUnkept(unknown: readonly UnknownKey[]): void {
+    const paths = unknown.map(({ path }) => path).filter((path) => !isKnown(this.plan.root, path));
+    if (paths.length > 0)
+      this.context.onUnkept(
+        this.resource.name,
+        paths.map((path) => path.join(".")),
+      );
   }
 
   private storedCells(id: RecordId): Map<string, Cell> {

@@ -7,7 +7,6 @@ import { MirrorError } from "../base/errors.ts";
  */
 export type Db = Database.Database;
 export type Statement = Database.Statement;
-export type SqlValue = number | bigint | string | Buffer | null;
 
 /** Before this, two connections could corrupt a write-ahead log while resetting it. */
 const oldestVersion = [3, 51, 3] as const;

@@ -111,7 +111,7 @@ export interface TableStatements {
   readonly children: readonly ChildStatements[];
 }
 
-export interface ChildStatements {
+interface ChildStatements {
   readonly clear: Statement;
   /** Inserts the rows of one parent; several with each call. */
   insert(id: RecordId, rows: readonly (readonly Cell[])[]): void;

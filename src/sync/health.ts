@@ -30,6 +30,9 @@ export interface Health {
   readonly quarantine: readonly Quarantined[];
   readonly deadLetters: readonly { resource: string; target: string; error: string; state: string }[];
   readonly newColumns: readonly string[];
+  /** What the last finished run missed in answers, or could not keep of them. */
+  readonly missingFields: readonly string[];
+  readonly unkeptFields: readonly string[];
 }
 
 /** So many runs are looked through for the last one that asked for a resource. */
@@ -39,6 +42,7 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
   return db.transaction(() => {
     const runs = new Runs(db).latest(runsLookedAt);
     const queue = new Queue(db);
+    const last = runs.find((run) => run.finishedAt !== null)?.report as Partial<CompanyReport> | undefined;
     return {
       resources: manifest.resources.map((resource) =>
         resourceHealth(db, manifest, resource.name, runs, spread),
@@ -51,6 +55,8 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
         .prepare("SELECT table_name || '.' || column_name FROM _schema_changes ORDER BY id")
         .pluck()
         .all() as string[],
+      missingFields: last?.missing_fields ?? [],
+      unkeptFields: last?.unkept_fields ?? [],
     };
   })();
 }

@@ -30,6 +30,8 @@ export interface CompanyReport {
   readonly new_columns: readonly string[];
   /** Required fields that answers lacked: `invoices.number`. */
   readonly missing_fields: readonly string[];
+  /** Fields nobody knew that only lists of previews show: there is no record to keep them in. */
+  readonly unkept_fields: readonly string[];
   readonly error?: ReportedError;
 }
 

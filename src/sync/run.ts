@@ -42,6 +42,7 @@ export interface RunParts {
 export interface RunNotices {
   readonly newColumns: string[];
   readonly missingFields: Set<string>;
+  readonly unkeptFields?: Set<string>;
 }
 
 export interface RunOptions {
@@ -246,6 +247,7 @@ function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: 
     troubles: tally.allTroubles(),
     new_columns: parts.notices.newColumns,
     missing_fields: [...parts.notices.missingFields].toSorted(),
+    unkept_fields: [...(parts.notices.unkeptFields ?? [])].toSorted(),
     ...(ending.error ? { error: ending.error } : {}),
   };
   const { outcome } = ending;

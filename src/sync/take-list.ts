@@ -64,7 +64,7 @@ export async function takeList(
 }
 
 /** All parts but the last, each in its own transaction; returns the last. */
-export async function takeInParts(
+async function takeInParts(
   session: Session,
   records: Slices,
   take: (range: { from: number; to: number }) => void,

@@ -82,7 +82,7 @@ async function printDocument(
 }
 
 /** `before` and `after` are set in as they were received, number literals included. */
-export function changeLine(change: Change): string {
+function changeLine(change: Change): string {
   const facts = {
     resource: change.resource,
     op: change.op,

@@ -61,7 +61,7 @@ function companyStatus(
 }
 
 /** Pure: which of the tables the config asks for are older than allowed. */
-export function judgeFreshness(
+function judgeFreshness(
   health: Pick<Health, "resources">,
   names: ReadonlySet<string>,
   maxAgeMs: number | null,

@@ -21,5 +21,3 @@ export function rowCounts(database: string): { documents: number; waiting: numbe
 export const receivables = `SELECT client_name AS client, count(*) AS invoices, round(sum(to_be_paid), 2) AS owed
   FROM invoices WHERE _deleted_at IS NULL AND to_be_paid > 0 AND status <> 'will_not_be_paid'
   GROUP BY client_name ORDER BY owed DESC LIMIT 3`;
-
-export const lastChanges = `SELECT resource, record_id, op, cause FROM _changes WHERE seq > ? ORDER BY seq`;

@@ -15,7 +15,7 @@ export interface Stage {
   syncAndKill(when: () => Promise<boolean>): Promise<boolean>;
 }
 
-export const company = "acme";
+const company = "acme";
 const marker = ".fintoro-mirror-demo";
 
 /** Empties and sets up the folder; one with other people's files in it is refused. */

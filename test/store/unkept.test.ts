@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { tempFolder } from "../support/mirror.ts";
+import path from "node:path";
+
+/** What differs() says of a preview, and which of its fields have no place anywhere. */
+async function listed(preview: object): Promise<string[]> {
+  const unkept: string[] = [];
+  const onUnkept = (resource: string, paths: readonly string[]) =>
+    unkept.push(...paths.map((one) => `${resource}.${one}`));
+  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest, { onUnkept });
+  mirror.apply(() => mirror.table("invoices").differs(7, Buffer.from(JSON.stringify(preview))));
+  mirror.close();
+  return unkept;
+}
+
+test("I12 a field that only a preview shows cannot be kept, and is told", async () => {
+  expect(await listed({ id: 7, number: "1", reminders: 3, client: { name: "A", mood: "good" } })).toEqual([
+    "invoices.reminders",
+    "invoices.client.mood",
+  ]);
+});
+
+test("I12 a field that previews begin to show is no news when the record has a column for it", async () => {
+  expect(await listed({ id: 7, number: "1", note: "Ďakujeme", currency: { id: 1, shade: "blue" } })).toEqual(
+    [],
+  );
+});
