@@ -21,7 +21,7 @@ describe("the token (I9)", () => {
     const company = await aCompany();
     writeConfig(company);
     company.suffer({ kind: "echo_token", match: { path: /^.(suppliers|orders)/ } });
-    const { stdout, stderr, code } = await endOf(startSync(company, ["-v", "--max-duration", "6s"]));
+    const { stdout, stderr, code } = await endOf(startSync(company, ["-v", "--max-duration", "3s"]));
     expect([1, 3, 5]).toContain(code);
     expect(stderr).toContain("suppliers");
     for (const dress of dresses(company.sandbox.token)) expect(stdout + stderr).not.toContain(dress);

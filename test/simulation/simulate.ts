@@ -53,13 +53,14 @@ export async function simulate(seed: number): Promise<Story> {
   return { seed, events, broken };
 }
 
+const notPaged = /^.(contact-activity-logs|whoami)/;
+
 /** Lists of several pages in a small company: larger ones are refused. */
 function takeTenAtMost({ proxy }: Company): void {
   const errors = { perPage: ["The per page field must not be greater than 10."] };
   const refusal = jsonReply(422, { message: "The given data was invalid.", errors });
-  const isPaged = (path: string) => !/^.(contact-activity-logs|whoami)/.test(path);
   proxy.obstruct(({ path, query }) =>
-    isPaged(path) && Number(query.get("perPage") ?? 0) > 10 ? refusal : undefined,
+    !notPaged.test(path) && Number(query.get("perPage") ?? 0) > 10 ? refusal : undefined,
   );
 }
 

@@ -93,7 +93,7 @@ export async function killedWhen(
   const child = startSync(company, args);
   const watch = setInterval(() => {
     if (holds(isSo)) child.kill("SIGKILL");
-  }, 1);
+  }, 5);
   return endOf(child).finally(() => clearInterval(watch));
 }
 
