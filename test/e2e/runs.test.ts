@@ -119,4 +119,19 @@ describe("a run of some resources", () => {
       children: floor.children,
     });
   });
+
+  test("with parents spread over runs reads so many lists each time, the stalest first, and comes round to all", async () => {
+    const company = await aCompany();
+    const read: string[] = [];
+    for (let run = 0; run < 4; run++) {
+      const asked = company.proxy.asked.length;
+      expect((await sync(company, { parentsPerRun: 8 })).outcome).toBe("complete");
+      const { children } = spentOn(company.proxy.asked.slice(asked));
+      expect(children).toHaveLength(8);
+      read.push(...children);
+    }
+    const { children } = floorOf(expectEqual(company));
+    expect(new Set(read)).toEqual(new Set(children));
+    expect(new Set(read.slice(0, 24)).size).toBe(24);
+  });
 });

@@ -64,7 +64,7 @@ export async function openCompany(
 }
 
 /** Where a file costs no disk: a process that dies loses nothing there either. */
-export function memoryFolder(): string {
+function memoryFolder(): string {
   return existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 }
 

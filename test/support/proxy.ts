@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from "node:net";
 
 /** A request on its way to the service. */
-export interface Asked {
+interface Asked {
   /** From 1, in the order of arrival. */
   readonly n: number;
   readonly method: string;

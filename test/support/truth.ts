@@ -4,7 +4,7 @@ import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
  * What the service really holds, asked of it directly and in plain words: own paths, own mapping to
  * columns. Nothing of the engine is used, so that the mirror is not held against itself.
  */
-export type Json = null | boolean | number | string | Json[] | Dict;
+type Json = null | boolean | number | string | Json[] | Dict;
 export interface Dict {
   readonly [key: string]: Json;
 }
@@ -56,8 +56,8 @@ const pagedLists: Readonly<Record<string, Place>> = {
   quotations: { path: "/quotations", perPage: 500, single: true },
 };
 
-export const seriesTypes = ["invoice", "proforma", "credit-note", "order", "quotation"] as const;
-export const parentParams = {
+const seriesTypes = ["invoice", "proforma", "credit-note", "order", "quotation"] as const;
+const parentParams = {
   clients: "clientId",
   suppliers: "supplierId",
   business_cases: "businessCaseId",
