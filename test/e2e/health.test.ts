@@ -17,6 +17,10 @@ function neverRead(health: Health): string[] {
   return health.resources.filter(({ sweptAt }) => sweptAt === null).map(({ name }) => name);
 }
 
+function ages(health: Health): Map<string, string | null> {
+  return new Map(health.resources.map(({ name, sweptAt }) => [name, sweptAt]));
+}
+
 describe("the health of a mirror", () => {
   test("says of every table when it was last read whole", async () => {
     const company = await aCompany();
@@ -51,7 +55,6 @@ describe("the health of a mirror", () => {
     const before = healthOf(company);
     await sync(company, { resources: ["clients"] });
     const after = healthOf(company);
-    const ages = (health: Health) => new Map(health.resources.map(({ name, sweptAt }) => [name, sweptAt]));
     expect(ages(after).get("banks")).toBe(ages(before).get("banks"));
     expect(ages(after).get("clients")).not.toBe(ages(before).get("clients"));
   });
