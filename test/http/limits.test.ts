@@ -14,10 +14,18 @@ async function pour(answer: ServerResponse, sizeBytes: number): Promise<number> 
   let writtenBytes = 0;
   while (writtenBytes < sizeBytes && !answer.destroyed) {
     writtenBytes += piece.length;
-    if (!answer.write(piece)) await Promise.race([once(answer, "drain"), once(answer, "close")]);
+    if (!answer.write(piece)) await roomIn(answer);
   }
   answer.end();
   return writtenBytes;
+}
+
+/** There is room to write again, or the reader has gone. */
+async function roomIn(answer: ServerResponse): Promise<void> {
+  const first = new AbortController();
+  const events = ["drain", "close"].map((event) => once(answer, event, { signal: first.signal }));
+  await Promise.race(events).finally(() => first.abort());
+  await Promise.allSettled(events);
 }
 
 /** One attempt, unless a test wants more. */
