@@ -1,11 +1,12 @@
 import { MirrorError } from "../../base/errors.ts";
+import { chosenCompanies } from "../../config/companies.ts";
 import { parseLossless } from "../../json/parse.ts";
 import { stringifyLossless } from "../../json/stringify.ts";
 import { Changes, type Change } from "../../store/changes.ts";
 import { command, type CommandContext } from "../command.ts";
 import { openExisting } from "../open-mirror.ts";
 import { flag, text, wholeNumber } from "../options.ts";
-import { selectCompanies, selectResources } from "../selection.ts";
+import { selectResources } from "../chosen-resources.ts";
 
 const followEveryMs = 500;
 
@@ -22,7 +23,7 @@ export const changesCommand = command({
   },
   run: async (context, { options }) => {
     const { config } = context.config("when_used");
-    const [company, another] = selectCompanies(config, context.globals.company);
+    const [company, another] = chosenCompanies(config, context.globals.company);
     if (!company) return "complete";
     if (another)
       throw new MirrorError("usage", "the config has several companies", { hint: "name one with --company" });

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../base/units.ts";
+import { chosenCompanies } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { lockHolder } from "../../store/lock.ts";
@@ -8,7 +9,7 @@ import { command, type CommandContext } from "../command.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
 import { openForReading } from "../open-mirror.ts";
 import { durationMs } from "../options.ts";
-import { selectCompanies, selectResources } from "../selection.ts";
+import { selectResources } from "../chosen-resources.ts";
 import { statusLines, type CompanyStatus, type Freshness } from "../status-text.ts";
 
 export const statusCommand = command({
@@ -23,7 +24,7 @@ export const statusCommand = command({
   run: async (context, { options }) => {
     const { config } = context.config("when_used");
     const statuses: Record<string, CompanyStatus> = {};
-    for (const company of selectCompanies(config, context.globals.company)) {
+    for (const company of chosenCompanies(config, context.globals.company)) {
       statuses[company.name] = companyStatus(context, config, company, options.maxAge ?? null);
     }
     if (context.globals.json) await context.output.json({ companies: statuses });

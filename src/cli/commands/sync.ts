@@ -1,5 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import { chosenCompanies } from "../../config/companies.ts";
 import type { CompanyReport } from "../../sync/report.ts";
 import { command, type CommandContext } from "../command.ts";
 import { companyRun, type CompanyRun, type RunRequest } from "../company-run.ts";
@@ -7,7 +8,7 @@ import { dryRun } from "../dry-run.ts";
 import { worstOutcome } from "../exit-code.ts";
 import { durationMs, flag, wholeNumber, type OptionValues } from "../options.ts";
 import { reportLines } from "../report-text.ts";
-import { selectCompanies, selectResources } from "../selection.ts";
+import { selectResources } from "../chosen-resources.ts";
 
 const options = {
   full: flag("--full", "read every detail and child list again, not only what seems new or changed"),
@@ -41,7 +42,7 @@ export const syncCommand = command({
   options,
   run: async (context, input) => {
     const { config } = context.config();
-    const companies = selectCompanies(config, context.globals.company);
+    const companies = chosenCompanies(config, context.globals.company);
     const resources = selectResources(context.connectors[0].manifest, config.resources, input.args);
     if (input.options.dryRun) return dryRun(context, config, companies, resources, input.options.full);
     const timer = new AbortController();

@@ -1,6 +1,6 @@
 import { MirrorError } from "../base/errors.ts";
 import { nearest } from "../base/names.ts";
-import type { CompanyConfig, Config, ResourceChoice } from "../config/config.ts";
+import type { ResourceChoice } from "../config/config.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 
@@ -24,17 +24,5 @@ function assertKnown(manifest: Manifest, name: string): void {
   const meant = nearest(name, known);
   throw new MirrorError("usage", `unknown resource "${name}"${meant ? `; did you mean "${meant}"?` : ""}`, {
     hint: "`fintoro-mirror schema --tables` lists them all",
-  });
-}
-
-/** `--company`, or all of them. */
-export function selectCompanies(config: Config, name: string | undefined): readonly CompanyConfig[] {
-  if (name === undefined) return config.companies;
-  const company = config.companies.find((one) => one.name === name);
-  if (company) return [company];
-  const names = config.companies.map((one) => one.name);
-  const meant = nearest(name, names);
-  throw new MirrorError("usage", `unknown company "${name}"${meant ? `; did you mean "${meant}"?` : ""}`, {
-    hint: `the config has ${names.join(", ")}`,
   });
 }
