@@ -5,6 +5,7 @@ import { pathOf, type Resource } from "../connector/resource.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
 import { readList, readObject } from "../extract/answers.ts";
 import { parseLossless } from "../json/parse.ts";
+import type { Meta } from "../store/meta.ts";
 import type { Mirror } from "../store/mirror.ts";
 import { cellsOf, isObject } from "../store/row.ts";
 import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity.ts";
@@ -36,7 +37,7 @@ export async function identify(parts: IdentifyParts): Promise<Identified> {
   const resource = resourceNamed(mirror.manifest, facts.resource);
   const answer = await ask(parts, resource.list.kind === "single" ? resource.list.path : "");
   const name = nameIn(answer.body, facts.nameField);
-  const pinned = mirror.meta.get(metaKey) as Identity | null;
+  const pinned = pinnedIdentity(mirror.meta);
   const sameToken = pinned && fingerprintOf(token, pinned.salt) === pinned.fingerprint;
   const businessId = pinned && !sameToken && pinned.name === name ? await probeBusinessId(parts) : null;
   const verdict = judgeIdentity(pinned, { name, token, businessId });
@@ -52,13 +53,18 @@ export async function identify(parts: IdentifyParts): Promise<Identified> {
   };
 }
 
+/** Whom the mirror is of; null before its first run. */
+export function pinnedIdentity(meta: Meta): Identity | null {
+  return meta.get(metaKey) as Identity | null;
+}
+
 export function rememberIdentity(mirror: Mirror, identity: Identity): void {
   mirror.meta.set(metaKey, identity);
 }
 
 /** After a run: the business id that the mirrored documents carry. Writes only when it is news. */
 export function learnBusinessId(mirror: Mirror): void {
-  const identity = mirror.meta.get(metaKey) as Identity | null;
+  const identity = pinnedIdentity(mirror.meta);
   const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
   const businessId = mirror.records.latestValue(businessIdIn, businessIdColumn);
   if (!identity || businessId === null || businessId === identity.businessId) return;

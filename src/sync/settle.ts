@@ -1,6 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
 import type { Lane } from "../base/lane.ts";
+import { snakeCase } from "../base/names.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { Listing } from "../store/listings.ts";
 import type { Reading } from "../store/reading.ts";
@@ -92,13 +93,9 @@ function expectedIn(session: Session, resource: Resource, listing: Listing): Rec
   const { records } = session.mirror;
   const before = records.liveIdsReceivedBefore(resource.name, listing.startedSeq);
   if (resource.list.kind !== "whole" || !resource.list.variants) return before;
-  const ofVariant = new Set(records.liveIdsWhere(resource.name, variantColumn(resource), listing.variant));
+  const column = snakeCase(resource.list.variants.field);
+  const ofVariant = new Set(records.liveIdsWhere(resource.name, column, listing.variant));
   return before.filter((id) => ofVariant.has(id));
-}
-
-function variantColumn(resource: Resource): string {
-  if (resource.list.kind !== "whole" || !resource.list.variants) return "";
-  return resource.list.variants.field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /**

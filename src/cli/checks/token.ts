@@ -7,7 +7,8 @@ import { parseLossless } from "../../json/parse.ts";
 import { Meta } from "../../store/meta.ts";
 import { isObject } from "../../store/row.ts";
 import { openDatabase } from "../../store/sqlite.ts";
-import { judgeIdentity, refusal, type Identity } from "../../sync/identity.ts";
+import { pinnedIdentity } from "../../sync/identify.ts";
+import { judgeIdentity, refusal } from "../../sync/identity.ts";
 import { connectService } from "../service.ts";
 import { checkDataDir } from "./disk.ts";
 import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";
@@ -65,7 +66,7 @@ function judgeMirror({ config, company }: CheckSubject, name: string | null): Ch
   if (!existsSync(mirror)) return ok("identity", "no mirror yet: the first sync pins the company");
   const db = openDatabase(mirror, { readonly: true });
   try {
-    const pinned = new Meta(db).get("identity") as Identity | null;
+    const pinned = pinnedIdentity(new Meta(db));
     const verdict = judgeIdentity(pinned, {
       name: name ?? "",
       token: company.token.reveal(),
