@@ -2,11 +2,15 @@ import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import { MirrorError } from "../base/errors.ts";
 import { first } from "./migrations/0001-first.ts";
+import { inbox } from "./migrations/0002-inbox.ts";
 import type { Db } from "./sqlite.ts";
 import { databaseError } from "./sqlite.ts";
 
 /** In the order of their names; a name, once released, never changes its meaning. */
-export const migrations: Readonly<Record<string, Migration>> = { "0001-first": first };
+export const migrations: Readonly<Record<string, Migration>> = {
+  "0001-first": first,
+  "0002-inbox": inbox,
+};
 
 const table = "_migrations";
 

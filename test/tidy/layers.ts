@@ -16,6 +16,7 @@ export const layers: readonly (readonly string[])[] = [
   ["verify"],
   ["schedule"],
   ["observe"],
+  ["daemon"],
   ["cli"],
   ["entry"],
 ];
@@ -76,6 +77,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   kysely: ["src/store/", "src/report/"],
   croner: ["src/schedule/"],
   pino: ["src/observe/"],
+  "prom-client": ["src/observe/"],
   picocolors: ["src/observe/"],
   commander: ["src/cli/"],
   yaml: ["src/config/"],
