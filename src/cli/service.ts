@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly attempts?: number;
   /** `memory`: for this process alone, where the data folder cannot be written. */
   readonly budget?: "file" | "memory";
+  /** Events are received: a share of each window is kept for them. */
+  readonly events?: boolean;
   /** Limits of this run on top of the budget. */
   readonly gate?: GateOptions;
 }
@@ -28,7 +30,7 @@ export function connectService(
   context: CommandContext,
   config: Config,
   company: CompanyConfig,
-  { attempts, budget = "file", gate = {} }: ServiceOptions = {},
+  { attempts, budget = "file", events = false, gate = {} }: ServiceOptions = {},
 ): Service {
   const { clock, random, log, version } = context;
   const store = budget === "memory" ? createMemoryStore() : openBudget(context, config, company);
@@ -37,6 +39,7 @@ export function connectService(
     clock,
     log,
     reserveShare: config.rateLimit.reserveShare,
+    eventShare: events ? config.rateLimit.reserveShare : 0,
     windowMs: config.rateLimit.windowMs,
     concurrency: config.http.concurrency,
     permitMs: config.http.timeoutMs + permitMarginMs,

@@ -1,8 +1,16 @@
 import type { Lane } from "../base/lane.ts";
 import { expireFlights, lateLimitAt, stillLate } from "./flights.ts";
-import { heldBack, keptForLook, lookAt } from "./others.ts";
+import { eventsReleasedAt, heldBack, keptForLook, lookAt } from "./others.ts";
 import { heldAtMostAt, probesHeld } from "./pacing.ts";
-import { leftIn, limitOf, liveWindow, type Flight, type GovernorState, type Rules } from "./state.ts";
+import {
+  leftIn,
+  limitOf,
+  liveWindow,
+  type Flight,
+  type GovernorState,
+  type Rules,
+  type Window,
+} from "./state.ts";
 
 /** Leave to send one request, or the time at which to ask again at the latest (sooner after an answer). */
 type Decision = { readonly flight: Flight } | { readonly untilMs: number };
@@ -34,10 +42,17 @@ function waitInWindow(state: GovernorState, lane: Lane, nowMs: number, rules: Ru
   const free = leftIn(window, state) - held - 1;
   const kept = lane !== "webhook" && keptForLook(state, window, nowMs, rules);
   if (free >= Math.max(probesHeld(window, held, nowMs, rules), kept ? 1 : 0)) return null;
-  if (free < 0) return Math.min(window.deadAt, nextDeadline(state));
+  const eventsAt = releasedLater(window, lane, nowMs, rules);
+  if (free < 0) return Math.min(window.deadAt, nextDeadline(state), eventsAt);
   const paced = heldAtMostAt(window, free, held, rules);
   const releasedAt = kept && free < 1 ? Math.max(paced, lookAt(window, rules)) : paced;
-  return Math.min(window.deadAt, releasedAt, nextDeadline(state));
+  return Math.min(window.deadAt, releasedAt, nextDeadline(state), eventsAt);
+}
+
+/** When what is kept for events is let go to this lane. */
+function releasedLater(window: Window, lane: Lane, nowMs: number, rules: Rules): number {
+  const releasedAt = eventsReleasedAt(window, rules);
+  return lane !== "webhook" && rules.eventShare > 0 && nowMs < releasedAt ? releasedAt : Infinity;
 }
 
 /**

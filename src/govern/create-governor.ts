@@ -16,6 +16,8 @@ export interface GovernorOptions {
   readonly store: GovernorStore;
   readonly clock: Clock;
   readonly reserveShare?: number;
+  /** Of the limit, for lane `webhook` alone; 0 when not given. */
+  readonly eventShare?: number;
   readonly windowMs?: number;
   readonly defaultLimit?: number;
   /** Requests of this process under way at once; the rest waits here, so that a better lane still goes first. */
@@ -87,10 +89,11 @@ export function createGovernor(options: GovernorOptions): Governor {
 }
 
 function rulesOf(options: GovernorOptions): Rules {
-  const { reserveShare, windowMs, defaultLimit, permitMs } = options;
+  const { reserveShare, eventShare, windowMs, defaultLimit, permitMs } = options;
   return {
     ...defaultRules,
     ...(reserveShare !== undefined && { reserveShare }),
+    ...(eventShare !== undefined && { eventShare }),
     ...(windowMs !== undefined && { windowMs }),
     ...(defaultLimit !== undefined && { defaultLimit }),
     ...(permitMs !== undefined && { permitMs }),

@@ -14,14 +14,25 @@ function othersSeen(state: GovernorState, nowMs: number): boolean {
 
 /**
  * Permits left alone: the reserve for other clients (events may use it), and a margin for what they
- * take before we hear of it. Both are 0 when nobody else is there. Never more than half of the limit.
+ * take before we hear of it. Both are 0 when nobody else is there. Where events are awaited, their share
+ * is kept from the other lanes as well. Never more than half of the limit.
  */
 export function heldBack(state: GovernorState, lane: Lane, nowMs: number, rules: Rules): number {
   const limit = limitOf(state, rules);
   const seen = othersSeen(state, nowMs);
-  const reserve = seen && lane !== "webhook" ? Math.ceil(limit * rules.reserveShare) : 0;
+  const share = Math.max(seen ? rules.reserveShare : 0, eventsAwaited(state, nowMs, rules));
+  const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
   const margin = seen ? Math.ceil((theirRate(state) * lookaheadMs) / rules.windowMs) : 0;
   return Math.min(reserve + margin + state.refusals.caution, Math.floor(limit / 2));
+}
+
+/** An event that comes in the middle of a run must not wait for the next window; near its end what is left goes to whoever asks. */
+function eventsAwaited({ window }: GovernorState, nowMs: number, rules: Rules): number {
+  return window && nowMs < eventsReleasedAt(window, rules) ? rules.eventShare : 0;
+}
+
+export function eventsReleasedAt(window: Window, rules: Rules): number {
+  return window.aliveUntil - rules.eventsUntilMs;
 }
 
 function theirRate(state: GovernorState): number {

@@ -80,6 +80,10 @@ export interface Rules {
   readonly defaultLimit: number;
   /** Share of the limit left to other clients while they are seen. */
   readonly reserveShare: number;
+  /** Share of the limit that only events may use; 0 where none are received. */
+  readonly eventShare: number;
+  /** It is kept until so long before a window's earliest end. */
+  readonly eventsUntilMs: number;
   /** A service that counts in whole seconds ends a window this much sooner. */
   readonly shorterByMs: number;
   /** Clocks drift apart: a window is not taken as over before this much more. */
@@ -96,6 +100,8 @@ export const defaultRules: Rules = {
   windowMs: 60_000,
   defaultLimit: 120,
   reserveShare: 0.1,
+  eventShare: 0,
+  eventsUntilMs: 4_000,
   shorterByMs: 1_000,
   epsilonMs: 100,
   permitMs: 90_000,
