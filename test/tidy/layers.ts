@@ -81,6 +81,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   picocolors: ["src/observe/"],
   commander: ["src/cli/"],
   yaml: ["src/config/"],
+  "hyparquet-writer": ["src/export/"],
   zod: ["src/connector/", "src/config/", "src/govern/persisted.ts", "connectors/"],
 };
 
