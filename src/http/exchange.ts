@@ -50,7 +50,7 @@ export interface Head {
  * settled, the connection given back and the timer stopped. Throws MirrorErrors only.
  */
 export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
-  const permit = await wire.governor.admit(message.lane, message.signal);
+  const permit = await permitFor(wire, message);
   const giveBack = await slotOrSpent(wire, message, permit);
   const deadline = startDeadline(wire.clock, wire.timeoutMs, message.signal);
   try {
@@ -58,6 +58,16 @@ export async function exchange<T>(wire: Wire, message: Message, use: (head: Head
   } finally {
     deadline.release();
     giveBack();
+  }
+}
+
+/** A wait that was broken off was a wait, too. */
+async function permitFor({ governor, clock, counter }: Wire, { lane, signal }: Message): Promise<Permit> {
+  const askedMs = clock.monotonicMs();
+  try {
+    return await governor.admit(lane, signal);
+  } finally {
+    counter.waited(clock.monotonicMs() - askedMs);
   }
 }
 

@@ -9,6 +9,8 @@ export interface HttpStats {
   readonly rateLimited: number;
   /** Attempts without an answer. */
   readonly unanswered: number;
+  /** Waited for permits, all attempts together. */
+  readonly waitedMs: number;
 }
 
 export interface Counter {
@@ -16,17 +18,19 @@ export interface Counter {
   status(status: number): void;
   retried(): void;
   unanswered(): void;
+  waited(ms: number): void;
   read(): HttpStats;
 }
 
 export function createCounter(): Counter {
   const byStatus = new Map<string, number>();
-  const counts = { requests: 0, retried: 0, unanswered: 0 };
+  const counts = { requests: 0, retried: 0, unanswered: 0, waitedMs: 0 };
   return {
     sent: () => void counts.requests++,
     status: (status) => void byStatus.set(String(status), (byStatus.get(String(status)) ?? 0) + 1),
     retried: () => void counts.retried++,
     unanswered: () => void counts.unanswered++,
+    waited: (ms) => void (counts.waitedMs += ms),
     read: () => ({
       ...counts,
       byStatus: Object.fromEntries(byStatus),

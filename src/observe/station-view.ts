@@ -19,7 +19,11 @@ export interface StationView {
   readonly company: string;
   /** False while the mirror's file cannot be opened: deliveries get 503. */
   readonly open: boolean;
-  readonly service: { readonly state: ServiceState; readonly message: string | null; readonly sinceMs: number };
+  readonly service: {
+    readonly state: ServiceState;
+    readonly message: string | null;
+    readonly sinceMs: number;
+  };
   /** The run under way. */
   readonly run: { readonly mode: string; readonly startedMs: number } | null;
   readonly lastRun: {
@@ -27,7 +31,9 @@ export interface StationView {
     readonly startedMs: number;
     readonly finishedMs: number;
   } | null;
-  /** When each resource's list was last read whole; null: never. */
+  /** Since the start: ended runs by outcome. */
+  readonly runs: Readonly<Record<string, number>>;
+  /** When each resource that the config asks for was last read whole (`sweptTimes` of sync/health); null: never. */
   readonly sweptMs: Readonly<Record<string, number | null>>;
   readonly events: {
     readonly waiting: number;
@@ -36,9 +42,9 @@ export interface StationView {
   };
   readonly queue: readonly QueueCount[];
   readonly budget: BudgetView | null;
-  /** Since the start: answers by status, `none` for attempts without one. */
+  /** Since the start: answers by status, `none` for attempts without one (`HttpStats`: byStatus, unanswered). */
   readonly requests: Readonly<Record<string, number>>;
-  /** Since the start: time spent waiting for leave to send, milliseconds. */
+  /** Since the start: time spent waiting for leave to send, milliseconds (`HttpStats.waitedMs`). */
   readonly waitedMs: number;
   /** Since the start: changes by resource and `inserted`, `updated`, `deleted`, `unchanged`. */
   readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];

@@ -81,6 +81,17 @@ function resourceHealth(
   };
 }
 
+/** When each of these resources was last read whole, epoch milliseconds; null: never. */
+export function sweptTimes(
+  db: Db,
+  manifest: Manifest,
+  names: readonly string[],
+): Readonly<Record<string, number | null>> {
+  const runs = new Runs(db);
+  const times = names.map((name) => [name, sweptAt(manifest, name, runs)] as const);
+  return Object.fromEntries(times.map(([name, at]) => [name, at === null ? null : Date.parse(at)]));
+}
+
 /**
  * From the runs' own rows, which are written as each list is closed: a run that was killed counts for what
  * it had read. What has no list of its own is as fresh as the stalest of what brings it.

@@ -14,6 +14,7 @@ describe("retries", () => {
       retried: 4,
       rateLimited: 0,
       unanswered: 0,
+      waitedMs: expect.any(Number),
     });
   });
 

@@ -36,6 +36,7 @@ describe("I8: alone on the company, a real transport against a real server is ne
       const answers = await Promise.all(Array.from({ length: limit + 5 }, (_, i) => http.send(get(`/${i}`))));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
       expect(http.stats()).toMatchObject({ rateLimited: 0, retried: 0, requests: 25 });
+      expect(http.stats().waitedMs).toBeGreaterThan(windowMs);
       expect(limiter.windows.map(({ own }) => own)).toEqual([limit, 5]);
       expect(governor.view()).toMatchObject({ limit, remaining: limit - 5, waitMs: 0 });
     },

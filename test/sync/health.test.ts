@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Runs } from "../../src/store/runs.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import { readHealth } from "../../src/sync/health.ts";
+import { readHealth, sweptTimes } from "../../src/sync/health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
 import { put, remove, startMs } from "../support/store.ts";
 import { childPage, page, sessionOf } from "../support/sync.ts";
@@ -79,5 +79,17 @@ describe("how a mirror stands", () => {
       "2026-03-01T00:00:07.000Z",
       "2026-03-01T00:00:09.000Z",
     ]);
+  });
+
+  test("says of the resources one asks for when each was last read whole, in a form to count with", async () => {
+    const mirror = await openShop();
+    const runs = new Runs(mirror.db);
+    const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
+    runs.noteSwept(run, "people", new Date(startMs + 5).toISOString());
+    expect(sweptTimes(mirror.db, manifestOf(), ["people", "notes", "orders"])).toEqual({
+      people: startMs + 5,
+      notes: startMs + 5,
+      orders: null,
+    });
   });
 });
