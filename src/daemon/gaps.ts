@@ -1,0 +1,72 @@
+/** A time in which deliveries were taken, both ends included. Epoch milliseconds. */
+export interface Span {
+  readonly startedMs: number;
+  readonly seenMs: number;
+}
+
+/** A time in which nobody listened, both ends included. */
+type Gap = readonly [fromMs: number, toMs: number];
+
+/** How long the service waits before its next attempt: at least, at most. */
+export type RetryDelay = readonly [leastMs: number, mostMs: number];
+
+/**
+ * About 10, 100, 1000 and 10,000 s between five attempts: a quarter less or more, and on top the ten
+ * seconds an attempt may take and a few for the service's own queue.
+ */
+const retryDelays: readonly RetryDelay[] = [10_000, 100_000, 1_000_000, 10_000_000].map(
+  (ms) => [ms * 0.75, ms * 1.25 + 15_000] as const,
+);
+
+export interface LossQuestion {
+  /** When deliveries were taken; in any order. */
+  readonly spans: readonly Span[];
+  /** What happened before is known from a whole run that began then. */
+  readonly sinceMs: number;
+  readonly nowMs: number;
+  readonly delays?: readonly RetryDelay[];
+}
+
+/**
+ * Pure: may an event have been sent whose every attempt met nobody? Follows all moments at which an attempt
+ * can have failed, from the first attempt to the last; an event that still has attempts before it is not lost.
+ */
+export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: LossQuestion): boolean {
+  const gaps = gapsBetween(spans, sinceMs, nowMs);
+  let failed: readonly Gap[] = gaps;
+  for (const [leastMs, mostMs] of delays) {
+    const tried = failed.map(([from, to]): Gap => [from + leastMs, to + mostMs]);
+    failed = merged(tried.flatMap((attempt) => gaps.flatMap((gap) => overlap(attempt, gap))));
+  }
+  return failed.length > 0;
+}
+
+/** From `sinceMs` to `nowMs`, whatever no span covers. */
+function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Gap[] {
+  const gaps: Gap[] = [];
+  let fromMs = sinceMs;
+  for (const { startedMs, seenMs } of spans.toSorted((a, b) => a.startedMs - b.startedMs)) {
+    if (startedMs > fromMs) gaps.push([fromMs, Math.min(startedMs, nowMs)]);
+    fromMs = Math.max(fromMs, seenMs);
+    if (fromMs >= nowMs) return gaps;
+  }
+  if (fromMs < nowMs) gaps.push([fromMs, nowMs]);
+  return gaps;
+}
+
+function overlap([aFrom, aTo]: Gap, [bFrom, bTo]: Gap): Gap[] {
+  const from = Math.max(aFrom, bFrom);
+  const to = Math.min(aTo, bTo);
+  return from <= to ? [[from, to]] : [];
+}
+
+/** As few as cover the same moments, so that many restarts do not multiply. */
+function merged(gaps: readonly Gap[]): Gap[] {
+  const joined: Gap[] = [];
+  for (const [from, to] of gaps.toSorted((a, b) => a[0] - b[0])) {
+    const last = joined.at(-1);
+    if (last && from <= last[1]) joined[joined.length - 1] = [last[0], Math.max(last[1], to)];
+    else joined.push([from, to]);
+  }
+  return joined;
+}
