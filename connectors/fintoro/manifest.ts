@@ -2,6 +2,7 @@ import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./events.ts";
 import { operations } from "./operations/index.ts";
+import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
 import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
 import { clients } from "./resources/clients.ts";
@@ -21,6 +22,7 @@ import { warehouseInboundReceipts, warehouseOutboundReceipts } from "./resources
 import { warehouses } from "./resources/warehouses.ts";
 import { webhookSubscriptions } from "./resources/webhook-subscriptions.ts";
 
+const { rotateSecret, ...subscriptions } = webhookSubscriptionOperations;
 const documents: readonly Resource[] = [invoices, creditNotes, proformas, orders, quotations];
 const receipts: readonly Resource[] = [warehouseInboundReceipts, warehouseOutboundReceipts];
 
@@ -57,4 +59,5 @@ export const manifest: Manifest = Object.freeze({
     businessIdIn: [...documents, ...receipts].map((one) => one.name),
   },
   operations,
+  webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
 });

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { assert } from "../base/errors.ts";
-import type { CompanyConfig, Config, ResourceChoice } from "./config.ts";
-import type { ResolvedSecrets } from "./secrets.ts";
+import type { CompanyConfig, Config, ResourceChoice, SecretPlace } from "./config.ts";
+import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
 import { parentsOptions, type ShapedConfig } from "./shape.ts";
 import type { Path } from "./yaml.ts";
 
@@ -40,21 +40,25 @@ export function buildConfig(shaped: ShapedConfig, secrets: ResolvedSecrets, fold
 }
 
 function companiesOf(shaped: ShapedConfig, secrets: ResolvedSecrets): CompanyConfig[] {
-  const secretAt = (place: Path) => {
+  const resolved = (place: Path): ResolvedSecret => {
     const secret = secrets.at(place);
     assert(secret, "every secret of a checked config was resolved");
     return secret;
   };
-  return Object.entries(shaped.companies).map(([name, company]) => ({
-    name,
-    token: secretAt(["companies", name, "token"]),
-    webhook: {
-      secrets: company.webhook.secrets.map((_, index) =>
-        secretAt(["companies", name, "webhook", "secrets", index]),
-      ),
-      publicUrl: company.webhook.public_url ?? null,
-    },
-  }));
+  return Object.entries(shaped.companies).map(([name, company]) => {
+    const ofWebhook = company.webhook.secrets.map((_, index) =>
+      resolved(["companies", name, "webhook", "secrets", index]),
+    );
+    return {
+      name,
+      token: resolved(["companies", name, "token"]).secret,
+      webhook: {
+        secrets: ofWebhook.map(({ secret }) => secret),
+        places: ofWebhook.map(({ place }): SecretPlace => place),
+        publicUrl: company.webhook.public_url ?? null,
+      },
+    };
+  });
 }
 
 function resourceChoice(shaped: ShapedConfig["resources"]): ResourceChoice {

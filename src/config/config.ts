@@ -27,9 +27,18 @@ export interface CompanyConfig {
   readonly webhook: {
     /** The old and the new one during a rotation. */
     readonly secrets: readonly Secret[];
+    /** Where each of them is from, in the same order. */
+    readonly places: readonly SecretPlace[];
     readonly publicUrl: string | null;
   };
 }
+
+export type SecretPlace =
+  | { readonly kind: "environment"; readonly name: string }
+  /** Absolute. */
+  | { readonly kind: "file"; readonly path: string }
+  /** It stands in the config itself. */
+  | { readonly kind: "config" };
 
 export interface ResourceChoice {
   /** null: all of them. */

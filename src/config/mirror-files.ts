@@ -9,6 +9,8 @@ export interface MirrorFiles {
   readonly budget: string;
   /** Held by the one process that writes the mirror. */
   readonly lock: string;
+  /** Webhook secrets that were replaced and are still accepted. */
+  readonly secrets: string;
   /** PDFs and attachments. */
   readonly folder: string;
 }
@@ -20,6 +22,7 @@ export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
     report: named(".report.db"),
     budget: named(".budget.db"),
     lock: named(".lock"),
+    secrets: named(".secrets.json"),
     folder: named(".files"),
   };
 }

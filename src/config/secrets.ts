@@ -1,6 +1,7 @@
 import path from "node:path";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
+import type { SecretPlace } from "./config.ts";
 import { pathText, type Problem } from "./problems.ts";
 import type { Path } from "./yaml.ts";
 
@@ -12,30 +13,37 @@ export interface SecretSource {
   readonly readFile: (path: string) => string;
 }
 
+export interface ResolvedSecret {
+  readonly secret: Secret;
+  readonly place: SecretPlace;
+}
+
 export interface ResolvedSecrets {
-  at(path: Path): Secret | undefined;
+  at(path: Path): ResolvedSecret | undefined;
   readonly problems: readonly Problem[];
   /** Secrets that stand in the file itself. */
   readonly literals: readonly Path[];
 }
 
-type Outcome = { readonly text: string; readonly literal: boolean } | { readonly problem: string };
+type Outcome = { readonly text: string } | { readonly problem: string };
 
 /** Looks at the raw file, so that a missing variable is told together with every other mistake. */
 export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecrets {
-  const found = new Map<string, Secret>();
+  const found = new Map<string, ResolvedSecret>();
   const problems: Problem[] = [];
   const literals: Path[] = [];
   for (const { path: place, text } of secretPlaces(raw)) {
-    const outcome = checked(resolve(text, source));
+    const from = placeOf(text, source);
+    const outcome = checked(resolve(text, from, source));
     if ("problem" in outcome) {
       const message = `${pathText(place)}: ${outcome.problem}`;
       problems.push({ path: place, at: "value", message });
-      found.set(pathText(place), Secret.absent(new MirrorError("config", message)));
+      const secret = Secret.absent(new MirrorError("config", message));
+      found.set(pathText(place), { secret, place: from });
       continue;
     }
-    if (outcome.literal) literals.push(place);
-    found.set(pathText(place), Secret.of(outcome.text));
+    if (from.kind === "config") literals.push(place);
+    found.set(pathText(place), { secret: Secret.of(outcome.text), place: from });
   }
   return { at: (place) => found.get(pathText(place)), problems, literals };
 }
@@ -64,27 +72,31 @@ function mapIn(value: unknown, key: string): Readonly<Record<string, unknown>> {
   return mapOf(mapOf(value)[key]);
 }
 
-function resolve(text: string, source: SecretSource): Outcome {
+function placeOf(text: string, { folder }: SecretSource): SecretPlace {
   const reference = /^\$\{(env|file):([^}]*)\}$/.exec(text.trim());
-  if (!reference) {
-    if (!text.includes("${")) return { text, literal: true };
-    return { problem: "write ${env:NAME} or ${file:/path} as the whole value" };
-  }
-  const name = (reference[2] ?? "").trim();
-  return reference[1] === "env" ? fromEnvironment(name, source) : fromFile(name, source);
+  const name = (reference?.[2] ?? "").trim();
+  if (!reference) return { kind: "config" };
+  if (reference[1] === "env") return { kind: "environment", name };
+  return { kind: "file", path: path.resolve(folder, name) };
+}
+
+function resolve(text: string, place: SecretPlace, source: SecretSource): Outcome {
+  if (place.kind === "environment") return fromEnvironment(place.name, source);
+  if (place.kind === "file") return fromFile(place.path, source);
+  if (!text.includes("${")) return { text };
+  return { problem: "write ${env:NAME} or ${file:/path} as the whole value" };
 }
 
 function fromEnvironment(name: string, source: SecretSource): Outcome {
   const text = Object.hasOwn(source.env, name) ? source.env[name] : undefined;
   if (text === undefined) return { problem: `the environment variable ${name} is not set` };
-  return text === "" ? { problem: `the environment variable ${name} is empty` } : { text, literal: false };
+  return text === "" ? { problem: `the environment variable ${name} is empty` } : { text };
 }
 
-function fromFile(name: string, source: SecretSource): Outcome {
-  const file = path.resolve(source.folder, name);
+function fromFile(file: string, source: SecretSource): Outcome {
   try {
     const text = source.readFile(file).replace(/\r?\n$/, "");
-    return text === "" ? { problem: `the file ${file} is empty` } : { text, literal: false };
+    return text === "" ? { problem: `the file ${file} is empty` } : { text };
   } catch (error) {
     return { problem: `the file ${file} cannot be read (${reasonOf(error)})` };
   }

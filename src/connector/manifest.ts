@@ -21,6 +21,19 @@ export interface Cascade {
   readonly column: string;
 }
 
+/**
+ * How a service is asked to send events. A subscription's record has `id`, `name`, `url`, `isActive`,
+ * `subscribedEvents`, `lastSuccessAt`, `lastFailureAt`; `create` and `update` take the whole of what may be
+ * set; `create` and `rotate` answer with the record and its `plainTextSecret`, which is shown at no other time.
+ */
+export interface SubscriptionOperations {
+  readonly list: Operation;
+  readonly create: Operation;
+  readonly update: Operation;
+  readonly rotate: Operation;
+  readonly delete: Operation;
+}
+
 /** A remote system: its limits, its resources and what its events mean. Data, no behaviour. */
 export interface Manifest {
   readonly name: string;
@@ -42,6 +55,8 @@ export interface Manifest {
     readonly businessIdIn: readonly string[];
   };
   readonly operations: readonly Operation[];
+  /** Absent: the service sends no events. */
+  readonly webhooks?: { readonly subscriptions: SubscriptionOperations };
 }
 
 export function resourceNamed(manifest: Manifest, name: string): Resource {

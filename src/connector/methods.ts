@@ -23,6 +23,17 @@ export function methodsOf<G extends Readonly<Record<string, Operation>>>(
   return { ...Object.fromEntries(methods), ...paging } as Methods<G>;
 }
 
+/** One operation by itself, for who has it from a manifest. */
+export async function callOperation(
+  transport: Transport,
+  random: Random,
+  operation: Operation,
+  call: Partial<Call> = {},
+): Promise<unknown> {
+  const nothing: Call = { id: undefined, input: undefined, query: undefined, options: {} };
+  return callerOver(transport, random)(operation, { ...nothing, ...call });
+}
+
 type Caller = (operation: Operation, call: Call) => Promise<unknown>;
 
 function callerOver(transport: Transport, random: Random): Caller {

@@ -9,7 +9,9 @@ describe("a config", () => {
       baseUrl: "https://service.example/api/v1",
       dataDir: "/home/me/data",
       language: "en",
-      companies: [{ name: "acme", token: expect.anything(), webhook: { secrets: [], publicUrl: null } }],
+      companies: [
+        { name: "acme", token: expect.anything(), webhook: { secrets: [], places: [], publicUrl: null } },
+      ],
       resources: { include: null, exclude: [], parentsPerRun: {} },
       rateLimit: { reserveShare: 0.1, windowMs: 60_000, scrubShare: 0.1 },
       http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000 },

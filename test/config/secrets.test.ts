@@ -8,6 +8,10 @@ function tokenOf(value: string, surroundings: Surroundings = {}): string | undef
   return config.companies[0]?.token.reveal();
 }
 
+function withSecrets(secrets: string): string {
+  return `companies: { acme: { token: t, webhook: { secrets: ${JSON.stringify(secrets.split(" "))} } } }`;
+}
+
 describe("a token", () => {
   test("comes from the environment or a file, without the line break an editor left", () => {
     const files = { "/run/token": "one\n", "/run/crlf": "two\r\n", "/home/me/token": "three" };
@@ -64,6 +68,35 @@ describe("a token", () => {
     expect(() => config.companies[0]?.token.reveal()).toThrow(
       "companies.acme.token: the environment variable TOKEN is not set",
     );
+  });
+});
+
+describe("a webhook secret", () => {
+  test("is told where it is from, so that a new one can be put there", () => {
+    const surroundings = { env: { OLD: "old" }, files: { "/run/hook": "new", "/home/me/hook": "here" } };
+    const { config } = load(withSecrets("${env:OLD} ${file:/run/hook} ${file:hook} plain"), surroundings);
+    const [company] = config.companies;
+    expect(company?.webhook.secrets.map((secret) => secret.reveal())).toEqual([
+      "old",
+      "new",
+      "here",
+      "plain",
+    ]);
+    expect(company?.webhook.places).toEqual([
+      { kind: "environment", name: "OLD" },
+      { kind: "file", path: "/run/hook" },
+      { kind: "file", path: "/home/me/hook" },
+      { kind: "config" },
+    ]);
+  });
+
+  test("whose file is not there yet has its place all the same, for who may do without it", () => {
+    const { config } = load(withSecrets("${file:hook}"), { secrets: "when_used" });
+    expect(config.companies[0]?.webhook.places).toEqual([{ kind: "file", path: "/home/me/hook" }]);
+    expect(config.companies[0]?.webhook.secrets[0]?.known).toBe(false);
+    expect(complaints(withSecrets("${file:hook}"))).toEqual([
+      expect.stringContaining("webhook.secrets[0]: the file /home/me/hook cannot be read"),
+    ]);
   });
 });
 
