@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { pagesOf } from "../../src/observe/pages.ts";
+import type { StationView } from "../../src/observe/station-view.ts";
+import { jumpingClock } from "../support/observe.ts";
+import { lookedAtMs, service, stationView } from "../support/station.ts";
+
+async function read(path: string, ...views: readonly StationView[]) {
+  const page = await pagesOf(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
+  if (!page) throw new Error(`there is no ${path}`);
+  return page;
+}
+
+describe("the pages of serve", () => {
+  test("/healthz is 200 as long as somebody answers, whatever the companies are like", async () => {
+    const sick = stationView({ open: false, service: service("unauthenticated", 0) });
+    for (const views of [[], [sick]]) {
+      const { status, body } = await read("/healthz", ...views);
+      expect({ status, said: JSON.parse(body) as unknown }).toEqual({
+        status: 200,
+        said: { status: "ok", version: "1.2.3" },
+      });
+    }
+  });
+
+  test("/readyz is 200 only if every company is ready, and tells of each", async () => {
+    const well = stationView();
+    const sick = stationView({ company: "beta", service: service("unauthenticated", 0, "Unauthenticated.") });
+    expect(await read("/readyz", well)).toMatchObject({ status: 200 });
+    const { status, body } = await read("/readyz", well, sick);
+    expect(status).toBe(503);
+    expect(JSON.parse(body)).toMatchObject({
+      ready: false,
+      companies: {
+        acme: { ready: true, service: "working" },
+        beta: {
+          ready: false,
+          service: "unauthenticated",
+          service_message: "Unauthenticated.",
+          reasons: ["the service does not take the token"],
+        },
+      },
+    });
+  });
+
+  test("/readyz is 503 before there is any company", async () => {
+    const { status, body } = await read("/readyz");
+    expect({ status, said: JSON.parse(body) as unknown }).toEqual({
+      status: 503,
+      said: { ready: false, companies: {} },
+    });
+  });
+
+  test("/metrics shows the companies as they are when somebody asks", async () => {
+    const views = [stationView()];
+    const pages = pagesOf(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const before = await pages["/metrics"]?.();
+    views.push(stationView({ company: "beta" }));
+    const after = await pages["/metrics"]?.();
+    expect(before?.body).not.toContain('company="beta"');
+    expect(after).toMatchObject({ status: 200, type: "text/plain; version=0.0.4; charset=utf-8" });
+    expect(after?.body).toContain('fintoro_mirror_database_open{company="beta"} 1');
+  });
+
+  test("/ names the others, and nothing is kept by a cache or loads anything", async () => {
+    const { body } = await read("/");
+    const pages = pagesOf(() => [stationView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
+    for (const path of Object.keys(pages)) {
+      expect(body).toContain(path);
+      expect((await read(path, stationView())).headers).toEqual({
+        "cache-control": "no-store",
+        "content-security-policy": "default-src 'none'",
+      });
+    }
+  });
+});
