@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mayHaveLost, type RetryDelay, type Span } from "../../src/daemon/gaps.ts";
-import "../support/fixed-chance.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
