@@ -1,0 +1,59 @@
+import { BlockList, isIP } from "node:net";
+
+/** What the internet's registries keep for other uses than a host that anybody can reach. */
+const reservedV4 = new BlockList();
+for (const [net, prefix] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+] as const) {
+  reservedV4.addSubnet(net, prefix, "ipv4");
+}
+
+const globalV6 = new BlockList();
+globalV6.addSubnet("2000::", 3, "ipv6");
+
+/** Within what is global by its first bits. */
+const reservedV6 = new BlockList();
+for (const [net, prefix] of [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+] as const) {
+  reservedV6.addSubnet(net, prefix, "ipv6");
+}
+
+/** Other ways to write an IPv4 address; the second is what resolvers of IPv6-only networks answer. */
+const carriersOfV4 = new BlockList();
+carriersOfV4.addSubnet("::ffff:0:0", 96, "ipv6");
+carriersOfV4.addSubnet("64:ff9b::", 96, "ipv6");
+
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !reservedV4.check(address, "ipv4");
+  if (family !== 6) return false;
+  if (carriersOfV4.check(address, "ipv6")) return isPublicAddress(carriedV4(address));
+  return globalV6.check(address, "ipv6") && !reservedV6.check(address, "ipv6");
+}
+
+/** The last 32 bits, however they are written. */
+function carriedV4(address: string): string {
+  const canonical = new URL(`http://[${address.replace(/%.*$/, "")}]/`).hostname.slice(1, -1);
+  const [high = 0, low = 0] = `:${canonical}`
+    .split(":")
+    .slice(-2)
+    .map((group) => Number.parseInt(group || "0", 16));
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}
