@@ -7,6 +7,9 @@ import { rawTable } from "./tables.ts";
 
 export type Op = "insert" | "update" | "delete";
 
+/** Not a change of a row: something that was told of a record nobody can read. Its text stands in `before`. */
+const eventOp = "event";
+
 /**
  * The change log (I2). A row keeps what the record was *before*; what it was after is what it was
  * before its next change, or what it is now. So nothing is stored twice, and the first sync writes no
@@ -41,14 +44,22 @@ export class ChangeLog {
     before: string | null,
     previous: number | null,
   ): number {
+    const seq = Number(this.insertChange.run(resource, id, op, this.readOf(reading), before).lastInsertRowid);
+    if (previous !== null) this.link.run(seq, previous);
+    return seq;
+  }
+
+  addEvent(reading: Reading, resource: string, id: RecordId, body: string): void {
+    this.insertChange.run(resource, id, eventOp, this.readOf(reading), body);
+  }
+
+  private readOf(reading: Reading): number | bigint {
     if (this.reading !== reading) {
       const at = isoTime(reading.receivedAtMs);
       this.readId = this.insertRead.run(at, reading.cause, reading.requestId, reading.run).lastInsertRowid;
       this.reading = reading;
     }
-    const seq = Number(this.insertChange.run(resource, id, op, this.readId, before).lastInsertRowid);
-    if (previous !== null) this.link.run(seq, previous);
-    return seq;
+    return this.readId;
   }
 }
 
@@ -61,8 +72,10 @@ export function createViews(db: Db, resources: readonly string[]): void {
   replaceView(
     db,
     "_changes",
-    `SELECT l.seq, l.resource, l.record_id, l.op, r.at, r.cause, r.request_id, l.before,
+    `SELECT l.seq, l.resource, l.record_id, l.op, r.at, r.cause, r.request_id,
+       CASE WHEN l.op <> '${eventOp}' THEN l.before END AS before,
        CASE WHEN l.op = 'delete' THEN NULL
+            WHEN l.op = '${eventOp}' THEN l.before
             WHEN l.next_seq IS NULL THEN (SELECT w.json FROM _raw w WHERE w.resource = l.resource AND w.id = l.record_id)
             ELSE (SELECT n.before FROM _change_log n WHERE n.seq = l.next_seq) END AS after
      FROM _change_log l JOIN _reads r ON r.id = l.read`,

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
 import { resourceNamed, type Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "./change-log.ts";
@@ -85,6 +86,11 @@ export class Mirror {
       for (const name of this.grown) this.openTable(resourceNamed(this.manifest, name));
       throw error;
     }
+  }
+
+  /** Within `apply`: an event of something that has no route to read goes into the change log as it came (I12). */
+  keepEvent(reading: Reading, resource: string, id: RecordId, body: string): void {
+    this.log.addEvent(reading, resource, id, body);
   }
 
   close(): void {
