@@ -14,6 +14,9 @@ import type { Method, Router } from "./service/route.ts";
 import type { Tokens } from "./service/tokens.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
 import type { JsonObject } from "./view/json.ts";
+import { webhookControlOf, type WebhookControl } from "./webhooks/control.ts";
+import type { Courier } from "./webhooks/courier.ts";
+import type { DeliveryShares } from "./webhooks/mischief.ts";
 
 /** The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. */
 export interface Control {
@@ -40,6 +43,11 @@ export interface Control {
   setToday(date: string): void;
   rename(name: string, company?: number): void;
   revoke(token: string): void;
+  readonly webhooks: WebhookControl;
+  /** Changes what goes wrong from now on on the way to receivers; for all companies, or for one. */
+  deliveries(shares: Partial<DeliveryShares>, company?: number): void;
+  /** What the subscription's deliveries are signed with now. */
+  secret(subscription: number, company?: number): string;
   /** Bugs of the sandbox itself, met while answering; empty in a sound run. */
   failures(): readonly unknown[];
   readonly clock: Clock;
@@ -52,6 +60,7 @@ interface AlterOptions {
 
 export interface ControlParts {
   readonly companies: readonly Company[];
+  readonly couriers: readonly Courier[];
   readonly router: Router;
   readonly faults: FaultPlan;
   readonly limiters: readonly Limiter[];
@@ -86,6 +95,12 @@ export function controlOf(parts: ControlParts): Control {
       company(index).settings.name = name;
     },
     revoke: (token) => tokens.revoke(token),
+    webhooks: webhookControlOf(parts.companies, parts.couriers),
+    deliveries: (shares, index) => {
+      for (const [i, { mischief }] of parts.couriers.entries())
+        if (index === undefined || index === i) mischief.change(shares);
+    },
+    secret: (subscription, index) => secretOf(company(index), subscription),
     failures: () => [...failures],
     clock,
   };
@@ -97,6 +112,12 @@ function companyAt({ companies }: ControlParts, index: number): Company {
   const company = companies[index];
   if (!company) throw new Error(`broken promise: the sandbox has a company ${index}`);
   return company;
+}
+
+function secretOf({ tables }: Company, id: number): string {
+  const subscription = tables.webhook_subscriptions.get(id);
+  if (!subscription) throw new Missing();
+  return subscription.secret;
 }
 
 /** Through the route's own handler, so that a test cannot write what a client could not. */

@@ -3,6 +3,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Random } from "../../../src/base/random.ts";
 import type { Fault } from "./faults/fault.ts";
 import type { LimiterKind } from "./service/limiter.ts";
+import type { DeliveryShares } from "./webhooks/mischief.ts";
 
 export type RecordCount = "small" | "medium" | number;
 
@@ -27,8 +28,26 @@ export interface SandboxOptions {
   readonly publicOrigin?: string;
   /** Do lists of price-list items split the stock by warehouse? The reference says yes; `false` leaves it to the record. */
   readonly stocksInLists?: boolean;
-  /** Subscriptions may point to this machine. */
+  /** Subscriptions may point to this machine; so they may where `webhooks` are given, unless this says no. */
   readonly allowLoopbackWebhooks?: boolean;
+  /** Active subscriptions of the first company, from the start. */
+  readonly webhooks?: readonly WebhookWish[];
+  /** What goes wrong on the way to receivers. */
+  readonly deliveries?: Partial<DeliveryShares>;
+  /** Waits between attempts, as a multiple of the service's; 0.001 makes 10 s into 10 ms. */
+  readonly retryScale?: number;
+  /** How long a receiver may take (default 10 s). */
+  readonly deliveryTimeoutMs?: number;
+  /** Deliveries to one subscription at once (default 8); 1 keeps them strictly in order. */
+  readonly deliveryConcurrency?: number;
+}
+
+export interface WebhookWish {
+  readonly url: string;
+  /** Made up from the seed when it is not given. */
+  readonly secret?: string;
+  /** All there are when not given. */
+  readonly events?: readonly string[];
 }
 
 const sizes = { small: 60, medium: 5_000 };

@@ -14,6 +14,8 @@ import { Router } from "./service/route.ts";
 import { allRoutes } from "./service/routes/all.ts";
 import { Service } from "./service/service.ts";
 import { Tokens } from "./service/tokens.ts";
+import { Courier } from "./webhooks/courier.ts";
+import { subscribeAtStart } from "./webhooks/at-start.ts";
 
 interface SandboxCompany {
   readonly name: string;
@@ -31,6 +33,8 @@ export interface Sandbox {
   readonly token: string;
   readonly readToken: string;
   readonly companies: readonly SandboxCompany[];
+  /** Of the subscriptions that were asked for at the start, in their order. */
+  readonly webhookSecrets: readonly string[];
   /** The last 20,000 requests, oldest first. */
   requests(): readonly RequestLog[];
   readonly control: Control;
@@ -46,7 +50,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const cards = companies.map((company) => grant(tokens, company, options.seed ?? 1));
   const parts = partsOf(options, companies, tokens);
   const service = new Service(parts);
+  const webhookSecrets = subscribeAtStart(companies[0], options.webhooks ?? [], options.seed ?? 1);
   const port = await service.listen(options.port ?? 0);
+  const couriers = couriersOf(options, companies, service.failures);
   for (const { settings } of companies) settings.stocksInLists = options.stocksInLists ?? true;
   if (options.publicOrigin === "self") {
     for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
@@ -58,9 +64,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     token: first.token,
     readToken: first.readToken,
     companies: cards,
+    webhookSecrets,
     requests: () => service.requests.list(),
-    control: controlOf({ ...parts, companies, failures: service.failures }),
-    close: () => service.close(),
+    control: controlOf({ ...parts, companies, couriers, failures: service.failures }),
+    close: () => {
+      for (const courier of couriers) courier.close();
+      return service.close();
+    },
   };
 }
 
@@ -70,7 +80,7 @@ function companiesOf(options: SandboxOptions): Company[] {
   const origin = options.publicOrigin ?? publicOrigin;
   return Array.from({ length: companies }, (_, index) => {
     const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin: origin });
-    const { allowLoopbackWebhooks = false, stocksInLists = true } = options;
+    const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
     return openCompany({ index, plan, clock, random, allowLoopbackWebhooks, stocksInLists });
   });
 }
@@ -85,6 +95,18 @@ function grant(tokens: Tokens, company: Company, seed: number): SandboxCompany {
   tokens.grant(card.token, company, "write");
   tokens.grant(card.readToken, company, "read");
   return card;
+}
+
+function couriersOf(
+  options: SandboxOptions,
+  companies: readonly Company[],
+  failures: unknown[],
+): readonly Courier[] {
+  const { seed = 1, deliveries: shares = {}, clock = systemClock, retryScale = 1 } = options;
+  const { deliveryTimeoutMs: timeoutMs = 10_000, deliveryConcurrency: concurrency = 8 } = options;
+  const onBug = (cause: unknown) => void failures.push(cause);
+  const rest = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
+  return companies.map((company) => new Courier(company, { seed: seed + company.index, ...rest }));
 }
 
 function partsOf(options: SandboxOptions, companies: readonly Company[], tokens: Tokens) {

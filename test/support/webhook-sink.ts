@@ -1,0 +1,112 @@
+import { createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished, vi } from "vitest";
+import type { Dict } from "./sandbox.ts";
+
+/** One request as it came in. */
+export interface Received {
+  readonly atMs: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Names and values in turn, as they stood on the wire. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Buffer;
+  readonly json: Dict;
+}
+
+/** A status, or what is done instead of an answer. */
+export type Treatment = number | "hang" | "reset" | "redirect" | "drip";
+
+type Treat = (request: Received, index: number) => Treatment | Promise<Treatment>;
+
+export interface WebhookSink {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** Requests that are not answered yet, now and at most. */
+  readonly open: number;
+  readonly mostOpen: number;
+  /** From now on; the function sees which request it is, from 0. */
+  treat(treatment: Treatment | Treat): void;
+  /** Resolves when so many have come; rejects after ten seconds. */
+  arrived(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const kindly: Treat = () => 204;
+
+/** A receiver on loopback that answers 204 until it is told otherwise; it ends with the test. */
+export async function openSink(): Promise<WebhookSink> {
+  const received: Received[] = [];
+  let treat = kindly;
+  const counts = { open: 0, mostOpen: 0 };
+  const server = createServer((request, response) => {
+    counts.open++;
+    counts.mostOpen = Math.max(counts.mostOpen, counts.open);
+    response.on("close", () => counts.open--);
+    void take(request, response);
+  });
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
+    const one = await read(request);
+    received.push(one);
+    answer(response, await treat(one, received.length - 1));
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  onTestFinished(close);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/webhooks/acme`,
+    received,
+    get open() {
+      return counts.open;
+    },
+    get mostOpen() {
+      return counts.mostOpen;
+    },
+    treat: (treatment) => {
+      treat = typeof treatment === "function" ? treatment : () => treatment;
+    },
+    arrived: (count) => vi.waitFor(() => enough(received, count), { timeout: 10_000, interval: 5 }),
+    close,
+  };
+}
+
+function enough(received: readonly Received[], count: number): void {
+  if (received.length < count) throw new Error(`${received.length} of ${count} requests came`);
+}
+
+async function read(request: IncomingMessage): Promise<Received> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const { method = "", url = "", headers, rawHeaders } = request;
+  return { atMs: Date.now(), method, path: url, headers, rawHeaders, body, json: parsed(body) };
+}
+
+function answer(response: ServerResponse, treatment: Treatment): void {
+  if (treatment === "hang") return;
+  if (treatment === "reset") response.destroy();
+  else if (treatment === "redirect") response.writeHead(307, { Location: "/elsewhere" }).end();
+  else if (treatment === "drip") response.writeHead(200).write("never the end");
+  else response.writeHead(treatment).end();
+}
+
+function parsed(body: Buffer): Dict {
+  try {
+    return JSON.parse(body.toString("utf8")) as Dict;
+  } catch {
+    return {};
+  }
+}
+
+/** By the receiver guidance of the interface, on its own. */
+export function isSigned({ headers, body, json }: Received, secret: string): boolean {
+  const expected = createHmac("sha256", secret).update(body).digest("hex");
+  return headers["webhook-signature"] === expected && headers["webhook-id"] === json["id"];
+}
