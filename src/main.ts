@@ -4,6 +4,7 @@ import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Connector, SandboxOrder } from "./cli/command.ts";
 import { commands } from "./cli/commands.ts";
+import { askForLine } from "./cli/question.ts";
 import { createInvocation } from "./cli/run.ts";
 
 /**
@@ -25,6 +26,7 @@ const invocation = createInvocation({
   stderr: process.stderr,
   signals: process,
   endNow: (code) => process.exit(code),
+  ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
   clock: systemClock,
   random: systemRandom,
   version: ownVersion(),
@@ -38,6 +40,10 @@ process.on("unhandledRejection", (error) => void failHard(error));
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await invocation.run();
+
+function ask(question: string, signal: AbortSignal): Promise<string> {
+  return askForLine({ input: process.stdin, output: process.stderr }, question, signal);
+}
 
 /** Read only when it is asked for: no other command pays for the sandbox. */
 async function startSandbox({ records, faults, ...order }: SandboxOrder) {

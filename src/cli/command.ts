@@ -27,6 +27,10 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Reads the config: warns, sets the log level, keeps its secrets out of every line from now on. */
   readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
+  /** From now on no line shows these; the config's own are known from its reading. */
+  readonly keepSecret: (secrets: readonly string[]) => void;
+  /** Asks the person at the terminal; absent where there is none. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Does `work` while showing how it stands. */
   readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
 }

@@ -21,6 +21,8 @@ export interface World {
   readonly signals: SignalSource;
   /** Ends the process without waiting for anything. */
   readonly endNow: (code: number) => void;
+  /** A person can be asked, and gives a line. */
+  readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly version: string;
@@ -40,6 +42,8 @@ export function createContext(
   const [first, ...others] = connectors;
   const manifests = [first.manifest, ...others.map((connector) => connector.manifest)] as const;
   const path = globals.config === undefined ? {} : { path: globals.config };
+  const signal = AbortSignal.any([stop, output.closed]);
+  const { ask } = world;
   return {
     globals,
     connectors,
@@ -50,13 +54,15 @@ export function createContext(
     log,
     clock,
     random,
-    signal: AbortSignal.any([stop, output.closed]),
+    signal,
     config: (secrets = "required") =>
       heeded(
         loadConfig({ ...path, env, cwd, readFile: readText, connectors: manifests, secrets }),
         globals,
         voice,
       ),
+    keepSecret: (secrets) => voice.redaction.add(secrets),
+    ask: ask && ((question) => ask(question, signal)),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
   };
 }

@@ -1,15 +1,12 @@
 import { existsSync } from "node:fs";
 import { isLoopbackUrl } from "../../config/address.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { resourceNamed, type Manifest } from "../../connector/manifest.ts";
-import type { ServiceAnswer } from "../../connector/transport.ts";
-import { parseLossless } from "../../json/parse.ts";
 import { Meta } from "../../store/meta.ts";
-import { isObject } from "../../store/row.ts";
 import { openDatabase } from "../../store/sqlite.ts";
 import { pinnedIdentity } from "../../sync/identify.ts";
 import { judgeIdentity, refusal } from "../../sync/identity.ts";
 import { connectService } from "../service.ts";
+import { askWhoami } from "../whoami.ts";
 import { checkDataDir } from "./disk.ts";
 import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";
 
@@ -24,33 +21,15 @@ export async function checkToken(subject: CheckSubject): Promise<readonly CheckR
       budget: writable ? "file" : "memory",
     });
     try {
-      const { path } = whoami(manifest);
-      const answer = await service.transport.send({
-        method: "GET",
-        path,
-        expect: "json",
-        signal: context.signal,
-      });
+      const { answer, name } = await askWhoami(service.transport, manifest, context.signal);
       const skew = judgeClock(answer.headers["date"], context.clock.nowMs());
-      return [judgeToken(nameIn(answer, manifest)), judgeMirror(subject, nameIn(answer, manifest)), skew];
+      return [judgeToken(name), judgeMirror(subject, name), skew];
     } finally {
       await service.close();
     }
   } catch (error) {
     return [failFrom("token", error)];
   }
-}
-
-function whoami(manifest: Manifest): { path: string } {
-  const { list } = resourceNamed(manifest, manifest.identity.resource);
-  if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
-  return list;
-}
-
-function nameIn({ body }: ServiceAnswer, manifest: Manifest): string | null {
-  const record = parseLossless(body);
-  const name = isObject(record) ? record[manifest.identity.nameField] : null;
-  return typeof name === "string" && name !== "" ? name : null;
 }
 
 /** Whether the token may also write cannot be asked without writing; the mirror never needs it. */

@@ -1,4 +1,3 @@
-import { lookup } from "node:dns/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { chosenCompanies } from "../../config/companies.ts";
@@ -8,6 +7,7 @@ import { checkDataDir, checkDisk } from "../checks/disk.ts";
 import { checkLock } from "../checks/lock.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
 import { checkWebhook } from "../checks/webhook.ts";
+import { addressesOf } from "../addresses.ts";
 import { command, type CommandContext } from "../command.ts";
 import type { Ending } from "../exit-code.ts";
 
@@ -67,10 +67,6 @@ async function checkConfig(context: CommandContext, tell: Tell): Promise<LoadedC
 function shownPath({ path: file }: LoadedConfig, { cwd }: CommandContext): string {
   const relative = path.relative(cwd, file);
   return relative.startsWith("..") ? file : relative;
-}
-
-async function addressesOf(host: string): Promise<readonly string[]> {
-  return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
 function lineOf({ status, company, name, detail, hint }: Told): string {
