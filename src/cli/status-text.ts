@@ -1,6 +1,8 @@
 import { formatDuration } from "../base/units.ts";
 import type { BudgetView } from "../govern/governor.ts";
 import type { Health, ResourceHealth } from "../sync/health.ts";
+import { eventLines } from "./status-events-text.ts";
+import type { EventStatus } from "./status-events.ts";
 
 export interface Freshness {
   /** When the stalest table was last read whole; null: one of them never was. */
@@ -16,6 +18,7 @@ export interface CompanyStatus {
   readonly budget: BudgetView | null;
   readonly freshness: Freshness;
   readonly health: Health | null;
+  readonly events: EventStatus | null;
 }
 
 /** Pure: the status of a mirror for people. */
@@ -29,6 +32,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...queueLines(health),
     ...(budget ? [budgetLine(budget)] : []),
     ...troubleLines(health),
+    ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, nowMs),
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
   ];

@@ -4,12 +4,14 @@ import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { lockHolder } from "../../store/lock.ts";
 import { earliest, readHealth, type Health } from "../../sync/health.ts";
+import { readEvents } from "../../sync/health-events.ts";
 import { budgetView } from "../budget-view.ts";
 import { command, type CommandContext } from "../command.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
 import { openForReading } from "../open-mirror.ts";
 import { durationMs } from "../options.ts";
 import { selectResources } from "../chosen-resources.ts";
+import { eventsOverdue, judgeEvents } from "../status-events.ts";
 import { statusLines, type CompanyStatus, type Freshness } from "../status-text.ts";
 
 export const statusCommand = command({
@@ -23,43 +25,61 @@ export const statusCommand = command({
   },
   run: async (context, { options }) => {
     const { config } = context.config("when_used");
+    const nowMs = context.clock.nowMs();
     const statuses: Record<string, CompanyStatus> = {};
     for (const company of chosenCompanies(config, context.globals.company)) {
-      statuses[company.name] = companyStatus(context, config, company, options.maxAge ?? null);
+      statuses[company.name] = companyStatus(context, config, company, {
+        maxAgeMs: options.maxAge ?? null,
+        nowMs,
+      });
     }
     if (context.globals.json) await context.output.json({ companies: statuses });
     else {
-      const nowMs = context.clock.nowMs();
       for (const [name, status] of Object.entries(statuses)) {
         for (const line of statusLines(name, status, nowMs)) await context.output.line(line);
       }
     }
-    return worstOutcome(Object.values(statuses).map(outcomeOf));
+    return worstOutcome(Object.values(statuses).map((status) => outcomeOf(status, nowMs)));
   },
 });
+
+interface Question {
+  readonly maxAgeMs: number | null;
+  readonly nowMs: number;
+}
 
 function companyStatus(
   context: CommandContext,
   config: Config,
   company: CompanyConfig,
-  maxAgeMs: number | null,
+  { maxAgeMs, nowMs }: Question,
 ): CompanyStatus {
   const files = mirrorFiles(config, company.name);
   const db = openForReading(config, company);
   const budget = budgetView(context, config, company);
-  if (!db)
-    return { mirrored: false, writer: null, budget, freshness: { oldest: null, stale: [] }, health: null };
+  if (!db) return { ...nothingYet, budget };
   try {
     const { manifest } = context.connectors[0];
     const spread = config.resources.parentsPerRun["contact_activity_logs"] !== undefined;
     const health = readHealth(db, manifest, spread);
     const names = new Set(selectResources(manifest, config.resources, []).map((resource) => resource.name));
-    const freshness = judgeFreshness(health, names, maxAgeMs, context.clock.nowMs());
-    return { mirrored: true, writer: lockHolder(files.lock), budget, freshness, health };
+    const freshness = judgeFreshness(health, names, maxAgeMs, nowMs);
+    const writer = lockHolder(files.lock);
+    const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
+    const events = judgeEvents(readEvents(db), { written: writer !== null, wholeSinceMs, nowMs });
+    return { mirrored: true, writer, budget, freshness, health, events };
   } finally {
     db.close();
   }
 }
+
+const nothingYet = {
+  mirrored: false,
+  writer: null,
+  freshness: { oldest: null, stale: [] },
+  health: null,
+  events: null,
+};
 
 /** Pure: which of the tables the config asks for are older than allowed. */
 function judgeFreshness(
@@ -81,10 +101,11 @@ function judgeFreshness(
 }
 
 /** Never silent: too old is 1; not whole is 3; there is no mirror is 1. */
-function outcomeOf({ mirrored, freshness, health }: CompanyStatus): Outcome {
+function outcomeOf({ mirrored, freshness, health, events }: CompanyStatus, nowMs: number): Outcome {
   if (!mirrored || freshness.stale.length > 0) return "difference";
   if (!health || health.quarantine.length > 0 || health.deadLetters.length > 0) return "partial";
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
+  if (events && eventsOverdue(events, nowMs)) return "partial";
   const last = health.runs.find((run) => run.outcome !== null);
   return last === undefined || last.outcome === "complete" ? "complete" : "partial";
 }

@@ -1,0 +1,103 @@
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { EventStatus } from "../../src/cli/status-events.ts";
+import { takeWriterLock } from "../../src/store/lock.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
+import { playCommand, temporaryFolder } from "../support/cli.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+
+const hourMs = 3_600_000;
+
+async function mirrored(): Promise<Company> {
+  const company = await aCompany();
+  await sync(company);
+  return company;
+}
+
+/** `status` over the company's mirror, as a person would call it. */
+async function status(company: Company, ...args: string[]) {
+  const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\ncompanies:\n  acme:\n    token: \${env:T}\n`;
+  const cwd = temporaryFolder({ "config.yaml": config });
+  return playCommand(["status", ...args], { cwd, env: { T: company.sandbox.token } });
+}
+
+async function eventsOf(company: Company): Promise<EventStatus> {
+  const { stdout } = await status(company, "--json");
+  return (JSON.parse(stdout) as { companies: { acme: { events: EventStatus } } }).companies.acme.events;
+}
+
+function arrived(company: Company, id: string, agoMs: number, state: string): void {
+  write(
+    company,
+    "INSERT INTO _inbox (event_id, type, received_at, body, state) VALUES (?, 'odd.one', ?, '{}', ?)",
+    [id, new Date(Date.now() - agoMs).toISOString(), state],
+  );
+}
+
+/** As a daemon that began an hour ago leaves it between two signs of life. */
+function listening(company: Company): void {
+  const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "serve");
+  onTestFinished(() => lock.release());
+  const sql = "INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)";
+  write(company, sql, [Date.now() - hourMs, Date.now() - 5_000]);
+}
+
+function write(company: Company, sql: string, values: readonly unknown[]): void {
+  const db = openDatabase(company.file);
+  db.prepare(sql).run(...values);
+  db.close();
+}
+
+describe("status", () => {
+  test("of a mirror without a daemon says nothing of events, and exits 0", async () => {
+    const company = await mirrored();
+    const { code, stdout } = await status(company);
+    expect(code).toBe(0);
+    expect(stdout).not.toMatch(/events:|receiver:/);
+    expect(await eventsOf(company)).toMatchObject({
+      listening: false,
+      gaps: [],
+      mayBeLost: false,
+      counts: {},
+    });
+  });
+
+  test("beside a daemon tells who writes, since when somebody listens, and what came last", async () => {
+    const company = await mirrored();
+    listening(company);
+    arrived(company, "a", 30_000, "done");
+    const { code, stdout } = await status(company);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/being written by process \d+ \(serve, since/);
+    expect(stdout).toContain("receiver: listening for 1h 00m");
+    expect(stdout).toMatch(/events: none waits; the last came 3\ds ago/);
+    expect(await eventsOf(company)).toMatchObject({ listening: true, counts: { done: 1 }, mayBeLost: false });
+  });
+
+  test("is not whole when an event waits for more than an hour beside a daemon; without one a run reads it", async () => {
+    const company = await mirrored();
+    arrived(company, "a", hourMs + 60_000, "waiting");
+    expect(await status(company)).toMatchObject({ code: 0 });
+    listening(company);
+    const { code, stdout } = await status(company);
+    expect(code).toBe(3);
+    expect(stdout).toContain("! events: 1 waits, the oldest came 1h 01m ago");
+  });
+
+  test("events that nobody knows or can read are told, and make nothing less whole", async () => {
+    const company = await mirrored();
+    arrived(company, "a", 1_000, "unknown");
+    arrived(company, "b", 1_000, "unreadable");
+    const { code, stdout } = await status(company);
+    expect(code).toBe(0);
+    expect(stdout).toContain("1 event that nobody knows is kept: odd.one (1)");
+    expect(stdout).toContain("1 signed delivery that is no event is kept");
+  });
+
+  test("where there is no mirror yet exits 1, with events null", async () => {
+    const company = await aCompany();
+    const { code, stdout } = await status(company, "--json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { mirrored: false, events: null } } });
+  });
+});
