@@ -1,4 +1,5 @@
 import type { Operation } from "./operation.ts";
+import type { ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
 
 /** What an event asks of the mirror. */
@@ -55,6 +56,8 @@ export interface Manifest {
     readonly businessIdIn: readonly string[];
   };
   readonly operations: readonly Operation[];
+  /** What reports answer by name. */
+  readonly views?: readonly ReportView[];
   /** Absent: the service sends no events. */
   readonly webhooks?: { readonly subscriptions: SubscriptionOperations };
 }
