@@ -62,17 +62,27 @@ function tablesOf(db: Db, schema: string, resource: Resource): SnapshotTable[] {
   const id = keyColumn("id", "The record's id in the service.");
   const data = columnsOf(db, schema, name, plan).filter((column) => column.name !== "id");
   const main: SnapshotTable = {
-    ...{ name, title, kind: "table", view: null, parent: null },
-    ...{ doc: resource.doc ?? null, columns: [id, ...data], primaryKey: ["id"] },
+    name,
+    kind: "table",
+    title,
+    doc: resource.doc ?? null,
+    columns: [id, ...data],
+    primaryKey: ["id"],
+    parent: null,
+    view: null,
   };
   const children = plan.children.map((child): SnapshotTable => {
     const parentKey = keyColumn(child.parentKey, "The record it belongs to.", name);
     const position = keyColumn("position", "Its place in the record, from 0.");
     return {
-      ...{ name: child.table, kind: "child", title: `${title}: ${child.field}`, view: null, parent: name },
+      name: child.table,
+      kind: "child",
+      title: `${title}: ${child.field}`,
       doc: resource.fields[child.field]?.doc ?? null,
       columns: [parentKey, position, ...columnsOf(db, schema, child.table, child)],
       primaryKey: [child.parentKey, "position"],
+      parent: name,
+      view: null,
     };
   });
   return [main, ...children];
@@ -111,11 +121,20 @@ function typeByContent(db: Db, schema: string, table: string, column: string): R
 function viewTable(view: ReportView): SnapshotTable {
   const columns = view.columns.map((column) => ({
     ...column,
-    ...{ scalar: null, nullable: true, references: null, values: null },
+    scalar: null,
+    nullable: true,
+    references: null,
+    values: null,
   }));
   return {
-    ...{ name: view.name, kind: "view", title: view.title, doc: view.doc, columns, view },
-    ...{ primaryKey: [], parent: null },
+    name: view.name,
+    kind: "view",
+    title: view.title,
+    doc: view.doc,
+    columns,
+    primaryKey: [],
+    parent: null,
+    view,
   };
 }
 

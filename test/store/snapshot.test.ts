@@ -19,7 +19,11 @@ const view: ReportView = {
 };
 const manifest = { ...manifestOf(Object.values(resources)), views: [view] };
 const order = (id: number, more: object = {}) => ({
-  ...{ id, number: `N${id}`, total: id, lines: [{ id: 1, title: "a", quantity: 1 }], receipts: [] },
+  id,
+  number: `N${id}`,
+  total: id,
+  lines: [{ id: 1, title: "a", quantity: 1 }],
+  receipts: [],
   ...more,
 });
 
