@@ -7,6 +7,11 @@ import { sandboxCommand } from "./commands/sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
 import { statusCommand } from "./commands/status.ts";
 import { syncCommand } from "./commands/sync.ts";
+import { webhooksCreateCommand } from "./commands/webhooks/create.ts";
+import { webhooksDeleteCommand } from "./commands/webhooks/delete.ts";
+import { webhooksListCommand } from "./commands/webhooks/list.ts";
+import { webhooksRotateCommand } from "./commands/webhooks/rotate.ts";
+import { webhooksUpdateCommand } from "./commands/webhooks/update.ts";
 
 /** In the order of help. A new command is one file and one line here. */
 export const commands: readonly Command[] = [
@@ -14,6 +19,11 @@ export const commands: readonly Command[] = [
   syncCommand,
   statusCommand,
   changesCommand,
+  webhooksListCommand,
+  webhooksCreateCommand,
+  webhooksUpdateCommand,
+  webhooksRotateCommand,
+  webhooksDeleteCommand,
   connectorCheckCommand,
   schemaCommand,
   sandboxCommand,

@@ -90,10 +90,14 @@ function groupOf(root: Node, words: readonly string[], printed: string[]): Node 
   return words.reduce((parent, word) => {
     const present = parent.commands.find((node) => node.name() === word);
     if (present) return present;
-    const group = newNode(new Node(word), printed).description(`commands about a ${word}`);
+    const group = newNode(new Node(word), printed).description(aboutGroup(word));
     parent.addCommand(group);
     return group;
   }, root);
+}
+
+function aboutGroup(word: string): string {
+  return word.endsWith("s") ? `commands about ${word}` : `commands about a ${word}`;
 }
 
 function addOptions(node: Node, specs: OptionSpecs): void {

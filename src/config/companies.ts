@@ -13,6 +13,16 @@ export function chosenCompanies(config: Config, name?: string): readonly Company
   });
 }
 
+/** The one that a command works on which is about a single one. */
+export function soleCompany(config: Config, name?: string): CompanyConfig {
+  const [company, another] = chosenCompanies(config, name);
+  if (company && !another) return company;
+  const names = config.companies.map((one) => one.name).join(", ");
+  throw new MirrorError("usage", "the config has several companies", {
+    hint: `name one with --company: ${names}`,
+  });
+}
+
 /** Every secret that is at hand: what no line may show. */
 export function secretTexts(config: Config): readonly string[] {
   const secrets = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);

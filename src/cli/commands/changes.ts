@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { chosenCompanies } from "../../config/companies.ts";
+import { soleCompany } from "../../config/companies.ts";
 import { parseLossless } from "../../json/parse.ts";
 import { stringifyLossless } from "../../json/stringify.ts";
 import { Changes, type Change } from "../../store/changes.ts";
@@ -23,10 +23,7 @@ export const changesCommand = command({
   },
   run: async (context, { options }) => {
     const { config } = context.config("when_used");
-    const [company, another] = chosenCompanies(config, context.globals.company);
-    if (!company) return "complete";
-    if (another)
-      throw new MirrorError("usage", "the config has several companies", { hint: "name one with --company" });
+    const company = soleCompany(config, context.globals.company);
     if (options.follow && context.globals.json)
       throw new MirrorError("usage", "--json and --follow exclude each other");
     const manifest = context.connectors[0].manifest;

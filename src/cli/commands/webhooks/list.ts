@@ -1,0 +1,66 @@
+import { MirrorError } from "../../../base/errors.ts";
+import { chosenCompanies } from "../../../config/companies.ts";
+import type { CompanyConfig, Config } from "../../../config/config.ts";
+import { command, type CommandContext } from "../../command.ts";
+import type { Ending } from "../../exit-code.ts";
+import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
+import { subscriptionLines, viewOf, type SubscriptionView } from "./subscription-text.ts";
+
+export const webhooksListCommand = command({
+  name: "webhooks list",
+  summary: "the service's subscriptions: where events go, which, and how it went",
+  options: accessOptions,
+  run: async (context, { options }) => {
+    const { config } = context.config("when_used");
+    const chosen = chosenCompanies(config, context.globals.company);
+    if (options.tokenEnv !== undefined && chosen.length > 1)
+      throw new MirrorError("usage", "--token-env is of one company: name it with --company");
+    const found = new Map<string, readonly SubscriptionView[]>();
+    const failed: MirrorError[] = [];
+    for (const company of chosen) {
+      const views = await viewsOf(context, config, companyAs(context, company, options.tokenEnv), failed);
+      if (views) found.set(company.name, views);
+    }
+    await print(context, found);
+    return endOf(failed);
+  },
+});
+
+/** One company that cannot be asked does not hide the others. */
+async function viewsOf(
+  context: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+  failed: MirrorError[],
+): Promise<readonly SubscriptionView[] | null> {
+  const { events } = context.connectors[0].manifest;
+  try {
+    const all = await withSubscriptions(context, config, company, (subscriptions) => subscriptions.list());
+    return all.map((one) => viewOf(one, company, events));
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    if (config.companies.length === 1) throw error;
+    failed.push(error);
+    context.log.error(`${company.name}: ${error.message}`, { kind: error.kind, hint: error.hint });
+    return null;
+  }
+}
+
+async function print(
+  { output, globals }: CommandContext,
+  found: ReadonlyMap<string, readonly SubscriptionView[]>,
+): Promise<void> {
+  if (globals.json) {
+    const companies = [...found].map(([name, subscriptions]) => [name, { subscriptions }]);
+    await output.json({ companies: Object.fromEntries(companies) as unknown });
+    return;
+  }
+  for (const [name, views] of found) {
+    if (views.length === 0) await output.line(`${name}: no subscription; \`webhooks create\` makes one`);
+    for (const view of views) for (const line of subscriptionLines(name, view)) await output.line(line);
+  }
+}
+
+function endOf([first]: readonly MirrorError[]): Ending {
+  return first ? { kind: first.kind } : "complete";
+}

@@ -1,0 +1,60 @@
+import type { RecordId } from "../../../base/ids.ts";
+import type { CompanyConfig } from "../../../config/config.ts";
+import type { EventRule } from "../../../connector/manifest.ts";
+import { deliversHere, missingEvents } from "../../../webhook/subscriptions-choice.ts";
+import type { Subscription } from "../../../webhook/subscriptions.ts";
+
+/** A subscription as `--json` shows it. */
+export interface SubscriptionView {
+  readonly id: RecordId;
+  readonly name: string | null;
+  readonly url: string;
+  /** It delivers to this config's receiver. */
+  readonly here: boolean;
+  readonly active: boolean;
+  readonly events: readonly string[];
+  /** Of the catalogue's. */
+  readonly missing_events: readonly string[];
+  readonly last_success_at: string | null;
+  readonly last_failure_at: string | null;
+  readonly disabled_reason: string | null;
+}
+
+export function viewOf(
+  one: Subscription,
+  company: CompanyConfig,
+  rules: readonly EventRule[],
+): SubscriptionView {
+  return {
+    id: one.id,
+    name: one.name,
+    url: one.url,
+    here: deliversHere(one.url, company),
+    active: one.active,
+    events: one.events,
+    missing_events: missingEvents(one, rules),
+    last_success_at: one.lastSuccessAt,
+    last_failure_at: one.lastFailureAt,
+    disabled_reason: one.disabledReason,
+  };
+}
+
+export function subscriptionLines(company: string, view: SubscriptionView): string[] {
+  const name = view.name === null ? "" : ` "${view.name}"`;
+  const whose = view.here ? "this config's receiver" : "not this config's receiver";
+  const reason = view.disabled_reason === null ? "" : ` (${view.disabled_reason})`;
+  return [
+    `${company}: subscription ${view.id}${name}, ${view.active ? "active" : "off"}${reason}`,
+    `  ${view.url} (${whose})`,
+    `  ${eventsText(view)}; last success ${view.last_success_at ?? "never"}, last failure ${view.last_failure_at ?? "never"}`,
+  ];
+}
+
+const mostNamed = 6;
+
+function eventsText({ events, missing_events: missing }: SubscriptionView): string {
+  if (missing.length === 0) return `all ${events.length} events`;
+  const named = missing.slice(0, mostNamed).join(", ");
+  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
+  return `${events.length} events; not ${named}${more}`;
+}
