@@ -76,6 +76,24 @@ export class Records {
     return null;
   }
 
+  /** Values of a row, live or deleted, as text; empty when there is no row. */
+  texts(table: string, id: RecordId, columns: readonly string[]): (string | null)[] {
+    const cast = columns.map((column) => `CAST(${quoted(column)} AS TEXT)`);
+    const sql = `SELECT ${cast.join(", ")} FROM ${quoted(table)} WHERE id = ?`;
+    return (this.statements.get(sql).raw().get(id) ?? []) as (string | null)[];
+  }
+
+  /** Live records other than this one, the newest of them, first those that nothing is to be asked about. */
+  canaries(resource: string, except: RecordId, most: number): RecordId[] {
+    return this.ids(
+      `SELECT id FROM (SELECT id FROM ${fence(resource)} WHERE gone = 0 AND id <> ? ORDER BY id DESC LIMIT 50) c
+       ORDER BY EXISTS (SELECT 1 FROM _work w WHERE w.resource = ? AND w.target = 'id:' || c.id), id DESC LIMIT ?`,
+      except,
+      resource,
+      most,
+    );
+  }
+
   private ids(sql: string, ...parameters: (RecordId | string)[]): RecordId[] {
     const ids = this.statements
       .get(sql)

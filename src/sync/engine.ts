@@ -1,19 +1,19 @@
-import { messageOf, MirrorError } from "../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { ServiceAnswer, Transport } from "../connector/transport.ts";
 import { requestFor } from "../extract/requests.ts";
 import type { Cause, Reading } from "../store/reading.ts";
 import type { Work } from "../work/item.ts";
-import { consequenceOf } from "./failure.ts";
-import { awayAfter } from "./limits.ts";
-import type { Session } from "./session.ts";
+import { Bell } from "./bell.ts";
+import type { Course } from "./course.ts";
+import { applyCounted, type Session } from "./session.ts";
 import { requestIdOf, settleFailure } from "./settle-failure.ts";
 import { takeChildList } from "./take-child.ts";
 import { takeDetail } from "./take-detail.ts";
 import { takeList } from "./take-list.ts";
 
 /**
- * The loop: lease a row, ask the service, hand the answer to the door, until nothing is due.
+ * The loop: lease a row, ask the service, hand the answer to the door, until its course is over.
  *
  * Guarantee: a row is removed only in the transaction that stores its answer (I1). Source of truth: the
  * queue. Worst outcome of a crash: the rows that were leased are read again.
@@ -21,19 +21,23 @@ import { takeList } from "./take-list.ts";
 export interface EngineOptions {
   readonly transport: Transport;
   readonly concurrency: number;
+  readonly course: Course;
   /** Aborts waiting and what is in flight; what was committed stays. */
   readonly signal: AbortSignal;
-  /** The run's time is over: what is in flight may finish, nothing new begins. */
+  /** The time is over: what is in flight may finish, nothing new begins. */
   readonly closed: AbortSignal;
 }
+
+/** A wall clock may be set, and a machine may sleep: no wait is longer than this. */
+const longestWaitMs = 60_000;
 
 export class Engine {
   private readonly session: Session;
   private readonly options: EngineOptions;
   private readonly active = new Set<Promise<void>>();
   private readonly stop = new AbortController();
+  private readonly bell = new Bell();
   private readonly resources: readonly string[];
-  private failuresInARow = 0;
   /** The run's requests are used up: what is in flight may finish, nothing new begins. */
   private full = false;
   private fatal: unknown = null;
@@ -44,24 +48,61 @@ export class Engine {
     this.resources = [...session.selected.keys()];
   }
 
-  /** Works until nothing of this run is due; `drained`: a limit ended it. Throws what ended it early. */
+  /** Rows were added to the queue. */
+  wake(): void {
+    this.bell.ring();
+  }
+
+  /** Works until its course is over; `drained`: a limit ended it. Throws what ended it early. */
   async run(): Promise<"done" | "drained"> {
     const signal = AbortSignal.any([this.stop.signal, this.options.signal]);
-    while (!signal.aborted) {
-      if (!this.draining && this.active.size < this.options.concurrency && this.start(signal)) continue;
-      if (this.active.size > 0) await Promise.race(this.active);
-      else if (this.draining || !(await this.waitForRetry(signal))) break;
+    const ring = () => this.bell.ring();
+    const ends = [signal, this.options.closed];
+    for (const end of ends) end.addEventListener("abort", ring);
+    try {
+      await this.work(signal);
+    } catch (error) {
+      this.end(error);
+    } finally {
+      await Promise.allSettled(this.active);
+      for (const end of ends) end.removeEventListener("abort", ring);
     }
-    await Promise.allSettled(this.active);
     if (this.fatal) throw this.fatal;
     return this.draining && this.hasMore() ? "drained" : "done";
   }
 
+  private async work(signal: AbortSignal): Promise<void> {
+    const { course, concurrency } = this.options;
+    while (!signal.aborted) {
+      const mayStart = !this.draining && this.active.size < concurrency;
+      if (mayStart && this.start(signal)) continue;
+      if (this.active.size === 0) {
+        if (this.draining || (course.ends && course.nextLookMs() === null)) return;
+        course.rested();
+      }
+      await this.waitForMore(mayStart && (this.active.size === 0 || !course.ends));
+    }
+  }
+
+  /** Until something in flight is done, somebody rings, or, with `timed`, a row of the queue is due. */
+  private async waitForMore(timed: boolean): Promise<void> {
+    const dueMs = timed ? this.options.course.nextLookMs() : null;
+    if (dueMs === null) return this.bell.wait();
+    const { clock } = this.session;
+    const over = new AbortController();
+    const waitMs = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
+    void clock.sleep(waitMs, over.signal).then(() => {
+      if (!over.signal.aborted) this.bell.ring();
+    });
+    await this.bell.wait();
+    over.abort();
+  }
+
   private hasMore(): boolean {
-    const { queue, clock } = this.session;
-    const work = queue.lease(clock.nowMs(), this.resources);
+    const { queue, clock, share } = this.session;
+    const work = queue.lease(clock.nowMs(), this.resources, share);
     if (work) queue.release(work);
-    return work !== null || queue.nextRetryMs(this.resources) !== null;
+    return work !== null || queue.nextRetryMs(this.resources, share) !== null;
   }
 
   private get draining(): boolean {
@@ -69,23 +110,16 @@ export class Engine {
   }
 
   private start(signal: AbortSignal): boolean {
-    const work = this.session.queue.lease(this.session.clock.nowMs(), this.resources);
+    const { queue, clock, share } = this.session;
+    const work = queue.lease(clock.nowMs(), this.resources, share);
     if (!work) return false;
     const task = this.handle(work, signal).catch((error: unknown) => this.end(error));
     this.active.add(task);
     void task.finally(() => {
       this.active.delete(task);
-      this.session.queue.release(work);
+      queue.release(work);
+      this.bell.ring();
     });
-    return true;
-  }
-
-  /** Rows that failed a moment ago are due again shortly; second looks of the future are another run's. */
-  private async waitForRetry(signal: AbortSignal): Promise<boolean> {
-    const dueMs = this.session.queue.nextRetryMs(this.resources);
-    if (dueMs === null) return false;
-    const until = AbortSignal.any([signal, this.options.closed]);
-    await this.session.clock.sleep(Math.max(1, dueMs - this.session.clock.nowMs()), until);
     return true;
   }
 
@@ -111,10 +145,10 @@ export class Engine {
       const answer = await this.options.transport.send(request);
       tally.requests.retried += answer.attempts - 1;
       await this.take(resource, work, this.reading(work, sentSeq, answer.requestId), answer);
-      this.failuresInARow = 0;
+      this.options.course.succeeded(work);
     } catch (error) {
       if (signal.aborted && !this.stop.signal.aborted) return;
-      this.fail(resource, work, error, this.reading(work, sentSeq, requestIdOf(error)));
+      await this.fail(resource, work, error, this.reading(work, sentSeq, requestIdOf(error)));
     } finally {
       mirror.fences.settled(sentSeq);
     }
@@ -138,26 +172,18 @@ export class Engine {
     } else await takeList(this.session, resource, work, reading, answer.body);
   }
 
-  private fail(resource: Resource, work: Work, error: unknown, reading: Reading): void {
-    const consequence = consequenceOf(error, work);
+  private async fail(resource: Resource, work: Work, error: unknown, reading: Reading): Promise<void> {
+    const consequence = await this.options.course.judge(error, work);
     this.session.log.debug(`${work.resource} ${work.target}: ${messageOf(error)}`, {
       consequence: consequence.kind,
     });
-    if (isAway(error) && ++this.failuresInARow >= awayAfter) {
-      this.end(error);
-      return;
-    }
     if (consequence.kind === "drain") this.full = true;
-    else if (consequence.kind === "stop") this.end(error);
+    else if (consequence.kind === "stop") this.end(consequence.because ?? error);
     else
-      this.session.mirror.apply(() =>
+      applyCounted(this.session, () =>
         settleFailure(this.session, resource, work, error, reading, consequence),
       );
   }
-}
-
-function isAway(error: unknown): boolean {
-  return error instanceof MirrorError && (error.kind === "network" || error.kind === "unavailable");
 }
 
 function causeOf(work: Work): Cause {

@@ -5,8 +5,8 @@ import { mostAttempts, retryDelayMs } from "./limits.ts";
 
 /** What a failed read means for the run. */
 export type Consequence =
-  /** Nothing else can work either: end the run now. */
-  | { readonly kind: "stop" }
+  /** Nothing else can work either: end the run now. `because`: of something found out besides. */
+  | { readonly kind: "stop"; readonly because?: unknown }
   /** A limit given by the user was reached: finish what is in flight. */
   | { readonly kind: "drain" }
   /** The record's own route says 404. */
@@ -18,6 +18,8 @@ export type Consequence =
   /** This resource is closed to us, others are not. */
   | { readonly kind: "hold"; readonly why: "failed" | "forbidden" }
   | { readonly kind: "retry"; readonly afterMs: number }
+  /** Later, and it is not this row's fault. */
+  | { readonly kind: "postpone"; readonly afterMs: number }
   | { readonly kind: "dead" };
 
 /** Pure: the same error on the same row means the same. */

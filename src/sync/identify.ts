@@ -18,6 +18,10 @@ export interface IdentifyParts {
   readonly token: string;
   readonly random: Random;
   readonly acceptIdentity: boolean;
+  /** `list` when not given. */
+  readonly lane?: Lane;
+  /** One attempt alone: whoever asks again by himself has no use for more. */
+  readonly once?: boolean;
   readonly signal: AbortSignal;
   readonly onRequest: () => void;
   readonly onNotice: (message: string) => void;
@@ -109,13 +113,13 @@ function ask(
   path: string,
   query: ServiceRequest["query"] = {},
 ): Promise<ServiceAnswer> {
-  const lane: Lane = "list";
   return parts.transport.send({
     method: "GET",
     path,
     query,
     expect: "json",
-    lane,
+    lane: parts.lane ?? "list",
+    ...(parts.once ? { repeatable: false } : {}),
     signal: parts.signal,
     onSent: parts.onRequest,
   });

@@ -2,6 +2,7 @@ import type { RecordId } from "../base/ids.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { Reading } from "../store/reading.ts";
 import { recordTarget } from "../work/item.ts";
+import { followUpLane } from "./events.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -14,7 +15,7 @@ export function readAgain(session: Session, resource: Resource, id: RecordId, re
     kind: "detail",
     resource: resource.name,
     target: recordTarget(id),
-    lane: "hydration",
+    lane: followUpLane(reading),
     reason: "overlapped",
     dirtySeq: reading.receivedSeq,
   });

@@ -3,6 +3,7 @@ import type { Resource } from "../connector/resource.ts";
 import type { Reading } from "../store/reading.ts";
 import { snakeCase } from "../base/names.ts";
 import { recordTarget } from "../work/item.ts";
+import { followUpLane } from "./events.ts";
 import { readAgain } from "./read-again.ts";
 import { childrenOf, type Session } from "./session.ts";
 
@@ -48,7 +49,7 @@ function askDependents(session: Session, resource: Resource, id: RecordId, readi
         kind: "detail",
         resource: cascade.dependent,
         target: recordTarget(dependent),
-        lane: "hydration",
+        lane: followUpLane(reading),
         reason: "cascade",
         dirtySeq: reading.receivedSeq,
       });
@@ -68,7 +69,7 @@ function askChildren(session: Session, resource: Resource, id: RecordId, reading
         kind: "confirm",
         resource: child.name,
         target: recordTarget(orphan),
-        lane: "hydration",
+        lane: followUpLane(reading),
         reason: "parent gone",
         dirtySeq: reading.receivedSeq,
       });

@@ -12,15 +12,18 @@ import { Parents } from "../store/parents.ts";
 import type { Reading } from "../store/reading.ts";
 import { Runs, type RunRow } from "../store/runs.ts";
 import { databaseError } from "../store/sqlite.ts";
-import { Queue } from "../work/queue.ts";
+import { Inbox } from "../webhook/inbox.ts";
+import { Queue, type LaneShare } from "../work/queue.ts";
+import { RunCourse } from "./course.ts";
 import { Engine } from "./engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "./identify.ts";
+import { runRemovals } from "./removals.ts";
 import { releaseNameless } from "./nameless.ts";
 import type { Unfinished } from "./plan.ts";
 import type { CompanyReport, Outcome, ReportedError } from "./report.ts";
 import { seedRun } from "./seeds.ts";
 import { stopSignal } from "./stop-signal.ts";
-import type { Session } from "./session.ts";
+import { runOf, type Session } from "./session.ts";
 import type { Tally } from "./tally.ts";
 import { takeSingle } from "./take-list.ts";
 
@@ -36,6 +39,8 @@ export interface RunParts {
   /** How many answers were 429 so far. */
   readonly rateLimited: () => number;
   readonly notices: RunNotices;
+  /** Shared with whoever else works on this mirror in this process: leases live in it. */
+  readonly queue?: Queue;
 }
 
 /** What the store noticed, collected for the report. */
@@ -55,6 +60,8 @@ export interface RunOptions {
   /** Details that the scrub may read again in this run. */
   readonly scrubAllowance: number;
   readonly concurrency: number;
+  /** Where events have a tender of their own: `others`. */
+  readonly lanes?: LaneShare;
   /** Interrupts: waiting and what is in flight are broken off. */
   readonly signal: AbortSignal;
   /** The run's time is over: what is in flight may finish within `graceMs`. */
@@ -85,7 +92,13 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
     session = begun.session;
     resumed = begun.resumed;
     const { transport } = parts;
-    const ended = await new Engine(session, { transport, concurrency, signal, closed }).run();
+    const ended = await new Engine(session, {
+      transport,
+      concurrency,
+      course: new RunCourse(session),
+      signal,
+      closed,
+    }).run();
     learnBusinessId(parts.mirror);
     const early = options.signal.aborted ? "interrupted" : ended === "drained" ? "stopped" : null;
     const outcome = early ?? outcomeOf(session, resumed);
@@ -147,16 +160,19 @@ function newSession(
     startedAtMs,
     full,
     allowMassDelete,
-    queue: new Queue(mirror.db),
+    share: options.lanes ?? "all",
+    queue: parts.queue ?? new Queue(mirror.db),
+    inbox: new Inbox(mirror.db),
     listings: new Listings(mirror.db),
     parents: new Parents(mirror.db),
     selected: new Map(options.resources.map((resource) => [resource.name, resource])),
     parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
     provenRoutes: new Set(),
     canaries: new Map(),
-    askedCanaries: new Map(),
-    removals: new Map(),
+    canaryTrials: new Map(),
+    removals: runRemovals(),
     nameless: new Map(),
+    news: [],
   };
 }
 
@@ -243,7 +259,7 @@ function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: 
     resumed: ending.resumed,
     requests: { ...tally.requests },
     resources: Object.fromEntries(tally.resources),
-    swept: session ? runs.sweptIn(session.run) : {},
+    swept: session ? runs.sweptIn(runOf(session)) : {},
     troubles: tally.allTroubles(),
     new_columns: parts.notices.newColumns,
     missing_fields: [...parts.notices.missingFields].toSorted(),
@@ -252,7 +268,7 @@ function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: 
   };
   const { outcome } = ending;
   if (session && outcome !== "database") {
-    mirror.apply(() => runs.finish(session.run, report.finished_at, outcome, report));
+    mirror.apply(() => runs.finish(runOf(session), report.finished_at, outcome, report));
   }
   return report;
 }

@@ -7,11 +7,27 @@ import type { Listings } from "../store/listings.ts";
 import type { Mirror } from "../store/mirror.ts";
 import type { Parents } from "../store/parents.ts";
 import type { Runs } from "../store/runs.ts";
-import type { Queue } from "../work/queue.ts";
+import type { Inbox } from "../webhook/inbox.ts";
+import type { LaneShare, Queue } from "../work/queue.ts";
+import type { CanaryTrial } from "./canaries.ts";
 import { massDeleteLimit } from "./limits.ts";
 import type { Tally } from "./tally.ts";
 
-/** What every part of one run shares. */
+/** How many records went, by resource, and the span that a mass delete is measured over. */
+export interface Removals {
+  /** `in one run` */
+  readonly span: string;
+  count(resource: string): number;
+  add(resource: string, more: number): void;
+}
+
+/** Detail routes that lately answered 200: what a 404 needs to be believed (I5). */
+export interface RouteProofs {
+  has(resource: string): boolean;
+  add(resource: string): void;
+}
+
+/** What every part of one run shares; the tender of events is a run without an end. */
 export interface Session {
   readonly manifest: Manifest;
   readonly mirror: Mirror;
@@ -22,7 +38,11 @@ export interface Session {
   readonly clock: Clock;
   readonly log: Log;
   readonly runs: Runs;
-  readonly run: number;
+  /** Null: the tender's, which reads no lists. */
+  readonly run: number | null;
+  /** The rows of the queue that are worked on. */
+  readonly share: LaneShare;
+  readonly inbox: Inbox;
   readonly startedAtMs: number;
   /** Resources of this run, by name. */
   readonly selected: ReadonlyMap<string, Resource>;
@@ -30,39 +50,48 @@ export interface Session {
   readonly allowMassDelete: boolean;
   /** How many more parents' lists this run may take on; null where every run reads them all. */
   readonly parentBudget: { left: number } | null;
-  /** Detail routes that answered 200 in this run: what a 404 needs to be believed (I5). */
-  readonly provenRoutes: Set<string>;
+  readonly provenRoutes: RouteProofs;
   /** Records that this run's own lists showed, one for each resource: the canary to ask first. */
   readonly canaries: Map<string, RecordId[]>;
-  /** By resource: the listed record that is asked whether the route answers at all. */
-  readonly askedCanaries: Map<string, RecordId>;
-  /** Records of each resource that this run asked to confirm or removed: the measure of a mass delete. */
-  readonly removals: Map<string, number>;
+  /** By resource: the records that were asked whether the route answers at all. */
+  readonly canaryTrials: Map<string, CanaryTrial>;
+  /** Records of each resource that were asked for as absent, or removed: the measure of a mass delete. */
+  readonly removals: Removals;
   /** By resource: keys in the quarantine of the records without an id that this run met. */
   readonly nameless: Map<string, Set<string>>;
+  /** To be told when the transaction under way is committed. */
+  readonly news: (() => void)[];
 }
 
-/** The door, with this run's counts: what a rolled back answer had counted is taken back. */
+/** The door, with this run's counts: what a rolled back answer had counted is taken back, and not told. */
 export function applyCounted(session: Session, step: () => void): void {
   const restore = session.tally.snapshot();
   try {
     session.mirror.apply(step);
   } catch (error) {
     restore();
+    session.news.length = 0;
     throw error;
   }
+  for (const tell of session.news.splice(0)) tell();
+}
+
+/** Lists are read by runs only. */
+export function runOf(session: Session): number {
+  if (session.run === null) throw new Error("broken promise: a list is read in a run");
+  return session.run;
 }
 
 /** May this run remove `more` records of the resource? Counts them if so. */
 export function mayRemove(session: Session, resource: string, more: number): boolean {
-  const soFar = session.removals.get(resource) ?? 0;
+  const soFar = session.removals.count(resource);
   if (
     !session.allowMassDelete &&
     soFar + more > massDeleteLimit(session.mirror.records.liveCount(resource))
   ) {
     return false;
   }
-  session.removals.set(resource, soFar + more);
+  session.removals.add(resource, more);
   return true;
 }
 

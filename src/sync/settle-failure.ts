@@ -1,16 +1,18 @@
 import { messageOf, MirrorError } from "../base/errors.ts";
-import type { RecordId } from "../base/ids.ts";
 import { InvalidError, ServiceError } from "../connector/errors.ts";
 import type { Resource } from "../connector/resource.ts";
 import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../extract/requests.ts";
 import type { Reading } from "../store/reading.ts";
 import { pageTarget, recordTarget, type Work } from "../work/item.ts";
+import { askCanary } from "./canaries.ts";
+import { isOfEvent, settleEvents } from "./events.ts";
 import type { Consequence } from "./failure.ts";
 import { verdictOnGone } from "./gone.ts";
-import { mostAttempts, retryDelayMs, smallerPages } from "./limits.ts";
+import { retryDelayMs, smallerPages } from "./limits.ts";
+import { askOwner } from "./owners.ts";
 import { removeRecord } from "./remove.ts";
 import { mayRemove, type Session } from "./session.ts";
-import { askWhetherGone, holdMassDelete } from "./settle.ts";
+import { holdMassDelete } from "./settle.ts";
 
 type Settled = Exclude<Consequence, { kind: "stop" | "drain" }>;
 
@@ -40,6 +42,9 @@ export function settleFailure(
     case "retry":
       queue.failed(work, messageOf(error), clock.nowMs() + what.afterMs);
       return;
+    case "postpone":
+      queue.postpone(work, messageOf(error), clock.nowMs() + what.afterMs);
+      return;
     case "dead":
       bury(session, work, error);
   }
@@ -52,42 +57,31 @@ function settleGone(
   error: ServiceError,
   reading: Reading,
 ): void {
-  const { queue } = session;
-  const id = recordOf(work);
-  const verdict = verdictOnGone(session, resource, error, id);
-  if (verdict.kind === "gone") {
-    if (work.kind !== "confirm" && !mayRemove(session, resource.name, 1)) {
-      holdMassDelete(session, resource, 1 + (session.removals.get(resource.name) ?? 0));
-      queue.failed(work, "held: a mass deletion", null);
-      return;
-    }
-    if (removeRecord(session, resource, id, reading)) queue.done(work, reading.sentSeq);
-    return;
-  }
-  if (verdict.kind === "unproven")
+  const verdict = verdictOnGone(session, resource, error, recordOf(work));
+  if (verdict.kind === "gone") takeGone(session, resource, work, reading);
+  else if (verdict.kind === "unproven")
     bury(session, work, new MirrorError("protocol", `not removed: ${verdict.why}`));
-  else askCanary(session, resource, work, verdict.canary, reading);
+  else {
+    const givenUp = askCanary(session, resource, work, verdict.canaries, reading);
+    if (givenUp) bury(session, work, givenUp);
+  }
 }
 
-/** Reads a record that the list has just shown, and this one again after it. */
-function askCanary(
-  session: Session,
-  resource: Resource,
-  work: Work,
-  canary: RecordId,
-  reading: Reading,
-): void {
-  const { queue, clock } = session;
-  const asked = session.askedCanaries.get(resource.name);
-  if (asked === undefined) {
-    session.askedCanaries.set(resource.name, canary);
-    askWhetherGone(session, resource.name, canary, "canary", reading, "list");
-  } else if (mustGiveUp(work, asked, queue.isReady(resource.name, recordTarget(asked)))) {
-    const why = "records that the list shows answer 404 as well";
-    bury(session, work, new MirrorError("protocol", `not removed: ${why}`));
+function takeGone(session: Session, resource: Resource, work: Work, reading: Reading): void {
+  const { queue, manifest, mirror, removals } = session;
+  const id = recordOf(work);
+  const wasLive = mirror.records.isLive(resource.name, id);
+  // Who is missing from a list was counted when asked for; what follows from a deletion is none of its own.
+  const counts = wasLive && (work.kind !== "confirm" || isOfEvent(manifest, work));
+  if (counts && !mayRemove(session, resource.name, 1)) {
+    holdMassDelete(session, resource, 1 + removals.count(resource.name));
+    queue.failed(work, "held: a mass deletion", null);
     return;
   }
-  queue.failed(work, "waiting for proof of the route", clock.nowMs() + retryDelayMs(work.attempts));
+  if (!removeRecord(session, resource, id, reading)) return;
+  queue.done(work, reading.sentSeq);
+  settleEvents(session, work, reading, wasLive ? "deleted" : "absent");
+  if (wasLive && isOfEvent(manifest, work)) askOwner(session, resource, id, reading);
 }
 
 function askParent(session: Session, work: Work, error: unknown, reading: Reading): void {
@@ -134,7 +128,7 @@ function shrinkPage(session: Session, resource: Resource, work: Work, error: unk
 
 /** Closed to us, or refused in a way that trying again cannot mend; other resources go on. */
 function hold(session: Session, resource: Resource, why: "failed" | "forbidden", error: unknown): void {
-  session.queue.hold(resource.name, messageOf(error));
+  session.queue.hold(resource.name, messageOf(error), session.share);
   session.tally.of(resource.name).failed += 1;
   session.tally.trouble({ resource: resource.name, kind: why, ...wordsOf(error) });
 }
@@ -146,11 +140,9 @@ function bury(session: Session, work: Work, error: unknown): void {
   const words = wordsOf(error);
   const message = `${work.target} was given up: ${words.message}`;
   session.tally.trouble({ resource: work.resource, kind: "dead", ...words, message });
-}
-
-/** The canary has no canary of its own: two that wait for each other would never end. */
-function mustGiveUp(work: Work, canary: RecordId, canaryIsReady: boolean): boolean {
-  return recordTarget(canary) === work.target || !canaryIsReady || work.attempts + 1 >= mostAttempts;
+  // Nobody reads the report of a work without an end.
+  if (session.run === null)
+    session.news.push(() => session.log.warn(`${work.resource} ${message}`, { request_id: words.requestId }));
 }
 
 function wordsOf(error: unknown): { message: string; hint?: string; requestId: string | null } {

@@ -1,6 +1,5 @@
 import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
-import type { Lane } from "../base/lane.ts";
 import { snakeCase } from "../base/names.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { Listing } from "../store/listings.ts";
@@ -9,7 +8,7 @@ import { pageTarget, recordTarget } from "../work/item.ts";
 import { massDeleteLimit, mostSweeps, trustPauseMs } from "./limits.ts";
 import { firstPage, sweepKey } from "./plan.ts";
 import { removeRecord } from "./remove.ts";
-import { mayRemove, type Session } from "./session.ts";
+import { mayRemove, runOf, type Session } from "./session.ts";
 
 /** Is this what a list that stood still looks like? Pure. */
 export function isWhole(
@@ -60,7 +59,7 @@ function forgetQuarantined(
 /** A sweep that began long before this run, gone on with after a pause, is followed by a fresh one. */
 function noteSwept(session: Session, resource: Resource, listing: Listing, reading: Reading): void {
   session.tally.swept.set(resource.name, isoTime(reading.receivedAtMs));
-  session.runs.noteSwept(session.run, sweepKey(resource.name, listing.variant), listing.startedAt);
+  session.runs.noteSwept(runOf(session), sweepKey(resource.name, listing.variant), listing.startedAt);
   if (session.startedAtMs - Date.parse(listing.startedAt) <= trustPauseMs) return;
   session.queue.add(firstPage(resource.name, listing.variant, "scrub", reading.receivedSeq));
 }
@@ -140,13 +139,12 @@ export function askWhetherGone(
   id: RecordId,
   reason: string,
   reading: Reading,
-  lane: Lane = "hydration",
 ): void {
   session.queue.add({
     kind: "confirm",
     resource,
     target: recordTarget(id),
-    lane,
+    lane: "hydration",
     reason,
     dirtySeq: reading.receivedSeq,
   });
@@ -154,10 +152,11 @@ export function askWhetherGone(
 
 export function holdMassDelete(session: Session, resource: Resource, count: number): void {
   const live = session.mirror.records.liveCount(resource.name);
-  session.tally.trouble({
-    resource: resource.name,
-    kind: "held",
-    message: `${count} of ${live} records seem to be gone, more than ${massDeleteLimit(live)} in one run; none was removed`,
-    hint: "If they really were deleted, run again with --allow-mass-delete: each is still asked for first.",
-  });
+  const { span } = session.removals;
+  const message = `${count} of ${live} records seem to be gone, more than ${massDeleteLimit(live)} ${span}; none was removed`;
+  const hint =
+    "If they really were deleted, run again with --allow-mass-delete: each is still asked for first.";
+  session.tally.trouble({ resource: resource.name, kind: "held", message, hint });
+  if (session.run === null)
+    session.news.push(() => session.log.warn(`${resource.name}: ${message}`, { hint }));
 }

@@ -9,7 +9,7 @@ import type { Reading } from "../store/reading.ts";
 import type { Work } from "../work/item.ts";
 import { addChildList, takeListed } from "./listed-record.ts";
 import { isWhole, askForAbsent } from "./settle.ts";
-import { applyCounted, type Session } from "./session.ts";
+import { applyCounted, runOf, type Session } from "./session.ts";
 
 /** One page of a parent's list, with what its end means for the parent's records. */
 export function takeChildList(
@@ -61,7 +61,7 @@ function closeParent(
     session.listings.begin({
       resource: resource.name,
       variant,
-      run: session.run,
+      run: runOf(session),
       attempt: 1,
       startedSeq: reading.sentSeq,
       startedAt: isoTime(reading.receivedAtMs),

@@ -6,7 +6,10 @@ import { recordOf } from "../extract/requests.ts";
 import type { Reading } from "../store/reading.ts";
 import type { ListedAs } from "../store/resource-table.ts";
 import type { Work } from "../work/item.ts";
+import { proveRoute } from "./canaries.ts";
+import { isNews, settleEvents } from "./events.ts";
 import { keepNameless } from "./nameless.ts";
+import { askOwner } from "./owners.ts";
 import { readAgain } from "./read-again.ts";
 import { ownedBy, removeRecord } from "./remove.ts";
 import { applyCounted, type Session } from "./session.ts";
@@ -21,8 +24,8 @@ export function takeDetail(
 ): void {
   const id = recordOf(work);
   const slice = readDetail(body, id);
-  session.provenRoutes.add(resource.name);
   applyCounted(session, () => {
+    proveRoute(session, resource);
     const listed = (work.payload as { listed?: ListedAs } | undefined)?.listed;
     const fate = session.mirror.table(resource.name).put(reading, id, slice, "detail", listed);
     session.tally.fate(resource.name, fate);
@@ -30,6 +33,8 @@ export function takeDetail(
     if (fate === "stale") return;
     if (fate !== "quarantined") takeOwned(session, resource, id, slice, reading);
     session.queue.done(work, reading.sentSeq);
+    settleEvents(session, work, reading, fate);
+    if (isNews(session.manifest, work, fate)) askOwner(session, resource, id, reading);
   });
 }
 

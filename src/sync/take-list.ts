@@ -9,7 +9,7 @@ import type { Reading } from "../store/reading.ts";
 import { pageTarget, type Work } from "../work/item.ts";
 import { takeListed } from "./listed-record.ts";
 import { settleListing } from "./settle.ts";
-import { applyCounted, type Session } from "./session.ts";
+import { applyCounted, runOf, type Session } from "./session.ts";
 
 /** So many records go through the door at once; a longer answer is cut so that other answers get their turn. */
 export const recordsAtOnce = 1_000;
@@ -22,7 +22,7 @@ export function takeSingle(session: Session, resource: Resource, reading: Readin
   session.tally.fate(resource.name, session.mirror.table(resource.name).put(reading, 1, slice, "list"));
   const at = isoTime(reading.receivedAtMs);
   session.tally.swept.set(resource.name, at);
-  session.runs.noteSwept(session.run, resource.name, at);
+  session.runs.noteSwept(runOf(session), resource.name, at);
 }
 
 /**
@@ -92,7 +92,7 @@ function closePage(
   const listing = {
     resource: resource.name,
     variant,
-    run: session.run,
+    run: runOf(session),
     attempt,
     startedSeq: reading.sentSeq,
     startedAt: isoTime(reading.receivedAtMs),

@@ -2,6 +2,16 @@ import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import type { Db, Statement } from "../store/sqlite.ts";
 import type { NewWork, Work, WorkKind } from "./item.ts";
 
+/** Whose rows: where events are received, their lane has a worker of its own, and runs take the others. */
+export type LaneShare = "all" | "events" | "others";
+
+const ranks = lanes.map((_lane, rank) => rank);
+const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
+  all: ranks,
+  events: ranks.filter((rank) => rank === laneRank("webhook")),
+  others: ranks.filter((rank) => rank !== laneRank("webhook")),
+};
+
 /**
  * The queue of what is still to be fetched, one row per (resource, target), coalesced: ten events on
  * one invoice are one read.
@@ -17,9 +27,12 @@ export class Queue {
   private readonly db: Db;
   private readonly leased = new Set<number>();
   private readonly insert: Statement;
+  private readonly insertLook: Statement;
   private readonly remove: Statement;
   private readonly selectNext: Statement;
+  private readonly selectDue: Statement;
   private readonly setFailed: Statement;
+  private readonly setPostponed: Statement;
 
   constructor(db: Db) {
     this.db = db;
@@ -27,17 +40,27 @@ export class Queue {
       `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, payload, dirty_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (resource, target) DO UPDATE SET
          kind = CASE WHEN kind = 'confirm' THEN kind ELSE excluded.kind END,
-         lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms), reason = excluded.reason,
+         lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms),
+         reason = CASE WHEN excluded.reason = 'canary' THEN reason ELSE excluded.reason END,
          payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
          attempts = 0, state = 'ready', error = NULL`,
     );
-    this.remove = db.prepare("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?");
-    this.selectNext = db.prepare(
-      `SELECT * FROM _work WHERE state = 'ready' AND due_ms <= ?
-         AND resource IN (SELECT value FROM json_each(?)) ORDER BY lane, id LIMIT ?`,
+    this.insertLook = db.prepare(
+      `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (resource, target) DO NOTHING`,
     );
+    this.remove = db.prepare("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?");
+    // Lane by lane, so that looks of the future in one are not waded through for those after it.
+    const ready = "state = 'ready' AND lane = ? AND resource IN (SELECT value FROM json_each(?))";
+    this.selectNext = db.prepare(
+      `SELECT * FROM _work WHERE ${ready} AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
+    );
+    this.selectDue = db.prepare(`SELECT id, due_ms FROM _work WHERE ${ready} ORDER BY due_ms, id LIMIT ?`);
     this.setFailed = db.prepare(
       "UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ? WHERE id = ? AND dirty_seq <= ?",
+    );
+    this.setPostponed = db.prepare(
+      "UPDATE _work SET attempts = max(attempts, 1), due_ms = ?, error = ? WHERE id = ? AND dirty_seq <= ?",
     );
   }
 
@@ -56,13 +79,33 @@ export class Queue {
     );
   }
 
-  /** The next row of these resources that is due and not leased. */
-  lease(nowMs: number, resources: readonly string[]): Work | null {
-    const rows = this.selectNext.all(nowMs, JSON.stringify(resources), this.leased.size + 1) as WorkRow[];
-    const row = rows.find((candidate) => !this.leased.has(candidate.id));
-    if (!row) return null;
-    this.leased.add(row.id);
-    return workOf(row);
+  /** Another look at a record, later; one that is to be read anyway needs none. */
+  lookAgain(work: NewWork): void {
+    const { resource, target, kind, lane, dueAtMs, reason, dirtySeq } = work;
+    this.insertLook.run(resource, target, kind, laneRank(lane), dueAtMs ?? 0, reason, dirtySeq);
+  }
+
+  /** The next row of these resources that is due and not leased: by lane, then by the time it is due. */
+  lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): Work | null {
+    const names = JSON.stringify(resources);
+    for (const rank of ranksOf[share]) {
+      const rows = this.selectNext.all(rank, names, nowMs, this.leased.size + 1) as WorkRow[];
+      const row = rows.find((candidate) => !this.leased.has(candidate.id));
+      if (!row) continue;
+      this.leased.add(row.id);
+      return workOf(row);
+    }
+    return null;
+  }
+
+  /** When the next of the rows that nobody holds is due, second looks of the future among them; null: none. */
+  nextDueMs(resources: readonly string[], share: LaneShare = "all"): number | null {
+    const names = JSON.stringify(resources);
+    const due = ranksOf[share].flatMap((rank) => {
+      const rows = this.selectDue.all(rank, names, this.leased.size + 1) as WorkRow[];
+      return rows.find((row) => !this.leased.has(row.id))?.due_ms ?? [];
+    });
+    return due.length === 0 ? null : Math.min(...due);
   }
 
   /** Inside the door's transaction. A row with a newer reason stays. */
@@ -83,17 +126,33 @@ export class Queue {
     this.setFailed.run(dueAtMs ?? 0, dueAtMs === null ? "dead" : "ready", error, work.id, work.dirtySeq);
   }
 
-  /** Takes a resource's rows out of this run; a later run brings them back. */
-  hold(resource: string, why: string): void {
-    this.db
-      .prepare("UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'")
-      .run(why, resource);
+  /** Not now, for a reason that is not the row's own: no attempt is used up. */
+  postpone(work: Work, why: string, dueAtMs: number): void {
+    this.setPostponed.run(dueAtMs, why, work.id, work.dirtySeq);
   }
 
-  /** Dead letters, held rows and those waiting for another attempt get a fresh chance with a new run. */
+  /** What was postponed for this reason has it no longer. */
+  hasten(resource: string, why: string): void {
+    this.db
+      .prepare("UPDATE _work SET due_ms = 0 WHERE resource = ? AND state = 'ready' AND error = ?")
+      .run(resource, why);
+  }
+
+  /** Takes a resource's rows of these lanes out of this run; a later run brings them back. */
+  hold(resource: string, why: string, share: LaneShare = "all"): void {
+    const sql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
+      AND lane IN (SELECT value FROM json_each(?))`;
+    this.db.prepare(sql).run(why, resource, JSON.stringify(ranksOf[share]));
+  }
+
+  /**
+   * Dead letters, held rows and those waiting for another attempt get a fresh chance with a new run: out of
+   * the lane of events, so that it is this run that works on them.
+   */
   revive(resources: readonly string[]): number {
     const revive = this.db.prepare(
-      `UPDATE _work SET state = 'ready', attempts = 0, due_ms = 0, error = NULL
+      `UPDATE _work SET state = 'ready', attempts = 0, due_ms = 0, error = NULL,
+         lane = CASE lane WHEN ${laneRank("webhook")} THEN ${laneRank("hydration")} ELSE lane END
        WHERE resource = ? AND (state <> 'ready' OR attempts > 0)`,
     );
     return resources.reduce((count, resource) => count + revive.run(resource).changes, 0);
@@ -107,13 +166,14 @@ export class Queue {
   }
 
   /** When a row that failed in this run is due again; null when there is none. */
-  nextRetryMs(resources: readonly string[]): number | null {
+  nextRetryMs(resources: readonly string[], share: LaneShare = "all"): number | null {
     const sql = `SELECT min(due_ms) FROM _work WHERE state = 'ready' AND attempts > 0
-      AND resource IN (SELECT value FROM json_each(?))`;
-    const due = this.db.prepare(sql).pluck().get(JSON.stringify(resources));
+      AND lane IN (SELECT value FROM json_each(?)) AND resource IN (SELECT value FROM json_each(?))`;
+    const due = this.db.prepare(sql).pluck().get(JSON.stringify(ranksOf[share]), JSON.stringify(resources));
     return due === null || due === undefined ? null : Number(due);
   }
 
+  /** Is it still to be read, and not given up? */
   isReady(resource: string, target: string): boolean {
     const sql = "SELECT 1 FROM _work WHERE resource = ? AND target = ? AND state = 'ready'";
     return this.db.prepare(sql).get(resource, target) !== undefined;

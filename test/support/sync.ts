@@ -7,11 +7,13 @@ import type { Mirror } from "../../src/store/mirror.ts";
 import { Parents } from "../../src/store/parents.ts";
 import type { Reading } from "../../src/store/reading.ts";
 import { Runs } from "../../src/store/runs.ts";
+import { runRemovals } from "../../src/sync/removals.ts";
 import type { Session } from "../../src/sync/session.ts";
 import { Tally } from "../../src/sync/tally.ts";
 import { takeChildList } from "../../src/sync/take-child.ts";
 import { takeDetail } from "../../src/sync/take-detail.ts";
 import { takeList } from "../../src/sync/take-list.ts";
+import { Inbox } from "../../src/webhook/inbox.ts";
 import type { NewWork, Work } from "../../src/work/item.ts";
 import { Queue } from "../../src/work/queue.ts";
 import { resourceOf } from "./mirror.ts";
@@ -40,15 +42,18 @@ export function sessionOf(mirror: Mirror, more: Partial<Session> = {}, names?: r
     full: false,
     allowMassDelete: false,
     parentBudget: null,
+    share: "all",
     queue: new Queue(mirror.db),
+    inbox: new Inbox(mirror.db),
     listings: new Listings(mirror.db),
     parents: new Parents(mirror.db),
     selected: new Map(selected.map((one) => [one.name, one])),
     provenRoutes: new Set(),
     canaries: new Map(),
-    askedCanaries: new Map(),
-    removals: new Map(),
+    canaryTrials: new Map(),
+    removals: runRemovals(),
     nameless: new Map(),
+    news: [],
     ...more,
   };
 }

@@ -53,7 +53,7 @@ describe("I5: what a 404 proves", () => {
   });
 
   test("the canary is never the record in question", () => {
-    expect(judgeGone(missing, false, [7, 9], 7)).toEqual({ kind: "ask", canary: 9 });
+    expect(judgeGone(missing, false, [7, 9], 7)).toEqual({ kind: "ask", canaries: [9] });
   });
 
   test("a detail that came proves its route for the run, and for that resource only", async () => {

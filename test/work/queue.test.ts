@@ -268,7 +268,9 @@ class Model {
     const due = [...this.rows].filter(
       ([target, row]) => row.state === "ready" && row.dueAtMs <= atMs && !this.leased.has(target),
     );
-    due.sort(([, a], [, b]) => laneRank(a.lane) - laneRank(b.lane) || a.order - b.order);
+    due.sort(
+      ([, a], [, b]) => laneRank(a.lane) - laneRank(b.lane) || a.dueAtMs - b.dueAtMs || a.order - b.order,
+    );
     return due[0]?.[0] ?? null;
   }
 
