@@ -38,12 +38,13 @@ export interface Readiness {
  * is one at once: nothing gets better before a person acts.
  */
 export function readinessOf(view: StationView, nowMs: number, limits: ReadyLimits): Readiness {
-  const reasons = [
-    ...databaseReasons(view),
-    ...serviceReasons(view, nowMs, limits),
-    ...freshnessReasons(view, nowMs, limits),
-    ...eventReasons(view, nowMs, limits),
-  ];
+  const reasons = view.open
+    ? [
+        ...serviceReasons(view, nowMs, limits),
+        ...freshnessReasons(view, nowMs, limits),
+        ...eventReasons(view, nowMs, limits),
+      ]
+    : [closedReason(view)];
   const { service, events, run, lastRun } = view;
   return {
     ready: reasons.length === 0,
@@ -52,7 +53,7 @@ export function readinessOf(view: StationView, nowMs: number, limits: ReadyLimit
     service: service.state,
     service_message: service.message,
     service_since: isoTime(service.sinceMs),
-    stale: [...neverRead(view), ...staleOnes(view, nowMs, limits)],
+    stale: view.open ? [...neverRead(view), ...staleOnes(view, nowMs, limits)] : [],
     events_waiting: events.waiting,
     oldest_event_at: isoOrNull(events.oldestWaitingMs),
     last_event_at: isoOrNull(events.lastReceivedMs),
@@ -62,15 +63,17 @@ export function readinessOf(view: StationView, nowMs: number, limits: ReadyLimit
   };
 }
 
-function databaseReasons({ open, service }: StationView): string[] {
-  if (!open) return ["the mirror's file cannot be opened: deliveries are refused with 503"];
-  return service.state === "database" ? ["the mirror's file cannot be written"] : [];
+/** Nothing else is known of a mirror that is closed. */
+function closedReason({ service }: StationView): string {
+  const why = service.message === null ? "" : ` (${service.message})`;
+  return `the mirror's file is not open${why}: deliveries are refused with 503`;
 }
 
 function serviceReasons({ service }: StationView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
   const { state, sinceMs } = service;
   if (state === "unauthenticated") return ["the service does not take the token"];
   if (state === "identity") return ["the token is another company's"];
+  if (state === "database") return ["the mirror's file cannot be written"];
   const away = state === "unavailable" || state === "starting";
   const lastedMs = nowMs - sinceMs;
   if (!away || lastedMs <= patienceMs) return [];

@@ -39,8 +39,9 @@ export const families: readonly Family[] = [
     "resource_last_success_timestamp_seconds",
     "when the reading began that last read a resource's list whole; 0: never",
     ["resource"],
-    ({ sweptMs }) =>
+    whileOpen(({ sweptMs }) =>
       Object.entries(sweptMs).map(([resource, ms]) => ({ labels: { resource }, value: seconds(ms ?? 0) })),
+    ),
   ),
   gauge("run_active_seconds", "how long the run under way has lasted; 0 without one", [], ({ run }, nowMs) =>
     one(run ? Math.max(0, seconds(nowMs - run.startedMs)) : 0),
@@ -81,11 +82,17 @@ export const families: readonly Family[] = [
   counter("deliveries_total", "deliveries by what they were answered", ["result"], ({ deliveries }) =>
     byKey("result", deliveries, ["stored", "known", "400", "401", "413", "503"]),
   ),
-  gauge("events_waiting", "events whose record was not read since they came", [], ({ events }) =>
-    one(events.waiting),
+  gauge(
+    "events_waiting",
+    "events whose record was not read since they came",
+    [],
+    whileOpen((view) => one(view.events.waiting)),
   ),
-  gauge("events_oldest_waiting_seconds", "age of the oldest such event; 0 without one", [], (view, nowMs) =>
-    one(oldestWaitingMs(view, nowMs) / 1000),
+  gauge(
+    "events_oldest_waiting_seconds",
+    "age of the oldest such event; 0 without one",
+    [],
+    whileOpen((view, nowMs) => one(oldestWaitingMs(view, nowMs) / 1000)),
   ),
   gauge("events_last_received_timestamp_seconds", "when the last event came", [], ({ events }) =>
     events.lastReceivedMs === null ? [] : one(seconds(events.lastReceivedMs)),
@@ -99,6 +106,11 @@ export function oldestWaitingMs({ events }: StationView, nowMs: number): number 
 }
 
 type Samples = Family["samples"];
+
+/** What is read from the mirror's file is not known while that is closed. */
+function whileOpen(samples: Samples): Samples {
+  return (view, nowMs) => (view.open ? samples(view, nowMs) : []);
+}
 
 function gauge(name: string, help: string, labels: readonly string[], samples: Samples): Family {
   return { name: `fintoro_mirror_${name}`, kind: "gauge", help, labels, samples };

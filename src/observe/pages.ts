@@ -1,15 +1,9 @@
 import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Page } from "../webhook/listen.ts";
 import { readinessOf, usualLimits, type ReadyLimits } from "./health.ts";
 import { createMetrics } from "./metrics.ts";
 import type { StationView } from "./station-view.ts";
-
-/** An answer to a GET, whole. */
-interface Page {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-  readonly headers?: Record<string, string>;
-}
 
 export interface PagesOptions extends Partial<ReadyLimits> {
   /** Of this program. */
@@ -25,7 +19,7 @@ export function pagesOf(views: () => readonly StationView[], clock: Clock, optio
   return {
     "/": () => page(200, text, index),
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
-    "/readyz": () => readyPage(views(), clock.nowMs(), limits),
+    "/readyz": () => readyPage(views, clock.nowMs(), limits),
     "/metrics": async () => page(200, metrics.type, await metrics.render(views(), clock.nowMs())),
   };
 }
@@ -41,12 +35,19 @@ const index = `fintoro-mirror
 POST /webhooks/NAME    deliveries for the company NAME
 `;
 
-/** Before there is any station nothing is ready. */
-function readyPage(views: readonly StationView[], nowMs: number, limits: ReadyLimits): Page {
-  const companies = views.map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
-  const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
-  const body = JSON.stringify({ ready, companies: Object.fromEntries(companies) }, null, 2);
-  return page(ready ? 200 : 503, json, `${body}\n`);
+/** Before there is any station nothing is ready, and nothing that cannot be looked at is. */
+function readyPage(views: () => readonly StationView[], nowMs: number, limits: ReadyLimits): Page {
+  try {
+    const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
+    const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
+    return readiness(ready, { companies: Object.fromEntries(companies) });
+  } catch (error) {
+    return readiness(false, { error: messageOf(error) });
+  }
+}
+
+function readiness(ready: boolean, facts: object): Page {
+  return page(ready ? 200 : 503, json, `${JSON.stringify({ ready, ...facts }, null, 2)}\n`);
 }
 
 /** Told as of now, and by nobody else: no cache keeps it, and it loads nothing. */

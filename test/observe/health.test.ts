@@ -58,7 +58,7 @@ describe("a company is ready", () => {
 
 describe("a company is not ready, and says why,", () => {
   test.each<[string, Partial<StationView>, string]>([
-    ["while its file cannot be opened", { open: false }, "cannot be opened: deliveries are refused with 503"],
+    ["while its file is not open", { open: false }, "is not open: deliveries are refused with 503"],
     ["while its file cannot be written", { service: service("database", 0) }, "file cannot be written"],
     [
       "as soon as the token is refused",
@@ -98,15 +98,24 @@ describe("a company is not ready, and says why,", () => {
   });
 
   test("with all the reasons at once, and the lists by name", () => {
-    const { reasons, stale, database } = readiness({
-      open: false,
+    const { reasons, stale } = readiness({
       service: service("unauthenticated", 0),
       sweptMs: { clients: null, invoices: 0, orders: lookedAtMs },
       events: waitingEvents(1, hourMs),
     });
-    expect(reasons).toHaveLength(5);
+    expect(reasons).toHaveLength(4);
     expect(stale).toEqual(["clients", "invoices"]);
-    expect(database).toBe("closed");
+  });
+
+  test("while its file is not open with that alone, and why: nothing else is known then", () => {
+    const message = "the mirror is being written by process 12 (sync)";
+    const closed = { open: false, service: service("database", hourMs, message), sweptMs: { clients: null } };
+    expect(readiness(closed)).toMatchObject({
+      ready: false,
+      reasons: [`the mirror's file is not open (${message}): deliveries are refused with 503`],
+      database: "closed",
+      stale: [],
+    });
   });
 
   test("by limits of one's own", () => {

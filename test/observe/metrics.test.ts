@@ -110,6 +110,13 @@ describe("metrics", () => {
     expect(await samples("budget_remaining_requests", asleep)).toEqual([]);
   });
 
+  test("do not take a file that is closed for one that was never filled", async () => {
+    const closed = stationView({ open: false, sweptMs: { invoices: null } });
+    for (const name of ["resource_last_success_timestamp_seconds", "events_waiting"])
+      expect(await samples(name, closed)).toEqual([]);
+    expect(await samples("deliveries_total", closed)).not.toEqual([]);
+  });
+
   test("follow what the stations count, from one look to the next and for each one by itself", async () => {
     const first = await samples("deliveries_total", stationView({ deliveries: { stored: 1 } }));
     const second = await samples("deliveries_total", stationView({ deliveries: { stored: 9 } }));

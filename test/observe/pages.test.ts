@@ -10,6 +10,10 @@ async function read(path: string, ...views: readonly StationView[]) {
   return page;
 }
 
+function unreadable(): never {
+  throw new Error("disk I/O error");
+}
+
 describe("the pages of serve", () => {
   test("/healthz is 200 as long as somebody answers, whatever the companies are like", async () => {
     const sick = stationView({ open: false, service: service("unauthenticated", 0) });
@@ -48,6 +52,12 @@ describe("the pages of serve", () => {
       status: 503,
       said: { ready: false, companies: {} },
     });
+  });
+
+  test("/readyz is 503 when it cannot even look", async () => {
+    const page = await pagesOf(unreadable, jumpingClock(lookedAtMs), { version: "1.2.3" })["/readyz"]?.();
+    expect(page?.status).toBe(503);
+    expect(JSON.parse(page?.body ?? "")).toEqual({ ready: false, error: "disk I/O error" });
   });
 
   test("/metrics shows the companies as they are when somebody asks", async () => {
