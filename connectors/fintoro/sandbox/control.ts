@@ -1,17 +1,22 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { mailsOf, type SentMail } from "./domain/payments.ts";
 import type { Company, Tables } from "./domain/company.ts";
+import { startDay, type Day, type DayOptions } from "./day/day.ts";
+import { Hand } from "./day/hand.ts";
+import { trigger, type Triggered } from "./day/trigger.ts";
 import { emit } from "./domain/emit.ts";
 import type { Fault } from "./faults/fault.ts";
 import type { FaultPlan } from "./faults/plan.ts";
 import { dayOf } from "./ground/calendar.ts";
-import { languageNamed, type Language } from "./lookups/languages.ts";
-import { collections, type TableName } from "./model/catalogue.ts";
+import { Chance } from "./ground/chance.ts";
+import { languageNamed } from "./lookups/languages.ts";
+import type { TableName } from "./model/catalogue.ts";
 import type { EventListener, SandboxEvent } from "./model/events.ts";
 import { Missing } from "./rules/problems.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
-import type { Method, Router } from "./service/route.ts";
+import type { Router } from "./service/route.ts";
 import type { Tokens } from "./service/tokens.ts";
+import { english, writeInside } from "./service/write-inside.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
 import type { JsonObject } from "./view/json.ts";
 import { webhookControlOf, type WebhookControl } from "./webhooks/control.ts";
@@ -44,6 +49,10 @@ export interface Control {
   rename(name: string, company?: number): void;
   revoke(token: string): void;
   readonly webhooks: WebhookControl;
+  /** Makes an event happen by a fitting change; `forge` tells it without one. */
+  trigger(event: string, id?: number | null, how?: TriggerOptions): Triggered;
+  /** A working day in a minute, or as told; it ends with the sandbox at the latest. */
+  day(options?: DayOptions & { readonly company?: number | undefined }): Day;
   /** Changes what goes wrong from now on on the way to receivers; for all companies, or for one. */
   deliveries(shares: Partial<DeliveryShares>, company?: number): void;
   /** What the subscription's deliveries are signed with now. */
@@ -58,7 +67,15 @@ interface AlterOptions {
   readonly company?: number;
 }
 
+interface TriggerOptions {
+  readonly forge?: boolean | undefined;
+  readonly company?: number | undefined;
+}
+
 export interface ControlParts {
+  readonly seed: number;
+  /** Everybody who is at work stops when it aborts. */
+  readonly closing: AbortSignal;
   readonly companies: readonly Company[];
   readonly couriers: readonly Courier[];
   readonly router: Router;
@@ -72,10 +89,12 @@ export interface ControlParts {
 export function controlOf(parts: ControlParts): Control {
   const { faults, limiters, tokens, clock, failures } = parts;
   const company = (index = 0) => companyAt(parts, index);
+  const triggers = new Chance(parts.seed);
+  const triggering = (index?: number) => new Hand(parts.router, company(index), triggers);
   return {
-    create: (table, input, index) => write(parts, company(index), "POST", table, null, input),
-    update: (table, id, input, index) => write(parts, company(index), "PUT", table, id, input),
-    remove: (table, id, index) => void write(parts, company(index), "DELETE", table, id, {}),
+    create: (table, input, index) => writeInside(parts.router, company(index), "POST", table, null, input),
+    update: (table, id, input, index) => writeInside(parts.router, company(index), "PUT", table, id, input),
+    remove: (table, id, index) => void writeInside(parts.router, company(index), "DELETE", table, id, {}),
     alter: (table, id, changes, how = {}) =>
       alter(company(how.company), table, id, changes, how.event ?? false),
     fault: (fault) => faults.add(fault),
@@ -95,6 +114,14 @@ export function controlOf(parts: ControlParts): Control {
       company(index).settings.name = name;
     },
     revoke: (token) => tokens.revoke(token),
+    trigger: (event, id, { forge, company: index } = {}) =>
+      trigger(triggering(index), event, { forge, id: id ?? undefined }),
+    day: ({ company: index, ...options } = {}) => {
+      const chance = new Chance(options.seed ?? parts.seed);
+      const day = startDay(new Hand(parts.router, company(index), chance), options);
+      parts.closing.addEventListener("abort", () => day.stop(), { once: true });
+      return day;
+    },
     webhooks: webhookControlOf(parts.companies, parts.couriers),
     deliveries: (shares, index) => {
       for (const [i, { mischief }] of parts.couriers.entries())
@@ -106,8 +133,6 @@ export function controlOf(parts: ControlParts): Control {
   };
 }
 
-const english: Language = { id: 2, code: "en", tag: "en" };
-
 function companyAt({ companies }: ControlParts, index: number): Company {
   const company = companies[index];
   if (!company) throw new Error(`broken promise: the sandbox has a company ${index}`);
@@ -118,25 +143,6 @@ function secretOf({ tables }: Company, id: number): string {
   const subscription = tables.webhook_subscriptions.get(id);
   if (!subscription) throw new Missing();
   return subscription.secret;
-}
-
-/** Through the route's own handler, so that a test cannot write what a client could not. */
-function write(
-  { router }: ControlParts,
-  company: Company,
-  method: Method,
-  table: TableName,
-  id: number | null,
-  input: unknown,
-): JsonObject {
-  const path = `/${collections[table].path}${id === null ? "" : `/${id}`}`;
-  const match = [method, "PATCH"]
-    .map((wanted) => router.find(wanted, path))
-    .find((found) => found && "route" in found);
-  if (!match || !("route" in match)) throw new Error(`broken promise: ${method} ${path} is a route`);
-  const call = { company, language: english, id: match.id, query: {}, input, files: [], disorder: null };
-  const { body } = match.route.handle(call);
-  return body.kind === "record" ? body.record : {};
 }
 
 function alter(

@@ -13,6 +13,7 @@ import { basePath } from "./service/requests.ts";
 import { Router } from "./service/route.ts";
 import { allRoutes } from "./service/routes/all.ts";
 import { Service } from "./service/service.ts";
+import { sideDoorTo } from "./side-door.ts";
 import { Tokens } from "./service/tokens.ts";
 import { Courier } from "./webhooks/courier.ts";
 import { subscribeAtStart } from "./webhooks/at-start.ts";
@@ -57,6 +58,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (options.publicOrigin === "self") {
     for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
   }
+  const closing = new AbortController();
+  const { seed = 1 } = options;
+  const control = controlOf({
+    ...parts,
+    companies,
+    couriers,
+    seed,
+    closing: closing.signal,
+    failures: service.failures,
+  });
+  service.sideDoor = sideDoorTo(control);
   const first = cards[0] ?? { name: "", token: "", readToken: "" };
   return {
     url: `http://127.0.0.1:${port}${basePath}`,
@@ -66,8 +78,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     companies: cards,
     webhookSecrets,
     requests: () => service.requests.list(),
-    control: controlOf({ ...parts, companies, couriers, failures: service.failures }),
+    control,
     close: () => {
+      closing.abort();
       for (const courier of couriers) courier.close();
       return service.close();
     },
