@@ -9,7 +9,9 @@ import { statusCommand } from "./commands/status.ts";
 import { syncCommand } from "./commands/sync.ts";
 import { webhooksCreateCommand } from "./commands/webhooks/create.ts";
 import { webhooksDeleteCommand } from "./commands/webhooks/delete.ts";
+import { webhooksInboxCommand } from "./commands/webhooks/inbox.ts";
 import { webhooksListCommand } from "./commands/webhooks/list.ts";
+import { webhooksReplayCommand } from "./commands/webhooks/replay.ts";
 import { webhooksRotateCommand } from "./commands/webhooks/rotate.ts";
 import { webhooksUpdateCommand } from "./commands/webhooks/update.ts";
 
@@ -24,6 +26,8 @@ export const commands: readonly Command[] = [
   webhooksUpdateCommand,
   webhooksRotateCommand,
   webhooksDeleteCommand,
+  webhooksInboxCommand,
+  webhooksReplayCommand,
   connectorCheckCommand,
   schemaCommand,
   sandboxCommand,

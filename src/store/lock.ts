@@ -57,6 +57,11 @@ export function lockHolder(path: string): string | null {
   }
 }
 
+/** The command that holds the lock, by its note; null: nobody holds it, or nobody knows who. */
+export function lockingCommand(path: string): string | null {
+  return lockHolder(path) === null ? null : (noted(`${path}.holder`)?.command ?? null);
+}
+
 function isBusy(error: unknown): boolean {
   return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }
@@ -69,15 +74,21 @@ function lockedBy(note: string, cause: unknown): MirrorError {
   });
 }
 
-function describe(note: string): string {
+interface HolderNote {
+  readonly pid?: number;
+  readonly command?: string;
+  readonly since?: string;
+}
+
+function noted(note: string): HolderNote | null {
   try {
-    const holder = JSON.parse(readFileSync(note, "utf8")) as {
-      pid?: number;
-      command?: string;
-      since?: string;
-    };
-    return `process ${holder.pid} (${holder.command}, since ${holder.since})`;
+    return JSON.parse(readFileSync(note, "utf8")) as HolderNote;
   } catch {
-    return "another process";
+    return null;
   }
+}
+
+function describe(note: string): string {
+  const holder = noted(note);
+  return holder ? `process ${holder.pid} (${holder.command}, since ${holder.since})` : "another process";
 }

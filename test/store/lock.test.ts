@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { lockHolder, takeWriterLock } from "../../src/store/lock.ts";
+import { lockHolder, lockingCommand, takeWriterLock } from "../../src/store/lock.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { errorOf } from "../support/store.ts";
 
@@ -32,13 +32,14 @@ describe("the writer lock", () => {
     expect(error).toMatchObject({ kind: "locked", retryable: true });
     expect(error.message).toContain(`process ${child.pid} (sync, since 20`);
     expect(lockHolder(path)).toContain(`process ${child.pid}`);
+    expect(lockingCommand(path)).toBe("sync");
   });
 
   test("kill -9 releases it, whatever note was left behind", async () => {
     const path = join(tempFolder(), "shop.lock");
     await ended(await holding(path), "SIGKILL");
     expect(existsSync(`${path}.holder`)).toBe(true);
-    expect(lockHolder(path)).toBeNull();
+    expect([lockHolder(path), lockingCommand(path)]).toEqual([null, null]);
     takeWriterLock(path, "sync").release();
   });
 

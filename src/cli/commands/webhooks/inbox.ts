@@ -1,0 +1,77 @@
+import { soleCompany } from "../../../config/companies.ts";
+import { InboxView, type InboxRow } from "../../../webhook/inbox-view.ts";
+import { command } from "../../command.ts";
+import { openExisting } from "../../open-mirror.ts";
+import { text, wholeNumber } from "../../options.ts";
+import { selectResources } from "../../chosen-resources.ts";
+import { readSince } from "../../since.ts";
+import { readState, stateOption } from "./state-option.ts";
+
+const usualCount = 100;
+
+export const webhooksInboxCommand = command({
+  name: "webhooks inbox",
+  summary: "deliveries that were received and what became of them, the newest last",
+  options: {
+    since: text("--since <duration|time>", "received since: 2h, 3d, 2026-11-21, 2026-11-21T08:00Z"),
+    state: stateOption,
+    resource: text("--resource <table>", "only events about this table"),
+    limit: wholeNumber("--limit <n>", `the newest so many (default ${usualCount})`, {
+      min: 1,
+      max: 1_000_000,
+    }),
+  },
+  run: async (context, { options }) => {
+    const { config } = context.config("when_used");
+    const company = soleCompany(config, context.globals.company);
+    const { since, resource, limit = usualCount } = options;
+    if (resource !== undefined) selectResources(context.connectors[0].manifest, config.resources, [resource]);
+    const filter = {
+      most: limit,
+      ...(since !== undefined && { since: readSince(since, context.clock.nowMs()) }),
+      ...(options.state !== undefined && { state: readState(options.state) }),
+      ...(resource !== undefined && { resource }),
+    };
+    const db = openExisting(config, company);
+    try {
+      const rows = new InboxView(db).list(filter).toReversed();
+      if (context.globals.json)
+        await context.output.json({ company: company.name, deliveries: rows.map(viewOf) });
+      else for (const row of rows) await context.output.line(lineOf(row));
+    } finally {
+      db.close();
+    }
+    return "complete";
+  },
+});
+
+function viewOf(row: InboxRow) {
+  return {
+    event_id: row.eventId,
+    type: row.type,
+    resource: row.resource,
+    resource_type: row.resourceType,
+    resource_id: row.resourceId,
+    occurred_at: row.occurredAt,
+    received_at: row.receivedAt,
+    state: row.state,
+    outcome: row.outcome,
+    settled_at: row.settledAt,
+    request_id: row.requestId,
+    problem: row.problem,
+    work: row.work,
+  };
+}
+
+function lineOf(row: InboxRow): string {
+  const what = [row.type ?? "-", row.resourceId === null ? "" : String(row.resourceId)].join(" ").trimEnd();
+  const request = row.requestId === null ? "" : `  ${row.requestId}`;
+  return `${row.receivedAt}  ${what}  ${fateOf(row)}  ${row.eventId}${request}`;
+}
+
+function fateOf({ state, outcome, problem, work }: InboxRow): string {
+  if (state === "done") return outcome ?? "done";
+  if (work?.state === "dead") return `dead letter (${work.error ?? "no reason kept"})`;
+  if (work?.error) return `${state} (tried ${work.attempts} times: ${work.error})`;
+  return problem === null ? state : `${state} (${problem})`;
+}

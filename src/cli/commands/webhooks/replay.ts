@@ -1,0 +1,126 @@
+import { MirrorError } from "../../../base/errors.ts";
+import { soleCompany } from "../../../config/companies.ts";
+import type { CompanyConfig, Config } from "../../../config/config.ts";
+import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { lockingCommand, takeWriterLock } from "../../../store/lock.ts";
+import { openMirror } from "../../../store/mirror.ts";
+import { Orders } from "../../../store/orders.ts";
+import { openDatabase } from "../../../store/sqlite.ts";
+import { createMailbox } from "../../../webhook/mailbox.ts";
+import type { Replayed } from "../../../webhook/mailbox-replay.ts";
+import { chosenEvents, replayByOrder, type ReplayChoice } from "../../../webhook/replay.ts";
+import { Queue } from "../../../work/queue.ts";
+import { selectResources } from "../../chosen-resources.ts";
+import { command, type CommandContext } from "../../command.ts";
+import type { Ending } from "../../exit-code.ts";
+import { openExisting } from "../../open-mirror.ts";
+import { text } from "../../options.ts";
+import { readSince } from "../../since.ts";
+import { readState, stateOption } from "./state-option.ts";
+
+export const webhooksReplayCommand = command({
+  name: "webhooks replay",
+  summary: "put stored events through the front door again, so that their records are read once more",
+  args: [{ name: "[id...]", doc: "event ids, as `webhooks inbox` shows them" }],
+  options: {
+    since: text("--since <duration|time>", "all events received since, instead of ids"),
+    state: stateOption,
+  },
+  run: async (context, { args, options }) => {
+    const { config } = context.config("when_used");
+    const company = soleCompany(config, context.globals.company);
+    const choice = choiceOf(args, options.since, options.state, context.clock.nowMs());
+    const ids = idsOf(config, company, choice);
+    const beside = lockingCommand(mirrorFiles(config, company.name).lock) === "serve";
+    const perform = beside ? byDaemon : byOurselves;
+    return tell(context, company, await perform(context, config, company, ids), beside);
+  },
+});
+
+function choiceOf(
+  ids: readonly string[],
+  since: string | undefined,
+  state: string | undefined,
+  nowMs: number,
+): ReplayChoice {
+  if (since !== undefined && ids.length > 0)
+    throw new MirrorError("usage", "event ids and --since exclude each other");
+  if (since !== undefined)
+    return { since: readSince(since, nowMs), state: state === undefined ? null : readState(state) };
+  if (ids.length === 0)
+    throw new MirrorError("usage", "which events? Give their ids, or --since", {
+      hint: "`webhooks inbox` shows the ids",
+    });
+  if (state !== undefined) throw new MirrorError("usage", "--state goes with --since");
+  return { ids };
+}
+
+function idsOf(config: Config, company: CompanyConfig, choice: ReplayChoice): readonly string[] {
+  const db = openExisting(config, company);
+  try {
+    return chosenEvents(db, choice);
+  } finally {
+    db.close();
+  }
+}
+
+const patienceMs = 30_000;
+
+async function byDaemon(
+  { clock, signal }: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+  ids: readonly string[],
+): Promise<Replayed> {
+  const files = mirrorFiles(config, company.name);
+  const db = openDatabase(files.mirror);
+  try {
+    const holds = () => lockingCommand(files.lock) === "serve";
+    return await replayByOrder({ orders: new Orders(db), clock, signal, holds, patienceMs }, ids);
+  } finally {
+    db.close();
+  }
+}
+
+/** Nobody writes the mirror, or someone who takes no orders: then the lock cannot be had, and that is told. */
+async function byOurselves(
+  { clock, connectors }: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+  ids: readonly string[],
+): Promise<Replayed> {
+  const files = mirrorFiles(config, company.name);
+  const { manifest } = connectors[0];
+  const lock = takeWriterLock(files.lock, "webhooks replay");
+  try {
+    const mirror = await openMirror(files.mirror, manifest, {}, clock);
+    try {
+      const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
+      const queue = new Queue(mirror.db);
+      return createMailbox({ mirror, queue, selected, secrets: () => [], clock }).replay(ids);
+    } finally {
+      mirror.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function tell(
+  { output, globals, log }: CommandContext,
+  company: CompanyConfig,
+  { queued, unread, missing }: Replayed,
+  beside: boolean,
+): Promise<Ending> {
+  const replayed = queued + unread;
+  const then = beside ? "the daemon reads them now" : "`sync` reads them";
+  const next = queued > 0 ? then : "there is nothing to read";
+  if (missing.length > 0)
+    log.error(`no such event: ${missing.join(", ")}`, { hint: "`webhooks inbox` shows the ids" });
+  if (globals.json) await output.json({ company: company.name, replayed, queued, unread, missing, next });
+  else
+    await output.line(
+      `${company.name}: ${replayed} events replayed, ${queued} lead to a read, ${unread} to none; ${next}`,
+    );
+  return missing.length > 0 ? "failed" : "complete";
+}
