@@ -25,6 +25,8 @@ export interface CommandContext {
   readonly random: Random;
   /** Aborts on SIGINT and SIGTERM: stop at the next safe point. */
   readonly signal: AbortSignal;
+  /** Calls it at each SIGHUP, until the function it gives is called. */
+  readonly onHangup: (listener: () => void) => () => void;
   /** Reads the config: warns, sets the log level, keeps its secrets out of every line from now on. */
   readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
   /** From now on no line shows these; the config's own are known from its reading. */
@@ -54,6 +56,10 @@ export interface SandboxOrder {
   readonly limiter: string | undefined;
   readonly latencyMs: number | undefined;
   readonly faults: string | undefined;
+  /** An active subscription to everything, from the start; with a secret of its own where none is given. */
+  readonly webhookUrl?: string | undefined;
+  readonly secret?: string | undefined;
+  readonly webhookFaults?: string | undefined;
 }
 
 export interface RunningSandbox {
@@ -64,6 +70,8 @@ export interface RunningSandbox {
     readonly token: string;
     readonly readToken: string;
   }[];
+  /** Of the subscription asked for. */
+  readonly webhookSecrets: readonly string[];
   /** Requests it has received so far. */
   requestCount(): number;
   close(): Promise<void>;

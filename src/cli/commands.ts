@@ -3,8 +3,11 @@ import { changesCommand } from "./commands/changes.ts";
 import { checkCommand } from "./commands/check.ts";
 import { connectorCheckCommand } from "./commands/connector-check.ts";
 import { demoCommand } from "./commands/demo.ts";
+import { sandboxTickCommand } from "./commands/sandbox-tick.ts";
+import { sandboxTriggerCommand } from "./commands/sandbox-trigger.ts";
 import { sandboxCommand } from "./commands/sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
+import { serveCommand } from "./commands/serve.ts";
 import { statusCommand } from "./commands/status.ts";
 import { syncCommand } from "./commands/sync.ts";
 import { webhooksCreateCommand } from "./commands/webhooks/create.ts";
@@ -19,6 +22,7 @@ import { webhooksUpdateCommand } from "./commands/webhooks/update.ts";
 export const commands: readonly Command[] = [
   checkCommand,
   syncCommand,
+  serveCommand,
   statusCommand,
   changesCommand,
   webhooksListCommand,
@@ -31,5 +35,7 @@ export const commands: readonly Command[] = [
   connectorCheckCommand,
   schemaCommand,
   sandboxCommand,
+  sandboxTriggerCommand,
+  sandboxTickCommand,
   demoCommand,
 ];

@@ -18,7 +18,8 @@ interface EndsLike {
   readonly kind: ErrorKind;
 }
 
-export type Ending = Outcome | EndsLike;
+/** `drained`: what works until it is stopped was stopped, and has put everything in order. */
+export type Ending = Outcome | "drained" | EndsLike;
 
 const outcomeCodes: Readonly<Record<Outcome, number>> = {
   complete: 0,
@@ -68,6 +69,7 @@ export const signalCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, 
 /** After a signal, work that stopped early was interrupted; work that was finished anyway is what it is. */
 export function codeOfEnding(ending: Ending, signal: StopSignal | null): number {
   if (typeof ending !== "string") return kindCodes[ending.kind];
+  if (ending === "drained") return signal === "SIGINT" ? signalCodes.SIGINT : 0;
   const early = ending === "stopped" || ending === "interrupted";
   return early && signal ? signalCodes[signal] : outcomeCodes[ending];
 }

@@ -2,8 +2,8 @@ import { signalCodes, type StopSignal } from "./exit-code.ts";
 
 /** As much of `process` as is used. */
 export interface SignalSource {
-  on(event: StopSignal, listener: () => void): unknown;
-  off(event: StopSignal, listener: () => void): unknown;
+  on(event: StopSignal | "SIGHUP", listener: () => void): unknown;
+  off(event: StopSignal | "SIGHUP", listener: () => void): unknown;
 }
 
 export type StopSignalNotice = (signal: StopSignal) => void;
@@ -49,4 +49,10 @@ export function listenForSignals(
       source.off("SIGTERM", listeners.SIGTERM);
     },
   };
+}
+
+/** For who has something to read again; for everybody else SIGHUP ends the process. Gives what ends listening. */
+export function onHangup(source: SignalSource, listener: () => void): () => void {
+  source.on("SIGHUP", listener);
+  return () => void source.off("SIGHUP", listener);
 }

@@ -7,7 +7,7 @@ import { withProgress } from "../observe/progress.ts";
 import type { OutputStream } from "../observe/screen.ts";
 import type { Command, CommandContext, Connector } from "./command.ts";
 import type { Globals } from "./globals.ts";
-import type { SignalSource } from "./interruption.ts";
+import { onHangup, type SignalSource } from "./interruption.ts";
 import type { DataStream } from "./output.ts";
 import { flaggedLevel, type Voice } from "./voice.ts";
 
@@ -55,6 +55,7 @@ export function createContext(
     clock,
     random,
     signal,
+    onHangup: (listener) => onHangup(world.signals, listener),
     config: (secrets = "required") =>
       heeded(
         loadConfig({ ...path, env, cwd, readFile: readText, connectors: manifests, secrets }),

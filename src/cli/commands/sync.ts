@@ -1,9 +1,10 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { chosenCompanies } from "../../config/companies.ts";
+import type { RunRequest } from "../../daemon/perform.ts";
 import type { CompanyReport } from "../../sync/report.ts";
 import { command, type CommandContext } from "../command.ts";
-import { companyRun, type CompanyRun, type RunRequest } from "../company-run.ts";
+import { companyRun, type CompanyRun } from "../company-run.ts";
 import { dryRun } from "../dry-run.ts";
 import { worstOutcome } from "../exit-code.ts";
 import { durationMs, flag, wholeNumber, type OptionValues } from "../options.ts";

@@ -1,0 +1,117 @@
+import { MirrorError } from "../../base/errors.ts";
+import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
+import type { Config } from "../../config/config.ts";
+import { Daemon } from "../../daemon/daemon.ts";
+import { pagesOf } from "../../observe/pages.ts";
+import { slotsOf } from "../../schedule/slots.ts";
+import { listen, type Listener } from "../../webhook/listen.ts";
+import { createReceiver } from "../../webhook/receiver.ts";
+import { selectResources } from "../chosen-resources.ts";
+import { command, type CommandContext } from "../command.ts";
+import { reloading } from "../reload.ts";
+import { text } from "../options.ts";
+
+/** Answers on their way when a signal comes. */
+const answerGraceMs = 3_000;
+const dayMs = 86_400_000;
+
+export const serveCommand = command({
+  name: "serve",
+  summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
+  options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
+  run: async (context, { options }) => {
+    const { config } = loadServed(context);
+    const address = addressOf(options.listen) ?? config.serve;
+    const served = { daemon: null as Daemon | null };
+    const listener = await open(context, config, address, served);
+    const daemon = new Daemon(daemonParts(context), config);
+    served.daemon = daemon;
+    const stopReloading = context.onHangup(
+      reloading(context, config, () => loadServed(context).config, daemon),
+    );
+    try {
+      await tellReady(context, config, address, listener);
+      while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
+    } finally {
+      stopReloading();
+      await listener.close(answerGraceMs);
+      await daemon.stop();
+    }
+    context.log.info("stopped: everything committed is kept");
+    return "drained";
+  },
+});
+
+/** With every mistake that only a daemon would notice. */
+function loadServed(context: CommandContext) {
+  const loaded = context.config();
+  const { sync, timezone } = loaded.config.schedule;
+  if (sync !== null) slotsOf(sync, timezone);
+  if (selectResources(context.connectors[0].manifest, loaded.config.resources, []).length === 0)
+    throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
+  return loaded;
+}
+
+function addressOf(given: string | undefined): ListenAddress | null {
+  if (given === undefined) return null;
+  const reading = readListen(given);
+  if ("value" in reading) return reading.value;
+  throw new MirrorError("usage", `--listen must ${reading.must}`);
+}
+
+/** Before anything else: whoever delivers meanwhile is told to come again. */
+function open(
+  { log, clock, version }: CommandContext,
+  config: Config,
+  { host, port }: ListenAddress,
+  served: { readonly daemon: Daemon | null },
+): Promise<Listener> {
+  if (!isLoopbackUrl(urlOf(host, port)))
+    log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
+  const names = new Set(config.companies.map(({ name }) => name));
+  const receiver = createReceiver({
+    clock,
+    log,
+    mailbox: (name) => (served.daemon ? served.daemon.mailbox(name) : names.has(name) ? "closed" : null),
+    onResult: (name, result) => served.daemon?.answered(name, result),
+    onStored: (name) => served.daemon?.stored(name),
+  });
+  return listen({
+    host,
+    port,
+    receiver,
+    log,
+    pages: pagesOf(() => served.daemon?.views() ?? [], clock, { version }),
+  });
+}
+
+function daemonParts(context: CommandContext) {
+  const { clock, random, log, version, connectors } = context;
+  const { manifest } = connectors[0];
+  return {
+    manifest,
+    clock,
+    random,
+    log,
+    version,
+    afterRun: [],
+    onSecrets: context.keepSecret,
+    resourcesOf: (config: Config) => selectResources(manifest, config.resources, []),
+  };
+}
+
+async function tellReady(
+  { output, globals }: CommandContext,
+  config: Config,
+  { host }: ListenAddress,
+  { port }: Listener,
+): Promise<void> {
+  const url = urlOf(host, port);
+  const companies = config.companies.map(({ name }) => name);
+  if (globals.json) await output.json({ url, pid: process.pid, companies });
+  else await output.line(`listening on ${url} for ${companies.join(", ")}`);
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

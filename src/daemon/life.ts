@@ -1,0 +1,274 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { Manifest } from "../connector/manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import { slotsOf, type Slots } from "../schedule/slots.ts";
+import { openMirror, type Mirror } from "../store/mirror.ts";
+import { isAlive, Orders } from "../store/orders.ts";
+import type { CompanyReport } from "../sync/report.ts";
+import { startTender, type Tender } from "../sync/tend.ts";
+import { createMailbox, type CompanyMailbox } from "../webhook/mailbox.ts";
+import { createSecretRing, type SecretRing } from "../webhook/secret-ring.ts";
+import { Queue } from "../work/queue.ts";
+import { Duties } from "./duties.ts";
+import { createNotices, type Notices } from "./notices.ts";
+import { takeOrders } from "./order-desk.ts";
+import { performRun, type RunRequest } from "./perform.ts";
+import { Presence } from "./presence.ts";
+import { pulse } from "./pulse.ts";
+import { RunDesk, type EndedRun } from "./run-desk.ts";
+import { connectService, type Service } from "./service.ts";
+import type { Totals } from "./totals.ts";
+import type { Turns } from "./turns.ts";
+
+/** What stays the same for a station, however often its mirror is opened anew. */
+export interface StationParts {
+  readonly manifest: Manifest;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Of this program. */
+  readonly version: string;
+  /** Of runs, over all companies. */
+  readonly turns: Turns;
+  readonly afterRun: readonly AfterRun[];
+  /** Told every webhook secret the moment it is known. */
+  readonly onSecrets: (secrets: readonly string[]) => void;
+}
+
+/** What is done after each run, whoever asked for it: publishing, exports. */
+export type AfterRun = (run: {
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  readonly report: CompanyReport;
+}) => Promise<void>;
+
+export interface Settings {
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  /** That the config asks for. */
+  readonly resources: readonly Resource[];
+}
+
+export interface LifeParts extends StationParts {
+  readonly settings: Settings;
+  readonly totals: Totals;
+  readonly onRunEnd: (ended: EndedRun) => void;
+  /** Ends it: what is in flight may finish. */
+  readonly closed: AbortSignal;
+  /** Ends it at once. */
+  readonly signal: AbortSignal;
+}
+
+/** A request in flight may take this long when the station ends. */
+export const graceMs = 20_000;
+
+/**
+ * A mirror in the daemon's hands, from its opening to its closing: one connection, one queue and one way to the
+ * service for deliveries, the reads they ask for, and runs.
+ *
+ * Guarantee: everything that shares the mirror has ended before it is closed. Source of truth: the mirror.
+ * Worst outcome of a crash: the reads in flight are made once more, and orders are begun again.
+ */
+export class Life {
+  readonly mirror: Mirror;
+  readonly queue: Queue;
+  readonly mailbox: CompanyMailbox;
+  readonly service: Service;
+  readonly tender: Tender;
+  readonly desk: RunDesk;
+  readonly slots: Slots | null;
+  private readonly parts: LifeParts;
+  private readonly closing = new AbortController();
+  private readonly presence: Presence;
+  private readonly ring: SecretRing;
+  private readonly duties: Duties;
+  private readonly notices: Notices;
+
+  private constructor(given: LifeParts, mirror: Mirror, notices: Notices) {
+    const parts = { ...given, closed: AbortSignal.any([given.closed, this.closing.signal]) };
+    const { settings, clock } = parts;
+    const { config, company, resources } = settings;
+    this.parts = parts;
+    this.mirror = mirror;
+    this.notices = notices;
+    this.queue = new Queue(mirror.db);
+    this.presence = new Presence(mirror.db);
+    this.slots =
+      config.schedule.sync === null ? null : slotsOf(config.schedule.sync, config.schedule.timezone);
+    this.ring = createSecretRing({
+      ...company.webhook,
+      file: mirrorFiles(config, company.name).secrets,
+      clock,
+      onSecrets: parts.onSecrets,
+    });
+    this.mailbox = createMailbox({
+      mirror,
+      queue: this.queue,
+      selected: new Set(resources.map(({ name }) => name)),
+      secrets: () => this.ring.accepted(),
+      refresh: () => this.ring.refresh(),
+      clock,
+    });
+    this.service = connectService(parts, config, company, { events: this.receives });
+    this.tender = this.startTender();
+    this.desk = this.newDesk();
+    const asked = {
+      resources,
+      full: false,
+      allowMassDelete: false,
+      acceptIdentity: false,
+      mostRequests: undefined,
+    };
+    this.duties = new Duties({
+      ...parts,
+      mirror,
+      desk: this.desk,
+      asked: { ...asked, closed: parts.closed },
+      slots: this.slots,
+      isServiceThere: () => this.tender.state().state === "working",
+    });
+  }
+
+  /** The caller holds the writer lock. */
+  static async open(parts: LifeParts): Promise<Life> {
+    const { settings, manifest, clock, log } = parts;
+    const notices = createNotices(log);
+    const file = mirrorFiles(settings.config, settings.company.name).mirror;
+    const mirror = await openMirror(file, manifest, notices.store, clock);
+    try {
+      mirror.db.pragma(`busy_timeout = ${busyTimeoutMs}`);
+      return new Life(parts, mirror, notices);
+    } catch (error) {
+      mirror.close();
+      throw error;
+    }
+  }
+
+  /** Does its work until `closed`; rejects when the mirror cannot be used any more. Either way it is closed then. */
+  async live(): Promise<void> {
+    const works: Promise<unknown>[] = [];
+    try {
+      works.push(...this.begin(works));
+      await Promise.all(works);
+    } finally {
+      this.closing.abort();
+      await Promise.allSettled([...works, this.tender.ended]);
+      await this.desk.idle();
+      await this.end();
+    }
+  }
+
+  /** Deliveries of this company can be verified. */
+  get receives(): boolean {
+    return this.ring.accepted().length > 0;
+  }
+
+  private begin(works: Promise<unknown>[]): Promise<void>[] {
+    const { mirror, desk, presence, duties, tender, parts } = this;
+    const orders = new Orders(mirror.db);
+    const dropped = orders.dropStale(isAlive, parts.clock.nowMs());
+    if (dropped > 0) parts.log.info("orders of processes that are gone are dropped", { count: dropped });
+    this.mailbox.requeueLost();
+    const reason = duties.reasonNow(this.receives, presence.spans());
+    return [
+      tender.ended,
+      duties.follow(reason),
+      takeOrders({ ...parts, mirror, orders, desk, replay: (options) => this.replay(options) }),
+      pulse({
+        ...parts,
+        mirror,
+        presence,
+        receives: () => this.receives,
+        service: () => tender.state(),
+        onAbsence: () => void works.push(this.afterAbsence()),
+      }),
+    ];
+  }
+
+  private async afterAbsence(): Promise<void> {
+    const { log, clock } = this.parts;
+    const reason = this.duties.reasonNow(this.receives, this.presence.spans());
+    log.warn("nobody was here to receive for a while: the machine slept, or its clock was set");
+    if (reason !== null) await this.duties.makeWhole(clock.nowMs(), reason);
+  }
+
+  private replay(options: unknown): unknown {
+    const ids = (options as { readonly ids?: readonly string[] } | null)?.ids ?? [];
+    const replayed = this.mailbox.replay(ids);
+    this.tender.wake();
+    return replayed;
+  }
+
+  private startTender(): Tender {
+    const { mirror, queue, service, parts } = this;
+    const { settings, clock, random, log, signal, closed } = parts;
+    return startTender(
+      {
+        mirror,
+        queue,
+        transport: service.transport,
+        clock,
+        random,
+        log,
+        token: settings.company.token.reveal(),
+      },
+      {
+        resources: settings.resources,
+        concurrency: settings.config.http.concurrency,
+        signal,
+        closed,
+        graceMs,
+      },
+    );
+  }
+
+  private newDesk(): RunDesk {
+    const { mirror, queue, parts } = this;
+    const { settings, totals, onRunEnd, afterRun, closed } = parts;
+    return new RunDesk({
+      ...parts,
+      connect: ({ mostRequests, closed: over }) =>
+        this.service.limited({
+          closed: AbortSignal.any([over, closed]),
+          ...(mostRequests === undefined ? {} : { mostRequests }),
+        }),
+      perform: (run, asked) =>
+        performRun(
+          {
+            ...parts,
+            ...settings,
+            ...run,
+            mirror,
+            notices: this.notices.begin(),
+            graceMs,
+            shared: { queue, lanes: "others" },
+          },
+          { ...asked, closed: AbortSignal.any([asked.closed, closed]) } satisfies RunRequest,
+        ),
+      onEnd: ({ tally, transport }, ended) => {
+        totals.add(tally, transport.stats());
+        onRunEnd(ended);
+      },
+      afterRun: async (report) => {
+        for (const step of afterRun) await step({ ...settings, report });
+      },
+    });
+  }
+
+  private async end(): Promise<void> {
+    try {
+      this.presence.end(this.parts.clock.nowMs());
+    } finally {
+      this.parts.totals.add(this.tender.tally, this.service.transport.stats());
+      await this.service.close();
+      this.mirror.close();
+    }
+  }
+}
+
+/** Everything in the process waits meanwhile. */
+const busyTimeoutMs = 1_000;

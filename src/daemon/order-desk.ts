@@ -1,0 +1,96 @@
+import { isoTime, type Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Mirror } from "../store/mirror.ts";
+import type { Order, Orders } from "../store/orders.ts";
+import { notBegun } from "./perform.ts";
+import type { RunDesk } from "./run-desk.ts";
+import { requestOf, untilOf } from "./sync-order.ts";
+import { createTolerance } from "./tolerance.ts";
+
+export interface OrderDeskParts {
+  readonly mirror: Mirror;
+  readonly orders: Orders;
+  readonly desk: Pick<RunDesk, "run">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly closed: AbortSignal;
+  /** Answers an order of kind `replay`. */
+  readonly replay: (options: unknown) => unknown;
+}
+
+/** How soon an order is seen. */
+const lookEveryMs = 1_000;
+
+/**
+ * Does what other processes ask for. An order that is cut off by our own end stays as it is: whoever writes
+ * the mirror next does it.
+ */
+export async function takeOrders(parts: OrderDeskParts): Promise<void> {
+  const { clock, log, closed } = parts;
+  const patiently = createTolerance(clock, log);
+  const desk = { busy: false, done: Promise.resolve() };
+  while (!closed.aborted) {
+    patiently(() => {
+      takeReplays(parts);
+      const order = desk.busy ? null : parts.orders.next("sync");
+      if (!order || !parts.orders.start(order.id)) return;
+      desk.busy = true;
+      desk.done = doSync(parts, order).finally(() => (desk.busy = false));
+    });
+    await clock.sleep(lookEveryMs, closed);
+  }
+  await desk.done;
+}
+
+function takeReplays({ orders, replay, clock, closed }: OrderDeskParts): void {
+  for (let order = orders.next("replay"); order && !closed.aborted; order = orders.next("replay")) {
+    if (!orders.start(order.id)) continue;
+    try {
+      orders.finish(order.id, "done", replay(order.options), clock.nowMs());
+    } catch (error) {
+      orders.finish(order.id, "failed", { error: messageOf(error) }, clock.nowMs());
+    }
+  }
+}
+
+/** Never rejects: an answer that cannot be written is asked for again after the next start. */
+async function doSync(
+  { orders, desk, mirror, clock, log, closed }: OrderDeskParts,
+  order: Order,
+): Promise<void> {
+  const startedAt = isoTime(clock.nowMs());
+  const ended = new AbortController();
+  const over = closingAt(clock, untilOf(order.options), AbortSignal.any([ended.signal, closed]));
+  log.info("another process asks for a sync", { order: order.id, pid: order.pid });
+  try {
+    const asked = requestOf(order.options, mirror.manifest, over);
+    const report = await desk.run(asked, `asked for by process ${order.pid}`);
+    const cutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
+    if (report && !cutOff) orders.finish(order.id, "done", report, clock.nowMs());
+  } catch (error) {
+    log.error("a sync that was asked for failed", { order: order.id, error: messageOf(error) });
+    attempt(() => orders.finish(order.id, "done", notBegun(clock, startedAt, error), clock.nowMs()));
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Aborts at that time, unless `ended` comes first. */
+function closingAt(clock: Clock, untilMs: number | null, ended: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  const wait = async (leftMs: number) => {
+    await clock.sleep(Math.max(0, leftMs), ended);
+    if (!ended.aborted) over.abort();
+  };
+  if (untilMs !== null) void wait(untilMs - clock.nowMs());
+  return over.signal;
+}
+
+function attempt(step: () => void): void {
+  try {
+    step();
+  } catch {
+    // it was told already
+  }
+}

@@ -1,0 +1,47 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { StationView } from "../observe/station-view.ts";
+import type { Mirror } from "../store/mirror.ts";
+import { heartbeatMs, type Presence } from "./presence.ts";
+import { createTolerance } from "./tolerance.ts";
+
+export interface PulseParts {
+  readonly mirror: Mirror;
+  readonly presence: Presence;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly closed: AbortSignal;
+  /** Deliveries can be verified: being here means something. */
+  readonly receives: () => boolean;
+  readonly service: () => StationView["service"];
+  /** Nobody was here for a while. */
+  readonly onAbsence: () => void;
+}
+
+const everyMs = 1_000;
+
+/** Writes down that we are here, and how the way to the service stands, for those who look at the file only. */
+export async function pulse(parts: PulseParts): Promise<void> {
+  const { mirror, presence, clock, closed } = parts;
+  const patiently = createTolerance(clock, parts.log);
+  let beatMs: number | null = null;
+  let noted: StationView["service"] | null = null;
+  while (!closed.aborted) {
+    patiently(() => {
+      const service = parts.service();
+      if (service.state !== noted?.state || service.message !== noted.message)
+        mirror.apply(() => mirror.meta.set("service", noteOf(service)));
+      noted = service;
+      const nowMs = clock.nowMs();
+      if (!parts.receives()) return;
+      if (beatMs !== null && nowMs >= beatMs && nowMs - beatMs < heartbeatMs) return;
+      if (presence.beat(nowMs)) parts.onAbsence();
+      beatMs = nowMs;
+    });
+    await clock.sleep(everyMs, closed);
+  }
+}
+
+function noteOf({ state, message, sinceMs }: StationView["service"]) {
+  return { state, message, since: new Date(sinceMs).toISOString() };
+}

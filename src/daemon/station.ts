@@ -1,0 +1,154 @@
+import { mkdirSync } from "node:fs";
+import { messageOf, MirrorError } from "../base/errors.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { StationView } from "../observe/station-view.ts";
+import { takeWriterLock, type WriterLock } from "../store/lock.ts";
+import { guarded } from "../store/sqlite.ts";
+import type { Mailbox } from "../webhook/mailbox.ts";
+import { graceMs, Life, type Settings, type StationParts } from "./life.ts";
+import { renewalNeeded } from "./renewal.ts";
+import type { EndedRun } from "./run-desk.ts";
+import { stationView, type Counted } from "./station-view.ts";
+import { Totals } from "./totals.ts";
+
+/** How soon a lock held by another process is asked for again, and a file that could not be opened. */
+const lockAgainMs = 2_000;
+const openAgainMs = 30_000;
+
+/**
+ * One company in the daemon. Whatever happens to its mirror, its token or its service stays its own: the
+ * station tells it, takes no deliveries meanwhile where it must, and tries again.
+ */
+export class Station {
+  readonly name: string;
+  private readonly parts: StationParts;
+  private settings: Settings;
+  private readonly stopped = new AbortController();
+  private readonly cut = new AbortController();
+  private renewal = new AbortController();
+  private life: Life | null = null;
+  private without: StationView["service"];
+  private readonly counted: Counted = { totals: new Totals(), runs: {}, deliveries: {}, lastRun: null };
+  private readonly ended: Promise<void>;
+
+  constructor(parts: StationParts, settings: Settings) {
+    this.name = settings.company.name;
+    this.parts = parts;
+    this.settings = settings;
+    this.without = { state: "starting", message: null, sinceMs: parts.clock.nowMs() };
+    this.ended = this.exist();
+  }
+
+  mailbox(): Mailbox | "closed" {
+    return this.life?.mailbox ?? "closed";
+  }
+
+  view(): StationView {
+    const { settings, counted, without, life } = this;
+    return stationView({ ...this.parts, settings, counted, without, life });
+  }
+
+  /** An event came. */
+  stored(): void {
+    this.life?.tender.wake();
+  }
+
+  answered(result: string): void {
+    const { deliveries } = this.counted;
+    deliveries[result] = (deliveries[result] ?? 0) + 1;
+  }
+
+  /** From now on with these. What is under way ends where it can be gone on with, if it must. */
+  change(settings: Settings): void {
+    const renew = renewalNeeded(this.settings, settings);
+    this.settings = settings;
+    if (renew) this.renewal.abort();
+  }
+
+  /** Resolves when the mirror is closed and its lock released. */
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    const late = setTimeout(() => this.cut.abort(), graceMs);
+    await this.ended.finally(() => clearTimeout(late));
+  }
+
+  private async exist(): Promise<void> {
+    const lock = await this.takeLock();
+    try {
+      while (!this.stopped.signal.aborted) await this.oneLife();
+    } catch (error) {
+      this.parts.log.error("the company's station ended", { error: messageOf(error) });
+      this.say("database", messageOf(error));
+    } finally {
+      lock?.release();
+    }
+  }
+
+  /** Null: stopped before it was free. */
+  private async takeLock(): Promise<WriterLock | null> {
+    const { clock, log } = this.parts;
+    let told: string | null = null;
+    while (!this.stopped.signal.aborted) {
+      try {
+        return this.lock();
+      } catch (error) {
+        const message = messageOf(error);
+        if (message !== told) log.warn(`waiting: ${message}`, hintOf(error));
+        told = message;
+        this.say("database", message);
+        await clock.sleep(lockAgainMs, this.stopped.signal);
+      }
+    }
+    return null;
+  }
+
+  private lock(): WriterLock {
+    const { config } = this.settings;
+    const files = mirrorFiles(config, this.name);
+    guarded(config.dataDir, () => mkdirSync(config.dataDir, { recursive: true }));
+    return takeWriterLock(files.lock, "serve");
+  }
+
+  private async oneLife(): Promise<void> {
+    const { clock, log } = this.parts;
+    this.renewal = new AbortController();
+    const closed = AbortSignal.any([this.stopped.signal, this.renewal.signal]);
+    try {
+      this.life = await this.open(closed);
+      log.info("the mirror is open: deliveries are taken");
+      await this.life.live();
+    } catch (error) {
+      this.life = null;
+      log.error(messageOf(error), hintOf(error));
+      this.say("database", messageOf(error));
+      await clock.sleep(openAgainMs, closed);
+    } finally {
+      this.life = null;
+    }
+  }
+
+  private open(closed: AbortSignal): Promise<Life> {
+    const { settings, counted, cut } = this;
+    const onRunEnd = (run: EndedRun) => {
+      counted.lastRun = run;
+      counted.runs[run.outcome] = (counted.runs[run.outcome] ?? 0) + 1;
+    };
+    return Life.open({
+      ...this.parts,
+      settings,
+      totals: counted.totals,
+      onRunEnd,
+      closed,
+      signal: cut.signal,
+    });
+  }
+
+  private say(state: StationView["service"]["state"], message: string): void {
+    if (this.without.message === message) return;
+    this.without = { state, message, sinceMs: this.parts.clock.nowMs() };
+  }
+}
+
+function hintOf(error: unknown) {
+  return error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
+}
