@@ -44,7 +44,7 @@ export function readCommandLine(
   return {
     kind: "run",
     command: first.command,
-    input: { args: first.args, options: readOptions(first.command.options, first.node.opts()) as never },
+    input: { args: first.args, options: readOptions(first.command.options, givenTo(first.node)) as never },
     globals: readOptions(globalOptions, root.opts()),
   };
 }
@@ -54,7 +54,7 @@ function newNode(node: Node, printed: string[]): Node {
     .exitOverride()
     .helpCommand(false)
     .helpOption("-h, --help", "print this help")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
     .configureOutput({
       writeOut: (text) => printed.push(text),
       writeErr: () => undefined,
@@ -104,6 +104,27 @@ function addOptions(node: Node, specs: OptionSpecs): void {
   for (const spec of Object.values(specs)) node.addOption(new Option(spec.flags, spec.doc));
 }
 
+/** Of a command, only the root's: a command above it is another command, with options of its own. */
+function visibleGlobalOptions(node: Node): Option[] {
+  let root = node;
+  while (root.parent) root = root.parent;
+  return root === node ? [] : [...root.options];
+}
+
+/** A command above takes an option of the same name before this one sees it; what is not its own is refused. */
+function givenTo(node: Node): Readonly<Record<string, Given>> {
+  const { parent } = node;
+  if (!parent?.parent) return node.opts();
+  const taken = parent.options.filter(
+    (option) => parent.getOptionValueSource(option.attributeName()) === "cli",
+  );
+  const own = new Set(node.options.map((option) => option.attributeName()));
+  const foreign = taken.find((option) => !own.has(option.attributeName()));
+  if (foreign)
+    throw new MirrorError("usage", `unknown option '${foreign.long ?? foreign.flags}' of '${node.name()}'`);
+  return { ...parent.opts(), ...node.opts() };
+}
+
 function readOptions<S extends OptionSpecs>(
   specs: S,
   given: Readonly<Record<string, Given>>,
@@ -121,6 +142,12 @@ function usageError(error: CommanderError, commands: readonly Command[]): Mirror
     const names = commands.map((command) => command.name).join(", ");
     return new MirrorError("usage", `which command? There are ${names}`, { hint });
   }
+  const above = /^error: too many arguments for '(\w+)'/.exec(error.message)?.[1] ?? "";
+  const below = commands.filter(({ name }) => name.startsWith(`${above} `)).map(({ name }) => name);
+  if (below.length > 0)
+    return new MirrorError("usage", `which command? Below "${above}" there are ${below.join(", ")}`, {
+      hint,
+    });
   const message = error.message
     .replace(/^error: /, "")
     .replace(/\n\(Did you mean (.*)\?\)$/s, '; did you mean "$1"?');

@@ -57,8 +57,8 @@ export function sideDoorTo(control: Control): (incoming: Incoming) => Promise<An
 
 function refusal(cause: unknown): Answer {
   if (cause instanceof z.ZodError) return error(422, z.prettifyError(cause));
-  if (isRefusal(cause)) return error(422, cause.message);
   if (cause instanceof MirrorError) return error(422, cause.message);
+  if (isRefusal(cause)) return error(409, cause.message);
   return error(500, messageOf(cause));
 }
 

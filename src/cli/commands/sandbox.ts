@@ -1,3 +1,4 @@
+import { MirrorError } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { command, type RunningSandbox } from "../command.ts";
 import { choice, durationMs, text, wholeNumber } from "../options.ts";
@@ -25,9 +26,20 @@ export const sandboxCommand = command({
     ),
     latency: durationMs("--latency <duration>", "wait before every answer (default 0ms)"),
     faults: text("--faults <list>", "what goes wrong how often: 500:0.05,reset:0.01,latency=200"),
+    webhookUrl: text("--webhook-url <url>", "sends every event there; this machine is allowed, too"),
+    secret: text(
+      "--secret <text>",
+      "signs what goes to --webhook-url (otherwise one is made up and printed)",
+    ),
+    webhookFaults: text(
+      "--webhook-faults <list>",
+      "which share of deliveries: duplicates:0.2,losses:0.1,reorder:0.5",
+    ),
   },
   async run({ connectors, output, globals, log, clock, signal }, { options }) {
     const { window: windowMs, latency: latencyMs, ...others } = options;
+    if (options.secret !== undefined && options.webhookUrl === undefined)
+      throw new MirrorError("usage", "--secret signs what goes to --webhook-url, which is not given");
     const sandbox = await connectors[0].startSandbox({
       ...others,
       windowMs,
@@ -35,8 +47,9 @@ export const sandboxCommand = command({
       port: options.port ?? 0,
     });
     try {
-      const { url, token, companies } = sandbox;
-      if (globals.json) await output.json({ url, token, companies });
+      const { url, token, companies, webhookSecrets } = sandbox;
+      const [secret] = webhookSecrets;
+      if (globals.json) await output.json({ url, token, webhook_secret: secret, companies });
       else await output.line(introduction(sandbox));
       const startedMs = clock.monotonicMs();
       while (!signal.aborted) await clock.sleep(dayMs, signal);
@@ -52,7 +65,8 @@ export const sandboxCommand = command({
 
 const dayMs = 86_400_000;
 
-function introduction({ url, token, companies }: RunningSandbox): string {
+function introduction({ url, token, companies, webhookSecrets }: RunningSandbox): string {
   const others = companies.slice(1).map((company) => `token of ${company.name}  ${company.token}`);
-  return [`base_url  ${url}`, `token     ${token}`, ...others].join("\n");
+  const secrets = webhookSecrets.map((secret) => `webhook secret  ${secret}`);
+  return [`base_url  ${url}`, `token     ${token}`, ...others, ...secrets].join("\n");
 }

@@ -16,7 +16,7 @@ export function change(hand: Hand, table: TableName, id: number): void {
 /** What is sent for the record; `mark` makes it differ from before. */
 type Input = (hand: Hand, id: number, mark: number) => unknown;
 
-const document =
+const documents =
   (table: TableName): Input =>
   (hand, id) =>
     documentInput(hand, hand.company.tables[table as "invoices"].get(id) as Document);
@@ -26,7 +26,7 @@ const party =
     ...company.tables[table as "clients"].get(id),
     street: `${chance.pick(streetsSk)} ${mark}`,
   });
-const receipt =
+const receipts =
   (table: "warehouse_inbound_receipts" | "warehouse_outbound_receipts"): Input =>
   ({ company }, id, mark) =>
     receiptInput(company.tables[table].get(id) as Receipt, table, `Poznámka ${mark}`);
@@ -48,17 +48,17 @@ const inputs: Readonly<Record<TableName, Input>> = {
   }),
   contact_activity_logs: logInput,
   warehouses: ({ company }, id, mark) => ({ ...company.tables.warehouses.get(id), name: `Sklad ${mark}` }),
-  warehouse_inbound_receipts: receipt("warehouse_inbound_receipts"),
-  warehouse_outbound_receipts: receipt("warehouse_outbound_receipts"),
+  warehouse_inbound_receipts: receipts("warehouse_inbound_receipts"),
+  warehouse_outbound_receipts: receipts("warehouse_outbound_receipts"),
   price_list_items: ({ company }, id, mark) => ({
     ...company.tables.price_list_items.get(id),
     unitPrice: mark / 100,
   }),
-  invoices: document("invoices"),
-  credit_notes: document("credit_notes"),
-  proformas: document("proformas"),
-  orders: document("orders"),
-  quotations: document("quotations"),
+  invoices: documents("invoices"),
+  credit_notes: documents("credit_notes"),
+  proformas: documents("proformas"),
+  orders: documents("orders"),
+  quotations: documents("quotations"),
   document_payments: none,
   webhook_subscriptions: none,
 };

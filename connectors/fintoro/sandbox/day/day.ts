@@ -1,4 +1,5 @@
 import { systemClock } from "../../../../src/base/clock.ts";
+import { messageOf } from "../../../../src/base/errors.ts";
 import type { Chance } from "../ground/chance.ts";
 import { isRefusal, type Hand } from "./hand.ts";
 import { trigger } from "./trigger.ts";
@@ -14,6 +15,8 @@ export interface DayReport {
   readonly changes: number;
   readonly of: number;
   readonly ended: boolean;
+  /** A bug of the sandbox itself, which ended the day. */
+  readonly problem: string | null;
   /** Events that followed from the changes. */
   readonly events: number;
   /** How often what was done, in words. */
@@ -70,7 +73,7 @@ const work: readonly (readonly [event: string, often: number, told: string])[] =
 export function startDay(hand: Hand, { changes = 200, durationMs = 60_000 }: DayOptions): Day {
   const stopped = new AbortController();
   const kinds: Record<string, number> = {};
-  const counts = { changes: 0, events: 0, ended: false };
+  const counts = { changes: 0, events: 0, ended: false, problem: null as string | null };
   const unsubscribe = hand.company.events.subscribe(() => counts.events++);
   const report = (): DayReport => ({ ...counts, of: changes, kinds: { ...kinds } });
   const live = async () => {
@@ -88,7 +91,11 @@ export function startDay(hand: Hand, { changes = 200, durationMs = 60_000 }: Day
     counts.ended = true;
     unsubscribe();
   };
-  const done = live().finally(end).then(report);
+  const fail = (cause: unknown) => {
+    counts.problem = messageOf(cause);
+    throw cause;
+  };
+  const done = live().catch(fail).finally(end).then(report);
   return { done, report, stop: () => stopped.abort() };
 }
 
