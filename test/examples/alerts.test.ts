@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { serviceStates } from "../../src/observe/metrics-families.ts";
+import { createMetrics } from "../../src/observe/metrics.ts";
+import { at, documentsOf } from "../support/examples.ts";
+import { lookedAtMs, stationView } from "../support/station.ts";
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly annotations: { readonly summary: string };
+}
+
+const rules = at(documentsOf("prometheus/alerts.yaml")[0], "groups", 0, "rules") as Rule[];
+const view = stationView({
+  queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 1 }],
+  run: { mode: "full", startedMs: lookedAtMs },
+});
+const samples = (await createMetrics("1.2.3").render([view], lookedAtMs)).split("\n");
+
+/** The labels of every sample of a metric. */
+function labelsOf(metric: string): Map<string, string>[] {
+  const lines = samples.filter((line) => line.startsWith(`${metric}{`));
+  return lines.map(
+    (line) => new Map([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, key = "", value = ""]) => [key, value])),
+  );
+}
+
+describe("an alert", () => {
+  test.each(rules.map((rule) => [rule.alert, rule] as const))(
+    "%s asks for what /metrics tells",
+    (_, { expr }) => {
+      const metrics = [...expr.matchAll(/\bfintoro_mirror_\w+/g)].map(([name]) => name);
+      expect(metrics.length + (expr.startsWith("up{") ? 1 : 0)).toBe(1);
+      for (const metric of metrics) {
+        expect(labelsOf(metric), metric).not.toEqual([]);
+        for (const [, label = "", values = ""] of expr.matchAll(/(\w+)=~?"([^"]+)"/g)) {
+          const there = labelsOf(metric).map((labels) => labels.get(label));
+          for (const value of values.split("|")) expect(there, `${metric} ${label}`).toContain(value);
+        }
+      }
+    },
+  );
+
+  test.each(rules.map((rule) => [rule.alert, rule] as const))(
+    "%s says whose it is with labels it has",
+    (_, rule) => {
+      const [metric] = /\bfintoro_mirror_\w+/.exec(rule.expr) ?? [];
+      const kept = /by \((\w+)\)/.exec(rule.expr)?.[1]?.split(",");
+      const there = kept ?? [...(labelsOf(metric ?? "")[0]?.keys() ?? [])];
+      for (const [, label] of rule.annotations.summary.matchAll(/\$labels\.(\w+)/g))
+        expect(there).toContain(label);
+      expect(rule.for ?? "0m").toMatch(/^\d+[mh]$/);
+    },
+  );
+
+  test("is there for everything that only a person can put right", () => {
+    const all = rules.map(({ expr }) => expr).join("\n");
+    for (const state of serviceStates.filter((one) => !["starting", "working", "database"].includes(one)))
+      expect(all).toContain(state);
+    for (const sign of ["database_open", "last_success", 'result="401"', "oldest_waiting", 'state="dead"'])
+      expect(all).toContain(sign);
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { commands } from "../../src/cli/commands.ts";
+import { readCommandLine } from "../../src/cli/program.ts";
+import { at, documentsOf, example, examples, type Tree } from "../support/examples.ts";
+
+/** What a file hands to the program, in a line of a shell, a unit or a text. */
+const calls = [
+  /(?:bin\/fintoro-mirror\.js|\$MIRROR|exec mirror fintoro-mirror|run --rm (?:-e \w+ )?mirror) +([a-z][^`>|;#\n]+)/g,
+  /`fintoro-mirror +([^`\n]+)`/g,
+  /^fintoro-mirror +([^#\n]+)/gm,
+];
+
+function callsIn(text: string): string[][] {
+  const found = calls.flatMap((pattern) => [...text.matchAll(pattern)].map(([, args]) => args ?? ""));
+  return found.map((args) => args.trim().split(/\s+/));
+}
+
+function read(args: readonly string[]) {
+  const request = readCommandLine(args, commands, "1.2.3");
+  return request.kind === "run" ? request.command.name : request.kind;
+}
+
+describe("every command line in the examples is one that the program takes:", () => {
+  const found = [...examples].flatMap(([file, text]) => callsIn(text).map((args) => [file, args] as const));
+
+  test.each(found)("%s: %j", (_, args) => {
+    expect(commands.map(({ name }) => name)).toContain(read(args));
+  });
+
+  test("the ones that are looked for are found", () => {
+    const files = new Set(found.map(([file]) => file));
+    for (const file of [
+      "crontab",
+      "systemd/fintoro-mirror.service",
+      "docker/compose.yaml",
+      "README.md",
+      "Caddyfile",
+    ])
+      expect(files).toContain(file);
+    expect(new Set(found.map(([, args]) => read(args)))).toEqual(
+      new Set(["serve", "sync", "status", "webhooks create", "webhooks list"]),
+    );
+  });
+});
+
+function argsOf(tree: Tree | undefined, ...way: string[]): string[] {
+  return at(tree, ...way, "containers", 0, "args") as string[];
+}
+
+describe("containers run", () => {
+  test("what the image, Compose and the cluster tell them to", () => {
+    const [compose] = documentsOf("docker/compose.yaml");
+    const [deployment] = documentsOf("kubernetes/serve.yaml");
+    const [cronJob] = documentsOf("kubernetes/cronjob.yaml");
+    const image = /^CMD (\[.*\])$/m.exec(example("docker/Dockerfile"))?.[1] ?? "[]";
+    expect(read(JSON.parse(image) as string[])).toBe("serve");
+    expect(read(at(compose, "services", "mirror", "command") as string[])).toBe("serve");
+    expect(read(argsOf(deployment, "spec", "template", "spec"))).toBe("serve");
+    expect(read(argsOf(cronJob, "spec", "jobTemplate", "spec", "template", "spec"))).toBe("sync");
+  });
+});

@@ -1,0 +1,115 @@
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import type { Config } from "../../src/config/config.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { at, documentsOf, example, examples } from "../support/examples.ts";
+
+const configs: Readonly<Record<string, string>> = {
+  "config.yaml": example("config.yaml"),
+  "docker/config.yaml": example("docker/config.yaml"),
+  "kubernetes/common.yaml": String(at(documentsOf("kubernetes/common.yaml")[1], "data", "config.yaml")),
+};
+
+/** As on the machine it is meant for, where every file of a secret is there. */
+function load(name: string): Config {
+  const { config, warnings } = loadConfig({
+    path: "/somewhere/config.yaml",
+    env: {},
+    cwd: "/",
+    connectors: [manifest],
+    readFile: (file) =>
+      file === "/somewhere/config.yaml" ? (configs[name] ?? "") : `secret-of-${path.basename(file)}`,
+  });
+  expect(warnings).toEqual([]);
+  return config;
+}
+
+describe.each(Object.keys(configs))("the config of %s", (name) => {
+  test("loads without a warning, and takes deliveries where it says", () => {
+    const { companies, connector } = load(name);
+    expect(connector).toBe("fintoro");
+    for (const company of companies) {
+      expect(company.webhook.secrets).toHaveLength(1);
+      expect(new URL(company.webhook.publicUrl ?? "").pathname).toBe(`/webhooks/${company.name}`);
+    }
+  });
+
+  test("has its nightly run outside of the hour that the change of clocks skips or doubles", () => {
+    const { sync, timezone } = load(name).schedule;
+    expect(timezone).toBe("Europe/Bratislava");
+    expect(sync).toMatch(/^\d+ (?!2 )\d+ \* \* \*$/);
+  });
+});
+
+describe("who stands before it", () => {
+  const { host, port } = load("config.yaml").serve;
+
+  test("looks where the config listens, on this machine only", () => {
+    expect(host).toBe("127.0.0.1");
+    for (const file of [
+      "Caddyfile",
+      "tunnel/cloudflared.yaml",
+      "tunnel/ssh-tunnel.service",
+      "prometheus/scrape.yaml",
+    ])
+      expect(example(file), file).toContain(`${host}:${port}`);
+  });
+
+  test("in containers too, beyond the container", () => {
+    for (const name of ["docker/config.yaml", "kubernetes/common.yaml"])
+      expect(load(name).serve, name).toEqual({ host: "0.0.0.0", port });
+    const [compose] = documentsOf("docker/compose.yaml");
+    expect(at(compose, "services", "mirror", "ports")).toEqual([`127.0.0.1:${port}:${port}`]);
+    expect(at(compose, "services", "caddy", "environment", "MIRROR")).toBe(`mirror:${port}`);
+    expect(example("docker/Dockerfile")).toContain(`EXPOSE ${port}`);
+    const [deployment] = documentsOf("kubernetes/serve.yaml");
+    const container = at(deployment, "spec", "template", "spec", "containers", 0);
+    expect(at(container, "ports", 0, "containerPort")).toBe(port);
+  });
+
+  test("finds the config where the image expects it, and the data on a volume", () => {
+    const where = /FINTORO_MIRROR_CONFIG=(\S+)/.exec(example("docker/Dockerfile"))?.[1] ?? "";
+    const [compose] = documentsOf("docker/compose.yaml");
+    const volumes = at(compose, "services", "mirror", "volumes") as string[];
+    expect(volumes).toContain(`./config.yaml:${where}:ro`);
+    expect(volumes).toContain(`data:${load("docker/config.yaml").dataDir}`);
+    for (const file of ["kubernetes/serve.yaml", "kubernetes/cronjob.yaml"]) {
+      const mounts = [...example(file).matchAll(/name: (\w+), mountPath: ([/\w]+)/g)].map(
+        ([, ...mount]) => mount,
+      );
+      expect(mounts, file).toContainEqual(["config", path.dirname(where)]);
+      expect(mounts, file).toContainEqual(["data", load("kubernetes/common.yaml").dataDir]);
+    }
+  });
+});
+
+describe("every name in the examples", () => {
+  const names = [
+    /\$\{(?:env|file):([^}]+)\}/g,
+    /\{\$(\w+)[:}]/g,
+    /\$\{(\w+):-/g,
+    /^([A-Z][A-Z_]+)=/gm,
+    /^ENV (\w+)=/gm,
+    / ([A-Z][A-Z_]+)=\S/g,
+    /--token-env (\w+)/g,
+    /^#?EnvironmentFile=(\S+)/gm,
+    /^#?LoadCredential=[\w.]+:(\S+)/gm,
+  ];
+  const readme = example("README.md");
+
+  test.each([...examples].filter(([file]) => file !== "README.md"))(
+    "of %s is explained in the README",
+    (_, text) => {
+      const found = names.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name ?? ""));
+      expect(found.filter((name) => !readme.includes(`\`${name}\``) && name !== "NAME")).toEqual([]);
+    },
+  );
+
+  test("that is a file is in the README, and the other way round", () => {
+    for (const file of examples.keys())
+      if (file !== "README.md" && !/dockerignore|docker\/config/.test(file))
+        expect(readme).toContain(`(${file})`);
+    for (const [, link] of readme.matchAll(/\]\(([^)]+)\)/g)) expect([...examples.keys()]).toContain(link);
+  });
+});

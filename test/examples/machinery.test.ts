@@ -1,0 +1,156 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../support/cli.ts";
+import { at, documentsOf, example, examples, unitOf } from "../support/examples.ts";
+
+/** `serve` drains for at most this long. */
+const drainS = 25;
+const program = "/opt/fintoro-mirror/node_modules/.bin/node /opt/fintoro-mirror/bin/fintoro-mirror.js";
+const services = [...examples.keys()].filter((file) => file.endsWith(".service"));
+
+function withProgramsOfThisMachine(unit: string): string {
+  const programs = /\/opt\/fintoro-mirror\/node_modules\/\.bin\/node|\/usr\/bin\/ssh/g;
+  return unit.replaceAll(programs, process.execPath);
+}
+
+describe("the units", () => {
+  test("have their sections and start the same program", () => {
+    expect(services).toHaveLength(3);
+    for (const file of services) {
+      const unit = unitOf(file);
+      expect([...unit.keys()].slice(0, 2), file).toEqual(["Unit", "Service"]);
+      expect(unit.get("Service")?.get("ExecStart"), file).toHaveLength(1);
+    }
+    for (const file of ["systemd/fintoro-mirror.service", "systemd/fintoro-mirror-sync.service"])
+      expect(unitOf(file).get("Service")?.get("ExecStart")?.[0]).toMatch(`${program} `);
+    expect([...unitOf("systemd/fintoro-mirror-sync.timer").keys()]).toEqual(["Unit", "Timer", "Install"]);
+  });
+
+  test("let the daemon drain, reload without an end, and stay down where the config is wrong", () => {
+    const service = unitOf("systemd/fintoro-mirror.service").get("Service");
+    expect(Number.parseInt(service?.get("TimeoutStopSec")?.[0] ?? "", 10)).toBeGreaterThan(drainS);
+    expect(service?.get("ExecReload")).toEqual(["/bin/kill -HUP $MAINPID"]);
+    expect(service?.get("RestartPreventExitStatus")).toEqual(["2"]);
+  });
+
+  test("write nowhere but to the data folder of the config", () => {
+    for (const file of ["systemd/fintoro-mirror.service", "systemd/fintoro-mirror-sync.service"]) {
+      const service = unitOf(file).get("Service");
+      expect(service?.get("ProtectSystem")).toEqual(["strict"]);
+      expect(example("config.yaml")).toContain(`data_dir: /var/lib/${service?.get("StateDirectory")?.[0]}\n`);
+      // the engine compiles as it runs
+      expect(service?.has("MemoryDenyWriteExecute")).toBe(false);
+    }
+  });
+
+  test("are units to systemd, where it is at hand", () => {
+    const folder = temporaryFolder();
+    for (const file of [...services, "systemd/fintoro-mirror-sync.timer"])
+      writeFileSync(path.join(folder, path.basename(file)), withProgramsOfThisMachine(example(file)));
+    const units = readdirSync(folder);
+    expect(units).toHaveLength(4);
+    const verdict = spawnSync("systemd-analyze", ["verify", "--man=no", ...units], {
+      cwd: folder,
+      encoding: "utf8",
+    });
+    const absent = verdict.error !== undefined;
+    const complaints = absent
+      ? []
+      : verdict.stderr.split("\n").filter((line) => /fintoro|ssh-tunnel/.test(line));
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe("YAML", () => {
+  test.each([...examples.keys()].filter((file) => file.endsWith(".yaml")))("%s parses", (file) => {
+    expect(documentsOf(file).length).toBeGreaterThan(0);
+  });
+});
+
+describe("the cluster", () => {
+  const [deployment, service, ingress] = documentsOf("kubernetes/serve.yaml");
+  const [cronJob] = documentsOf("kubernetes/cronjob.yaml");
+  const [secret, config, claim] = documentsOf("kubernetes/common.yaml");
+  const pods = [
+    at(deployment, "spec", "template", "spec"),
+    at(cronJob, "spec", "jobTemplate", "spec", "template", "spec"),
+  ];
+
+  test("never has two writers of one mirror", () => {
+    expect(at(deployment, "spec", "replicas")).toBe(1);
+    expect(at(deployment, "spec", "strategy", "type")).toBe("Recreate");
+    expect(at(cronJob, "spec", "concurrencyPolicy")).toBe("Forbid");
+    expect(at(claim, "spec", "accessModes")).toEqual(["ReadWriteOncePod"]);
+  });
+
+  test("sends deliveries to a pod whose mirror is not current, and nothing else in", () => {
+    const container = at(pods[0], "containers", 0);
+    expect(at(container, "readinessProbe", "httpGet", "path")).toBe("/healthz");
+    expect(at(container, "livenessProbe", "httpGet", "path")).toBe("/healthz");
+    const paths = at(ingress, "spec", "rules", 0, "http", "paths") as unknown[];
+    expect(paths.map((one) => at(one, "path"))).toEqual(["/webhooks/"]);
+    expect(at(service, "spec", "selector")).toEqual(at(deployment, "spec", "template", "metadata", "labels"));
+  });
+
+  test.each(pods)("gives a pod a user of its own, time to drain, and what it mounts", (pod) => {
+    expect(at(pod, "securityContext")).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 10_001,
+      fsGroup: 10_001,
+    });
+    expect(at(pod, "containers", 0, "securityContext")).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+    });
+    expect(at(pod, "terminationGracePeriodSeconds")).toBeGreaterThan(drainS);
+    expect(at(pod, "volumes")).toEqual([
+      { name: "data", persistentVolumeClaim: { claimName: at(claim, "metadata", "name") } },
+      { name: "config", configMap: { name: at(config, "metadata", "name") } },
+      { name: "secrets", secret: { secretName: at(secret, "metadata", "name"), defaultMode: 0o440 } },
+      { name: "tmp", emptyDir: {} },
+    ]);
+    const mounts = at(pod, "containers", 0, "volumeMounts") as { name: string }[];
+    expect(mounts.map(({ name }) => name)).toEqual(["data", "config", "secrets", "tmp"]);
+  });
+
+  test("has every secret that the config names", () => {
+    const named = [...String(at(config, "data", "config.yaml")).matchAll(/\$\{file:\/secrets\/([^}]+)\}/g)];
+    expect(named.map(([, name]) => name)).toEqual(Object.keys(at(secret, "stringData") as object));
+  });
+});
+
+describe("Compose", () => {
+  const [compose] = documentsOf("docker/compose.yaml");
+  const mirror = at(compose, "services", "mirror");
+
+  test("runs the image as its own user, who can write the data only, and lets it drain", () => {
+    const user = /^USER (\S+)$/m.exec(example("docker/Dockerfile"))?.[1];
+    expect(user).toBe("10001:10001");
+    expect(mirror).toMatchObject({ user, read_only: true, cap_drop: ["ALL"], secrets: ["acme-token"] });
+    expect(Number.parseInt(String(at(mirror, "stop_grace_period")), 10)).toBeGreaterThan(drainS);
+    expect(Object.keys(at(compose, "volumes") as object)).toContain("data");
+  });
+
+  test("builds from a Dockerfile that copies what the program is made of, and asks /healthz", () => {
+    const dockerfile = example("docker/Dockerfile");
+    expect(at(mirror, "build", "dockerfile")).toBe("examples/docker/Dockerfile");
+    for (const part of ["bin", "dist", "node_modules", "package.json"])
+      expect(dockerfile).toContain(`COPY --from=build /app/${part} ./`);
+    expect(dockerfile).toContain("/healthz");
+    expect(dockerfile).not.toContain("/readyz')");
+  });
+});
+
+describe("the Caddyfile", () => {
+  const text = example("Caddyfile").replaceAll(/^\s*#.*$/gm, "");
+
+  test("has as many ends as beginnings, and lets deliveries in alone", () => {
+    const blocks = text.replaceAll(/\{\$[^}]*\}/g, "");
+    expect(blocks.split("{").length).toBe(blocks.split("}").length);
+    expect(text).toMatch(/@deliveries \{\s+method POST\s+path \/webhooks\/\*\s+\}/);
+    expect(text).toMatch(/handle \{\s+respond 404\s+\}/);
+    expect(text.match(/reverse_proxy/g)).toHaveLength(1);
+  });
+});
