@@ -1,4 +1,4 @@
-import { recordId } from "../base/ids.ts";
+import { recordId, type RecordId } from "../base/ids.ts";
 import { MirrorError } from "../base/errors.ts";
 import { nearest } from "../base/names.ts";
 import type { CompanyConfig } from "../config/config.ts";
@@ -41,13 +41,18 @@ export function deliversHere(url: string, { name, webhook }: CompanyConfig): boo
   return there.href === URL.parse(webhook.publicUrl)?.href;
 }
 
-/** The one that an ID of the command line names. */
-export function subscriptionNamed(text: string, all: readonly Subscription[]): Subscription {
+/** The id that a command is given. */
+export function subscriptionId([text = ""]: readonly string[]): RecordId {
   const id = recordId(text);
-  if (id === null)
-    throw new MirrorError("usage", `"${text}" is not the id of a subscription: it is a number`);
+  if (id !== null) return id;
+  throw new MirrorError("usage", `"${text}" is not the id of a subscription: that is a number`, {
+    hint: "`webhooks list` shows them",
+  });
+}
+
+export function subscriptionWith(id: RecordId, all: readonly Subscription[]): Subscription {
   const found = all.find((one) => one.id === id);
   if (found) return found;
   const hint = all.length === 0 ? "there are none" : `there are ${all.map((one) => one.id).join(", ")}`;
-  throw new MirrorError("not_found", `there is no subscription ${text}`, { hint });
+  throw new MirrorError("not_found", `there is no subscription ${id}`, { hint });
 }

@@ -1,11 +1,10 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
-import { subscriptionNamed } from "../../../webhook/subscriptions-choice.ts";
+import { subscriptionId, subscriptionWith } from "../../../webhook/subscriptions-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions.ts";
 import { command, type CommandContext } from "../../command.ts";
 import { flag } from "../../options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { onlyArgument } from "./only-argument.ts";
 
 export const webhooksDeleteCommand = command({
   name: "webhooks delete",
@@ -13,22 +12,23 @@ export const webhooksDeleteCommand = command({
   args: [{ name: "<id>", doc: "of the subscription" }],
   options: { yes: flag("--yes", "do not ask; needed where there is no terminal"), ...accessOptions },
   run: async (context, { args, options }) => {
+    const id = subscriptionId(args);
     const { config } = context.config("when_used");
     const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
     if (!options.yes && !context.ask)
       throw new MirrorError("usage", "nobody is here to confirm it: give --yes");
-    const id = await withSubscriptions(context, config, company, async (subscriptions) => {
-      const chosen = subscriptionNamed(onlyArgument(args), await subscriptions.list());
+    const deleted = await withSubscriptions(context, config, company, async (subscriptions) => {
+      const chosen = subscriptionWith(id, await subscriptions.list());
       if (!options.yes && !(await confirmed(context, chosen))) return null;
       await subscriptions.remove(chosen.id);
       return chosen.id;
     });
-    if (id === null) {
+    if (deleted === null) {
       context.log.warn("nothing was deleted");
       return "failed";
     }
-    if (context.globals.json) await context.output.json({ company: company.name, deleted: id });
-    else await context.output.line(`${company.name}: subscription ${id} is deleted`);
+    if (context.globals.json) await context.output.json({ company: company.name, deleted });
+    else await context.output.line(`${company.name}: subscription ${deleted} is deleted`);
     return "complete";
   },
 });

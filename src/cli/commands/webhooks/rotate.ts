@@ -1,9 +1,8 @@
 import { soleCompany } from "../../../config/companies.ts";
-import { deliversHere, subscriptionNamed } from "../../../webhook/subscriptions-choice.ts";
+import { deliversHere, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions-choice.ts";
 import { command } from "../../command.ts";
 import { durationMs } from "../../options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { onlyArgument } from "./only-argument.ts";
 import { defaultKeepOldMs, receiveSecret } from "./secret.ts";
 
 export const webhooksRotateCommand = command({
@@ -18,11 +17,12 @@ export const webhooksRotateCommand = command({
     ...accessOptions,
   },
   run: async (context, { args, options }) => {
+    const id = subscriptionId(args);
     const { config, path: configPath } = context.config("when_used");
     const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
     return withSubscriptions(context, config, company, async (subscriptions) => {
       const all = await subscriptions.list();
-      const chosen = subscriptionNamed(onlyArgument(args), all);
+      const chosen = subscriptionWith(id, all);
       const onlyOne = company.webhook.publicUrl === null && all.length === 1;
       const here = onlyOne || deliversHere(chosen.url, company);
       // Nothing tells whose the stored secret is where several deliver here: then it is not given an end.

@@ -1,13 +1,12 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import type { EventRule } from "../../../connector/manifest.ts";
-import { eventsNamed, subscriptionNamed } from "../../../webhook/subscriptions-choice.ts";
+import { eventsNamed, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions-choice.ts";
 import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions.ts";
 import { command } from "../../command.ts";
 import { choice, text, type OptionValues } from "../../options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
 import { assertEndpoint } from "./endpoint.ts";
-import { onlyArgument } from "./only-argument.ts";
 import { subscriptionLines, viewOf } from "./subscription-text.ts";
 
 const changes = {
@@ -23,16 +22,14 @@ export const webhooksUpdateCommand = command({
   args: [{ name: "<id>", doc: "of the subscription" }],
   options: { ...changes, ...accessOptions },
   run: async (context, { args, options }) => {
+    const id = subscriptionId(args);
     const { config } = context.config("when_used");
     const { events: rules } = context.connectors[0].manifest;
     const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
     const change = changeOf(options, rules);
     if (change.url !== undefined) await assertEndpoint(context, config, change.url);
     const changed = await withSubscriptions(context, config, company, async (subscriptions) => {
-      const { id, name, url, active, events } = subscriptionNamed(
-        onlyArgument(args),
-        await subscriptions.list(),
-      );
+      const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
       return subscriptions.update(id, { name, url, active, events, ...change });
     });
     await print(viewOf(changed, company, rules));
