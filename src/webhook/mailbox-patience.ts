@@ -1,28 +1,30 @@
 import { MirrorError } from "../base/errors.ts";
 import type { Db } from "../store/sqlite.ts";
 
-/** For the first group that finds the database locked; those right after it only look. */
+/** For another program's lock; the service itself gives up on a delivery after ten seconds. */
 const patienceMs = 1_000;
 const impatienceMs = 20;
 
 /**
- * A lock of another program is waited for on the only thread there is: a receiver waits less long than a run,
- * and where it waited in vain, deliveries are sent away at once until one gets through again.
+ * A lock is waited for on the only thread there is. So the connection of a receiver waits less long than that
+ * of a run, and where it waited in vain, deliveries are sent away at once until one gets through again.
  */
 export function createPatience(db: Db): <T>(step: () => T) => T {
-  const usualMs = Number(db.pragma("busy_timeout", { simple: true }));
+  const wait = (timeoutMs: number) => void db.pragma(`busy_timeout = ${timeoutMs}`);
   let failing = false;
+  wait(patienceMs);
   return (step) => {
-    db.pragma(`busy_timeout = ${failing ? impatienceMs : patienceMs}`);
     try {
       const result = step();
+      if (failing) wait(patienceMs);
       failing = false;
       return result;
     } catch (error) {
-      failing = error instanceof MirrorError && error.kind === "database";
+      if (!failing && db.open && error instanceof MirrorError && error.kind === "database") {
+        failing = true;
+        wait(impatienceMs);
+      }
       throw error;
-    } finally {
-      if (db.open) db.pragma(`busy_timeout = ${usualMs}`);
     }
   };
 }

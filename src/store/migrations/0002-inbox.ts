@@ -10,7 +10,8 @@ const statements = [
     event_id TEXT PRIMARY KEY, type TEXT, resource_type TEXT, resource_id INTEGER, occurred_at TEXT,
     received_at TEXT NOT NULL, body ANY NOT NULL, state TEXT NOT NULL, resource TEXT, target TEXT,
     dirty_seq INTEGER, settled_at TEXT, outcome TEXT, request_id TEXT, problem TEXT) STRICT`,
-  `CREATE INDEX _inbox_waiting ON _inbox (resource, target) WHERE state = 'waiting'`,
+  // In the order of arrival: what comes is added at its end, where a (resource, target) would dirty a page per event.
+  `CREATE INDEX _inbox_waiting ON _inbox (dirty_seq, resource, target) WHERE state = 'waiting'`,
   `CREATE INDEX _inbox_received ON _inbox (received_at)`,
   // Spans in which a receiver listened; epoch milliseconds. Between them nobody did.
   `CREATE TABLE _receiver (
