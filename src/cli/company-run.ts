@@ -7,12 +7,20 @@ import { createNotices } from "../daemon/notices.ts";
 import { notBegun, performRun, type RunRequest } from "../daemon/perform.ts";
 import { connectService } from "../daemon/service.ts";
 import type { ProgressView } from "../observe/progress-view.ts";
-import { takeWriterLock, type WriterLock } from "../store/lock.ts";
+import { lockingCommand, takeWriterLock, type WriterLock } from "../store/lock.ts";
 import { openMirror } from "../store/mirror.ts";
 import type { CompanyReport } from "../sync/report.ts";
 import { Tally } from "../sync/tally.ts";
 import type { CommandContext } from "./command.ts";
-import { progressView } from "./run-view.ts";
+import { followOrder } from "./follow-order.ts";
+import { progressView } from "../daemon/run-view.ts";
+
+export interface TimedRequest extends RunRequest {
+  /** Wall clock, when `closed` closes; null: never. */
+  readonly untilMs: number | null;
+}
+
+type Show = (view: () => ProgressView | null) => void;
 
 /** One company's run, from its lock to its report, and how it stands on the way. */
 export interface CompanyRun {
@@ -25,7 +33,7 @@ export function companyRun(
   context: CommandContext,
   config: Config,
   company: CompanyConfig,
-  asked: RunRequest,
+  asked: TimedRequest,
 ): CompanyRun {
   let view: () => ProgressView | null = nothingYet;
   return {
@@ -34,10 +42,10 @@ export function companyRun(
     run: async () => {
       const startedAt = isoTime(context.clock.nowMs());
       try {
-        const lock = takeLock(config, company);
-        return await perform(context, config, company, asked, (shown) => (view = shown)).finally(() =>
-          lock.release(),
-        );
+        const show: Show = (shown) => (view = shown);
+        const got = await lockOrFollow(context, config, company, asked, startedAt, show);
+        if ("outcome" in got) return got;
+        return await perform(context, config, company, asked, show).finally(() => got.release());
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
         return notBegun(context.clock, startedAt, error);
@@ -50,9 +58,35 @@ function nothingYet(): null {
   return null;
 }
 
-function takeLock(config: Config, company: CompanyConfig): WriterLock {
+/** A holder may just be coming or going. */
+const againMs = 200;
+const mostAgain = 10;
+
+/** The lock; or, where a daemon holds it, what became of the run there. */
+async function lockOrFollow(
+  context: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+  asked: TimedRequest,
+  startedAt: string,
+  show: Show,
+): Promise<WriterLock | CompanyReport> {
   mkdirSync(config.dataDir, { recursive: true });
-  return takeWriterLock(mirrorFiles(config, company.name).lock, "sync");
+  const { clock, log, signal } = context;
+  const files = mirrorFiles(config, company.name);
+  for (let tries = 1; ; tries++) {
+    try {
+      return takeWriterLock(files.lock, "sync");
+    } catch (error) {
+      const holder = lockingCommand(files.lock);
+      const isLocked = error instanceof MirrorError && error.kind === "locked";
+      if (!isLocked || (holder !== "serve" && (holder !== null || tries > mostAgain))) throw error;
+      const more = { company: company.name, files, asked, untilMs: asked.untilMs, startedAt, show };
+      const report = holder === null ? null : await followOrder({ ...more, clock, log, signal });
+      if (report) return report;
+      await clock.sleep(againMs, signal);
+    }
+  }
 }
 
 /** The caller holds the writer lock. */
@@ -61,7 +95,7 @@ async function perform(
   config: Config,
   company: CompanyConfig,
   asked: RunRequest,
-  show: (view: () => ProgressView | null) => void,
+  show: Show,
 ): Promise<CompanyReport> {
   const { clock, random, log, signal } = context;
   const gate = { mostRequests: asked.mostRequests, closed: asked.closed };
@@ -72,7 +106,7 @@ async function perform(
     const mirror = await openMirror(mirrorFiles(config, company.name).mirror, manifest, notices.store);
     const tally = new Tally();
     const { windowMs } = config.rateLimit;
-    const view = { company: company.name, mirror, tally, service, clock, windowMs, asked };
+    const view = { company: company.name, mirror, tally, governor: service.governor, clock, windowMs, asked };
     const startedMs = clock.monotonicMs();
     show(() => progressView({ ...view, startedMs }));
     const { transport } = service;

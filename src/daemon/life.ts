@@ -5,6 +5,7 @@ import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
+import type { ProgressView } from "../observe/progress-view.ts";
 import { slotsOf, type Slots } from "../schedule/slots.ts";
 import { openMirror, type Mirror } from "../store/mirror.ts";
 import { isAlive, Orders } from "../store/orders.ts";
@@ -19,7 +20,8 @@ import { takeOrders } from "./order-desk.ts";
 import { performRun, type RunRequest } from "./perform.ts";
 import { Presence } from "./presence.ts";
 import { pulse } from "./pulse.ts";
-import { RunDesk, type EndedRun } from "./run-desk.ts";
+import { RunDesk, type EndedRun, type RunUnderWay } from "./run-desk.ts";
+import { progressView } from "./run-view.ts";
 import { connectService, type Service } from "./service.ts";
 import type { Totals } from "./totals.ts";
 import type { Turns } from "./turns.ts";
@@ -177,7 +179,13 @@ export class Life {
     return [
       tender.ended,
       duties.follow(reason),
-      takeOrders({ ...parts, mirror, orders, desk, replay: (options) => this.replay(options) }),
+      takeOrders({
+        ...parts,
+        orders,
+        desk,
+        replay: (options) => this.replay(options),
+        view: (asked) => this.progressOf(asked),
+      }),
       pulse({
         ...parts,
         mirror,
@@ -227,7 +235,7 @@ export class Life {
   }
 
   private newDesk(): RunDesk {
-    const { mirror, queue, parts } = this;
+    const { parts } = this;
     const { settings, totals, onRunEnd, afterRun, closed } = parts;
     return new RunDesk({
       ...parts,
@@ -236,19 +244,7 @@ export class Life {
           closed: AbortSignal.any([over, closed]),
           ...(mostRequests === undefined ? {} : { mostRequests }),
         }),
-      perform: (run, asked) =>
-        performRun(
-          {
-            ...parts,
-            ...settings,
-            ...run,
-            mirror,
-            notices: this.notices.begin(),
-            graceMs,
-            shared: { queue, lanes: "others" },
-          },
-          { ...asked, closed: AbortSignal.any([asked.closed, closed]) } satisfies RunRequest,
-        ),
+      perform: (run) => this.perform(run),
       onEnd: ({ tally, transport }, ended) => {
         totals.add(tally, transport.stats());
         onRunEnd(ended);
@@ -256,6 +252,33 @@ export class Life {
       afterRun: async (report) => {
         for (const step of afterRun) await step({ ...settings, report });
       },
+    });
+  }
+
+  private perform(run: RunUnderWay): Promise<CompanyReport> {
+    const { mirror, queue, parts } = this;
+    const notices = this.notices.begin();
+    const shared = { queue, lanes: "others" } as const;
+    const closed = AbortSignal.any([run.asked.closed, parts.closed]);
+    return performRun(
+      { ...parts, ...parts.settings, ...run, mirror, notices, graceMs, shared },
+      { ...run.asked, closed },
+    );
+  }
+
+  /** How the run of an order stands; null: it has not begun. */
+  private progressOf(asked: RunRequest): ProgressView | null {
+    const { clock, settings } = this.parts;
+    const run = this.desk.current;
+    if (run?.asked !== asked) return null;
+    return progressView({
+      ...run,
+      company: settings.company.name,
+      mirror: this.mirror,
+      governor: this.service.governor,
+      clock,
+      startedMs: clock.monotonicMs() - (clock.nowMs() - run.startedMs),
+      windowMs: settings.config.rateLimit.windowMs,
     });
   }
 

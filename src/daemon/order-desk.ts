@@ -1,15 +1,16 @@
 import { isoTime, type Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import type { Mirror } from "../store/mirror.ts";
-import type { Order, Orders } from "../store/orders.ts";
-import { notBegun } from "./perform.ts";
+import type { Manifest } from "../connector/manifest.ts";
+import type { ProgressView } from "../observe/progress-view.ts";
+import { isAlive, type Order, type Orders } from "../store/orders.ts";
+import { notBegun, type RunRequest } from "./perform.ts";
 import type { RunDesk } from "./run-desk.ts";
 import { requestOf, untilOf } from "./sync-order.ts";
 import { createTolerance } from "./tolerance.ts";
 
 export interface OrderDeskParts {
-  readonly mirror: Mirror;
+  readonly manifest: Manifest;
   readonly orders: Orders;
   readonly desk: Pick<RunDesk, "run">;
   readonly clock: Clock;
@@ -17,10 +18,13 @@ export interface OrderDeskParts {
   readonly closed: AbortSignal;
   /** Answers an order of kind `replay`. */
   readonly replay: (options: unknown) => unknown;
+  /** How the run stands that does this; null: it has not begun. */
+  readonly view: (asked: RunRequest) => ProgressView | null;
 }
 
 /** How soon an order is seen. */
 const lookEveryMs = 1_000;
+const progressEveryMs = 1_000;
 
 /**
  * Does what other processes ask for. An order that is cut off by our own end stays as it is: whoever writes
@@ -55,16 +59,15 @@ function takeReplays({ orders, replay, clock, closed }: OrderDeskParts): void {
 }
 
 /** Never rejects: an answer that cannot be written is asked for again after the next start. */
-async function doSync(
-  { orders, desk, mirror, clock, log, closed }: OrderDeskParts,
-  order: Order,
-): Promise<void> {
+async function doSync(parts: OrderDeskParts, order: Order): Promise<void> {
+  const { orders, desk, manifest, clock, log, closed } = parts;
   const startedAt = isoTime(clock.nowMs());
   const ended = new AbortController();
-  const over = closingAt(clock, untilOf(order.options), AbortSignal.any([ended.signal, closed]));
+  const until = AbortSignal.any([ended.signal, closed]);
   log.info("another process asks for a sync", { order: order.id, pid: order.pid });
   try {
-    const asked = requestOf(order.options, mirror.manifest, over);
+    const asked = requestOf(order.options, manifest, closingAt(clock, untilOf(order.options), until));
+    void tellProgress(parts, order, asked, until);
     const report = await desk.run(asked, `asked for by process ${order.pid}`);
     const cutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
     if (report && !cutOff) orders.finish(order.id, "done", report, clock.nowMs());
@@ -73,6 +76,22 @@ async function doSync(
     attempt(() => orders.finish(order.id, "done", notBegun(clock, startedAt, error), clock.nowMs()));
   } finally {
     ended.abort();
+  }
+}
+
+async function tellProgress(
+  { orders, clock, view }: OrderDeskParts,
+  order: Order,
+  asked: RunRequest,
+  ended: AbortSignal,
+): Promise<void> {
+  while (!ended.aborted) {
+    await clock.sleep(progressEveryMs, ended);
+    if (ended.aborted || !isAlive(order.pid)) continue;
+    attempt(() => {
+      const shown = view(asked);
+      if (shown) orders.progress(order.id, shown);
+    });
   }
 }
 
@@ -91,6 +110,6 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // it was told already
+    // what is no longer wanted, or was told already
   }
 }

@@ -74,18 +74,14 @@ function hourlyBudget(manifest: Manifest): number {
   return (manifest.limits.requests * 3_600_000) / manifest.limits.windowMs;
 }
 
-/** A run that never came to ask anything still has a report. */
-export function notBegun({ nowMs }: Pick<Clock, "nowMs">, startedAt: string, error: unknown): CompanyReport {
-  const outcomes = {
-    locked: "locked",
-    database: "database",
-    identity: "identity",
-    unauthenticated: "unauthenticated",
-    stopped: "stopped",
-  } as const;
-  const { kind, hint } = error instanceof MirrorError ? error : { kind: "bug", hint: undefined };
+/** Of a run that never came to ask anything. */
+export function emptyReport(
+  { nowMs }: Pick<Clock, "nowMs">,
+  startedAt: string,
+  outcome: CompanyReport["outcome"],
+): CompanyReport {
   return {
-    outcome: kind in outcomes ? outcomes[kind as keyof typeof outcomes] : "failed",
+    outcome,
     started_at: startedAt,
     finished_at: isoTime(nowMs()),
     resumed: false,
@@ -96,6 +92,22 @@ export function notBegun({ nowMs }: Pick<Clock, "nowMs">, startedAt: string, err
     new_columns: [],
     missing_fields: [],
     unkept_fields: [],
+  };
+}
+
+/** The same, and why. */
+export function notBegun(clock: Pick<Clock, "nowMs">, startedAt: string, error: unknown): CompanyReport {
+  const outcomes = {
+    locked: "locked",
+    database: "database",
+    identity: "identity",
+    unauthenticated: "unauthenticated",
+    stopped: "stopped",
+  } as const;
+  const { kind, hint } = error instanceof MirrorError ? error : { kind: "bug", hint: undefined };
+  const outcome = kind in outcomes ? outcomes[kind as keyof typeof outcomes] : "failed";
+  return {
+    ...emptyReport(clock, startedAt, outcome),
     error: { kind, message: messageOf(error), ...(hint === undefined ? {} : { hint }) },
   };
 }

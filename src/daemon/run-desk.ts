@@ -9,6 +9,7 @@ import type { Turns } from "./turns.ts";
 
 /** A run, and what drives it. */
 export interface RunUnderWay {
+  readonly asked: RunRequest;
   readonly mode: "full" | "incremental";
   readonly startedMs: number;
   readonly tally: Tally;
@@ -29,7 +30,7 @@ export interface DeskParts {
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
   readonly connect: (asked: RunRequest) => HttpTransport;
-  readonly perform: (run: RunUnderWay, asked: RunRequest) => Promise<CompanyReport>;
+  readonly perform: (run: RunUnderWay) => Promise<CompanyReport>;
   /** Told when the run has ended and before the next one begins; its numbers are no longer the desk's. */
   readonly onEnd: (run: RunUnderWay, ended: EndedRun) => void;
   /** What is to be done after each run, in this order. What fails is told and stops nothing. */
@@ -70,10 +71,10 @@ export class RunDesk {
     try {
       const transport = this.parts.connect(asked);
       const mode = asked.full ? "full" : "incremental";
-      const run = { mode, startedMs, tally: new Tally(), transport } as const;
+      const run = { asked, mode, startedMs, tally: new Tally(), transport } as const;
       this.current = run;
       log.info("a run begins", { why, mode });
-      const report = await this.guarded(run, asked);
+      const report = await this.guarded(run);
       await transport.close();
       const { outcome, requests } = report;
       this.current = null;
@@ -87,9 +88,9 @@ export class RunDesk {
   }
 
   /** A bug in one company's run is told, and is nobody else's. */
-  private async guarded(run: RunUnderWay, asked: RunRequest): Promise<CompanyReport> {
+  private async guarded(run: RunUnderWay): Promise<CompanyReport> {
     try {
-      return await this.parts.perform(run, asked);
+      return await this.parts.perform(run);
     } catch (error) {
       const startedAt = isoTime(run.startedMs);
       this.parts.log.error("a run failed", { error: messageOf(error) });

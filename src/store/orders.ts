@@ -14,7 +14,7 @@ export interface Order {
   /** As the asker wrote them. */
   readonly options: unknown;
   readonly state: "waiting" | "running" | "done" | "failed";
-  /** The answer; null while there is none. */
+  /** The answer, or of one that is running how it stands; null while there is none. */
   readonly report: unknown;
   readonly settledAt: string | null;
 }
@@ -64,6 +64,12 @@ export class Orders {
     return this.change(() => this.statements.get(sql).run(id).changes === 1);
   }
 
+  /** How it stands, for who waits for the answer. */
+  progress(id: number, view: unknown): void {
+    const sql = "UPDATE _orders SET report = ? WHERE id = ? AND state = 'running'";
+    this.change(() => this.statements.get(sql).run(JSON.stringify(view), id));
+  }
+
   finish(id: number, state: "done" | "failed", report: unknown, atMs: number): void {
     const sql = "UPDATE _orders SET state = ?, report = ?, settled_at = ? WHERE id = ?";
     const values = [state, JSON.stringify(report), isoTime(atMs), id];
@@ -76,6 +82,11 @@ export class Orders {
     return this.change(() => this.statements.get(sql).run(id).changes === 1);
   }
 
+  /** The asker does it itself, or nobody does: the writer is gone. */
+  forget(id: number): void {
+    this.change(() => this.statements.get("DELETE FROM _orders WHERE id = ?").run(id));
+  }
+
   /**
    * For a writer that begins: what an earlier one left running waits again; the orders of askers that are
    * gone, and answers nobody will read, are dropped. Gives how many open ones were dropped.
@@ -84,7 +95,9 @@ export class Orders {
     return inTransaction(this.db, () => {
       const orphans = this.open().filter((order) => !alive(order.pid));
       for (const { id } of orphans) this.statements.get("DELETE FROM _orders WHERE id = ?").run(id);
-      this.statements.get("UPDATE _orders SET state = 'waiting' WHERE state = 'running'").run();
+      this.statements
+        .get("UPDATE _orders SET state = 'waiting', report = NULL WHERE state = 'running'")
+        .run();
       this.statements.get("DELETE FROM _orders WHERE settled_at < ?").run(isoTime(nowMs - keptMs));
       return orphans.length;
     });

@@ -47,9 +47,11 @@ export const syncCommand = command({
     const resources = selectResources(context.connectors[0].manifest, config.resources, input.args);
     if (input.options.dryRun) return dryRun(context, config, companies, resources, input.options.full);
     const timer = new AbortController();
-    const asked = requestOf(input.options, resources, timer.signal);
+    const { maxDuration } = input.options;
+    const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
+    const asked = { ...requestOf(input.options, resources, timer.signal), untilMs };
     const runs = companies.map((company) => companyRun(context, config, company, asked));
-    const timeout = closeAfter(timer, input.options.maxDuration);
+    const timeout = closeAfter(timer, maxDuration);
     const reports = await context
       .progress(
         () => views(runs),

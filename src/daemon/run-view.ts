@@ -1,18 +1,19 @@
 import type { Clock } from "../base/clock.ts";
 import type { Resource } from "../connector/resource.ts";
+import type { Governor } from "../govern/governor.ts";
 import type { ProgressView, ResourceProgress } from "../observe/progress-view.ts";
 import type { Mirror } from "../store/mirror.ts";
 import type { Tally } from "../sync/tally.ts";
 import { Queue, type QueueCount } from "../work/queue.ts";
-import type { Service } from "./service.ts";
 
 /** A run under way, as far as its progress is drawn from it. */
 export interface RunInView {
   readonly company: string;
   readonly mirror: Mirror;
   readonly tally: Tally;
-  readonly service: Service;
+  readonly governor: Pick<Governor, "view">;
   readonly clock: Clock;
+  /** Monotonic. */
   readonly startedMs: number;
   readonly windowMs: number;
   readonly asked: { readonly resources: readonly Resource[] };
@@ -27,7 +28,7 @@ export function progressView(run: RunInView): ProgressView | null {
     resources: run.asked.resources.map((resource) => resourceProgress(run.tally, resource, counts)),
     requests: run.tally.requests.total,
     queued: sum(counts),
-    budget: run.service.governor.view(),
+    budget: run.governor.view(),
     windowMs: run.windowMs,
   };
 }
