@@ -52,6 +52,6 @@ function readiness(ready: boolean, facts: object): Page {
 
 /** Told as of now, and by nobody else: no cache keeps it, and it loads nothing. */
 function page(status: number, type: string, body: string): Page {
-  const headers = { "cache-control": "no-store", "content-security-policy": "default-src 'none'" };
+  const headers = { "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" };
   return { status, type, body, headers };
 }

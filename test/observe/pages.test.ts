@@ -77,8 +77,8 @@ describe("the pages of serve", () => {
     for (const path of Object.keys(pages)) {
       expect(body).toContain(path);
       expect((await read(path, stationView())).headers).toEqual({
-        "cache-control": "no-store",
-        "content-security-policy": "default-src 'none'",
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'",
       });
     }
   });
