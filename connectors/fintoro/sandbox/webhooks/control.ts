@@ -23,7 +23,7 @@ export interface WebhookControl {
 }
 
 /** What is left out is as the service would send it. */
-export interface OddDelivery {
+interface OddDelivery {
   /** The first active one. */
   readonly subscription?: number;
   readonly url?: string;

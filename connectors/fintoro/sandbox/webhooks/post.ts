@@ -21,6 +21,8 @@ interface PosterOptions {
   /** For all of one request, to the end of its answer. */
   readonly timeoutMs: number;
   readonly allowLoopback: boolean;
+  /** Where a name is; the system's resolver unless a test says otherwise. */
+  readonly resolve?: typeof lookup;
 }
 
 /** Sends parcels: one POST each, checked before it is sent, no redirect followed. */
@@ -81,7 +83,7 @@ export class Poster {
     const options = {
       method: "POST",
       headers: { ...mutable(headers), "content-length": String(body.length) },
-      lookup: checkedLookup(this.#options.allowLoopback),
+      lookup: checkedLookup(this.#options),
       signal: this.#closing.signal,
     };
     return target.protocol === "https:"
@@ -108,9 +110,9 @@ function mutable(headers: Parcel["headers"]): Record<string, string | string[]> 
 }
 
 /** The connection goes to the very addresses that were checked: a name cannot change its mind in between. */
-function checkedLookup(allowLoopback: boolean): LookupFunction {
+function checkedLookup({ allowLoopback, resolve = lookup }: PosterOptions): LookupFunction {
   return (hostname, options, done) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
       const [first] = addresses ?? [];
       const bad = addresses?.find(({ address }) => !allowedAddress(address, allowLoopback));
       if (error || !first) done(error ?? new Error(`${hostname} has no address`), "");
