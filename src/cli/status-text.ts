@@ -29,7 +29,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     `${company}: ${headline(status, nowMs)}`,
     ...(writer ? [`  being written by ${writer}`] : []),
     ...health.resources.map((resource) => resourceLine(resource, nowMs)),
-    ...queueLines(health),
+    ...queueLines(health, writer),
     ...(budget ? [budgetLine(budget)] : []),
     ...troubleLines(health),
     ...(status.events ? eventLines(status.events, nowMs) : []),
@@ -58,9 +58,11 @@ function resourceLine(
   return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${gone}, ${ago(sweptAt, nowMs)}${stalest}`;
 }
 
-function queueLines({ queue }: Health): string[] {
+function queueLines({ queue }: Health, writer: string | null): string[] {
   const ready = queue.filter(({ state }) => state === "ready").reduce((sum, { count }) => sum + count, 0);
-  return ready > 0 ? [`  ${ready} requests wait for the next run`] : [];
+  if (ready === 0) return [];
+  const waits = ready === 1 ? "1 request waits" : `${ready} requests wait`;
+  return [`  ${waits} for ${writer ? "a turn" : "the next run"}`];
 }
 
 function budgetLine({ limit, remaining, waitMs }: BudgetView): string {

@@ -84,6 +84,17 @@ describe("status", () => {
     expect(stdout).toContain("! events: 1 waits, the oldest came 1h 01m ago");
   });
 
+  test("says what the requests in the queue wait for", async () => {
+    const company = await mirrored();
+    const add = `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq)
+      VALUES ('clients', ?, 'detail', 0, 0, 'clients.updated', 1)`;
+    write(company, add, ["id:1"]);
+    expect((await status(company)).stdout).toContain("  1 request waits for the next run\n");
+    write(company, add, ["id:2"]);
+    listening(company);
+    expect((await status(company)).stdout).toContain("  2 requests wait for a turn\n");
+  });
+
   test("events that nobody knows or can read are told, and make nothing less whole", async () => {
     const company = await mirrored();
     arrived(company, "a", 1_000, "unknown");
