@@ -35,6 +35,8 @@ export interface CommandContext {
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Does `work` while showing how it stands. */
   readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
+  /** Does `work` while a terminal shows these lines. */
+  readonly showing: <T>(read: () => readonly string[], work: () => Promise<T>) => Promise<T>;
 }
 
 /** A remote system as the composition root knows it. */

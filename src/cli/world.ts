@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { secretTexts } from "../config/companies.ts";
 import { loadConfig, type LoadedConfig } from "../config/load.ts";
-import { withProgress } from "../observe/progress.ts";
+import { withLines, withProgress } from "../observe/progress.ts";
 import type { OutputStream } from "../observe/screen.ts";
 import type { Command, CommandContext, Connector } from "./command.ts";
 import type { Globals } from "./globals.ts";
@@ -65,6 +65,7 @@ export function createContext(
     keepSecret: (secrets) => voice.redaction.add(secrets),
     ask: ask && ((question) => ask(question, signal)),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
+    showing: (read, work) => withLines({ screen, clock }, read, work),
   };
 }
 

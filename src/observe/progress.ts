@@ -32,6 +32,29 @@ export async function withProgress<T>(
   }
 }
 
+/** The same for work that a line or two tell of; without a terminal it says nothing on its way. */
+export async function withLines<T>(
+  { screen, clock, drawEveryMs = 200 }: Pick<ProgressOptions, "screen" | "clock" | "drawEveryMs">,
+  read: () => readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const end = new AbortController();
+  const drawing = async () => {
+    while (screen.live && !end.signal.aborted) {
+      await clock.sleep(drawEveryMs, end.signal);
+      if (!end.signal.aborted) screen.block(read().map((line) => line.slice(0, screen.columns - 1)));
+    }
+  };
+  const watching = drawing();
+  try {
+    return await work();
+  } finally {
+    end.abort();
+    await watching;
+    screen.close();
+  }
+}
+
 async function draw(
   { screen, clock, colour, drawEveryMs = 200 }: ProgressOptions,
   read: () => readonly ProgressView[],

@@ -1,7 +1,7 @@
 import type { Manifest } from "../connector/manifest.ts";
 import type { ReportType, ReportView } from "../connector/report-view.ts";
 import type { Resource } from "../connector/resource.ts";
-import { planTable, type Column, type ColumnScalar, type RowPlan } from "./columns.ts";
+import { planTable, type Column, type ColumnScalar, type RowPlan, type TablePlan } from "./columns.ts";
 import { quoted } from "./compiler.ts";
 import { restoreGrowth } from "./growth.ts";
 import type { Db } from "./sqlite.ts";
@@ -39,7 +39,7 @@ export interface SnapshotTable {
 /** The default of amounts; exports widen it where a value needs more. */
 const decimalType = "DECIMAL(18,6)";
 
-export const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportType>> = {
+const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportType>> = {
   integer: "INTEGER",
   boolean: "BOOLEAN",
   decimal: decimalType,
@@ -48,6 +48,16 @@ export const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportTy
   timestamp: "TIMESTAMP",
   json: "TEXT",
 };
+
+/** What the connector alone knows of a snapshot: without columns that grew. */
+export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
+  const tables = manifest.resources.flatMap((resource) =>
+    describeTables(resource, planTable(resource), ({ scalar }) =>
+      scalar === "any" ? "TEXT" : reportTypes[scalar],
+    ),
+  );
+  return [...tables, ...(manifest.views ?? []).map(viewTable)];
+}
 
 /** Everything that the mirror attached as `schema` shows, parents first as far as the connector's order has it. */
 export function snapshotTables(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
@@ -58,9 +68,15 @@ export function snapshotTables(db: Db, schema: string, manifest: Manifest): Snap
 function tablesOf(db: Db, schema: string, resource: Resource): SnapshotTable[] {
   const plan = planTable(resource);
   restoreGrowth(db, plan);
+  return describeTables(resource, plan, (column, table) => typeOf(db, schema, table, column));
+}
+
+type TypeOf = (column: Column, table: string) => ReportType;
+
+function describeTables(resource: Resource, plan: TablePlan, typeIn: TypeOf): SnapshotTable[] {
   const { title, name } = resource;
   const id = keyColumn("id", "The record's id in the service.");
-  const data = columnsOf(db, schema, name, plan).filter((column) => column.name !== "id");
+  const data = columnsOf(name, plan, typeIn).filter((column) => column.name !== "id");
   const main: SnapshotTable = {
     name,
     kind: "table",
@@ -79,7 +95,7 @@ function tablesOf(db: Db, schema: string, resource: Resource): SnapshotTable[] {
       kind: "child",
       title: `${title}: ${child.field}`,
       doc: resource.fields[child.field]?.doc ?? null,
-      columns: [parentKey, position, ...columnsOf(db, schema, child.table, child)],
+      columns: [parentKey, position, ...columnsOf(child.table, child, typeIn)],
       primaryKey: [child.parentKey, "position"],
       parent: name,
       view: null,
@@ -92,10 +108,10 @@ function keyColumn(name: string, doc: string, references: string | null = null):
   return { name, type: "INTEGER", scalar: "integer", nullable: false, references, doc, values: null };
 }
 
-function columnsOf(db: Db, schema: string, table: string, plan: RowPlan): SnapshotColumn[] {
+function columnsOf(table: string, plan: RowPlan, typeIn: TypeOf): SnapshotColumn[] {
   return plan.columns.map((column) => ({
     name: column.name,
-    type: typeOf(db, schema, table, column),
+    type: typeIn(column, table),
     scalar: column.scalar,
     nullable: true,
     references: column.references ?? null,

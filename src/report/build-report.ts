@@ -1,0 +1,78 @@
+import { quoted } from "../store/compiler.ts";
+import type { SnapshotTable } from "../store/snapshot-tables.ts";
+import type { Db } from "../store/sqlite.ts";
+import { applicationId, userVersion } from "./report-file.ts";
+import { indexSql, inSchema, isDay, tableSql, viewSql, type Layout } from "./layout.ts";
+import { breathe, copyRows, type Manners } from "./slices.ts";
+
+/** Fills the empty database attached as `report` from the snapshot of this connection. */
+export async function buildReport(db: Db, layout: Layout, manners: Manners): Promise<void> {
+  db.pragma(`report.application_id = ${applicationId}`);
+  db.pragma(`report.user_version = ${userVersion}`);
+  let rows = 0;
+  for (const table of layout.tables) {
+    if (table.kind === "about")
+      db.exec(
+        inSchema(
+          "report",
+          tableSql(table, () => false),
+        ),
+      );
+    else rows += await buildTable(db, layout, table, manners, rows);
+  }
+  for (const view of layout.views) db.exec(inSchema("report", viewSql(view)));
+}
+
+async function buildTable(
+  db: Db,
+  layout: Layout,
+  table: SnapshotTable,
+  manners: Manners,
+  before: number,
+): Promise<number> {
+  const rows = await fillTable(db, layout, table, manners, before, new Set());
+  const odd = oddDays(db, table);
+  if (odd.size === 0) return rows;
+  db.exec(`DROP TABLE report.${quoted(table.name)}`);
+  return fillTable(db, layout, table, manners, before, odd);
+}
+
+async function fillTable(
+  db: Db,
+  layout: Layout,
+  table: SnapshotTable,
+  manners: Manners,
+  before: number,
+  texts: ReadonlySet<string>,
+): Promise<number> {
+  manners.onStep({ table: table.name, rows: before });
+  db.exec(
+    inSchema(
+      "report",
+      tableSql(table, () => true, texts),
+    ),
+  );
+  const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(db, table, manners, before);
+  for (const column of layout.indexes.get(table.name) ?? []) {
+    if (rows > 0) await breathe(manners);
+    db.exec(indexSql("report", table.name, column));
+  }
+  return rows;
+}
+
+function copyTombstones(db: Db): number {
+  return db.prepare("INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records").run().changes;
+}
+
+/**
+ * A day that looks like a number ("20260101") would become one in a column declared DATE. Numbers stand
+ * before texts in an index, so the smallest value tells whether there is any: such a column is TEXT.
+ */
+export function oddDays(db: Db, table: SnapshotTable): Set<string> {
+  const days = table.columns.filter(({ type }) => isDay(type)).map(({ name }) => name);
+  const isOdd = (name: string) => {
+    const sql = `SELECT typeof(min(${quoted(name)})) FROM report.${quoted(table.name)}`;
+    return ["integer", "real"].includes(db.prepare(sql).pluck().get() as string);
+  };
+  return new Set(days.filter(isOdd));
+}
