@@ -51,7 +51,13 @@ export const manifest: Manifest = Object.freeze({
     contactActivityLogs,
   ],
   events,
-  cascades: [{ resource: "business_case_statuses", dependent: "business_cases", column: "status_id" }],
+  cascades: [
+    { resource: "business_case_statuses", dependent: "business_cases", column: "status_id" },
+    { resource: "clients", dependent: "business_cases", column: "client_id" },
+    { resource: "suppliers", dependent: "business_cases", column: "supplier_id" },
+  ],
+  // What is left to pay of an invoice follows its credit notes.
+  ripples: [{ resource: "credit_notes", column: "invoice_id", reaches: "invoices" }],
   identity: {
     resource: "company",
     nameField: "name",

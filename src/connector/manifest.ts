@@ -35,6 +35,14 @@ export interface SubscriptionOperations {
   readonly delete: Operation;
 }
 
+/** What happens to a record of `resource` changes another one, too, and nobody is told of that. */
+export interface Ripple {
+  readonly resource: string;
+  /** Its column that holds the other's id. */
+  readonly column: string;
+  readonly reaches: string;
+}
+
 /** A remote system: its limits, its resources and what its events mean. Data, no behaviour. */
 export interface Manifest {
   readonly name: string;
@@ -47,6 +55,7 @@ export interface Manifest {
   readonly resources: readonly Resource[];
   readonly events: readonly EventRule[];
   readonly cascades: readonly Cascade[];
+  readonly ripples?: readonly Ripple[];
   readonly identity: {
     /** The resource whose record names the company of the token, and that name's field. */
     readonly resource: string;

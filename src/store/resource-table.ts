@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
 import type { Resource } from "../connector/resource.ts";
+import { agree } from "../json/agree.ts";
 import type { JsonObject, JsonValue } from "../json/literal.ts";
 import { parseLossless } from "../json/parse.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -123,7 +124,7 @@ export class ResourceTable {
       this.remember(reading, id);
       return "quarantined";
     }
-    if (fence && fence.gone === 0 && fence.source !== source && this.holds(id, row, over)) {
+    if (fence && fence.gone === 0 && fence.source !== source && this.holds(id, row, text, over)) {
       if (source === "list") this.statements.setListedSha.run(sha, id);
       return this.confirm(reading, id, source, listed, fence, row);
     }
@@ -268,12 +269,16 @@ export class ResourceTable {
     );
   }
 
-  /** Does the mirror already hold exactly this? For answers written otherwise by another route. */
-  private holds(id: RecordId, row: Row, over: Overrides): boolean {
+  /**
+   * Does the mirror already hold exactly this? For answers written otherwise by another route. What no column
+   * shows counts, too: the label of something nested.
+   */
+  private holds(id: RecordId, row: Row, text: string, over: Overrides): boolean {
     const stored = this.storedRow(id);
     if (!stored) return false;
     const sameCells = keyOf(this.dataCells(stored, over)) === keyOf(this.dataCells(row, over));
-    return sameCells && keyOf(stored.children) === keyOf(row.children);
+    if (!sameCells || keyOf(stored.children) !== keyOf(row.children)) return false;
+    return agree(parseLossless(this.statements.selectRaw.get(id) as string), parseLossless(text));
   }
 
   /** From the record's JSON; null when an earlier version took values that are odd today. */

@@ -5,13 +5,7 @@ import type { Reading } from "../store/reading.ts";
 import { recordTarget, type Work } from "../work/item.ts";
 import { canaryReason } from "./events.ts";
 import { retryDelayMs } from "./limits.ts";
-import type { Session } from "./session.ts";
-
-/** Who was asked, one after the other, whether a route answers at all. */
-export interface CanaryTrial {
-  readonly asked: RecordId[];
-  readonly sinceMs: number;
-}
+import type { CanaryTrial, Session } from "./session.ts";
 
 const mostCanaries = 3;
 /** Nobody is asked again so soon after all of them answered 404. */

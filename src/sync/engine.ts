@@ -59,12 +59,14 @@ export class Engine {
     const ring = () => this.bell.ring();
     const ends = [signal, this.options.closed];
     for (const end of ends) end.addEventListener("abort", ring);
+    const unwatch = this.session.queue.watch(ring);
     try {
       await this.work(signal);
     } catch (error) {
       this.end(error);
     } finally {
       await Promise.allSettled(this.active);
+      unwatch();
       for (const end of ends) end.removeEventListener("abort", ring);
     }
     if (this.fatal) throw this.fatal;
@@ -91,9 +93,11 @@ export class Engine {
     const { clock } = this.session;
     const over = new AbortController();
     const waitMs = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
-    void clock.sleep(waitMs, over.signal).then(() => {
+    const sleep = async () => {
+      await clock.sleep(waitMs, over.signal);
       if (!over.signal.aborted) this.bell.ring();
-    });
+    };
+    void sleep();
     await this.bell.wait();
     over.abort();
   }

@@ -9,7 +9,6 @@ import type { Parents } from "../store/parents.ts";
 import type { Runs } from "../store/runs.ts";
 import type { Inbox } from "../webhook/inbox.ts";
 import type { LaneShare, Queue } from "../work/queue.ts";
-import type { CanaryTrial } from "./canaries.ts";
 import { massDeleteLimit } from "./limits.ts";
 import type { Tally } from "./tally.ts";
 
@@ -25,6 +24,12 @@ export interface Removals {
 export interface RouteProofs {
   has(resource: string): boolean;
   add(resource: string): void;
+}
+
+/** Who was asked, one after the other, whether a route answers at all. */
+export interface CanaryTrial {
+  readonly asked: RecordId[];
+  readonly sinceMs: number;
 }
 
 /** What every part of one run shares; the tender of events is a run without an end. */

@@ -9,7 +9,7 @@ import { isOfEvent, settleEvents } from "./events.ts";
 import type { Consequence } from "./failure.ts";
 import { verdictOnGone } from "./gone.ts";
 import { retryDelayMs, smallerPages } from "./limits.ts";
-import { askOwner } from "./owners.ts";
+import { askReached } from "./reached.ts";
 import { removeRecord } from "./remove.ts";
 import { mayRemove, type Session } from "./session.ts";
 import { holdMassDelete } from "./settle.ts";
@@ -81,7 +81,7 @@ function takeGone(session: Session, resource: Resource, work: Work, reading: Rea
   if (!removeRecord(session, resource, id, reading)) return;
   queue.done(work, reading.sentSeq);
   settleEvents(session, work, reading, wasLive ? "deleted" : "absent");
-  if (wasLive && isOfEvent(manifest, work)) askOwner(session, resource, id, reading);
+  if (wasLive && isOfEvent(manifest, work)) askReached(session, resource, id, reading);
 }
 
 function askParent(session: Session, work: Work, error: unknown, reading: Reading): void {

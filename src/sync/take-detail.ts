@@ -9,7 +9,7 @@ import type { Work } from "../work/item.ts";
 import { proveRoute } from "./canaries.ts";
 import { isNews, settleEvents } from "./events.ts";
 import { keepNameless } from "./nameless.ts";
-import { askOwner } from "./owners.ts";
+import { askReached } from "./reached.ts";
 import { readAgain } from "./read-again.ts";
 import { ownedBy, removeRecord } from "./remove.ts";
 import { applyCounted, type Session } from "./session.ts";
@@ -34,7 +34,7 @@ export function takeDetail(
     if (fate !== "quarantined") takeOwned(session, resource, id, slice, reading);
     session.queue.done(work, reading.sentSeq);
     settleEvents(session, work, reading, fate);
-    if (isNews(session.manifest, work, fate)) askOwner(session, resource, id, reading);
+    if (isNews(session.manifest, work, fate)) askReached(session, resource, id, reading);
   });
 }
 

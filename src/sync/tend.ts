@@ -1,30 +1,15 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Random } from "../base/random.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { Transport } from "../connector/transport.ts";
-import type { Mirror } from "../store/mirror.ts";
 import { databaseError } from "../store/sqlite.ts";
-import type { Queue } from "../work/queue.ts";
 import { Engine } from "./engine.ts";
 import { identify, rememberIdentity } from "./identify.ts";
 import type { Session } from "./session.ts";
 import { stopSignal } from "./stop-signal.ts";
 import { Tally } from "./tally.ts";
 import { TenderCourse } from "./tender-course.ts";
-import { tenderSession } from "./tender-session.ts";
+import { tenderSession, type TenderParts } from "./tender-session.ts";
 import { TenderStory, type TenderState } from "./tender-state.ts";
 
-/** The parts that one company's tender works with; mirror, queue and transport are its station's. */
-export interface TenderParts {
-  readonly mirror: Mirror;
-  readonly queue: Queue;
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly token: string;
-}
+export type { TenderParts };
 
 export interface TenderOptions {
   readonly resources: readonly Resource[];
@@ -111,7 +96,7 @@ class Tending {
       return 0;
     } catch (thrown) {
       if (this.ending.aborted) return 0;
-      return this.story.fails(databaseError(this.parts.mirror.db.name, thrown));
+      return this.story.impeded(databaseError(this.parts.mirror.db.name, thrown));
     }
   }
 

@@ -1,13 +1,29 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
 import type { Resource } from "../connector/resource.ts";
+import type { Transport } from "../connector/transport.ts";
 import { Listings } from "../store/listings.ts";
+import type { Mirror } from "../store/mirror.ts";
 import { Parents } from "../store/parents.ts";
 import { Runs } from "../store/runs.ts";
 import { Inbox } from "../webhook/inbox.ts";
+import type { Queue } from "../work/queue.ts";
 import { dailyRemovals } from "./removals.ts";
 import { lateRouteProofs } from "./route-proofs.ts";
 import type { Session } from "./session.ts";
 import type { Tally } from "./tally.ts";
-import type { TenderParts } from "./tend.ts";
+
+/** The parts that one company's tender works with; mirror, queue and transport are its station's. */
+export interface TenderParts {
+  readonly mirror: Mirror;
+  readonly queue: Queue;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly token: string;
+}
 
 /** A run without lists and without an end: what it knows of the service grows old instead. */
 export function tenderSession(parts: TenderParts, resources: readonly Resource[], tally: Tally): Session {

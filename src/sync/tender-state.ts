@@ -26,14 +26,8 @@ export function pauseMs(impediment: Impediment, failures: number): number {
 /** Pure: what an error says of the way to the service. */
 export function impedimentOf(error: unknown): Impediment {
   if (!(error instanceof MirrorError)) return "unavailable";
-  switch (error.kind) {
-    case "unauthenticated":
-    case "identity":
-    case "database":
-      return error.kind;
-    default:
-      return "unavailable";
-  }
+  const { kind } = error;
+  return kind === "unauthenticated" || kind === "identity" || kind === "database" ? kind : "unavailable";
 }
 
 const words: Readonly<Record<Impediment, string>> = {
@@ -74,7 +68,7 @@ export class TenderStory {
   }
 
   /** Gives how long to pause. */
-  fails(error: unknown): number {
+  impeded(error: unknown): number {
     const impediment = impedimentOf(error);
     const same = this.current.state === impediment;
     this.failures = same || this.current.state === "starting" ? this.failures + 1 : 1;

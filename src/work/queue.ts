@@ -26,6 +26,7 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
 export class Queue {
   private readonly db: Db;
   private readonly leased = new Set<number>();
+  private readonly watchers = new Set<() => void>();
   private readonly insert: Statement;
   private readonly insertLook: Statement;
   private readonly remove: Statement;
@@ -77,6 +78,17 @@ export class Queue {
       payload,
       work.dirtySeq,
     );
+    this.tellWatchers();
+  }
+
+  /** Told when rows may have become due, before they are committed. Returns what ends it. */
+  watch(watcher: () => void): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  private tellWatchers(): void {
+    for (const tell of this.watchers) tell();
   }
 
   /** Another look at a record, later; one that is to be read anyway needs none. */
@@ -136,6 +148,7 @@ export class Queue {
     this.db
       .prepare("UPDATE _work SET due_ms = 0 WHERE resource = ? AND state = 'ready' AND error = ?")
       .run(resource, why);
+    this.tellWatchers();
   }
 
   /** Takes a resource's rows of these lanes out of this run; a later run brings them back. */

@@ -178,6 +178,17 @@ describe("lists of full records beside details", () => {
     expect(allChanges(mirror)).toHaveLength(1);
   });
 
+  test("a nested label that no column shows is an update: the JSON is the service's, too", async () => {
+    const mirror = await openShop();
+    const coloured = (label: string) => ({ ...order(1), colour: { id: 3, label } });
+    put(mirror, "orders", coloured("red"), { source: "detail" });
+    expect(put(mirror, "orders", coloured("rot"))).toBe("updated");
+    expect(put(mirror, "orders", coloured("rot"))).toBe("unchanged");
+    expect(rows(mirror, "SELECT json FROM _raw WHERE resource = 'orders'")).toEqual([
+      { json: JSON.stringify(coloured("rot")) },
+    ]);
+  });
+
   test("a list that lacks what the detail had is an update: lists of full records are the truth too", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "A", { score: 1 }), { source: "detail" });

@@ -118,7 +118,7 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
   }
 }
 
-const defaultRun: RunOptions = {
+export const defaultRun: RunOptions = {
   resources: manifest.resources,
   full: false,
   allowMassDelete: false,
@@ -129,11 +129,11 @@ const defaultRun: RunOptions = {
   signal: new AbortController().signal,
 };
 
-function resourcesNamed(names: readonly string[] | undefined) {
+export function resourcesNamed(names: readonly string[] | undefined) {
   return names ? manifest.resources.filter((resource) => names.includes(resource.name)) : manifest.resources;
 }
 
-function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
+export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
   const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
   const governor = options.governor ?? aGovernor(systemClock);
   return createHttp({
@@ -173,7 +173,7 @@ export function hastyClock(startAtMs: number = Date.now()): Clock {
   };
 }
 
-function loggingTo(said: string[]): Log {
+export function loggingTo(said: string[]): Log {
   const line = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
     void said.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`);
   return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
