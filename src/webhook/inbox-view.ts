@@ -50,20 +50,22 @@ export class InboxView {
   }
 
   /** The latest first. */
-  list({ eventId, state, type, resource, since, most }: InboxFilter): InboxRow[] {
+  list(filter: InboxFilter): InboxRow[] {
     if (!this.present) return [];
+    const { eventId = null, state = null, type = null, resource = null, since = "", most } = filter;
     const rows = this.db
       .prepare(
         `SELECT i.event_id, i.type, i.resource_type, i.resource_id, i.occurred_at, i.received_at, i.state, i.resource,
            i.target, i.settled_at, i.outcome, i.request_id, i.problem,
            w.state AS work_state, w.error AS work_error, w.attempts AS work_attempts
          FROM _inbox i LEFT JOIN _work w ON i.state = 'waiting' AND w.resource = i.resource AND w.target = i.target
-         WHERE (?1 IS NULL OR i.event_id = ?1) AND (?2 IS NULL OR i.state = ?2) AND (?3 IS NULL OR i.type = ?3)
-           AND (?4 IS NULL OR i.resource = ?4) AND i.received_at >= coalesce(?5, '')
-         ORDER BY i.received_at DESC, i.rowid DESC LIMIT ?6`,
+         WHERE (@eventId IS NULL OR i.event_id = @eventId) AND (@state IS NULL OR i.state = @state)
+           AND (@type IS NULL OR i.type = @type) AND (@resource IS NULL OR i.resource = @resource)
+           AND i.received_at >= @since
+         ORDER BY i.received_at DESC, i.rowid DESC LIMIT @most`,
       )
       .safeIntegers(true)
-      .all(eventId ?? null, state ?? null, type ?? null, resource ?? null, since ?? null, most);
+      .all({ eventId, state, type, resource, since, most });
     return (rows as Row[]).map(rowOf);
   }
 
