@@ -171,7 +171,7 @@ function opened(server: Server, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) =>
       reject(
-        new MirrorError("usage", `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
+        new MirrorError("network", `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
           hint: "Another program may use the port; choose one with serve.listen.",
           cause: error,
         }),

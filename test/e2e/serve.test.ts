@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { endOf, jsonLines } from "../support/cli.ts";
+import { aCompany, type Company } from "../support/company.ts";
+import { expectEqual } from "../support/equal.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  inMirror,
+  serve,
+  startIn,
+  wholeRuns,
+  writeServeConfig,
+} from "../support/serve.ts";
+
+function someClient(company: Company): number {
+  return Number(inMirror(company, "SELECT min(id) FROM clients"));
+}
+
+describe("serve", () => {
+  test("makes the mirror by itself, is ready then, and reads what an event tells within moments", async () => {
+    const company = await aCompany();
+    writeServeConfig(company);
+    const daemon = await serve(company);
+    expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+    await eventually(() => wholeRuns(company) === 1, "a first whole run");
+    expectEqual(company);
+    await eventually(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, "ready");
+    const id = someClient(company);
+    company.sandbox.control.alter("clients", id, { name: "Told by an event" });
+    expect(await deliver(daemon, eventAbout("clients.updated", "client", id))).toBe(204);
+    await eventually(
+      () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Told by an event",
+      "the client's new name",
+    );
+    const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+    expect(metrics).toMatch(/deliveries_total\{company="acme",result="stored"\} 1/);
+    const { code, stdout } = await daemon.end("SIGTERM");
+    expect(code).toBe(0);
+    expect(jsonLines(stdout)).toEqual([{ url: daemon.url, pid: daemon.child.pid, companies: ["acme"] }]);
+    expect(inMirror(company, "SELECT ended FROM _receiver")).toBe("drained");
+  });
+
+  test("I6: killed after its 2xx, it has the event after a restart, and reads it without being told again", async () => {
+    const company = await aCompany();
+    writeServeConfig(company);
+    const first = await serve(company);
+    await eventually(() => wholeRuns(company) === 1, "a first whole run");
+    company.proxy.obstruct(() => "hang");
+    const id = someClient(company);
+    company.sandbox.control.alter("clients", id, { name: "Survives" });
+    expect(await deliver(first, eventAbout("clients.updated", "client", id))).toBe(204);
+    await first.end("SIGKILL");
+    company.recover();
+    const second = await serve(company);
+    await eventually(
+      () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Survives",
+      "the client's new name",
+    );
+    expect(wholeRuns(company)).toBe(1);
+    await second.end("SIGTERM");
+    expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(1);
+  });
+
+  test("a signal in the middle of its first run and of deliveries: what was answered is kept, the run goes on later", async () => {
+    const company = await aCompany({ latencyMs: 15 });
+    writeServeConfig(company);
+    const first = await serve(company);
+    await eventually(() => Number(inMirror(company, "SELECT count(*) FROM invoices")) > 0, "some invoices");
+    const sent = Array.from({ length: 20 }, (_, n) => eventAbout("clients.updated", "client", n + 1));
+    const answers = Promise.all(sent.map((event) => deliver(first, event).catch(() => 0)));
+    expect(await deliver(first, eventAbout("clients.updated", "client", 1))).toBe(204);
+    const { code } = await first.end("SIGTERM");
+    expect(code).toBe(0);
+    const statuses = await answers;
+    expect(statuses).toContain(204);
+    for (const [n, { id }] of sent.entries())
+      if (statuses[n] === 204)
+        expect(inMirror(company, "SELECT 1 FROM _inbox WHERE event_id = ?", id)).toBe(1);
+    expect(wholeRuns(company)).toBe(0);
+    const second = await serve(company);
+    await eventually(() => wholeRuns(company) === 1, "the run gone on with");
+    expect(inMirror(company, "SELECT resumes FROM _runs ORDER BY id DESC LIMIT 1")).not.toBeNull();
+    await second.end("SIGINT").then((ended) => expect(ended.code).toBe(130));
+    expectEqual(company);
+  });
+
+  test("receives from the start while the service is away or refuses the token, says so, and catches up by itself", async () => {
+    const company = await aCompany();
+    writeServeConfig(company);
+    const unauthenticated = { status: 401, headers: {}, body: Buffer.from('{"message":"Unauthenticated."}') };
+    company.proxy.obstruct(() => unauthenticated);
+    const daemon = await serve(company);
+    await eventually(
+      () => inMirror(company, "SELECT 1 FROM _meta WHERE value LIKE '%unauthenticated%'") === 1,
+      "noted",
+    );
+    expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+    const ready = await fetch(`${daemon.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ companies: { acme: { service: "unauthenticated" } } });
+    expect(wholeRuns(company)).toBe(0);
+    await daemon.end("SIGTERM");
+    company.recover();
+    const later = await serve(company);
+    await eventually(() => wholeRuns(company) === 1, "a whole run");
+    await later.end("SIGTERM");
+    expectEqual(company);
+  });
+
+  test("a taken port is told before anything is locked or written", async () => {
+    const company = await aCompany();
+    writeServeConfig(company);
+    const port = new URL(company.proxy.baseUrl).port;
+    const { code, stderr } = await endOf(startIn(company, ["serve", "--listen", `127.0.0.1:${port}`]));
+    expect(code).toBe(1);
+    expect(jsonLines(stderr).at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining(port) });
+    expect(inMirror(company, "SELECT 1")).toBeNull();
+  });
+
+  test("a pattern that is none is a mistake in the config", async () => {
+    const company = await aCompany();
+    writeServeConfig(company, 'schedule: { sync: "99 2 * * *" }');
+    const { code, stderr } = await endOf(startIn(company, ["serve", "--listen", "127.0.0.1:0"]));
+    expect(code).toBe(2);
+    expect(stderr).toContain("99 2 * * *");
+  });
+});

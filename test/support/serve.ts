@@ -1,0 +1,149 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createHmac, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished, vi } from "vitest";
+import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events.ts";
+import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
+import { look } from "./compare.ts";
+import type { Company } from "./company.ts";
+
+const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export const secret = "whsec_acme_0123456789";
+
+export interface ServedCompany {
+  readonly name: string;
+  readonly token: string;
+  readonly secrets?: readonly string[];
+}
+
+/** Writes config.yaml beside the mirror; one company, `acme`, unless there are others. */
+export function writeServeConfig(
+  company: Company,
+  more = "",
+  companies: readonly ServedCompany[] = [{ name: "acme", token: company.sandbox.token }],
+): void {
+  const entries = companies.map(
+    ({ name, token, secrets = [secret] }) =>
+      `  ${name}: { token: ${token}, webhook: { secrets: ${JSON.stringify(secrets)} } }`,
+  );
+  const lines = [`base_url: ${company.proxy.baseUrl}`, `data_dir: .`, "companies:", ...entries, more];
+  writeFileSync(path.join(company.folder, "config.yaml"), lines.join("\n"));
+}
+
+/** The real program, in the company's folder; killed after 40 s whatever it does. */
+export function startIn(company: Company, args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: company.folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 40_000,
+    killSignal: "SIGKILL",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+export interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** Lines of its log so far. */
+  said(): Record<string, unknown>[];
+  /** Has it said that? */
+  heard(message: string): boolean;
+  until(message: string): Promise<void>;
+  /** Sends the signal and waits for the end. */
+  end(signal: NodeJS.Signals): Promise<Ended>;
+  readonly ended: Promise<Ended>;
+}
+
+/** `serve` as a process of its own on a free port, once it answers. */
+export async function serve(company: Company, args: readonly string[] = []): Promise<Served> {
+  const child = startIn(company, ["serve", "--json", "--listen", "127.0.0.1:0", ...args]);
+  let stderr = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const ended = endOf(child);
+  const line = await Promise.race([firstLine(child), ended.then(() => null)]);
+  if (line === null) throw new Error(`serve ended: ${stderr}`);
+  const { url } = JSON.parse(line) as { readonly url: string };
+  const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1));
+  const heard = (message: string) => said().some(({ msg }) => String(msg).includes(message));
+  const until = (message: string) => eventually(() => heard(message), `"${message}" in ${stderr}`);
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return { child, url, said, heard, until, end, ended };
+}
+
+/** Waits for it, for 15 s at most. */
+export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if (!(await isSo())) throw new Error(`still not so: ${what}`);
+    },
+    { timeout: 15_000, interval: 20 },
+  );
+}
+
+/** A child process is over. */
+export async function gone(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+export interface DeliverOptions {
+  readonly to?: string;
+  readonly secret?: string;
+}
+
+/** One delivery as the service would send it; gives the status. */
+export async function deliver(
+  { url }: Pick<Served, "url">,
+  event: SandboxEvent,
+  { to = "acme", secret: key = secret }: DeliverOptions = {},
+): Promise<number> {
+  const body = JSON.stringify(event);
+  const answer = await fetch(`${url}/webhooks/${to}`, {
+    method: "POST",
+    body,
+    headers: {
+      "content-type": "application/json",
+      "webhook-id": event.id,
+      "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+      "webhook-signature": createHmac("sha256", key).update(body).digest("hex"),
+    },
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+export function eventAbout(type: string, resourceType: string, id: number): SandboxEvent {
+  return {
+    id: `evt_${randomUUID()}`,
+    type,
+    occurredAt: new Date().toISOString(),
+    resource: { type: resourceType, id },
+  };
+}
+
+/** What the mirror file holds; null where there is no such table yet. */
+export function inMirror(company: Company, sql: string, ...values: unknown[]): unknown {
+  try {
+    return look(company.file, (db) =>
+      db
+        .prepare(sql)
+        .pluck()
+        .get(...values),
+    );
+  } catch {
+    return null;
+  }
+}
+
+/** A run that read everything is in the books. */
+export function wholeRuns(company: Company): number {
+  return Number(inMirror(company, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") ?? 0);
+}
