@@ -1,0 +1,143 @@
+import { request } from "node:http";
+import { describe, expect, test } from "vitest";
+import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { playCommand } from "../support/cli.ts";
+import { openSandbox, type Dict } from "../support/sandbox.ts";
+import { openSink } from "../support/webhook-sink.ts";
+
+async function opened() {
+  const sink = await openSink();
+  const sandbox = await openSandbox({ webhooks: [{ url: sink.url }] });
+  return { sandbox, sink };
+}
+
+async function ask({ port }: Sandbox, method: string, path: string, input?: unknown) {
+  const body = input === undefined ? null : JSON.stringify(input);
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, body });
+  const text = await response.text();
+  return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Dict };
+}
+
+describe("the side door", () => {
+  test("triggers, and tells what became of the deliveries; the API counts and logs nothing of it", async () => {
+    const { sandbox, sink } = await opened();
+    const { status, json } = await ask(sandbox, "POST", "/sandbox/trigger", { event: "clients.updated" });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      event: "clients.updated",
+      forged: false,
+      events: [{ id: expect.any(String) }],
+    });
+    expect(json["deliveries"]).toMatchObject([{ outcome: "delivered", status: 204, attempt: 1 }]);
+    expect(sink.received).toHaveLength(1);
+    expect(sandbox.requests()).toEqual([]);
+    const told = await ask(sandbox, "GET", "/sandbox/deliveries");
+    expect(told.json).toEqual({ pending: 0, attempts: json["deliveries"] });
+  });
+
+  test("refuses what cannot be done, each in its own way", async () => {
+    const { sandbox } = await opened();
+    const asked = async (input: unknown) => (await ask(sandbox, "POST", "/sandbox/trigger", input)).status;
+    expect(await asked({ event: "client.updated" })).toBe(422);
+    expect(await asked({})).toBe(422);
+    expect(await asked({ event: "clients.updated", id: 999_999 })).toBe(409);
+    expect((await ask(sandbox, "POST", "/sandbox/nothing", {})).status).toBe(404);
+    expect((await ask(sandbox, "GET", "/sandbox/tick")).status).toBe(404);
+    expect((await ask(sandbox, "GET", "/sandbox/trigger")).status).toBe(404);
+    expect(sandbox.control.failures()).toEqual([]);
+  });
+
+  test("is closed to those who call this machine by another name", async () => {
+    const { sandbox } = await opened();
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { host: "sandbox.example.com" };
+      const target = { port: sandbox.port, host: "127.0.0.1", path: "/sandbox/deliveries", headers };
+      request(target, (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+    expect(status).toBe(404);
+    expect(sandbox.requests()).toHaveLength(1);
+  });
+
+  test("one working day at a time; it can be watched and ended", async () => {
+    const { sandbox } = await opened();
+    const day = { changes: 50, durationMs: 60_000 };
+    expect((await ask(sandbox, "POST", "/sandbox/tick", day)).status).toBe(202);
+    expect((await ask(sandbox, "POST", "/sandbox/tick", day)).status).toBe(409);
+    expect((await ask(sandbox, "GET", "/sandbox/tick")).json).toMatchObject({ of: 50, ended: false });
+    expect((await ask(sandbox, "DELETE", "/sandbox/tick")).status).toBe(204);
+    expect((await ask(sandbox, "GET", "/sandbox/tick")).json).toMatchObject({ of: 50, ended: true });
+    expect((await ask(sandbox, "POST", "/sandbox/tick", { ...day, durationMs: 0 })).status).toBe(202);
+  });
+});
+
+const trigger = (sandbox: Sandbox, ...args: string[]) =>
+  playCommand(["sandbox", "trigger", ...args, "--port", String(sandbox.port)]);
+
+describe("sandbox trigger", () => {
+  test("prints what was done and what became of it", async () => {
+    const { sandbox } = await opened();
+    const { code, stdout } = await trigger(sandbox, "invoices.paid");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^invoices \d+: paid\n/);
+    expect(stdout).toMatch(/document-payments\.created {2}documentPayment \d+ {2}evt_\w+ {2}delivered: sub/);
+    expect(stdout).toMatch(/invoices\.paid {2}invoice \d+ {2}evt_\w+ {2}delivered: .* \(attempt 1, 204\)/);
+  });
+
+  test("with --json, --id and --forge, by URL", async () => {
+    const { sandbox } = await opened();
+    const args = ["--json", "sandbox", "trigger", "clients.deleted", "--id", "101", "--forge"];
+    const { code, stdout } = await playCommand([...args, "--url", sandbox.url]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ event: "clients.deleted", id: 101, forged: true });
+    expect(sandbox.control.snapshot().get("clients")?.has(101)).toBe(true);
+  });
+
+  test("exits 1 for what did not arrive or is against the rules, 2 for what was written wrong", async () => {
+    const { sandbox, sink } = await opened();
+    sink.treat(500);
+    const failed = await trigger(sandbox, "clients.updated");
+    expect(failed.code).toBe(1);
+    expect(failed.stdout).toContain("retry: subscription");
+    expect((await trigger(sandbox, "clients.updated", "--id", "99999")).code).toBe(1);
+    expect((await trigger(sandbox, "client.updated")).code).toBe(2);
+    const abroad = await playCommand([
+      "sandbox",
+      "trigger",
+      "clients.updated",
+      "--url",
+      "https://example.com",
+    ]);
+    expect(abroad.code).toBe(2);
+    expect(abroad.stderr).toContain("is no sandbox on this machine");
+    await sandbox.close();
+    const gone = await trigger(sandbox, "clients.updated");
+    expect(gone.code).toBe(1);
+    expect(gone.stderr).toContain("no sandbox answers");
+  });
+});
+
+describe("sandbox tick", () => {
+  test("lives a day by options that its own command has as well, and sums it up by kind", async () => {
+    const { sandbox } = await opened();
+    const args = ["--duration", "100ms", "--changes", "40", "--seed", "3", "--port", String(sandbox.port)];
+    const { code, stdout, stderr } = await playCommand(["sandbox", "tick", ...args]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^40 of 40 changes, \d+ events\n/);
+    expect(stdout).toMatch(/ {2}invoices (written|paid)\n/);
+    expect(stderr).toContain("the day goes on");
+    expect(sandbox.control.events().length).toBeGreaterThanOrEqual(40);
+  });
+
+  test.each([
+    [["sandbox", "tick", "--records", "5"], "unknown option '--records' of 'tick'"],
+    [["sandbox", "tik"], 'Below \\"sandbox\\" there are sandbox trigger, sandbox tick'],
+    [["sandbox", "trigger"], "missing required argument 'event'"],
+    [["sandbox", "--secret", "x"], "--secret signs what goes to --webhook-url"],
+  ])("%j is a mistake that is explained", async (args, message) => {
+    const { code, stderr } = await playCommand(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
