@@ -3,7 +3,7 @@ import { mayHaveLost } from "../daemon/gaps.ts";
 import type { EventHealth, ReceiverSpan } from "../sync/health-events.ts";
 
 /** A time in which nobody took deliveries; ISO. */
-export interface Gap {
+interface Gap {
   readonly from: string;
   /** null: until now. */
   readonly to: string | null;

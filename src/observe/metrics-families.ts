@@ -1,7 +1,7 @@
 import type { StationView } from "./station-view.ts";
 
 /** One number with what it is about. */
-export interface Sample {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }

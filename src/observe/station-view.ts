@@ -2,7 +2,7 @@ import type { BudgetView } from "../govern/governor.ts";
 import type { QueueCount } from "../work/queue.ts";
 
 /** How the way to the service stands, as the daemon last found it. */
-export type ServiceState =
+type ServiceState =
   | "starting"
   | "working"
   /** Waiting for the service to come back. */

@@ -14,7 +14,7 @@ export interface ReceiverSpan {
 }
 
 /** How the way to the service stood when the daemon last wrote it down. */
-export interface ServiceNote {
+interface ServiceNote {
   readonly state: string;
   readonly message: string | null;
   /** ISO. */

@@ -1,7 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { pagesOf } from "../../src/observe/pages.ts";
 import type { StationView } from "../../src/observe/station-view.ts";
-import { jumpingClock } from "../support/observe.ts";
+import { listen } from "../../src/webhook/listen.ts";
+import { createReceiver } from "../../src/webhook/receiver.ts";
+import { jumpingClock, recordingLog } from "../support/observe.ts";
 import { lookedAtMs, service, stationView } from "../support/station.ts";
 
 async function read(path: string, ...views: readonly StationView[]) {
@@ -13,6 +16,51 @@ async function read(path: string, ...views: readonly StationView[]) {
 function unreadable(): never {
   throw new Error("disk I/O error");
 }
+
+/** The pages behind the real listener, on a free port. */
+async function served(...views: readonly StationView[]): Promise<string> {
+  const { log } = recordingLog();
+  const receiver = createReceiver({
+    mailbox: () => null,
+    clock: systemClock,
+    log,
+    onResult: () => undefined,
+    onStored: () => undefined,
+  });
+  const pages = pagesOf(() => views, systemClock, { version: "1.2.3" });
+  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages, log });
+  onTestFinished(() => listener.close(100));
+  return `http://127.0.0.1:${listener.port}`;
+}
+
+describe("over HTTP", () => {
+  test("each page comes with its type, nothing to guess, and every header once", async () => {
+    const url = await served(stationView({ open: false }));
+    const types = {
+      "/": "text/plain",
+      "/healthz": "application/json",
+      "/readyz": "application/json",
+      "/metrics": "text/plain",
+    };
+    for (const [path, type] of Object.entries(types)) {
+      const { headers, status } = await fetch(`${url}${path}`);
+      expect(status).toBe(path === "/readyz" ? 503 : 200);
+      expect(headers.get("content-type")).toContain(type);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("content-security-policy")).toBe("default-src 'none'");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  test("they can be looked at, not written to", async () => {
+    const url = await served(stationView());
+    for (const path of ["/", "/healthz", "/readyz", "/metrics"]) {
+      expect((await fetch(`${url}${path}`, { method: "HEAD" })).status).not.toBe(405);
+      const refused = await fetch(`${url}${path}`, { method: "POST", body: "x" });
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+  });
+});
 
 describe("the pages of serve", () => {
   test("/healthz is 200 as long as somebody answers, whatever the companies are like", async () => {

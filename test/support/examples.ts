@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
 
-export const examplesFolder = fileURLToPath(new URL("../../examples", import.meta.url));
+const examplesFolder = fileURLToPath(new URL("../../examples", import.meta.url));
 
 /** Every file below examples/, by its path from there. */
 export const examples: ReadonlyMap<string, string> = new Map(
