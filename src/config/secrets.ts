@@ -36,7 +36,7 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
     const from = placeOf(text, source);
     const outcome = checked(resolve(text, from, source));
     if ("problem" in outcome) {
-      const message = `${pathText(place)}: ${outcome.problem}`;
+      const message = `${pathText(place)}: ${outcome.problem}${remedy(place, from)}`;
       problems.push({ path: place, at: "value", message });
       const secret = Secret.absent(new MirrorError("config", message));
       found.set(pathText(place), { secret, place: from });
@@ -70,6 +70,11 @@ function mapOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function mapIn(value: unknown, key: string): Readonly<Record<string, unknown>> {
   return mapOf(mapOf(value)[key]);
+}
+
+/** The one secret that the program itself gets and stores. */
+function remedy(place: Path, { kind }: SecretPlace): string {
+  return kind === "file" && place.includes("webhook") ? "; `webhooks create` writes it" : "";
 }
 
 function placeOf(text: string, { folder }: SecretSource): SecretPlace {

@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import {
   draftOf,
   fillDurably,
-  openPrivately,
+  openDraft,
   putInPlace,
   secretFilesOnDisk,
   secretInDraft,
@@ -29,7 +29,7 @@ export function draftFor(file: string): SecretDraft {
   const draft = draftOf(file);
   let fd: number;
   try {
-    fd = openPrivately(draft);
+    fd = openDraft(file);
   } catch (error) {
     const why = messageOf(error);
     return { keep: () => why, abandon: () => undefined };

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fchownSync,
   fchmodSync,
   fsyncSync,
   openSync,
@@ -80,9 +81,9 @@ function present(file: string): RetiredSecret[] {
 }
 
 /** Mode 0600; after a crash the file holds the old text or the new one, never a part. */
-export function writePrivately(file: string, text: string): void {
+function writePrivately(file: string, text: string): void {
   const draft = draftOf(file);
-  const fd = openPrivately(draft);
+  const fd = openDraft(file);
   try {
     fillDurably(fd, text);
   } finally {
@@ -91,11 +92,19 @@ export function writePrivately(file: string, text: string): void {
   putInPlace(draft, file);
 }
 
-/** For nobody else to read, also where the file was there before. */
-export function openPrivately(file: string): number {
-  const fd = openSync(file, "w", 0o600);
+/** For nobody else to read, also where a draft was there before. */
+export function openDraft(file: string): number {
+  const fd = openSync(draftOf(file), "w", 0o600);
   fchmodSync(fd, 0o600);
+  giveToOwner(fd, file);
   return fd;
+}
+
+/** An administrator at work leaves files that the daemon's own user can read: they stay whose they were. */
+function giveToOwner(fd: number, file: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(file, { throwIfNoEntry: false }) ?? statSync(path.dirname(file));
+  fchownSync(fd, uid, gid);
 }
 
 export function fillDurably(fd: number, text: string): void {

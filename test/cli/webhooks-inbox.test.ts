@@ -139,7 +139,7 @@ describe("replay", () => {
     expect(await inboxOf(house)).toMatchObject([{ state: "done", outcome: "unchanged" }]);
     const { code, stdout } = await house.play("replay evt_0");
     expect(code).toBe(0);
-    expect(stdout).toBe("acme: 1 events replayed, 1 lead to a read, 0 to none; `sync` reads them\n");
+    expect(stdout).toBe("acme: replayed 1 (1 to read, 0 without anything to read); `sync` reads them\n");
     expect(await inboxOf(house)).toMatchObject([
       { state: "waiting", outcome: null, work: { state: "ready" } },
     ]);
@@ -191,7 +191,7 @@ describe("replay", () => {
     onTestFinished(() => clearInterval(desk));
     const { code, stdout } = await house.play("replay evt_0 evt_1 evt_7");
     expect(code).toBe(1);
-    expect(stdout).toContain("2 events replayed, 1 lead to a read, 1 to none; the daemon reads them now");
+    expect(stdout).toContain("replayed 2 (1 to read, 1 without anything to read); the daemon reads them now");
   });
 
   test("while a run writes the mirror is refused like a second run, exit 11", async () => {

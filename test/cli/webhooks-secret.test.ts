@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
@@ -212,6 +212,26 @@ describe("rotate", () => {
     expect(code).toBe(10);
     expect(stderr).toContain("acme.secrets.json.new");
     expect(writesOf(house.sandbox)).toHaveLength(1);
+  });
+
+  test("after a crash before the service's answer starts anew", async () => {
+    const house = await openHouse();
+    const { id, secret: first } = await created(house);
+    writeFileSync(path.join(house.cwd, "hook.new"), "cut-o");
+    const { secret } = await house.json(`rotate ${id}`);
+    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${secret}\n`, false]);
+    expect(ringOf(house, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
+  });
+
+  test("leaves the file to whoever has it, also when an administrator runs it", async () => {
+    const house = await openHouse();
+    const { id } = await created(house);
+    const owner = process.getuid?.() === 0 ? 4321 : (process.getuid?.() ?? 0);
+    chownSync(path.join(house.cwd, "hook"), owner, -1);
+    chownSync(path.join(house.cwd, "data"), owner, -1);
+    await house.json(`rotate ${id}`);
+    for (const file of ["hook", "data/acme.secrets.json"])
+      expect(statSync(path.join(house.cwd, file)).uid).toBe(owner);
   });
 
   test("makes a file that others could read private", async () => {

@@ -95,7 +95,9 @@ describe("a webhook secret", () => {
     expect(config.companies[0]?.webhook.places).toEqual([{ kind: "file", path: "/home/me/hook" }]);
     expect(config.companies[0]?.webhook.secrets[0]?.known).toBe(false);
     expect(complaints(withSecrets("${file:hook}"))).toEqual([
-      expect.stringContaining("webhook.secrets[0]: the file /home/me/hook cannot be read"),
+      expect.stringContaining(
+        "webhook.secrets[0]: the file /home/me/hook cannot be read (there is no such file); `webhooks create` writes it",
+      ),
     ]);
   });
 });

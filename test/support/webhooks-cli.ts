@@ -31,7 +31,7 @@ export interface SubscriptionJson {
   readonly missing_events: readonly string[];
 }
 
-export interface Answer {
+interface Answer {
   readonly code: number;
   readonly secret: string;
   readonly stored: string | null;

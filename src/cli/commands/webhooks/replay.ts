@@ -120,7 +120,7 @@ async function tell(
   if (globals.json) await output.json({ company: company.name, replayed, queued, unread, missing, next });
   else
     await output.line(
-      `${company.name}: ${replayed} events replayed, ${queued} lead to a read, ${unread} to none; ${next}`,
+      `${company.name}: replayed ${replayed} (${queued} to read, ${unread} without anything to read); ${next}`,
     );
   return missing.length > 0 ? "failed" : "complete";
 }

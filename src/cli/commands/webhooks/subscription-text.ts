@@ -56,5 +56,6 @@ function eventsText({ events, missing_events: missing }: SubscriptionView): stri
   if (missing.length === 0) return `all ${events.length} events`;
   const named = missing.slice(0, mostNamed).join(", ");
   const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
-  return `${events.length} events; not ${named}${more}`;
+  const known = events.length + missing.length;
+  return `${events.length} of ${known} events; not ${named}${more}`;
 }
