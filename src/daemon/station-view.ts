@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { StationView } from "../observe/station-view.ts";
-import { sweptTimes } from "../sync/health.ts";
+import { lastEndedRun, sweptTimes } from "../sync/health.ts";
 import { InboxView } from "../webhook/inbox-view.ts";
 import type { Life, Settings } from "./life.ts";
 import type { EndedRun } from "./run-desk.ts";
@@ -35,7 +35,7 @@ export function stationView(parts: ViewParts): StationView {
     open: life !== null,
     service: life ? life.tender.state() : without,
     run: run ? { mode: run.mode, startedMs: run.startedMs } : null,
-    lastRun: counted.lastRun,
+    lastRun: counted.lastRun ?? (life && lastEndedRun(life.mirror.db)),
     runs: { ...counted.runs },
     ...stored(parts),
     budget: life ? life.service.governor.view() : null,

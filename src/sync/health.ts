@@ -81,6 +81,20 @@ function resourceHealth(
   };
 }
 
+/** The last run that came to an end, whoever made it; null: none ever did. Epoch milliseconds. */
+export function lastEndedRun(db: Db): { outcome: string; startedMs: number; finishedMs: number } | null {
+  const sql = `SELECT outcome, started_at, finished_at FROM _runs
+    WHERE finished_at IS NOT NULL AND outcome IS NOT NULL ORDER BY id DESC LIMIT 1`;
+  const row = db.prepare(sql).get() as
+    { outcome: string; started_at: string; finished_at: string } | undefined;
+  if (!row) return null;
+  return {
+    outcome: row.outcome,
+    startedMs: Date.parse(row.started_at),
+    finishedMs: Date.parse(row.finished_at),
+  };
+}
+
 /** When each of these resources was last read whole, epoch milliseconds; null: never. */
 export function sweptTimes(
   db: Db,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Runs } from "../../src/store/runs.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import { readHealth, sweptTimes } from "../../src/sync/health.ts";
+import { lastEndedRun, readHealth, sweptTimes } from "../../src/sync/health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
 import { put, remove, startMs } from "../support/store.ts";
 import { childPage, page, sessionOf } from "../support/sync.ts";
@@ -91,5 +91,16 @@ describe("how a mirror stands", () => {
       notes: startMs + 5,
       orders: null,
     });
+  });
+
+  test("knows the last run that came to an end, also while another is under way", async () => {
+    const mirror = await openShop();
+    const runs = new Runs(mirror.db);
+    const at = (ms: number) => new Date(startMs + ms).toISOString();
+    expect(lastEndedRun(mirror.db)).toBeNull();
+    runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
+    runs.begin("incremental", at(7), null, {});
+    const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5 };
+    expect(lastEndedRun(mirror.db)).toEqual(ended);
   });
 });
