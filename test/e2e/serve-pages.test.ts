@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import type { EventStatus } from "../../src/cli/status-events.ts";
+import { endOf } from "../support/cli.ts";
+import { aCompany, type Company } from "../support/company.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  gone,
+  inMirror,
+  serve,
+  startIn,
+  writeServeConfig,
+  type Served,
+} from "../support/serve.ts";
+
+async function metric({ url }: Served, sample: string): Promise<string | undefined> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split("\n").find((one) => one.startsWith(`fintoro_mirror_${sample} `));
+  return line?.split(" ").at(-1);
+}
+
+async function ready(daemon: Served): Promise<void> {
+  await eventually(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, "ready");
+}
+
+async function eventsOf(company: Company): Promise<{ code: number | null; events: EventStatus }> {
+  const { code, stdout } = await endOf(startIn(company, ["status", "--json"]));
+  const { companies } = JSON.parse(stdout) as { companies: { acme: { events: EventStatus } } };
+  return { code, events: companies.acme.events };
+}
+
+describe("what serve shows of itself", () => {
+  test("is told by status, too, and what it must not forget outlives a kill", async () => {
+    const company = await aCompany();
+    writeServeConfig(company);
+    const daemon = await serve(company);
+    await ready(daemon);
+    const client = Number(inMirror(company, "SELECT min(id) FROM clients"));
+    const event = eventAbout("clients.updated", "client", client);
+    expect(await deliver(daemon, event, { secret: "whsec_of_somebody_else" })).toBe(401);
+    expect(await deliver(daemon, event)).toBe(204);
+    expect(await metric(daemon, 'deliveries_total{company="acme",result="401"}')).toBe("1");
+    expect(await metric(daemon, 'deliveries_total{company="acme",result="stored"}')).toBe("1");
+    await eventually(async () => (await metric(daemon, 'events_waiting{company="acme"}')) === "0", "read");
+    expect(await eventsOf(company)).toMatchObject({
+      code: 0,
+      events: {
+        listening: true,
+        gaps: [],
+        mayBeLost: false,
+        counts: { done: 1 },
+        service: { state: "working" },
+      },
+    });
+    daemon.child.kill("SIGKILL");
+    await gone(daemon.child);
+    expect((await eventsOf(company)).events).toMatchObject({
+      listening: false,
+      gaps: [{ to: null, cause: "killed" }],
+    });
+    const next = await serve(company);
+    await ready(next);
+    expect(await metric(next, 'last_run_complete{company="acme"}')).toBe("1");
+    expect((await eventsOf(company)).events).toMatchObject({ listening: true, gaps: [{ cause: "killed" }] });
+    expect((await next.end("SIGTERM")).code).toBe(0);
+    expect((await eventsOf(company)).events.gaps.at(-1)).toMatchObject({ to: null, cause: "stopped" });
+  });
+});
