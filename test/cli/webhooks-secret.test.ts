@@ -4,10 +4,12 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSecretRing } from "../../src/webhook/secret-ring.ts";
+import { runProgram } from "../support/cli.ts";
 import { WoundClock } from "../support/sandbox.ts";
 import { openHouse, publicUrl, subscriptionsOf, writesOf, type House } from "../support/webhooks-cli.ts";
 
 const hourMs = 3_600_000;
+const dieAtRename = new URL("../support/die-at-rename.ts", import.meta.url).href;
 
 /** The secrets that a receiver of this house accepts, started now, on the clock of the commands. */
 function ringOf(house: House, clock: WoundClock) {
@@ -191,17 +193,30 @@ describe("rotate", () => {
     expect(house.text("hook")).toBe(`${secret}\n`);
   });
 
-  test("after a crash between the service's answer and the file finds the secret that was received", async () => {
+  test("killed between the service's answer and the file has lost nothing: the next command finds it", async () => {
     const house = await openHouse();
     const clock = new WoundClock(Date.now());
     const { id, secret: first } = await created(house);
-    writeFileSync(path.join(house.cwd, "hook.new"), "received-before-the-crash\n");
-    expect(ringOf(house, clock).accepted()).toEqual(["received-before-the-crash", first]);
-    const { secret: third } = await house.json(`rotate ${id}`, { clock });
-    expect(house.has("hook.new")).toBe(false);
-    expect(ringOf(house, clock).accepted().toSorted()).toEqual(
-      [first, "received-before-the-crash", third].toSorted(),
-    );
+    const env = { TOKEN: house.sandbox.token, NODE_OPTIONS: `--import ${dieAtRename}` };
+    const killed = await runProgram(["webhooks", "rotate", String(id)], { cwd: house.cwd, env });
+    expect(killed).toMatchObject({ code: null, stdout: "" });
+    const second = house.sandbox.control.secret(id);
+    expect([house.text("hook"), house.text("hook.new")]).toEqual([`${first}\n`, `${second}\n`]);
+    expect(ringOf(house, clock).accepted()).toEqual([second, first]);
+    const { stderr } = await house.play(`rotate ${id}`, { clock });
+    expect(stderr).toContain("a secret that was received before and not put in its place");
+    const third = house.sandbox.control.secret(id);
+    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${third}\n`, false]);
+    expect(ringOf(house, clock).accepted().toSorted()).toEqual([first, second, third].toSorted());
+  });
+
+  test("after a crash before the service's answer starts anew", async () => {
+    const house = await openHouse();
+    const { id, secret: first } = await created(house);
+    writeFileSync(path.join(house.cwd, "hook.new"), "cut-o");
+    const { secret } = await house.json(`rotate ${id}`);
+    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${secret}\n`, false]);
+    expect(ringOf(house, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
   });
 
   test("changes nothing in the service when the old secret could not be remembered", async () => {
@@ -212,15 +227,6 @@ describe("rotate", () => {
     expect(code).toBe(10);
     expect(stderr).toContain("acme.secrets.json.new");
     expect(writesOf(house.sandbox)).toHaveLength(1);
-  });
-
-  test("after a crash before the service's answer starts anew", async () => {
-    const house = await openHouse();
-    const { id, secret: first } = await created(house);
-    writeFileSync(path.join(house.cwd, "hook.new"), "cut-o");
-    const { secret } = await house.json(`rotate ${id}`);
-    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${secret}\n`, false]);
-    expect(ringOf(house, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
   });
 
   test("leaves the file to whoever has it, also when an administrator runs it", async () => {
