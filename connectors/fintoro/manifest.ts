@@ -2,6 +2,7 @@ import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./events.ts";
 import { operations } from "./operations/index.ts";
+import { views } from "./report/index.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
 import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
@@ -65,5 +66,6 @@ export const manifest: Manifest = Object.freeze({
     businessIdIn: [...documents, ...receipts].map((one) => one.name),
   },
   operations,
+  views,
   webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
 });

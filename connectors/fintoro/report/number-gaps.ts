@@ -1,0 +1,57 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { column, id, words } from "./column.ts";
+
+const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
+
+/** What a pattern's text before or after its counter comes to: tokens of year and month have as many characters as they stand for. */
+function rendered(text: string): string {
+  const tokens = ["RRRR", "YYYY", "RR", "YY", "MM"];
+  return tokens.reduce((sql, token) => `replace(${sql}, '(${token})', '${"0".repeat(token.length)}')`, text);
+}
+
+const beforeCounter = "substr(s.pattern, 1, instr(s.pattern, '(C') - 1)";
+const fromCounter = "substr(s.pattern, instr(s.pattern, '(C'))";
+const afterCounter = `substr(${fromCounter}, instr(${fromCounter}, ')') + 1)`;
+
+/**
+ * The counter of each number, found by its series' pattern: `FA(RRRR)(CCC)` of FA2026017 is 17. Numbers of one
+ * series with the same text around the counter count on from each other; a new year begins anew.
+ */
+export const numberGaps: ReportView = {
+  name: "v_number_gaps",
+  title: "Gaps in numbering",
+  doc:
+    "Numbers missing between two documents of a numbering series: deleted documents, or numbers never used. What is " +
+    "missing before a series' first or after its last document cannot be told; numbers written by hand that do not " +
+    "fit the series' pattern are left out",
+  columns: [
+    id("numerical_series_id", "Id in numerical_series"),
+    words("series", "Its name"),
+    words("document_type", "Table of the documents"),
+    words("after_number", "The last one before the gap"),
+    words("before_number", "The first one after it"),
+    column("first_missing", "INTEGER", "Counter"),
+    column("last_missing", "INTEGER", "Counter"),
+    column("missing", "INTEGER", "How many"),
+  ],
+  facets: ["document_type", "series"],
+  sql: `WITH series AS (
+  SELECT s.id AS id, s.name AS name, length(${rendered(beforeCounter)}) AS head, length(${rendered(afterCounter)}) AS tail
+  FROM numerical_series s WHERE instr(s.pattern, '(C') > 0
+), documents (document_type, numerical_series_id, number) AS (
+  ${documents.map((table) => `SELECT '${table}', numerical_series_id, number FROM ${table}`).join("\n  UNION ALL\n  ")}
+), parts AS (
+  SELECT d.document_type AS document_type, s.id AS id, s.name AS name, d.number AS number,
+    substr(d.number, 1, s.head) || '|' || substr(d.number, length(d.number) - s.tail + 1, s.tail) AS period,
+    substr(d.number, s.head + 1, length(d.number) - s.head - s.tail) AS counter
+  FROM documents d JOIN series s ON s.id = d.numerical_series_id
+), counted AS (
+  SELECT document_type, id, name, number, CAST(counter AS INTEGER) AS counter,
+    lead(number) OVER w AS next_number, lead(CAST(counter AS INTEGER)) OVER w AS next_counter
+  FROM parts WHERE counter <> '' AND counter NOT GLOB '*[^0-9]*' AND length(counter) <= 15
+  WINDOW w AS (PARTITION BY document_type, id, period ORDER BY CAST(counter AS INTEGER), number)
+)
+SELECT id AS numerical_series_id, name AS series, document_type, number AS after_number, next_number AS before_number,
+  counter + 1 AS first_missing, next_counter - 1 AS last_missing, next_counter - counter - 1 AS missing
+FROM counted WHERE next_counter > counter + 1`,
+};

@@ -1,0 +1,94 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { amount, amounts, count, currency, id, month, words } from "./column.ts";
+import { cents, currencyOf, euroCents, plainRate, summed, summedIfKnown, today } from "./money.ts";
+
+const euroOnly = "known for EUR only: these documents carry no rate";
+
+const states = [
+  count("accepted", "Quotations accepted"),
+  count("rejected", "Quotations rejected"),
+  count("waiting", "Quotations without an answer, still valid on the report's date"),
+  count("expired", "Quotations without an answer, no longer valid"),
+];
+
+export const pipeline: ReportView = {
+  name: "v_pipeline",
+  title: "Quotations and orders",
+  doc:
+    "What was offered and ordered, by month of issue: quotations by what became of them, orders beside them. The " +
+    "service does not tell which quotation an order came from, so conversion is that of quotations",
+  columns: [
+    month,
+    currency,
+    count("quotations", "How many were issued"),
+    ...amounts("quoted", "Without VAT", euroOnly),
+    ...states,
+    ...amounts("accepted_total", "Without VAT, of accepted quotations", euroOnly),
+    amount("conversion", "Accepted quotations in percent of those answered; null while none is"),
+    count("orders", "How many were issued"),
+    ...amounts("ordered", "Without VAT", euroOnly),
+  ],
+  facets: ["currency"],
+  sort: { column: "month", descending: true },
+  sql: `SELECT month, currency, sum(is_quotation) AS quotations,
+  ${summed("quoted")} AS quoted, ${summedIfKnown("quoted_eur")} AS quoted_eur,
+  sum(state = 'accepted') AS accepted, sum(state = 'rejected') AS rejected,
+  sum(state = 'waiting') AS waiting, sum(state = 'expired') AS expired,
+  ${summed("CASE WHEN state = 'accepted' THEN quoted ELSE 0 END")} AS accepted_total,
+  CASE WHEN count(*) = count(quoted_eur) THEN ${summed("CASE WHEN state = 'accepted' THEN quoted_eur ELSE 0 END")} END AS accepted_total_eur,
+  round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
+  sum(1 - is_quotation) AS orders, ${summed("ordered")} AS ordered, ${summedIfKnown("ordered_eur")} AS ordered_eur
+FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, 1 AS is_quotation,
+    CASE WHEN d.status = 'waiting' AND d.validity_date < ${today} THEN 'expired' ELSE coalesce(d.status, '') END AS state,
+    ${cents("d.total")} AS quoted, ${euroCents("d.total", `(${plainRate})`)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
+  FROM quotations d LEFT JOIN currencies c ON c.id = d.currency_id
+  UNION ALL
+  SELECT substr(d.issue_date, 1, 7), ${currencyOf("d")}, 0, '', 0, 0, ${cents("d.total")}, ${euroCents("d.total", `(${plainRate})`)}
+  FROM orders d LEFT JOIN currencies c ON c.id = d.currency_id)
+GROUP BY month, currency`,
+};
+
+const kinds = ["quotations", "orders", "invoices", "credit_notes"] as const;
+
+/** What a document adds to its business case, in the column of its kind. */
+function worth(table: (typeof kinds)[number]): string {
+  const rate = table === "invoices" || table === "credit_notes" ? "d.currency_rate" : `(${plainRate})`;
+  const place = table === "quotations" ? 0 : table === "orders" ? 1 : 2;
+  const cells = [0, 1, 2].map((at) =>
+    at === place ? `${cents("d.total")}, ${euroCents("d.total", rate)}` : "0, 0",
+  );
+  return `SELECT d.business_case_id, ${currencyOf("d")}, ${cells.join(", ")}
+    FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id WHERE d.business_case_id IS NOT NULL`;
+}
+
+const ofCases = (column: string, name: string) =>
+  `coalesce(${summed(`w.${column}`)}, 0.0) AS ${name},
+  CASE WHEN count(w.case_id) = count(w.${column}_eur) THEN coalesce(${summed(`w.${column}_eur`)}, 0.0) END AS ${name}_eur`;
+
+export const casesByStatus: ReportView = {
+  name: "v_business_cases_by_status",
+  title: "Business cases by status",
+  doc:
+    "Business cases with what was quoted, ordered and invoiced in them, by status and currency; a case without " +
+    "documents counts in the row without a currency, one with documents in two currencies in both",
+  columns: [
+    id("status_id", "Id in business_case_statuses; null for cases without one"),
+    words("status", "Its name"),
+    currency,
+    count("business_cases", "How many"),
+    ...amounts("quoted", "Without VAT", euroOnly),
+    ...amounts("ordered", "Without VAT", euroOnly),
+    ...amounts("invoiced", "Without VAT; credit notes reduce it"),
+  ],
+  facets: ["status", "currency"],
+  sql: `WITH worth (case_id, currency, quoted, quoted_eur, ordered, ordered_eur, invoiced, invoiced_eur) AS (
+  ${kinds.map(worth).join("\n  UNION ALL\n  ")}
+)
+SELECT b.status_id AS status_id, max(s.name) AS status, w.currency AS currency, count(DISTINCT b.id) AS business_cases,
+  ${ofCases("quoted", "quoted")},
+  ${ofCases("ordered", "ordered")},
+  ${ofCases("invoiced", "invoiced")}
+FROM business_cases b LEFT JOIN business_case_statuses s ON s.id = b.status_id
+  LEFT JOIN worth w ON w.case_id = b.id
+GROUP BY b.status_id, w.currency`,
+};

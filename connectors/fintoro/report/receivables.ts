@@ -1,0 +1,88 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { amounts, clientId, clientName, count, currency, day, id, words } from "./column.ts";
+import { ageOf, cents, currencyOf, daysSince, euroCents, plainRate, summed, summedIfKnown } from "./money.ts";
+
+const age = words("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
+const daysOverdue = count("days_overdue", "Days past due on the report's date; 0 while it is not due");
+const open = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
+const days = `coalesce(max(${daysSince("d.due_date")}, 0), 0)`;
+
+/** Documents that money is waited for. */
+function openDocuments(table: string, rate: string): string {
+  return `SELECT d.id AS id, d.number AS number, d.client_id AS client_id,
+    coalesce(k.name, d.client_name) AS client_name, d.issue_date AS issue_date, d.due_date AS due_date,
+    ${days} AS days_overdue, ${ageOf(days)} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
+    ${currencyOf("d")} AS currency, ${cents("d.total_with_vat")} AS gross,
+    ${euroCents("d.total_with_vat", rate)} AS gross_eur, ${cents("d.to_be_paid")} AS open,
+    ${euroCents("d.to_be_paid", rate)} AS open_eur
+  FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
+  WHERE ${open}`;
+}
+
+export const receivables: ReportView = {
+  name: "v_receivables",
+  title: "Receivables",
+  doc: "Invoices that are not paid, by client and age; without those that will not be paid",
+  columns: [
+    clientId,
+    clientName,
+    currency,
+    age,
+    count("invoices", "How many"),
+    ...amounts("to_be_paid", "What is open"),
+    day("oldest_due_date", "Of these invoices"),
+    count("most_days_overdue", "Of these invoices"),
+  ],
+  facets: ["age", "currency"],
+  sort: { column: "to_be_paid_eur", descending: true },
+  sql: `SELECT client_id, max(client_name) AS client_name, currency, age, count(*) AS invoices,
+  ${summed("open")} AS to_be_paid, ${summedIfKnown("open_eur")} AS to_be_paid_eur,
+  min(due_date) AS oldest_due_date, max(days_overdue) AS most_days_overdue
+FROM (${openDocuments("invoices", "d.currency_rate")})
+GROUP BY client_id, currency, age`,
+};
+
+function oneByOne(key: string, table: string, rate: string): string {
+  return `SELECT id AS ${key}, number, client_id, client_name, issue_date, due_date, days_overdue, age, status,
+  variable_symbol, currency, gross / 100.0 AS total_with_vat, gross_eur / 100.0 AS total_with_vat_eur,
+  open / 100.0 AS to_be_paid, open_eur / 100.0 AS to_be_paid_eur
+FROM (${openDocuments(table, rate)})`;
+}
+
+function openColumns(key: string, table: string) {
+  return [
+    id(key, `Id in ${table}`),
+    words("number", "As printed"),
+    clientId,
+    clientName,
+    day("issue_date", "Of the document"),
+    day("due_date", "Of the document"),
+    daysOverdue,
+    age,
+    words("status", "As the service tells it"),
+    id("variable_symbol", "By which its payment is found"),
+    currency,
+    ...amounts("total_with_vat", "Of the document"),
+    ...amounts("to_be_paid", "What is open"),
+  ];
+}
+
+export const openInvoices: ReportView = {
+  name: "v_open_invoices",
+  title: "Open invoices",
+  doc: "The invoices behind v_receivables, one by one",
+  columns: openColumns("invoice_id", "invoices"),
+  facets: ["age", "status", "currency"],
+  sort: { column: "due_date", descending: false },
+  sql: oneByOne("invoice_id", "invoices", "d.currency_rate"),
+};
+
+export const unpaidProformas: ReportView = {
+  name: "v_unpaid_proformas",
+  title: "Unpaid proformas",
+  doc: "Proforma invoices that are not paid, without those that will not be; they carry no rate, so EUR is known for EUR only",
+  columns: openColumns("proforma_id", "proformas"),
+  facets: ["age", "status", "currency"],
+  sort: { column: "due_date", descending: false },
+  sql: oneByOne("proforma_id", "proformas", `(${plainRate})`),
+};

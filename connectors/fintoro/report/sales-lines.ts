@@ -1,0 +1,75 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { amount, amounts, clientId, clientName, column, count, currency, day, id, words } from "./column.ts";
+import { cents, currencyOf, euroCents, share } from "./money.ts";
+
+interface Kind {
+  readonly type: string;
+  readonly table: string;
+  readonly items: string;
+  readonly key: string;
+}
+
+function euro(amountIn: string): string {
+  return euroCents(amountIn, "d.currency_rate");
+}
+
+/**
+ * The sums over a document's lines are asked for line by line: a filter on a client or a document reaches the
+ * tables, and whoever does not ask for revenue does not wait for it.
+ */
+function arm({ type, table, items, key }: Kind): string {
+  const sumOf = (from: string, more = "") =>
+    `(SELECT sum(${cents(`l.${from}`)}) FROM ${items} l WHERE l.${key} = i.${key}${more})`;
+  const isLast = `i.position = (SELECT max(l.position) FROM ${items} l WHERE l.${key} = i.${key})`;
+  const revenue = (total: string, from: string) =>
+    `(${share(total, sumOf(from, " AND l.position <= i.position"), cents(`i.${from}`), sumOf(from), isLast)}) / 100.0`;
+  return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS document_number,
+    d.issue_date AS issue_date, d.delivery_date AS delivery_date, d.client_id AS client_id,
+    coalesce(k.name, d.client_name) AS client_name, i.position AS position,
+    i.price_list_item_id AS price_list_item_id, p.name AS price_list_item_name, i.name AS name,
+    i.quantity AS quantity, u.name AS unit, i.unit_price AS unit_price, i.vat_rate AS vat_rate,
+    ${currencyOf("d")} AS currency,
+    i.total AS total, ${euro("i.total")} / 100.0 AS total_eur,
+    i.total_with_vat AS total_with_vat, ${euro("i.total_with_vat")} / 100.0 AS total_with_vat_eur,
+    ${revenue(cents("d.total"), "total")} AS revenue, ${revenue(euro("d.total"), "total")} AS revenue_eur,
+    ${revenue(cents("d.total_with_vat"), "total_with_vat")} AS revenue_with_vat,
+    ${revenue(euro("d.total_with_vat"), "total_with_vat")} AS revenue_with_vat_eur
+  FROM ${items} i JOIN ${table} d ON d.id = i.${key} LEFT JOIN currencies c ON c.id = d.currency_id
+    LEFT JOIN clients k ON k.id = d.client_id LEFT JOIN price_list_items p ON p.id = i.price_list_item_id
+    LEFT JOIN units u ON u.id = i.unit_id`;
+}
+
+export const salesLines: ReportView = {
+  name: "v_sales_lines",
+  title: "Lines sold",
+  doc:
+    "Every line of invoices and credit notes with its document, client and item. Revenue is the line's share of the " +
+    "document's total after the document's discount: a document's lines add up to its total, to the cent",
+  columns: [
+    words("document_type", "invoice or credit_note"),
+    id("document_id", "Id in invoices or credit_notes"),
+    words("document_number", "As printed"),
+    day("issue_date", "Of the document"),
+    day("delivery_date", "Of the taxable supply"),
+    clientId,
+    clientName,
+    count("position", "The line's place in the document, from 0"),
+    id("price_list_item_id", "Id in price_list_items; null for a line written by hand"),
+    words("price_list_item_name", "As the item is called today"),
+    words("name", "As printed on the line"),
+    amount("quantity", "Negative or of negative price on credit notes"),
+    words("unit", "Unit of measure"),
+    amount("unit_price", "Without VAT, before discounts"),
+    column("vat_rate", "DECIMAL(18,6)", "Percent"),
+    currency,
+    ...amounts("total", "Without VAT, after the line's own discount", "rounded to cents per line"),
+    ...amounts("total_with_vat", "With VAT, after the line's own discount", "rounded to cents per line"),
+    ...amounts("revenue", "Without VAT, after the document's discount, too"),
+    ...amounts("revenue_with_vat", "With VAT, after the document's discount, too"),
+  ],
+  facets: ["document_type", "currency", "vat_rate"],
+  sort: { column: "issue_date", descending: true },
+  sql: `${arm({ type: "invoice", table: "invoices", items: "invoice_items", key: "invoice_id" })}
+UNION ALL
+${arm({ type: "credit_note", table: "credit_notes", items: "credit_note_items", key: "credit_note_id" })}`,
+};

@@ -1,0 +1,63 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { amount, amounts, count, currency, month } from "./column.ts";
+import { cents, currencyOf, euroCents, share, summed, summedIfKnown } from "./money.ts";
+
+/** One row for each document and rate: the lines of that rate, and all up to it in the order of rates. */
+function rates(table: string, items: string, key: string): string {
+  const w = "OVER (PARTITION BY id ORDER BY vat_rate)";
+  return `SELECT month, currency, vat_rate, reverse_charge, net, net_eur, gross, gross_eur, line_net, line_gross,
+    sum(line_net) ${w} AS reached_net, sum(line_gross) ${w} AS reached_gross,
+    sum(line_net) OVER (PARTITION BY id) AS all_net, sum(line_gross) OVER (PARTITION BY id) AS all_gross,
+    row_number() ${w} = count(*) OVER (PARTITION BY id) AS is_last
+  FROM (SELECT d.id AS id, substr(coalesce(d.delivery_date, d.issue_date), 1, 7) AS month,
+      ${currencyOf("d")} AS currency, i.vat_rate AS vat_rate, coalesce(d.transfer_tax_liability, 0) AS reverse_charge,
+      ${cents("d.total")} AS net, ${euroCents("d.total", "d.currency_rate")} AS net_eur,
+      ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat", "d.currency_rate")} AS gross_eur,
+      sum(${cents("i.total")}) AS line_net, sum(${cents("i.total_with_vat")}) AS line_gross
+    FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN ${items} i ON i.${key} = d.id
+    GROUP BY d.id, i.vat_rate)`;
+}
+
+function spread(amountColumn: string, kind: "net" | "gross"): string {
+  return share(amountColumn, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
+}
+
+const charged = (column: string) => `CASE WHEN reverse_charge THEN 0 ELSE ${column} END`;
+const reversed = (column: string) => `CASE WHEN reverse_charge THEN ${column} ELSE 0 END`;
+const known = (term: string, column: string) =>
+  `CASE WHEN count(*) = count(${column}) THEN ${summed(term)} END`;
+
+export const vatByMonth: ReportView = {
+  name: "v_vat_by_month",
+  title: "VAT by month",
+  doc:
+    "Invoices and credit notes by the month of delivery (of issue where there is none) and the rate of their lines. " +
+    "A document's discount is spread over its rates in proportion, to the cent: base, VAT and reverse charge of " +
+    "all rows together are the documents' totals",
+  columns: [
+    month,
+    currency,
+    amount("vat_rate", "Percent; null for documents without lines"),
+    count("documents", "Those with a line of this rate"),
+    ...amounts("base", "Without VAT, where the seller owes it"),
+    ...amounts("vat", "What is owed on it"),
+    ...amounts("reverse_charge", "Without VAT, where the client owes it instead"),
+  ],
+  facets: ["currency", "vat_rate"],
+  sort: { column: "month", descending: true },
+  sql: `SELECT month, currency, vat_rate, count(*) AS documents,
+  ${summed(charged("base"))} AS base, ${known(charged("base_eur"), "base_eur")} AS base_eur,
+  ${summed("with_vat - base")} AS vat, ${summedIfKnown("with_vat_eur - base_eur")} AS vat_eur,
+  ${summed(reversed("base"))} AS reverse_charge, ${known(reversed("base_eur"), "base_eur")} AS reverse_charge_eur
+FROM (
+  SELECT month, currency, vat_rate, reverse_charge,
+    ${spread("net", "net")} AS base, ${spread("net_eur", "net")} AS base_eur,
+    ${spread("gross", "gross")} AS with_vat, ${spread("gross_eur", "gross")} AS with_vat_eur
+  FROM (
+  ${rates("invoices", "invoice_items", "invoice_id")}
+  UNION ALL
+  ${rates("credit_notes", "credit_note_items", "credit_note_id")}
+  )
+)
+GROUP BY month, currency, vat_rate`,
+};
