@@ -1,0 +1,231 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import type { Log, LogFields } from "../../src/base/log.ts";
+import type { EventRule, Manifest } from "../../src/connector/manifest.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
+import { readDelivery, type Delivery } from "../../src/webhook/delivery.ts";
+import { listen, type ListenLimits, type Listener, type Page } from "../../src/webhook/listen.ts";
+import { createMailbox, type CompanyMailbox, type Mailbox, type Receipt } from "../../src/webhook/mailbox.ts";
+import { createReceiver } from "../../src/webhook/receiver.ts";
+import { Queue } from "../../src/work/queue.ts";
+import { manifestOf, openShop } from "./mirror.ts";
+
+export const secret = "whsec-of-the-shop";
+
+/** The shop's events: reads of all kinds, and one of something that nobody can read. */
+const rules: readonly EventRule[] = [
+  { type: "people.created", resourceType: "person", resource: "people", action: "refetch" },
+  { type: "people.updated", resourceType: "person", resource: "people", action: "refetch" },
+  { type: "people.deleted", resourceType: "person", resource: "people", action: "confirm" },
+  { type: "orders.updated", resourceType: "order", resource: "orders", action: "refetch" },
+  { type: "foreign-bills.paid", resourceType: "foreignBill", resource: null, action: "keep" },
+];
+
+export function shopWithEvents(events: readonly EventRule[] = rules): Manifest {
+  return { ...manifestOf(), events };
+}
+
+interface EventParts {
+  readonly id?: unknown;
+  readonly type?: unknown;
+  readonly resource?: unknown;
+}
+
+let count = 0;
+
+/** An event as the service writes it; each has an id of its own. */
+export function eventText(parts: EventParts = {}): string {
+  const { id = `evt-${(count += 1)}-${randomUUID()}`, type = "people.updated" } = parts;
+  const { resource = { type: "person", id: 1 } } = parts;
+  return JSON.stringify({ id, type, occurredAt: "2026-03-01T00:00:00Z", resource });
+}
+
+export function about(id: number, type = "people.updated", resourceType = "person"): string {
+  return eventText({ type, resource: { type: resourceType, id } });
+}
+
+/** The same as the receiver takes it apart. */
+export function deliveryOf(text: string | Buffer): Delivery {
+  const body = Buffer.from(text);
+  const delivery = readDelivery(body, idIn(body));
+  if ("status" in delivery) throw new Error(delivery.why);
+  return delivery;
+}
+
+function idIn(body: Buffer): string {
+  try {
+    return String((JSON.parse(body.toString()) as { id?: unknown } | null)?.id ?? "none");
+  } catch {
+    return "none";
+  }
+}
+
+export function sign(body: string | Buffer, key = secret): string {
+  return createHmac("sha256", key).update(body).digest("hex");
+}
+
+export interface Post {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+}
+
+/** A delivery as the service sends it now; `headers` change or (empty) remove some. */
+export function post(body: string | Buffer = eventText(), headers: Record<string, string> = {}): Post {
+  const all: Record<string, string> = {
+    "content-type": "application/json",
+    "webhook-id": idIn(Buffer.from(body)),
+    "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+    "webhook-signature": sign(body),
+    ...headers,
+  };
+  const present = Object.entries(all).filter(([, value]) => value !== "");
+  return { headers: Object.fromEntries(present), body };
+}
+
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+function listeningLog(lines: LogLine[]): Log {
+  const at =
+    (level: string) =>
+    (message: string, fields: LogFields = {}) =>
+      void lines.push({ level, message, fields });
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+export interface Station {
+  readonly mirror: Mirror;
+  readonly queue: Queue;
+  readonly mailbox: CompanyMailbox;
+  readonly unheard: readonly Receipt[];
+}
+
+export interface StationOptions {
+  readonly manifest?: Manifest;
+  readonly selected?: readonly string[];
+  readonly secrets?: () => readonly string[];
+  readonly refresh?: () => boolean;
+  readonly path?: string;
+}
+
+/** A mailbox over a real file. */
+export async function aStation(options: StationOptions = {}): Promise<Station> {
+  const { manifest = shopWithEvents(), secrets = () => [secret] } = options;
+  const mirror = await openShop({ manifest, ...(options.path !== undefined && { path: options.path }) });
+  const queue = new Queue(mirror.db);
+  const selected = new Set(options.selected ?? manifest.resources.map(({ name }) => name));
+  const unheard: Receipt[] = [];
+  const mailbox = createMailbox({
+    mirror,
+    queue,
+    selected,
+    secrets,
+    clock: systemClock,
+    onUnheard: (receipt) => unheard.push(receipt),
+    ...(options.refresh && { refresh: options.refresh }),
+  });
+  return { mirror, queue, mailbox, unheard };
+}
+
+export interface OpenReceiver extends Station {
+  readonly listener: Listener;
+  readonly port: number;
+  readonly url: string;
+  /** `acme stored`, `acme 401`. */
+  readonly results: string[];
+  readonly lines: LogLine[];
+  /** Replaces the company's mailbox. */
+  put(mailbox: Mailbox | "closed"): void;
+  deliver(what?: Post, path?: string): Promise<Response>;
+}
+
+export interface ReceiverOptions extends StationOptions {
+  readonly limits?: Partial<ListenLimits>;
+  readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
+  readonly clock?: Clock;
+}
+
+/** The whole of it on loopback; ends with the test. */
+export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenReceiver> {
+  const station = await aStation(options);
+  const results: string[] = [];
+  const lines: LogLine[] = [];
+  const log = listeningLog(lines);
+  let mailbox: Mailbox | "closed" = station.mailbox;
+  const receiver = createReceiver({
+    mailbox: (company) => (company === "acme" ? mailbox : null),
+    clock: options.clock ?? systemClock,
+    log,
+    onResult: (company, result) => results.push(`${company} ${result}`.trim()),
+    onStored: () => undefined,
+  });
+  const { limits = {}, pages = {} } = options;
+  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages, log, limits });
+  onTestFinished(() => listener.close(0));
+  const url = `http://127.0.0.1:${listener.port}`;
+  const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
+    fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
+  const put = (other: Mailbox | "closed") => {
+    mailbox = other;
+  };
+  return { ...station, listener, port: listener.port, url, results, lines, put, deliver };
+}
+
+/** As bytes on the wire, for what no client would send. */
+export function wire(
+  { headers, body }: Post,
+  more: readonly string[] = [],
+  start = "POST /webhooks/acme",
+): Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  const head = [`${start} HTTP/1.1`, "host: localhost", ...lines, ...more];
+  const framed = more.some((line) => /^(content-length|transfer-encoding)/i.test(line))
+    ? head
+    : [...head, length];
+  return Buffer.concat([Buffer.from(`${framed.join("\r\n")}\r\n\r\n`), Buffer.from(body)]);
+}
+
+export interface Wire {
+  readonly socket: Socket;
+  /** All that came so far. */
+  text(): string;
+  /** Resolves when that many responses have begun, or the connection is closed. */
+  answers(most: number): Promise<readonly string[]>;
+  readonly closed: Promise<void>;
+}
+
+export async function dial(port: number): Promise<Wire> {
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let text = "";
+  socket.setNoDelay(true).setEncoding("latin1");
+  socket.on("data", (chunk: string) => (text += chunk));
+  socket.on("error", () => undefined);
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  await once(socket, "connect");
+  const heads = () => text.match(/HTTP\/1\.1 (?!100)\d+/g) ?? [];
+  const answers = (most: number) =>
+    new Promise<readonly string[]>((resolve) => {
+      const look = () => {
+        if (heads().length < most && !socket.destroyed) return;
+        socket.off("data", look);
+        resolve(heads().map((head) => head.slice(9)));
+      };
+      socket.on("data", look);
+      void closed.then(look);
+      look();
+    });
+  return { socket, text: () => text, answers, closed };
+}
+
+/** Rows of the mirror's own tables, counted. */
+export function counted(mirror: Mirror, table: string): number {
+  return Number(mirror.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+}

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { isTimely, readDelivery, readHead, readStored } from "../../src/webhook/delivery.ts";
+import { deliveryOf, eventText } from "../support/webhook.ts";
+
+const nowMs = Date.UTC(2026, 2, 1, 12) + 999;
+const now = Math.floor(nowMs / 1000);
+
+describe("the three headers are there, once", () => {
+  const whole = ["Webhook-Id", "a", "webhook-timestamp", "1", "WEBHOOK-SIGNATURE", "b", "host", "x"];
+
+  test("in any case, in any order, among others", () => {
+    expect(readHead(whole)).toEqual({ id: "a", timestamp: "1", signature: "b" });
+  });
+
+  test.each([0, 2, 4])("without one of them it is no delivery", (at) => {
+    expect(readHead(whole.toSpliced(at, 2))).toMatchObject({ status: 400 });
+    expect(readHead(whole.toSpliced(at + 1, 1, ""))).toMatchObject({ status: 400 });
+  });
+
+  test.each([0, 2, 4])("with one of them twice neither, even if both say the same", (at) => {
+    expect(readHead([...whole, ...whole.slice(at, at + 2)])).toMatchObject({ status: 400 });
+  });
+});
+
+describe("the timestamp is a whole number of seconds, 300 away at most", () => {
+  test.each([0, -299, 299, -300, 300])("%i s is near enough", (away) => {
+    expect(isTimely(String(now + away), nowMs)).toBe(true);
+  });
+
+  test.each([-301, 301, -now, 86_400 * 365, 1e14])("%i s is not", (away) => {
+    expect(isTimely(String(now + away), nowMs)).toBe(false);
+  });
+
+  test.each([
+    `-${now}`,
+    `+${now}`,
+    `${now}.0`,
+    `${now}.5`,
+    ` ${now}`,
+    `${now} `,
+    `${now}\n`,
+    `${now}, ${now}`,
+    `${now}000`,
+    "9".repeat(400),
+    `0x${now.toString(16)}`,
+    now.toExponential(20),
+    "1e9",
+    "NaN",
+    "Infinity",
+    "null",
+    "2026-03-01T12:00:00Z",
+  ])("%s is none", (text) => {
+    expect(isTimely(text, nowMs)).toBe(false);
+  });
+});
+
+describe("what was signed is read as it was written", () => {
+  test("every field, and the body itself", () => {
+    const body =
+      ' { "id":"evt-1","type":"a.b", "occurredAt":"t","resource":{"id":17,"type":"x"},"more":1.50 }\n';
+    expect(readDelivery(Buffer.from(body), "evt-1")).toEqual({
+      eventId: "evt-1",
+      readable: true,
+      type: "a.b",
+      resourceType: "x",
+      resourceId: 17,
+      occurredAt: "t",
+      body,
+    });
+  });
+
+  test.each([
+    ["9007199254740993", 9_007_199_254_740_993n],
+    ["9223372036854775807", 9_223_372_036_854_775_807n],
+    ["9007199254740991", 9_007_199_254_740_991],
+    ["17.0", 17],
+    ["0", 0],
+  ])("an id of %s keeps every digit", (written, id) => {
+    expect(deliveryOf(`{"id":"a","type":"t","resource":{"id":${written}}}`).resourceId).toBe(id);
+  });
+
+  test.each(["-1", "1.5", "9223372036854775808", "1e400", '"17"', "null", "true", "[17]", "{}"])(
+    "%s is no record's id",
+    (written) => {
+      expect(deliveryOf(`{"id":"a","type":"t","resource":{"id":${written}}}`).resourceId).toBeNull();
+    },
+  );
+
+  test.each(['{"id":"a"}', '{"id":"a","type":7,"resource":[],"occurredAt":{}}', '{"id":"a","resource":"x"}'])(
+    "fields that are missing or odd are none: %s",
+    (body) => {
+      expect(deliveryOf(body)).toMatchObject({ type: null, resourceType: null, resourceId: null, body });
+    },
+  );
+
+  test("an event id may have any character that a header can carry", () => {
+    const id = "objednávka-č.1";
+    const sent = Buffer.from(id).toString("latin1");
+    expect(readDelivery(Buffer.from(JSON.stringify({ id })), sent)).toMatchObject({ eventId: id });
+  });
+});
+
+describe("only the signed id says which event it is", () => {
+  test.each([
+    ["another id in the header", '{"id":"evt-2"}'],
+    ["the same in other letters", '{"id":"EVT-1"}'],
+    ["no id", '{"type":"a.b"}'],
+    ["an empty id", '{"id":""}'],
+    ["a number", '{"id":1}'],
+    ["null", '{"id":null}'],
+    ["a repeated id, of which the last counts", '{"id":"evt-1","id":"evt-2"}'],
+  ])("%s: refused", (_, body) => {
+    expect(readDelivery(Buffer.from(body), "evt-1")).toMatchObject({ status: 400 });
+  });
+});
+
+describe("I12: signed but unreadable is kept under an id made of its bytes", () => {
+  const unreadable = [
+    "",
+    "not json",
+    '{"id":"evt-1"',
+    '{"id":"evt-1"} {}',
+    '["evt-1"]',
+    '"evt-1"',
+    "null",
+    "17",
+    "9007199254740993",
+    `{"id":"evt-1","a":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
+    '{"id":"evt-1\u0000"}',
+  ];
+
+  test.each(unreadable)("%#: %.20s", (text) => {
+    const read = readDelivery(Buffer.from(text), "evt-1");
+    expect(read).toMatchObject({ readable: false, type: null, resourceId: null, body: text });
+    expect(read).toMatchObject({ eventId: expect.stringMatching(/^unreadable:[0-9a-f]{64}$/) as string });
+  });
+
+  test("the same bytes have the same id, others another, whatever the header says", () => {
+    const ids = [...unreadable, "not json either"].map((text) => deliveryOf(text).eventId);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(readDelivery(Buffer.from("not json"), "other")).toEqual(
+      readDelivery(Buffer.from("not json"), "id"),
+    );
+  });
+
+  test("bytes that are no text are kept as bytes: none of them is replaced", () => {
+    const body = Buffer.concat([
+      Buffer.from('{"id":"evt-1","name":"'),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from('"}'),
+    ]);
+    expect(readDelivery(body, "evt-1")).toMatchObject({ readable: false, body });
+  });
+
+  test("a byte order mark makes nothing unreadable", () => {
+    const body = `\uFEFF${eventText({ id: "evt-1" })}`;
+    expect(readDelivery(Buffer.from(body), "evt-1")).toMatchObject({
+      readable: true,
+      type: "people.updated",
+      body,
+    });
+  });
+});
+
+test("a stored event is read the same again", () => {
+  for (const text of [eventText(), '{"id":"a","resource":{"id":9007199254740993}}', "not json", "[]"]) {
+    const delivery = deliveryOf(text);
+    expect(readStored(delivery.eventId, delivery.body)).toEqual(delivery);
+  }
+  const bytes = deliveryOf(Buffer.from([0xff]));
+  expect(readStored(bytes.eventId, bytes.body)).toEqual(bytes);
+});
