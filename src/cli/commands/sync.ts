@@ -3,10 +3,11 @@ import type { Log } from "../../base/log.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { RunRequest } from "../../daemon/perform.ts";
 import type { CompanyReport } from "../../sync/report.ts";
+import { afterRun } from "../after-run.ts";
 import { command, type CommandContext } from "../command.ts";
 import { companyRun, type CompanyRun } from "../company-run.ts";
 import { dryRun } from "../dry-run.ts";
-import { worstOutcome } from "../exit-code.ts";
+import { worstOutcome, type Outcome } from "../exit-code.ts";
 import { durationMs, flag, wholeNumber, type OptionValues } from "../options.ts";
 import { reportLines } from "../report-text.ts";
 import { selectResources } from "../chosen-resources.ts";
@@ -59,7 +60,12 @@ export const syncCommand = command({
       )
       .finally(() => clearTimeout(timeout));
     await tell(context, reports);
-    return worstOutcome([...reports.values()].map((report) => report.outcome));
+    const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
+    for (const [company, report] of reports) {
+      const outcome = await afterRun(context, config, company, report);
+      if (outcome) outcomes.push(outcome);
+    }
+    return worstOutcome(outcomes);
   },
 });
 
