@@ -1,0 +1,139 @@
+import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import type { ReportType } from "../../connector/report-view.ts";
+import { writeChunk, zstd, type RowGroup } from "./chunk.ts";
+import { mostRows, type Column } from "./column.ts";
+import { BooleanColumn, DateColumn, DoubleColumn, Int64Column, WideDecimalColumn } from "./fixed-columns.ts";
+import { decimalOf, schemaElement, type ParquetColumn } from "./physical.ts";
+import type { NestedColumn } from "./nested.ts";
+import { fileSchema } from "./schema.ts";
+import { TextColumn } from "./text-column.ts";
+
+/** A row group as it stands alone; where its pages are counts from its own first byte. */
+export interface WrittenGroup {
+  readonly bytes: Uint8Array;
+  readonly group: RowGroup;
+}
+
+/** Thrown when a value does not fit its column's type: the table is written once more with a wider one. */
+export class Misfit extends Error {
+  readonly column: string;
+
+  constructor(column: string) {
+    super(`a value does not fit the type of ${column}`);
+    this.column = column;
+  }
+}
+
+/** So many bytes of values are held at most, give or take one row. */
+const mostBytes = 24_000_000;
+/** Every Parquet file begins with these; a group made alone leaves them out. */
+const magicBytes = 4;
+
+/** Cells to row groups: bounded by rows and by bytes, whatever the rows hold. */
+export class RowGroupWriter {
+  readonly #columns: readonly Column[];
+  readonly #described: readonly ParquetColumn[];
+  readonly #nested: readonly NestedColumn[];
+  readonly #lists: unknown[][];
+  #rows = 0;
+
+  constructor(columns: readonly ParquetColumn[], nested: readonly NestedColumn[]) {
+    this.#described = columns;
+    this.#columns = columns.map(({ type }) => columnOf(type));
+    this.#nested = nested;
+    this.#lists = nested.map(() => []);
+  }
+
+  /** `listsOf` gives the nested columns' values of the row whose cells begin at `from`. */
+  write(
+    cells: Uint8Array,
+    found: (group: WrittenGroup) => void,
+    listsOf?: (from: number) => readonly unknown[],
+  ): void {
+    for (let from = 0; from <= cells.length; ) {
+      if (listsOf) for (const [i, value] of listsOf(from).entries()) this.#lists[i]?.push(value);
+      for (const [i, column] of this.#columns.entries()) {
+        const isNull = cells[from] === 0xfe;
+        const next = isNull && !this.#described[i]?.nullable ? -1 : column.add(cells, from);
+        if (next === -1) throw new Misfit(this.#described[i]?.name ?? "");
+        from = next;
+      }
+      this.#rows++;
+      if (this.#rows === mostRows || (this.#rows % 1024 === 0 && this.#sizeBytes() > mostBytes))
+        this.flush(found);
+    }
+  }
+
+  #sizeBytes(): number {
+    return this.#columns.reduce((sum, column) => sum + column.sizeBytes, 0);
+  }
+
+  flush(found: (group: WrittenGroup) => void): void {
+    if (this.#rows === 0) return;
+    const writer = new ByteWriter();
+    const schema = fileSchema(this.#described, this.#nested);
+    const parquet = new ParquetWriter({ writer, schema, codec: "ZSTD", compressors: { ZSTD: zstd } });
+    const start = writer.offset;
+    const chunks = this.#columns.map((column, i) =>
+      writeChunk(writer, schemaElement(this.#described[i] as ParquetColumn), column),
+    );
+    chunks.push(...this.#nestedChunks(parquet));
+    const bytes = writer.getBytes().slice(magicBytes);
+    for (const chunk of chunks) moveChunk(chunk, -start);
+    const sum = (size: (chunk: RowGroup["columns"][number]) => bigint | undefined) =>
+      chunks.reduce((total, chunk) => total + (size(chunk) ?? 0n), 0n);
+    const group: RowGroup = {
+      columns: chunks,
+      total_byte_size: sum((chunk) => chunk.meta_data?.total_uncompressed_size),
+      total_compressed_size: sum((chunk) => chunk.meta_data?.total_compressed_size),
+      num_rows: BigInt(this.#rows),
+    };
+    this.#clear();
+    found({ bytes, group });
+  }
+
+  #nestedChunks(parquet: ParquetWriter): RowGroup["columns"] {
+    if (this.#nested.length === 0) return [];
+    const columnData = this.#nested.map(({ name }, i) => ({
+      name,
+      data: this.#lists[i] ?? [],
+      offsetIndex: false,
+    }));
+    void parquet.write({ columnData, rowGroupSize: this.#rows });
+    return parquet.row_groups.flatMap(({ columns }) => columns);
+  }
+
+  #clear(): void {
+    this.#rows = 0;
+    for (const column of this.#columns) column.clear();
+    for (const list of this.#lists) list.length = 0;
+  }
+}
+
+/** The chunk's pages stand `by` bytes further on. */
+export function moveChunk(chunk: RowGroup["columns"][number], by: number): void {
+  const offset = BigInt(by);
+  chunk.file_offset += offset;
+  const meta = chunk.meta_data;
+  if (!meta) return;
+  meta.data_page_offset += offset;
+  if (meta.dictionary_page_offset !== undefined) meta.dictionary_page_offset += offset;
+}
+
+function columnOf(type: ReportType): Column {
+  switch (type) {
+    case "INTEGER":
+    case "TIMESTAMP":
+      return new Int64Column(type);
+    case "REAL":
+      return new DoubleColumn();
+    case "BOOLEAN":
+      return new BooleanColumn();
+    case "DATE":
+      return new DateColumn();
+    case "TEXT":
+      return new TextColumn();
+    default:
+      return (decimalOf(type)?.precision ?? 0) > 18 ? new WideDecimalColumn(type) : new Int64Column(type);
+  }
+}
