@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
 import { get, openSandbox, post, put, remove, testDay, type Dict } from "../support/sandbox.ts";
@@ -130,15 +130,16 @@ describe("a delivery", () => {
 });
 
 describe("many deliveries", () => {
-  test("go out a few at a time, begun in the order of the events", async () => {
+  test("go out a few at a time, no more than that", async () => {
     const { sandbox, sink } = await opened({ deliveryConcurrency: 3 });
-    sink.treat(() => new Promise((resolve) => setTimeout(() => resolve(204), 2)));
+    sink.treat(async (_, index) => {
+      if (index < 3) await sink.arrived(3);
+      return 204;
+    });
     for (let i = 0; i < 60; i++) changeClient(sandbox, `Meno ${i}`);
     await sandbox.control.webhooks.idle();
     expect(sink.mostOpen).toBe(3);
-    const ids = sandbox.control.events().map(({ id }) => id);
-    const came = sink.received.map(({ json }) => ids.indexOf(String(json["id"])));
-    expect(came.every((place, index) => Math.abs(place - index) < 3)).toBe(true);
+    expect(new Set(sink.received.map(({ json }) => json["id"])).size).toBe(60);
   });
 
   test("stay strictly in order one at a time", async () => {
@@ -154,7 +155,7 @@ test("a sandbox that ends breaks off what is under way and leaves no timer behin
   const sandbox = await startSandbox({ today: testDay, webhooks: [{ url: sink.url }] });
   sink.treat((_, index) => (index === 0 ? 500 : "hang"));
   changeClient(sandbox);
-  await sink.arrived(1);
+  await vi.waitFor(() => expect(outcomes(sandbox)).toEqual(["retry"]));
   changeClient(sandbox);
   await sink.arrived(2);
   changeClient(sandbox);

@@ -24,8 +24,7 @@ type Treat = (request: Received, index: number) => Treatment | Promise<Treatment
 export interface WebhookSink {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Requests that are not answered yet, now and at most. */
-  readonly open: number;
+  /** How many waited for their treatment at once, at most. */
   readonly mostOpen: number;
   /** From now on; the function sees which request it is, from 0. */
   treat(treatment: Treatment | Treat): void;
@@ -44,13 +43,14 @@ export async function openSink(): Promise<WebhookSink> {
   const server = createServer((request, response) => {
     counts.open++;
     counts.mostOpen = Math.max(counts.mostOpen, counts.open);
-    response.on("close", () => counts.open--);
     void take(request, response);
   });
   const take = async (request: IncomingMessage, response: ServerResponse) => {
     const one = await read(request);
     received.push(one);
-    answer(response, await treat(one, received.length - 1));
+    const treatment = await treat(one, received.length - 1);
+    counts.open--;
+    answer(response, treatment);
   };
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () =>
@@ -63,9 +63,6 @@ export async function openSink(): Promise<WebhookSink> {
   return {
     url: `http://127.0.0.1:${port}/webhooks/acme`,
     received,
-    get open() {
-      return counts.open;
-    },
     get mostOpen() {
       return counts.mostOpen;
     },

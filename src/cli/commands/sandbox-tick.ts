@@ -30,7 +30,8 @@ export const sandboxTickCommand = command({
     const door = sandboxDoor(context, options);
     await door.ask("POST", "/sandbox/tick", { durationMs: duration, changes, seed });
     const report = await watched(context, door, duration + patienceMs);
-    if (report.problem !== null) throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
+    if (report.problem !== null)
+      throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
     if (context.globals.json) await context.output.json(report);
     else for (const line of summaryOf(report)) await context.output.line(line);
     return report.changes < report.of ? "interrupted" : "complete";
