@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import {
+  about,
+  aReceiver,
+  counted,
+  dial,
+  eventText,
+  post,
+  secret,
+  sign,
+  wire,
+  type Post,
+} from "../support/webhook.ts";
+
+const body = eventText({ id: "evt-1" });
+const now = () => Math.floor(Date.now() / 1000);
+const at = (seconds: number) => post(body, { "webhook-timestamp": String(now() + seconds) });
+const signed = (signature: string) => post(body, { "webhook-signature": signature });
+
+/** Each alone is wrong in one way; the answer tells which kind. */
+const refusals: readonly (readonly [string, () => Post, number])[] = [
+  ["no webhook-id", () => post(body, { "webhook-id": "" }), 400],
+  ["no webhook-timestamp", () => post(body, { "webhook-timestamp": "" }), 400],
+  ["no webhook-signature", () => post(body, { "webhook-signature": "" }), 400],
+  ["a timestamp of 301 s ago", () => at(-301), 401],
+  ["a timestamp in 302 s", () => at(302), 401],
+  ["a timestamp in milliseconds", () => post(body, { "webhook-timestamp": String(Date.now()) }), 401],
+  ["a negative timestamp", () => post(body, { "webhook-timestamp": `-${now()}` }), 401],
+  ["a timestamp with a fraction", () => post(body, { "webhook-timestamp": `${now()}.5` }), 401],
+  ["a huge timestamp", () => post(body, { "webhook-timestamp": "9".repeat(300) }), 401],
+  ["a timestamp in words", () => post(body, { "webhook-timestamp": "now" }), 401],
+  ["a signature by another secret", () => signed(sign(body, "other")), 401],
+  ["a signature of another body", () => signed(sign(`${body} `)), 401],
+  ["a shorter signature", () => signed(sign(body).slice(1)), 401],
+  ["a longer signature", () => signed(`${sign(body)}0`), 401],
+  ["a signature that is not hexadecimal", () => signed("z".repeat(64)), 401],
+  ["another id in the header", () => post(body, { "webhook-id": "evt-2" }), 400],
+  ["an event without an id", () => post('{"type":"people.updated"}', { "webhook-id": "evt-1" }), 400],
+  ["an event whose id is a number", () => post('{"id":1}', { "webhook-id": "1" }), 400],
+];
+
+describe("a delivery that is not in order is refused, and nothing of it is stored", () => {
+  test("each for its own reason, told in words of ours, counted and logged", async () => {
+    const receiver = await aReceiver();
+    for (const [what, make, status] of refusals) {
+      const answer = await receiver.deliver(make());
+      const text = await answer.text();
+      expect({ what, status: answer.status }).toEqual({ what, status });
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      for (const hidden of ["evt-1", "evt-2", secret, sign(body)]) expect(text).not.toContain(hidden);
+    }
+    expect(receiver.results).toEqual(refusals.map(([, , status]) => `acme ${status}`));
+    expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([0, 0]);
+    expect(new Set(receiver.lines.map(({ level }) => level))).toEqual(new Set(["warn"]));
+  });
+
+  test("a header that is there twice, even saying the same", async () => {
+    const receiver = await aReceiver();
+    const good = post(body);
+    for (const name of ["webhook-id", "webhook-timestamp", "webhook-signature"]) {
+      const line = await dial(receiver.port);
+      line.socket.write(wire(good, [`${name}: ${good.headers[name]}`]));
+      expect(await line.answers(1)).toEqual(["400"]);
+    }
+    expect(counted(receiver.mirror, "_inbox")).toBe(0);
+  });
+
+  test("the first thing that is wrong decides: headers, then time, then signature, then the id", async () => {
+    const receiver = await aReceiver();
+    const wrong = { "webhook-timestamp": "1", "webhook-signature": "no", "webhook-id": "evt-9" };
+    const statuses: number[] = [];
+    for (const headers of [
+      { ...wrong, "webhook-id": "" },
+      wrong,
+      { ...wrong, "webhook-timestamp": String(now()) },
+    ]) {
+      statuses.push((await receiver.deliver(post(body, headers))).status);
+    }
+    expect(statuses).toEqual([400, 401, 401]);
+  });
+
+  test("whose secret is not configured, whatever it is signed with", async () => {
+    const receiver = await aReceiver({ secrets: () => [] });
+    expect((await receiver.deliver()).status).toBe(401);
+    expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "") }))).status).toBe(401);
+  });
+});
+
+describe("a delivery in order is taken", () => {
+  test("with 204 and nothing else", async () => {
+    const receiver = await aReceiver();
+    const answer = await receiver.deliver(post(body));
+    expect([answer.status, await answer.text()]).toEqual([204, ""]);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(receiver.results).toEqual(["acme stored"]);
+    const fields = {
+      company: "acme",
+      webhook_id: "evt-1",
+      type: "people.updated",
+      resource: "people",
+      id: 1,
+    };
+    expect(receiver.lines).toMatchObject([{ level: "info", fields }]);
+  });
+
+  test.each([-299, -300, 299, 300])("sent %i s from now", async (seconds) => {
+    const fixed = Date.UTC(2026, 2, 1) + 500;
+    const receiver = await aReceiver({ clock: { ...systemClock, nowMs: () => fixed } });
+    const timestamp = String(Math.floor(fixed / 1000) + seconds);
+    expect((await receiver.deliver(post(body, { "webhook-timestamp": timestamp }))).status).toBe(204);
+  });
+
+  test("with a signature in capitals, or its headers so", async () => {
+    const receiver = await aReceiver();
+    const { headers } = post(body, { "webhook-signature": sign(body).toUpperCase() });
+    const capitals = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
+    );
+    const line = await dial(receiver.port);
+    line.socket.write(wire({ headers: capitals, body }));
+    expect(await line.answers(1)).toEqual(["204"]);
+  });
+
+  test("by the old and by the new secret during a rotation", async () => {
+    let secrets = ["old"];
+    const receiver = await aReceiver({ secrets: () => secrets });
+    const by = async (key: string) => {
+      const text = eventText();
+      return (await receiver.deliver(post(text, { "webhook-signature": sign(text, key) }))).status;
+    };
+    expect([await by("old"), await by("new")]).toEqual([204, 401]);
+    secrets = ["new", "old"];
+    expect([await by("old"), await by("new")]).toEqual([204, 204]);
+    secrets = ["new"];
+    expect([await by("old"), await by("new")]).toEqual([401, 204]);
+  });
+
+  test("by a secret that was written to its file a moment ago: it is looked for before a refusal", async () => {
+    let secrets = ["old"];
+    let looked = 0;
+    const refresh = () => {
+      looked += 1;
+      secrets = ["new", "old"];
+      return looked === 1;
+    };
+    const receiver = await aReceiver({ secrets: () => secrets, refresh });
+    expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "new") }))).status).toBe(204);
+    expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "forged") }))).status).toBe(
+      401,
+    );
+    expect(looked).toBe(2);
+  });
+
+  test("I12 signed but unreadable, or of a type that nobody knows", async () => {
+    const receiver = await aReceiver();
+    const bytes = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff]);
+    const odd = [
+      post("<html>"),
+      post(bytes, { "content-encoding": "gzip" }),
+      post(eventText({ type: "a.b" })),
+    ];
+    for (const one of odd) {
+      const id = one.headers["webhook-id"] ?? "none";
+      const answer = await receiver.deliver({ ...one, headers: { ...one.headers, "webhook-id": id } });
+      expect(answer.status).toBe(204);
+    }
+    expect(receiver.unheard.map(({ state }) => state)).toEqual(["unreadable", "unreadable", "unknown"]);
+    expect(counted(receiver.mirror, "_work")).toBe(0);
+  });
+});
+
+describe("a delivery that somebody recorded does no harm", () => {
+  test("I7 replayed with a fresh timestamp it is known: no read, no change", async () => {
+    const receiver = await aReceiver();
+    const text = about(1, "people.deleted");
+    expect((await receiver.deliver(post(text))).status).toBe(204);
+    receiver.mirror.db.exec("DELETE FROM _work");
+    for (const seconds of [0, 5, -5]) {
+      const again = post(text, { "webhook-timestamp": String(now() + seconds) });
+      expect((await receiver.deliver(again)).status).toBe(204);
+    }
+    expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([1, 0]);
+    expect(receiver.results).toEqual(["acme stored", "acme known", "acme known", "acme known"]);
+  });
+
+  test("I5 a deletion, even a true one, leads to one question and removes nothing", async () => {
+    const receiver = await aReceiver();
+    expect((await receiver.deliver(post(about(1, "people.deleted")))).status).toBe(204);
+    expect((await receiver.deliver(post(about(1, "people.deleted")))).status).toBe(204);
+    const work = receiver.mirror.db.prepare("SELECT kind, target FROM _work").all();
+    expect(work).toEqual([{ kind: "confirm", target: "id:1" }]);
+    expect(counted(receiver.mirror, "_change_log")).toBe(0);
+  });
+});
+
+test("I9 no secret, no signature and no body is ever logged", async () => {
+  const receiver = await aReceiver();
+  for (const [, make] of refusals) await receiver.deliver(make());
+  await receiver.deliver(post(eventText({ type: "marked-in-the-body" })));
+  const told = JSON.stringify(receiver.lines);
+  for (const hidden of [secret, sign(body), "occurredAt", "2026-03-01T00:00:00Z"])
+    expect(told).not.toContain(hidden);
+});
+
+test("a flood of refusals is one line of each kind in ten seconds, with how many there were", async () => {
+  let nowMs = 0;
+  const receiver = await aReceiver({ clock: { ...systemClock, monotonicMs: () => nowMs } });
+  const flood = async () => {
+    for (let i = 0; i < 20; i++) await receiver.deliver(signed("0".repeat(64)));
+  };
+  await flood();
+  expect(receiver.lines).toHaveLength(1);
+  nowMs = 10_001;
+  await flood();
+  expect(receiver.lines).toHaveLength(2);
+  expect(receiver.lines[1]).toMatchObject({ level: "warn", fields: { status: 401, unreported: 19 } });
+  expect(receiver.results).toHaveLength(40);
+});
