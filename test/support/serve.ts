@@ -67,8 +67,8 @@ export async function serve(company: Company, args: readonly string[] = []): Pro
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const ended = endOf(child);
   const line = await Promise.race([firstLine(child), ended.then(() => null)]);
-  if (line === null) throw new Error(`serve ended: ${stderr}`);
-  const { url } = JSON.parse(line) as { readonly url: string };
+  const { url } = JSON.parse(line ?? "{}") as { readonly url?: string };
+  if (url === undefined) throw new Error(`serve ended: ${stderr}`);
   const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1));
   const heard = (message: string) => said().some(({ msg }) => String(msg).includes(message));
   const until = (message: string) => eventually(() => heard(message), `"${message}" in ${stderr}`);
