@@ -107,5 +107,7 @@ describe("the webhook URL", () => {
   test("of this machine is fine for a stand-in on this machine", async () => {
     const webhook = "public_url: http://127.0.0.1:8787/webhooks/acme, secrets: [s]";
     expect(await judged(webhook, "http://127.0.0.1:4000")).toMatchObject({ status: "ok" });
+    const unarmed = "public_url: http://127.0.0.1:8787/webhooks/acme";
+    expect(await judged(unarmed, "http://127.0.0.1:4000")).toMatchObject({ status: "warn" });
   });
 });

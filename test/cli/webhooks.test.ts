@@ -43,6 +43,16 @@ describe("list", () => {
     expect(ours?.missing_events).toHaveLength(manifest.events.length - 1);
   });
 
+  test("warns while nothing active delivers here", async () => {
+    const house = await openHouse();
+    const warned = async () => (await house.play("list")).stderr.includes(`delivers nothing to ${publicUrl}`);
+    expect(await warned()).toBe(true);
+    const { subscription } = await house.json("create");
+    expect(await warned()).toBe(false);
+    await house.play(`update ${subscription.id} --active off`);
+    expect(await warned()).toBe(true);
+  });
+
   test("shows every company, also where one cannot be asked, and exits as that one fails", async () => {
     const house = await openHouse({ companies: 2, token: () => "1|nobody" });
     const { code, stdout, stderr } = await house.play("list --json");

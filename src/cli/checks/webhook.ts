@@ -9,9 +9,9 @@ export async function checkWebhook({ config, company }: CheckSubject, lookup: Lo
   const local = isLoopbackUrl(config.baseUrl);
   const fault = await endpointFault(publicUrl, { lookup, loopback: local });
   if (fault) return (fault.certain ? fail : warn)("webhook", fault.what, fault.hint);
-  if (local && isLoopbackUrl(publicUrl)) return ok("webhook", `${publicUrl} (this machine)`);
   if (secrets.length === 0)
-    return warn("webhook", `${publicUrl} has no secret`, "set webhook.secrets: deliveries cannot be trusted");
+    return warn("webhook", `${publicUrl} has no secret`, "set webhook.secrets: every delivery is refused");
+  if (local && isLoopbackUrl(publicUrl)) return ok("webhook", `${publicUrl} (this machine)`);
   const expected = `/webhooks/${company.name}`;
   if (new URL(publicUrl).pathname === expected) return ok("webhook", publicUrl);
   return warn("webhook", `${publicUrl} does not end in ${expected}`, "fine if a proxy maps it there");

@@ -1,4 +1,5 @@
 import { MirrorError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/log.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import { command, type CommandContext } from "../../command.ts";
@@ -19,12 +20,22 @@ export const webhooksListCommand = command({
     const failed: MirrorError[] = [];
     for (const company of chosen) {
       const views = await viewsOf(context, config, companyAs(context, company, options.tokenEnv), failed);
-      if (views) found.set(company.name, views);
+      if (!views) continue;
+      found.set(company.name, views);
+      tellOfSilence(context.log, company, views);
     }
     await print(context, found);
     return endOf(failed);
   },
 });
+
+/** Somebody waits for events that will not come. */
+function tellOfSilence(log: Log, { name, webhook }: CompanyConfig, views: readonly SubscriptionView[]): void {
+  if (webhook.publicUrl === null || views.some(({ here, active }) => here && active)) return;
+  log.warn(`${name}: the service delivers nothing to ${webhook.publicUrl}`, {
+    hint: "`webhooks create` makes a subscription, `webhooks update ID --active on` wakes one that is off",
+  });
+}
 
 /** One company that cannot be asked does not hide the others. */
 async function viewsOf(
