@@ -83,15 +83,28 @@ export class Records {
     return (this.statements.get(sql).raw().get(id) ?? []) as (string | null)[];
   }
 
-  /** Live records other than this one, the newest of them, first those that nothing is to be asked about. */
-  canaries(resource: string, except: RecordId, most: number): RecordId[] {
-    return this.ids(
-      `SELECT id FROM (SELECT id FROM ${fence(resource)} WHERE gone = 0 AND id <> ? ORDER BY id DESC LIMIT 50) c
-       ORDER BY EXISTS (SELECT 1 FROM _work w WHERE w.resource = ? AND w.target = 'id:' || c.id), id DESC LIMIT ?`,
-      except,
-      resource,
-      most,
+  /**
+   * Some live records other than this one: the newest, the oldest, one between, and so on, for what is deleted
+   * together was often made together. First those that nothing is to be asked about.
+   */
+  canaries(resource: string, except: RecordId): RecordId[] {
+    const table = fence(resource);
+    const quiet = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || id)`;
+    const pick = (where: string, order: string) =>
+      this.ids(
+        `SELECT id FROM ${table} WHERE gone = 0 AND id <> ? AND ${where} ORDER BY id ${order} LIMIT 3`,
+        except,
+      );
+    const between = `id >= (SELECT (min(id) + max(id)) / 2 FROM ${table})`;
+    const spread = (more: string) => [
+      pick(more, "DESC"),
+      pick(more, "ASC"),
+      pick(`${more} AND ${between}`, "ASC"),
+    ];
+    const inTurns = [spread(quiet), spread("1")].flatMap((lists) =>
+      [0, 1, 2].flatMap((turn) => lists.flatMap((list) => list[turn] ?? [])),
     );
+    return [...new Set(inTurns)];
   }
 
   private ids(sql: string, ...parameters: (RecordId | string)[]): RecordId[] {

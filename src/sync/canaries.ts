@@ -18,7 +18,7 @@ const waiting = "waiting for proof of the route";
  */
 export function canariesOf(session: Session, resource: Resource, id: RecordId): readonly RecordId[] {
   const listed = session.canaries.get(resource.name);
-  return listed ?? session.mirror.records.canaries(resource.name, id, 2 * mostCanaries);
+  return listed ?? session.mirror.records.canaries(resource.name, id);
 }
 
 /**

@@ -4,6 +4,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
+import type { Transport } from "../../src/connector/transport.ts";
 import { openMirror, type Mirror } from "../../src/store/mirror.ts";
 import type { CompanyReport } from "../../src/sync/report.ts";
 import { runSync } from "../../src/sync/run.ts";
@@ -12,6 +13,7 @@ import { startTender, type Tender } from "../../src/sync/tend.ts";
 import { readDelivery } from "../../src/webhook/delivery.ts";
 import { createMailbox, type CompanyMailbox } from "../../src/webhook/mailbox.ts";
 import { Queue } from "../../src/work/queue.ts";
+import type { DrivenClock } from "./govern.ts";
 import {
   defaultRun,
   loggingTo,
@@ -31,6 +33,8 @@ export interface Tended {
   deliver(...events: readonly SandboxEvent[]): void;
   /** From now on every event of the sandbox comes at once, unless `pass` says no. */
   follow(pass?: (event: SandboxEvent) => boolean): void;
+  /** Is a request under way? */
+  asking(): boolean;
   /** Until nothing of the events' lane is due. */
   rest(): Promise<void>;
   run(options?: SyncOptions): Promise<CompanyReport>;
@@ -50,7 +54,14 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
   const mirror = await openMirror(company.file, manifest, {}, clock);
   const queue = new Queue(mirror.db);
   const transport = transportTo(company, { concurrency: 12, ...options }, log);
-  const wire = options.wrap?.(transport) ?? transport;
+  const inner = options.wrap?.(transport) ?? transport;
+  let asking = 0;
+  const wire: Transport = {
+    send: (request) => {
+      asking += 1;
+      return inner.send(request).finally(() => (asking -= 1));
+    },
+  };
   const resources = resourcesNamed(options.resources);
   const selected = new Set(resources.map(({ name }) => name));
   const mailbox = createMailbox({ mirror, queue, selected, secrets: () => [], clock });
@@ -81,6 +92,7 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
     deliver,
     follow: (pass = () => true) =>
       void unfollow.push(company.sandbox.control.onEvent((event) => void (pass(event) && deliver(event)))),
+    asking: () => asking > 0,
     rest: () =>
       until(
         () => due(mirror, clock) === 0,
@@ -98,6 +110,14 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
       ),
     stop,
   };
+}
+
+/** Moves time on in steps, and lets what each step brings be done before the next. */
+export async function pass(clock: DrivenClock, tended: Tended, ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
+    await clock.advance(Math.min(10_000, ms - passedMs));
+    await until(() => !tended.asking() && (clock.sleeping() > 0 || due(tended.mirror, clock) === 0));
+  }
 }
 
 export function deliveryOf(event: SandboxEvent) {
