@@ -3,6 +3,7 @@ import type { Manifest } from "../connector/manifest.ts";
 import type { StationView } from "../observe/station-view.ts";
 import { lastEndedRun, sweptTimes } from "../sync/health.ts";
 import { InboxView } from "../webhook/inbox-view.ts";
+import { lastWholeRun } from "./history.ts";
 import type { Life, Settings } from "./life.ts";
 import type { EndedRun } from "./run-desk.ts";
 import type { Totals } from "./totals.ts";
@@ -45,19 +46,21 @@ export function stationView(parts: ViewParts): StationView {
   };
 }
 
-type Stored = Pick<StationView, "sweptMs" | "events" | "queue">;
+type Stored = Pick<StationView, "wholeRunMs" | "sweptMs" | "events" | "queue">;
 
 /** From the mirror; nothing is known while it is closed. */
 function stored({ life, manifest, settings }: ViewParts): Stored {
   const names = settings.resources.map(({ name }) => name);
   if (!life)
     return {
+      wholeRunMs: null,
       sweptMs: Object.fromEntries(names.map((name) => [name, null])),
       events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
       queue: [],
     };
   const inbox = new InboxView(life.mirror.db);
   return {
+    wholeRunMs: lastWholeRun(life.mirror.db, names)?.startedMs ?? null,
     sweptMs: sweptTimes(life.mirror.db, manifest, names),
     events: {
       waiting: inbox.waiting(),

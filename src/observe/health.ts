@@ -27,6 +27,7 @@ export interface Readiness {
   readonly events_waiting: number;
   readonly oldest_event_at: string | null;
   readonly last_event_at: string | null;
+  readonly whole_run_at: string | null;
   readonly run: { readonly mode: string; readonly started_at: string } | null;
   readonly last_run: { readonly outcome: string; readonly finished_at: string } | null;
   readonly next_run_at: string | null;
@@ -57,6 +58,7 @@ export function readinessOf(view: StationView, nowMs: number, limits: ReadyLimit
     events_waiting: events.waiting,
     oldest_event_at: isoOrNull(events.oldestWaitingMs),
     last_event_at: isoOrNull(events.lastReceivedMs),
+    whole_run_at: isoOrNull(view.wholeRunMs),
     run: run && { mode: run.mode, started_at: isoTime(run.startedMs) },
     last_run: lastRun && { outcome: lastRun.outcome, finished_at: isoTime(lastRun.finishedMs) },
     next_run_at: isoOrNull(view.nextRunMs),
@@ -80,14 +82,28 @@ function serviceReasons({ service }: StationView, nowMs: number, { patienceMs }:
   return [`the service has not been reached for ${formatDuration(lastedMs)}`];
 }
 
+/** A list counts as read before the details of what it shows were: only a whole run says that all is there. */
 function freshnessReasons(view: StationView, nowMs: number, limits: ReadyLimits): string[] {
+  if (view.wholeRunMs === null) return [firstRunReason(view, nowMs)];
   const never = neverRead(view);
   const stale = staleOnes(view, nowMs, limits);
   const age = formatDuration(limits.freshForMs);
   return [
+    ...runReasons(view),
     ...(never.length > 0 ? [`never read whole: ${never.join(", ")}`] : []),
     ...(stale.length > 0 ? [`read whole longer than ${age} ago: ${stale.join(", ")}`] : []),
   ];
+}
+
+function firstRunReason({ run }: StationView, nowMs: number): string {
+  const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
+  return `not everything was read yet${since}`;
+}
+
+/** What was cut off left something unread, until another run ends well; one under way is about to. */
+function runReasons({ run, lastRun }: StationView): string[] {
+  if (run || !lastRun || lastRun.outcome === "complete" || lastRun.outcome === "partial") return [];
+  return [`the last run did not get to its end: ${lastRun.outcome}`];
 }
 
 function eventReasons(view: StationView, nowMs: number, { patienceMs }: ReadyLimits): string[] {

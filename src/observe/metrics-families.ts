@@ -55,6 +55,12 @@ export const families: readonly Family[] = [
   gauge("last_run_complete", "1 if the last run left nothing undone, otherwise 0", [], ({ lastRun }) =>
     lastRun ? one(lastRun.outcome === "complete" ? 1 : 0) : [],
   ),
+  gauge(
+    "last_whole_run_started_timestamp_seconds",
+    "when the last run began that read everything, details too; 0: none did yet",
+    [],
+    whileOpen(({ wholeRunMs }) => one(seconds(wholeRunMs ?? 0))),
+  ),
   gauge("next_run_timestamp_seconds", "when the schedule asks for the next run", [], ({ nextRunMs }) =>
     nextRunMs === null ? [] : one(seconds(nextRunMs)),
   ),

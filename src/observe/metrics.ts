@@ -2,10 +2,13 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { families, type Family } from "./metrics-families.ts";
 import type { StationView } from "./station-view.ts";
 
+/** Requests that were for no company, by the status they were answered with. */
+export type Strays = Readonly<Record<string, number>>;
+
 /** What /metrics answers. */
 export interface Metrics {
   readonly type: string;
-  render(views: readonly StationView[], nowMs: number): Promise<string>;
+  render(views: readonly StationView[], nowMs: number, strays?: Strays): Promise<string>;
 }
 
 /**
@@ -24,8 +27,9 @@ export function createMetrics(version: string): Metrics {
   }).set({ version }, 1);
   return {
     type: own.contentType,
-    render: async (views, nowMs) => {
+    render: async (views, nowMs, strays = {}) => {
       const stations = registryOf(views, nowMs);
+      countStrays(stations, strays);
       return `${await stations.metrics()}\n${withNaN(await own.metrics())}`;
     },
   };
@@ -40,6 +44,17 @@ function registryOf(views: readonly StationView[], nowMs: number): Registry {
   const registry = new Registry();
   for (const family of families) fill(family, registry, views, nowMs);
   return registry;
+}
+
+/** A subscription with a mistake in its path shows here: its deliveries are 404. */
+function countStrays(registry: Registry, strays: Strays): void {
+  const counter = new Counter({
+    name: "fintoro_mirror_stray_requests_total",
+    help: "Since the start: requests for no company and no page, by the status of the answer",
+    labelNames: ["status"],
+    registers: [registry],
+  });
+  for (const [status, count] of Object.entries({ 404: 0, ...strays })) counter.inc({ status }, count);
 }
 
 function fill(family: Family, registry: Registry, views: readonly StationView[], nowMs: number): void {

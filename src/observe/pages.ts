@@ -2,12 +2,13 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Page } from "../webhook/listen.ts";
 import { readinessOf, usualLimits, type ReadyLimits } from "./health.ts";
-import { createMetrics } from "./metrics.ts";
+import { createMetrics, type Strays } from "./metrics.ts";
 import type { StationView } from "./station-view.ts";
 
 export interface PagesOptions extends Partial<ReadyLimits> {
   /** Of this program. */
   readonly version: string;
+  readonly strays?: () => Strays;
 }
 
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
@@ -20,7 +21,8 @@ export function pagesOf(views: () => readonly StationView[], clock: Clock, optio
     "/": () => page(200, text, index),
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
     "/readyz": () => readyPage(views, clock.nowMs(), limits),
-    "/metrics": async () => page(200, metrics.type, await metrics.render(views(), clock.nowMs())),
+    "/metrics": async () =>
+      page(200, metrics.type, await metrics.render(views(), clock.nowMs(), options.strays?.())),
   };
 }
 

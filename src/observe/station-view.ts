@@ -31,6 +31,8 @@ export interface StationView {
     readonly startedMs: number;
     readonly finishedMs: number;
   } | null;
+  /** When the last run began that read all that the config asks for, details too; null: none did yet. */
+  readonly wholeRunMs: number | null;
   /** Since the start: ended runs by outcome. */
   readonly runs: Readonly<Record<string, number>>;
   /** When each resource that the config asks for was last read whole (`sweptTimes` of sync/health); null: never. */

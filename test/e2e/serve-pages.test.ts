@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EventStatus } from "../../src/cli/status-events.ts";
-import { endOf } from "../support/cli.ts";
+import { playCommand } from "../support/cli.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import {
   deliver,
@@ -9,7 +9,6 @@ import {
   gone,
   inMirror,
   serve,
-  startIn,
   writeServeConfig,
   type Served,
 } from "../support/serve.ts";
@@ -25,7 +24,7 @@ async function ready(daemon: Served): Promise<void> {
 }
 
 async function eventsOf(company: Company): Promise<{ code: number | null; events: EventStatus }> {
-  const { code, stdout } = await endOf(startIn(company, ["status", "--json"]));
+  const { code, stdout } = await playCommand(["status", "--json"], { cwd: company.folder });
   const { companies } = JSON.parse(stdout) as { companies: { acme: { events: EventStatus } } };
   return { code, events: companies.acme.events };
 }
@@ -40,6 +39,8 @@ describe("what serve shows of itself", () => {
     const event = eventAbout("clients.updated", "client", client);
     expect(await deliver(daemon, event, { secret: "whsec_of_somebody_else" })).toBe(401);
     expect(await deliver(daemon, event)).toBe(204);
+    expect(await deliver(daemon, event, { to: "acmee" })).toBe(404);
+    expect(await metric(daemon, 'stray_requests_total{status="404"}')).toBe("1");
     expect(await metric(daemon, 'deliveries_total{company="acme",result="401"}')).toBe("1");
     expect(await metric(daemon, 'deliveries_total{company="acme",result="stored"}')).toBe("1");
     await eventually(async () => (await metric(daemon, 'events_waiting{company="acme"}')) === "0", "read");

@@ -23,6 +23,7 @@ describe("a company is ready", () => {
       events_waiting: 0,
       oldest_event_at: null,
       last_event_at: "2026-11-21T07:59:00.000Z",
+      whole_run_at: "2026-11-21T02:00:00.000Z",
       run: null,
       last_run: { outcome: "complete", finished_at: "2026-11-21T02:01:30.000Z" },
       next_run_at: "2026-11-22T02:00:00.000Z",
@@ -45,7 +46,13 @@ describe("a company is ready", () => {
     expect(readiness({ events: waitingEvents(1, -hourMs) }).ready).toBe(true);
   });
 
-  test("while a run is under way", () => {
+  test("after a run that could not do everything: what it could not is told by its list", () => {
+    expect(readiness({ lastRun: { outcome: "partial", startedMs: 0, finishedMs: 1 } }).ready).toBe(true);
+  });
+
+  test("while a run is under way, whatever became of the last", () => {
+    const cutOff = { outcome: "interrupted", startedMs: 0, finishedMs: 1 };
+    expect(readiness({ lastRun: cutOff, run: { mode: "full", startedMs: lookedAtMs } }).ready).toBe(true);
     const run = { mode: "incremental", startedMs: lookedAtMs - minuteMs };
     expect(readiness({ run, lastRun: null, nextRunMs: null })).toMatchObject({
       ready: true,
@@ -80,6 +87,17 @@ describe("a company is not ready, and says why,", () => {
       "when an event waits too long",
       { events: waitingEvents(12, 16 * minuteMs) },
       "12 events wait, the oldest for 16m 00s",
+    ],
+    [
+      "until a run has read everything, for lists are read before their details",
+      { wholeRunMs: null, lastRun: null, run: { mode: "incremental", startedMs: lookedAtMs - 5 * minuteMs } },
+      "not everything was read yet: the first run has lasted for 5m 00s",
+    ],
+    ["also without such a run", { wholeRunMs: null }, "not everything was read yet"],
+    [
+      "after a run that was cut off, until the next",
+      { lastRun: { outcome: "failed", startedMs: 0, finishedMs: 1 } },
+      "the last run did not get to its end: failed",
     ],
     [
       "until each list was read whole once",

@@ -137,6 +137,16 @@ describe("metrics", () => {
     expect(bad).toEqual([]);
   });
 
+  test("count what was for no company, by status alone: the paths are anybody's", async () => {
+    const lines = (await metrics.render([], lookedAtMs, { 404: 3, 400: 1 })).split("\n");
+    const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
+    expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      'fintoro_mirror_stray_requests_total{status="400"} 1',
+      'fintoro_mirror_stray_requests_total{status="404"} 3',
+    ]);
+    expect(await scraped()).toContain('fintoro_mirror_stray_requests_total{status="404"} 0');
+  });
+
   test("tell of the process and of the program's version, also without any company", async () => {
     const lines = await scraped();
     expect(lines).toContain('fintoro_mirror_build_info{version="1.2.3"} 1');

@@ -18,6 +18,7 @@ export function stationView(facts: Partial<StationView> = {}): StationView {
       startedMs: lookedAtMs - 6 * hourMs,
       finishedMs: lookedAtMs - 6 * hourMs + 90_000,
     },
+    wholeRunMs: lookedAtMs - 6 * hourMs,
     runs: { complete: 3 },
     sweptMs: { invoices: lookedAtMs - 6 * hourMs, clients: lookedAtMs - 6 * hourMs },
     events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: lookedAtMs - minuteMs },

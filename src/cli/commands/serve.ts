@@ -69,11 +69,15 @@ function open(
   if (!isLoopbackUrl(urlOf(host, port)))
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
   const names = new Set(config.companies.map(({ name }) => name));
+  const strays: Record<string, number> = {};
   const receiver = createReceiver({
     clock,
     log,
     mailbox: (name) => (served.daemon ? served.daemon.mailbox(name) : names.has(name) ? "closed" : null),
-    onResult: (name, result) => served.daemon?.answered(name, result),
+    onResult: (name, result) => {
+      if (name === "") strays[result] = (strays[result] ?? 0) + 1;
+      else served.daemon?.answered(name, result);
+    },
     onStored: (name) => served.daemon?.stored(name),
   });
   return listen({
@@ -81,7 +85,7 @@ function open(
     port,
     receiver,
     log,
-    pages: pagesOf(() => served.daemon?.views() ?? [], clock, { version }),
+    pages: pagesOf(() => served.daemon?.views() ?? [], clock, { version, strays: () => strays }),
   });
 }
 
