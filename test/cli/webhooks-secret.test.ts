@@ -1,30 +1,11 @@
-import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { Secret } from "../../src/base/secret.ts";
-import { createSecretRing } from "../../src/webhook/secret-ring.ts";
-import { runProgram } from "../support/cli.ts";
 import { WoundClock } from "../support/sandbox.ts";
-import { openHouse, publicUrl, subscriptionsOf, writesOf, type House } from "../support/webhooks-cli.ts";
+import { created, openHouse, publicUrl, ringOf, subscriptionsOf, writesOf } from "../support/webhooks-cli.ts";
 
 const hourMs = 3_600_000;
-const dieAtRename = new URL("../support/die-at-rename.ts", import.meta.url).href;
-
-/** The secrets that a receiver of this house accepts, started now, on the clock of the commands. */
-function ringOf(house: House, clock: WoundClock) {
-  return createSecretRing({
-    secrets: [Secret.absent(new Error("it is in the file"))],
-    places: [{ kind: "file", path: path.join(house.cwd, "hook") }],
-    file: path.join(house.cwd, "data/acme.secrets.json"),
-    clock,
-  });
-}
-
-async function created(house: House): Promise<{ readonly id: number; readonly secret: string }> {
-  const { subscription, secret } = await house.json("create");
-  return { id: subscription.id, secret };
-}
 
 describe("create", () => {
   test("asks for every event of the catalogue at the config's URL, shows the secret and stores it for nobody else", async () => {
@@ -191,32 +172,6 @@ describe("rotate", () => {
     expect(writesOf(house.sandbox).filter((write) => write.includes("rotate"))).toHaveLength(1);
     const { secret } = await house.json(`rotate ${id}`);
     expect(house.text("hook")).toBe(`${secret}\n`);
-  });
-
-  test("killed between the service's answer and the file has lost nothing: the next command finds it", async () => {
-    const house = await openHouse();
-    const clock = new WoundClock(Date.now());
-    const { id, secret: first } = await created(house);
-    const env = { TOKEN: house.sandbox.token, NODE_OPTIONS: `--import ${dieAtRename}` };
-    const killed = await runProgram(["webhooks", "rotate", String(id)], { cwd: house.cwd, env });
-    expect(killed).toMatchObject({ code: null, stdout: "" });
-    const second = house.sandbox.control.secret(id);
-    expect([house.text("hook"), house.text("hook.new")]).toEqual([`${first}\n`, `${second}\n`]);
-    expect(ringOf(house, clock).accepted()).toEqual([second, first]);
-    const { stderr } = await house.play(`rotate ${id}`, { clock });
-    expect(stderr).toContain("a secret that was received before and not put in its place");
-    const third = house.sandbox.control.secret(id);
-    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${third}\n`, false]);
-    expect(ringOf(house, clock).accepted().toSorted()).toEqual([first, second, third].toSorted());
-  });
-
-  test("after a crash before the service's answer starts anew", async () => {
-    const house = await openHouse();
-    const { id, secret: first } = await created(house);
-    writeFileSync(path.join(house.cwd, "hook.new"), "cut-o");
-    const { secret } = await house.json(`rotate ${id}`);
-    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${secret}\n`, false]);
-    expect(ringOf(house, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
   });
 
   test("changes nothing in the service when the old secret could not be remembered", async () => {

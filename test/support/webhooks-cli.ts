@@ -2,7 +2,10 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
+import { Secret } from "../../src/base/secret.ts";
+import { createSecretRing } from "../../src/webhook/secret-ring.ts";
 import { jsonLines, playCommand, temporaryFolder, type Stage, type Told } from "./cli.ts";
 import { openSandbox } from "./sandbox.ts";
 
@@ -97,4 +100,20 @@ export function writesOf({ requests }: Pick<Sandbox, "requests">): string[] {
   return requests()
     .filter(({ method }) => method !== "GET")
     .map(({ method, path: asked }) => `${method} ${asked.replace(/^.*\/webhook-/, "/webhook-")}`);
+}
+
+/** The secrets that a receiver of this house accepts, started now, on the clock of the commands. */
+export function ringOf(house: House, clock: Clock) {
+  return createSecretRing({
+    secrets: [Secret.absent(new Error("it is in the file"))],
+    places: [{ kind: "file", path: path.join(house.cwd, "hook") }],
+    file: path.join(house.cwd, "data/acme.secrets.json"),
+    clock,
+  });
+}
+
+/** A subscription that delivers here. */
+export async function created(house: House): Promise<{ readonly id: number; readonly secret: string }> {
+  const { subscription, secret } = await house.json("create");
+  return { id: subscription.id, secret };
 }

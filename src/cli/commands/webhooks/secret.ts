@@ -59,12 +59,17 @@ async function asking(ask: () => Promise<IssuedSecret>, draft: SecretDraft | nul
   }
 }
 
-/** A crash came between the last answer and its file. */
+/** The last answer did not get to its file: a crash came between, or it could not be moved there. */
 function finishInterrupted(plan: SecretPlan, file: string): void {
-  if (leftInDraft(file) === null) return;
-  remember(plan, [heldIn(file)], defaultKeepOldMs);
-  finishDraft(file);
-  plan.context.log.warn(`a secret that was received before and not put in its place is now in ${file}`);
+  const left = leftInDraft(file);
+  if (left === null) return;
+  remember(plan, [heldIn(file), left], defaultKeepOldMs);
+  try {
+    finishDraft(file);
+    plan.context.log.warn(`a secret that was received before and not put in its place is now in ${file}`);
+  } catch (error) {
+    plan.context.log.warn(`a secret that was received before cannot be put into ${file}`, { error });
+  }
 }
 
 export const defaultKeepOldMs = 86_400_000;
