@@ -81,8 +81,7 @@ describe("I4: an event that comes while its record is being read", () => {
     const tended = await tend(company);
     const id = last(company, "clients");
     const path = `/clients/${id}`;
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => (letGo = resolve));
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
     const remove = company.proxy.obstruct(async (asked, passOn) => {
       if (asked.path !== path) return undefined;
       remove();

@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../../src/base/random.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
+import { diceOf, mutate } from "../support/scenario.ts";
+import { eventOf, inboxOf, tend, until, type Tended } from "../support/tended.ts";
+import { truthOf } from "../support/truth.ts";
+
+const ids = (company: Company, table: string) =>
+  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
+
+/** Holds the answer of the first request to this path, once it is there, until the test lets go. */
+function holdAnswer({ proxy }: Company, path: string): { readonly isHeld: () => boolean; letGo: () => void } {
+  const { promise: released, resolve: letGo } = Promise.withResolvers<void>();
+  let held = false;
+  const remove = proxy.obstruct(async (asked, passOn) => {
+    if (asked.path !== path) return undefined;
+    remove();
+    const reply = await passOn();
+    held = true;
+    await released;
+    return reply;
+  });
+  return { isHeld: () => held, letGo };
+}
+
+async function restAfter(run: Promise<unknown>, tended: Tended): Promise<void> {
+  await run;
+  await tended.rest();
+}
+
+describe("a run beside the tender", () => {
+  test("does not miss in its list what came meanwhile, nor bring back what went", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const tended = await tend(company);
+    const gone = ids(company, "suppliers").at(-1) ?? 0;
+    const list = holdAnswer(company, "/suppliers");
+    const run = tended.run();
+    await until(list.isHeld);
+    const made = Number(company.sandbox.control.create("suppliers", { name: "Medzitým" })["id"]);
+    company.sandbox.control.remove("suppliers", gone);
+    tended.deliver(eventOf("suppliers.created", made), eventOf("suppliers.deleted", gone));
+    await tended.rest();
+    const asked = company.proxy.asked.length;
+    list.letGo();
+    await restAfter(run, tended);
+    expect(company.proxy.asked.slice(asked).some(({ path }) => path === `/suppliers/${made}`)).toBe(false);
+    expectEqual(company, { tables: ["suppliers"] });
+    expectTombstonesTrue(company);
+  });
+
+  test("does not read again what the tender has read: its preview is covered", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const tended = await tend(company);
+    const [id = 0] = ids(company, "invoices");
+    company.sandbox.control.alter("invoices", id, { issueDate: "2026-11-03" });
+    tended.deliver(eventOf("invoices.updated", id));
+    await tended.rest();
+    const asked = company.proxy.asked.length;
+    const report = await tended.run();
+    expect(report.resources["invoices"]).toMatchObject({ inserted: 0, updated: 0, deleted: 0 });
+    expect(company.proxy.asked.slice(asked).filter(({ path }) => path.startsWith("/invoices/"))).toEqual([]);
+    expectEqual(company, { tables: ["invoices"] });
+  });
+
+  test("leaves the lane of events to the tender, and its events are read while it waits for a slow list", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const tended = await tend(company);
+    const list = holdAnswer(company, "/clients");
+    const run = tended.run();
+    await until(list.isHeld);
+    const [id = 0] = ids(company, "orders");
+    company.sandbox.control.alter("orders", id, { note: "Počas behu" });
+    tended.deliver(eventOf("orders.updated", id));
+    await tended.rest();
+    expect(inboxOf(tended.mirror)).toEqual(["orders.updated done updated"]);
+    list.letGo();
+    expect((await run).outcome).toBe("complete");
+  });
+
+  test.each([1, 2, 3, 4])(
+    "under changes and lost events, with a crash in between (seed %i): equal after one quiet run",
+    async (seed) => {
+      const dice = diceOf(seededRandom(seed));
+      const company = await aCompany({ seed, records: 10 + dice.below(20) });
+      await sync(company);
+      for (let life = 0; life < 2; life++) {
+        const tended = await tend(company);
+        tended.mailbox.requeueLost();
+        tended.follow(() => !dice.chance(0.2));
+        company.proxy.obstruct(async (_asked, passOn) => {
+          if (!dice.chance(0.3)) return undefined;
+          mutate(company, dice);
+          const reply = await passOn();
+          mutate(company, dice);
+          return reply;
+        });
+        const run = tended.run({ full: dice.chance(0.5), allowMassDelete: true });
+        for (let left = 10; left > 0; left--) mutate(company, dice);
+        if (life === 0) {
+          const asked = company.proxy.asked.length;
+          await until(() => company.proxy.asked.length > asked + 10);
+          tended.mirror.db.close();
+          await Promise.allSettled([run]);
+          await tended.stop().catch(() => undefined);
+          company.recover();
+          continue;
+        }
+        await run;
+        company.recover();
+        await tended.rest();
+        await tended.run({ full: true, allowMassDelete: true });
+        await tended.rest();
+      }
+      expectEqual(company);
+      expectTombstonesTrue(company);
+      expectReplayable(company);
+      expect(count(company.file, "SELECT count(*) FROM _inbox WHERE state = 'waiting'")).toBe(0);
+      expect(company.sandbox.control.failures()).toEqual([]);
+    },
+    60_000,
+  );
+});
