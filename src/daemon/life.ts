@@ -286,8 +286,9 @@ export class Life {
     try {
       this.presence.end(this.parts.clock.nowMs());
     } finally {
-      this.parts.totals.add(this.tender.tally, this.service.transport.stats());
       await this.service.close();
+      // in one breath, so that whoever looks counts nothing twice
+      this.parts.totals.add(this.tender.tally, this.service.transport.stats());
       this.mirror.close();
     }
   }

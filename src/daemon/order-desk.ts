@@ -7,6 +7,7 @@ import { isAlive, type Order, type Orders } from "../store/orders.ts";
 import { notBegun, type RunRequest } from "./perform.ts";
 import type { RunDesk } from "./run-desk.ts";
 import { requestOf, untilOf } from "./sync-order.ts";
+import type { CompanyReport } from "../sync/report.ts";
 import { createTolerance } from "./tolerance.ts";
 
 export interface OrderDeskParts {
@@ -60,7 +61,7 @@ function takeReplays({ orders, replay, clock, closed }: OrderDeskParts): void {
 
 /** Never rejects: an answer that cannot be written is asked for again after the next start. */
 async function doSync(parts: OrderDeskParts, order: Order): Promise<void> {
-  const { orders, desk, manifest, clock, log, closed } = parts;
+  const { desk, manifest, clock, log, closed } = parts;
   const startedAt = isoTime(clock.nowMs());
   const ended = new AbortController();
   const until = AbortSignal.any([ended.signal, closed]);
@@ -70,13 +71,26 @@ async function doSync(parts: OrderDeskParts, order: Order): Promise<void> {
     void tellProgress(parts, order, asked, until);
     const report = await desk.run(asked, `asked for by process ${order.pid}`);
     const cutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
-    if (report && !cutOff) orders.finish(order.id, "done", report, clock.nowMs());
+    if (report && !cutOff) await settle(parts, order, report);
   } catch (error) {
     log.error("a sync that was asked for failed", { order: order.id, error: messageOf(error) });
-    attempt(() => orders.finish(order.id, "done", notBegun(clock, startedAt, error), clock.nowMs()));
+    await settle(parts, order, notBegun(clock, startedAt, error));
   } finally {
     ended.abort();
   }
+}
+
+/** Somebody waits for it, however long the database cannot be written. */
+async function settle({ orders, clock, log, closed }: OrderDeskParts, { id }: Order, report: CompanyReport) {
+  do {
+    try {
+      orders.finish(id, "done", report, clock.nowMs());
+      return;
+    } catch (error) {
+      log.warn("the answer to an order cannot be written yet", { order: id, error: messageOf(error) });
+      await clock.sleep(lookEveryMs, closed);
+    }
+  } while (!closed.aborted);
 }
 
 async function tellProgress(
@@ -110,6 +124,6 @@ function attempt(step: () => void): void {
   try {
     step();
   } catch {
-    // what is no longer wanted, or was told already
+    // the next one will do
   }
 }

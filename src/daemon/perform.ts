@@ -76,14 +76,14 @@ function hourlyBudget(manifest: Manifest): number {
 
 /** Of a run that never came to ask anything. */
 export function emptyReport(
-  { nowMs }: Pick<Clock, "nowMs">,
+  clock: Pick<Clock, "nowMs">,
   startedAt: string,
   outcome: CompanyReport["outcome"],
 ): CompanyReport {
   return {
     outcome,
     started_at: startedAt,
-    finished_at: isoTime(nowMs()),
+    finished_at: isoTime(clock.nowMs()),
     resumed: false,
     requests: new Tally().requests,
     resources: {},

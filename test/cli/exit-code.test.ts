@@ -34,6 +34,12 @@ describe("an exit code tells what happened", () => {
     expect(codeOfEnding({ kind }, null)).toBe(code);
   });
 
+  test("a daemon that was drained has ended well, unless somebody pressed Ctrl-C", () => {
+    expect(codeOfEnding("drained", "SIGTERM")).toBe(0);
+    expect(codeOfEnding("drained", null)).toBe(0);
+    expect(codeOfEnding("drained", "SIGINT")).toBe(130);
+  });
+
   test("an error of the service counts by its kind, anything unforeseen as the program's own", () => {
     expect(codeOfError(new UnauthenticatedError("401"), null)).toBe(4);
     expect(codeOfError(new TypeError("x is not a function"), null)).toBe(10);
