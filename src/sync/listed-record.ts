@@ -30,6 +30,8 @@ export function takeListed(
     const fate = takeOne(session, resource, reading, id, records.slice(i));
     const isNew = fate === "inserted";
     if (!firstAttempt && !isNew) continue;
+    // Somebody read later that it is gone: so are the lists below it.
+    if (fate === "stale" && !session.mirror.records.isLive(resource.name, id)) continue;
     for (const child of children) askForChildren(session, child, resource.name, id, isNew, reading);
   }
   return ids;

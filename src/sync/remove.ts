@@ -14,6 +14,7 @@ import { childrenOf, type Session } from "./session.ts";
  */
 export function removeRecord(session: Session, resource: Resource, id: RecordId, reading: Reading): boolean {
   const removal = session.mirror.table(resource.name).remove(reading, id);
+  if (removal === "absent") dropLists(session, resource, id);
   if (removal !== "removed") return removal === "absent";
   session.tally.of(resource.name).deleted += 1;
   removeOwned(session, resource, id, reading);
@@ -59,9 +60,9 @@ function askDependents(session: Session, resource: Resource, id: RecordId, readi
 
 /** The list of a parent that vanished can no longer be read: its records are asked for one by one. */
 function askChildren(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+  dropLists(session, resource, id);
   for (const child of childrenOf(session, resource.name)) {
     if (child.list.kind !== "parents") continue;
-    session.queue.drop(child.name, `child:${resource.name}:${id}:`);
     const link = child.list.parents.find((candidate) => candidate.resource === resource.name);
     if (!link) continue;
     for (const orphan of session.mirror.records.liveIdsWhere(child.name, snakeCase(link.field), id)) {
@@ -74,5 +75,12 @@ function askChildren(session: Session, resource: Resource, id: RecordId, reading
         dirtySeq: reading.receivedSeq,
       });
     }
+  }
+}
+
+/** Also of a parent that was known to be gone: a list read before may have asked for them again. */
+function dropLists(session: Session, parent: Resource, id: RecordId): void {
+  for (const child of childrenOf(session, parent.name)) {
+    session.queue.drop(child.name, `child:${parent.name}:${id}:`);
   }
 }

@@ -1,7 +1,9 @@
+import { benchEvents } from "./events.ts";
 import { benchJson } from "./json.ts";
 import { benchMemory } from "./memory.ts";
 import { benchBudget, benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
+import { benchReceiver } from "./receiver.ts";
 import { benchStore } from "./store.ts";
 
 /**
@@ -11,6 +13,8 @@ import { benchStore } from "./store.ts";
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   json: benchJson,
   store: benchStore,
+  receiver: benchReceiver,
+  events: benchEvents,
   requests: benchRequests,
   budget: benchBudget,
   memory: benchMemory,

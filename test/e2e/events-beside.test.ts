@@ -3,7 +3,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
 import { diceOf, mutate } from "../support/scenario.ts";
-import { eventOf, inboxOf, tend, until, type Tended } from "../support/tended.ts";
+import { eventOf, inboxOf, tend, until } from "../support/tended.ts";
 import { truthOf } from "../support/truth.ts";
 
 const ids = (company: Company, table: string) =>
@@ -24,11 +24,6 @@ function holdAnswer({ proxy }: Company, path: string): { readonly isHeld: () => 
   return { isHeld: () => held, letGo };
 }
 
-async function restAfter(run: Promise<unknown>, tended: Tended): Promise<void> {
-  await run;
-  await tended.rest();
-}
-
 describe("a run beside the tender", () => {
   test("does not miss in its list what came meanwhile, nor bring back what went", async () => {
     const company = await aCompany();
@@ -44,7 +39,8 @@ describe("a run beside the tender", () => {
     await tended.rest();
     const asked = company.proxy.asked.length;
     list.letGo();
-    await restAfter(run, tended);
+    expect((await run).outcome).toBe("complete");
+    await tended.rest();
     expect(company.proxy.asked.slice(asked).some(({ path }) => path === `/suppliers/${made}`)).toBe(false);
     expectEqual(company, { tables: ["suppliers"] });
     expectTombstonesTrue(company);
