@@ -6,6 +6,8 @@ export interface GroupOptions<T, R> {
   readonly mostBytes: number;
   /** Would the same again fail for everybody? Else each item is tried alone, so that one cannot spoil the rest. */
   readonly isGeneral: (error: unknown) => boolean;
+  /** Monotonic. */
+  readonly nowMs: () => number;
 }
 
 export type Settled<R> = (result: R | null, error?: unknown) => void;
@@ -17,19 +19,25 @@ interface Waiting<T, R> {
 }
 
 const mostAtOnce = 512;
+const longestWaitMs = 2;
 
 /**
  * Group commit: waiting for the disk costs the same for one item as for a hundred.
  *
  * Guarantee: `settled` is called once for each item taken, with a result only after the commit that holds it.
  * Whatever is parsed in one turn of the event loop is committed at the end of that turn, so an item alone waits
- * for nobody, and under load the next group is what arrived while the disk was busy. Worst outcome of a crash:
- * items that were not committed were not answered either, and come again.
+ * for nobody. Right after a commit others may be just behind (a turn accepts a single connection): then a group
+ * waits as long as every turn brings more, and never longer than that commit took. Worst outcome of a crash: items
+ * that were not committed were not answered either, and come again.
  */
 export class Group<T, R> {
   private readonly options: GroupOptions<T, R>;
   private waiting: Waiting<T, R>[] = [];
   private waitingBytes = 0;
+  private waitUntilMs = 0;
+  /** The last commit: when it was done, and how long it took, as far as that counts. */
+  private endedMs = Number.NEGATIVE_INFINITY;
+  private tookMs = 0;
 
   constructor(options: GroupOptions<T, R>) {
     this.options = options;
@@ -39,22 +47,39 @@ export class Group<T, R> {
   add(item: T, sizeBytes: number, settled: Settled<R>): boolean {
     const { mostItems, mostBytes } = this.options;
     if (this.waiting.length >= mostItems || this.waitingBytes + sizeBytes > mostBytes) return false;
-    if (this.waiting.length === 0) this.schedule();
     this.waiting.push({ item, sizeBytes, settled });
     this.waitingBytes += sizeBytes;
+    if (this.waiting.length === 1) this.begin();
     return true;
   }
 
+  private begin(): void {
+    const nowMs = this.options.nowMs();
+    this.waitUntilMs = nowMs - this.endedMs < this.tookMs ? nowMs + this.tookMs : nowMs;
+    // What is left of the turn it came in is no whole turn: under load there is always one more.
+    this.schedule(0);
+  }
+
   /** The check phase comes right after the poll phase, which read the requests. */
-  private schedule(): void {
-    setImmediate(() => this.commit());
+  private schedule(before: number): void {
+    setImmediate(() => this.turn(before));
+  }
+
+  private turn(before: number): void {
+    const { length } = this.waiting;
+    if (length > before && length < mostAtOnce && this.options.nowMs() < this.waitUntilMs)
+      this.schedule(length);
+    else this.commit();
   }
 
   private commit(): void {
+    const startedMs = this.options.nowMs();
     const group = this.waiting.splice(0, mostAtOnce);
     for (const { sizeBytes } of group) this.waitingBytes -= sizeBytes;
-    if (this.waiting.length > 0) this.schedule();
     this.settle(group);
+    this.endedMs = this.options.nowMs();
+    this.tookMs = Math.min(this.endedMs - startedMs, longestWaitMs);
+    if (this.waiting.length > 0) this.begin();
   }
 
   private settle(group: readonly Waiting<T, R>[]): void {

@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { bareAnswer } from "./listen-answer.ts";
 
@@ -7,42 +7,50 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long"],
 };
 
+const noTunnel = "this is no proxy";
+const usual = [400, "this is no HTTP request"] as const;
+
 /**
- * What is no HTTP gets an answer, and its connection ends. Requests that came whole before it on the same
- * connection are answered first: an answer out of order would be taken for theirs.
+ * What is no HTTP gets an answer, and its connection ends. A request that came whole before it on the same
+ * connection is answered first: an answer out of order would be taken for its own.
  */
-export function answerBroken(server: Server, refused: (status: number, why: string) => void): void {
-  const unanswered = new WeakMap<Socket, number>();
-  const doomed = new WeakMap<Socket, string>();
-  const count = (socket: Socket, change: number) => {
-    const left = (unanswered.get(socket) ?? 0) + change;
-    unanswered.set(socket, left);
-    return left;
-  };
-  server.on("request", (request, response) => {
-    const { socket } = request;
-    let isWhole = false;
-    request.once("end", () => {
-      isWhole = true;
-      count(socket, 1);
-    });
-    response.once("close", () => {
-      const words = doomed.get(socket);
-      if (isWhole && count(socket, -1) === 0 && words !== undefined) socket.end(words);
-    });
-  });
+export class Unanswered {
+  private readonly latest = new WeakMap<Socket, ServerResponse>();
+
+  /** A request came whole. */
+  note({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.latest.set(socket, response);
+  }
+
+  then(socket: Socket, step: () => void): void {
+    const response = this.latest.get(socket);
+    if (response && !response.writableFinished) response.once("close", step);
+    else step();
+  }
+}
+
+export function answerBroken(
+  server: Server,
+  unanswered: Unanswered,
+  refused: (status: number, why: string) => void,
+): void {
+  const broken = new WeakSet<Socket>();
   server.on("clientError", (error: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Socket;
-    if (doomed.has(socket)) return;
-    const known = statuses[error.code ?? ""] ?? [400, "this is no HTTP request"];
-    if (error.code === "ECONNRESET" || !socket.writable) {
-      socket.destroy();
+    if (broken.has(socket)) return;
+    broken.add(socket);
+    const { code = "" } = error;
+    // The sender itself has ended in the middle: where a delivery is lost by it, that is told elsewhere.
+    if (code === "ECONNRESET" || code === "HPE_INVALID_EOF_STATE" || !socket.writable) {
+      unanswered.then(socket, () => socket.destroy());
       return;
     }
-    const [status, why] = known;
+    const [status, why] = statuses[code] ?? usual;
     refused(status, why);
-    const words = bareAnswer(status, why);
-    doomed.set(socket, words);
-    if ((unanswered.get(socket) ?? 0) === 0) socket.end(words);
+    unanswered.then(socket, () => socket.end(bareAnswer(status, why)));
+  });
+  server.on("connect", (_request, duplex) => {
+    refused(405, noTunnel);
+    duplex.end(bareAnswer(405, noTunnel));
   });
 }

@@ -4,7 +4,7 @@ import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { accept, refuseWith } from "./listen-answer.ts";
 import { BodyRoom, readBody, type BodyEnd } from "./listen-body.ts";
-import { answerBroken } from "./listen-broken.ts";
+import { answerBroken, Unanswered } from "./listen-broken.ts";
 import { closeServer, trackSilent } from "./listen-close.ts";
 import { showPage, type Page } from "./listen-page.ts";
 import type { Admission, Answer, Receiver } from "./receiver.ts";
@@ -56,6 +56,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     // The body has a deadline of its own; this one is for what never becomes a request.
     requestTimeout: limits.headerDeadlineMs + limits.bodyDeadlineMs + 5_000,
     keepAliveTimeout: limits.keepAliveMs,
+    requireHostHeader: false,
     connectionsCheckingInterval: Math.min(500, limits.headerDeadlineMs / 2),
   });
   server.maxConnections = limits.connections;
@@ -64,7 +65,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
     desk.receive(request, response, true),
   );
-  answerBroken(server, (status, why) => options.receiver.refuse("", status, why));
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+    desk.disappoint(request, response),
+  );
+  answerBroken(server, desk.unanswered, (status, why) => options.receiver.refuse("", status, why));
   const endSilent = trackSilent(server);
   await opened(server, options);
   const { port } = server.address() as AddressInfo;
@@ -72,6 +76,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
 }
 
 class Desk {
+  readonly unanswered = new Unanswered();
   private readonly server: Server;
   private readonly options: ListenOptions;
   private readonly limits: ListenLimits;
@@ -94,7 +99,10 @@ class Desk {
       if (!page) this.refuse(request, response, receiver.refuse("", 404, "there is nothing here"));
       else if (method !== "GET" && method !== "HEAD")
         this.refuse(request, response, receiver.refuse("", 405, "this is a page to look at"), "GET, HEAD");
-      else void showPage(response, page, log, !this.server.listening);
+      else {
+        this.unanswered.note(request, response);
+        void showPage(response, page, log, !this.server.listening);
+      }
       return;
     }
     if (method !== "POST" && receiver.find(company) !== null) {
@@ -105,6 +113,12 @@ class Desk {
     const admission = receiver.admit(company, request.rawHeaders);
     if ("status" in admission) this.refuse(request, response, admission);
     else this.take(request, response, admission, waitsForGo);
+  }
+
+  /** An `Expect` that is not about the body. */
+  disappoint(request: IncomingMessage, response: ServerResponse): void {
+    const answer = this.options.receiver.refuse("", 417, "that cannot be expected here");
+    this.refuse(request, response, answer, undefined, true);
   }
 
   private take(
@@ -134,6 +148,7 @@ class Desk {
     const { receiver } = this.options;
     const { company } = admission;
     if (typeof end !== "string") {
+      this.unanswered.note(request, response);
       receiver.deliver(admission, end, (answer) => this.answer(request, response, answer));
       return;
     }
@@ -162,6 +177,7 @@ class Desk {
     last = false,
   ): void {
     const announced = Number(request.headers["content-length"] ?? 0);
+    this.unanswered.note(request, response);
     const close = last || !this.server.listening || announced > this.limits.bodyBytes;
     refuseWith(request, response, { status, why, close, ...(allow !== undefined && { allow }) });
   }

@@ -1,7 +1,15 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { isRefusal, isTimely, readDelivery, readHead, type DeliveryHead } from "./delivery.ts";
+import {
+  isRefusal,
+  isTimely,
+  readDelivery,
+  readHead,
+  type Delivery,
+  type DeliveryHead,
+  type Refusal,
+} from "./delivery.ts";
 import type { Mailbox } from "./mailbox.ts";
 import { createCommitter, type Committed } from "./receiver-commit.ts";
 import { createRareLog } from "./receiver-log.ts";
@@ -85,18 +93,23 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       return { company, mailbox, head };
     },
     deliver: ({ company, mailbox, head }, body, answer) => {
-      if (!isFrom(mailbox, body, head.signature)) {
-        answer(refuse(company, 401, "webhook-signature does not match"));
+      const settled = (committed: Committed) => answer(answerTo(company, committed));
+      let delivery: Delivery | Refusal;
+      try {
+        delivery = judged(mailbox, body, head);
+      } catch (error) {
+        settled({ fate: "failed", error });
         return;
       }
-      const delivery = readDelivery(body, head.id);
-      if (isRefusal(delivery)) {
-        answer(refuse(company, delivery.status, delivery.why));
-        return;
-      }
-      commit(company, mailbox, delivery, body.length, (committed) => answer(answerTo(company, committed)));
+      if (isRefusal(delivery)) answer(refuse(company, delivery.status, delivery.why));
+      else commit(company, mailbox, delivery, body.length, settled);
     },
   };
+}
+
+function judged(mailbox: Mailbox, body: Buffer, { id, signature }: DeliveryHead): Delivery | Refusal {
+  if (!isFrom(mailbox, body, signature)) return { status: 401, why: "webhook-signature does not match" };
+  return readDelivery(body, id);
 }
 
 function isFrom(mailbox: Mailbox, body: Buffer, signature: string): boolean {

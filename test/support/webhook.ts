@@ -149,6 +149,7 @@ export interface ReceiverOptions extends StationOptions {
   readonly limits?: Partial<ListenLimits>;
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
   readonly clock?: Clock;
+  readonly port?: number;
 }
 
 /** The whole of it on loopback; ends with the test. */
@@ -165,8 +166,8 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
     onResult: (company, result) => results.push(`${company} ${result}`.trim()),
     onStored: () => undefined,
   });
-  const { limits = {}, pages = {} } = options;
-  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages, log, limits });
+  const { limits = {}, pages = {}, port = 0 } = options;
+  const listener = await listen({ host: "127.0.0.1", port, receiver, pages, log, limits });
   onTestFinished(() => listener.close(0));
   const url = `http://127.0.0.1:${listener.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>

@@ -9,25 +9,30 @@ interface Trial {
   /** `a: A`, or `a: the error`, in the order of settling. */
   readonly settled: string[];
   add(item: string, sizeBytes?: number): boolean;
+  pass(ms: number): void;
 }
 
-function aGroup(commit = (item: string) => item.toUpperCase(), isGeneral = false): Trial {
+function aGroup(commit = (item: string) => item.toUpperCase(), isGeneral = false, commitMs = 1): Trial {
   const commits: string[][] = [];
   const settled: string[] = [];
+  let nowMs = 0;
   const group = new Group<string, string>({
     commit: (items) => {
       commits.push([...items]);
+      nowMs += commitMs;
       return items.map(commit);
     },
     mostItems: 600,
     mostBytes: 1_000,
     isGeneral: () => isGeneral,
+    nowMs: () => nowMs,
   });
   const add = (item: string, sizeBytes = 1) =>
     group.add(item, sizeBytes, (result, error) => {
       settled.push(`${item}: ${result ?? (error instanceof Error ? error.message : "nothing")}`);
     });
-  return { group, commits, settled, add };
+  const pass = (ms: number) => void (nowMs += ms);
+  return { group, commits, settled, add, pass };
 }
 
 function failing(item: string): string {
@@ -46,12 +51,35 @@ describe("waiting for the disk is shared", () => {
   });
 
   test("one that is alone waits for nobody", async () => {
-    const { commits, add } = aGroup();
+    const { commits, add, pass } = aGroup();
     add("a");
     await turn();
+    pass(1);
     add("b");
     await turn();
     expect(commits).toEqual([["a"], ["b"]]);
+  });
+
+  test("right after a commit, a group waits for those who come one by one, and no longer than that commit took", async () => {
+    const { commits, add, pass } = aGroup();
+    const inTurns = async (items: string) => {
+      for (const item of items) {
+        add(item);
+        pass(0.2);
+        await turn();
+      }
+      await turn();
+    };
+    await inTurns("abc");
+    expect(commits.splice(0)).toEqual([["a"], ["b", "c"]]);
+    await inTurns("defghijk");
+    expect(commits.splice(0)).toEqual([
+      ["d", "e", "f", "g", "h"],
+      ["i", "j", "k"],
+    ]);
+    pass(1);
+    await inTurns("l");
+    expect(commits).toEqual([["l"]]);
   });
 
   test("a long queue is committed in parts, with turns of others in between", async () => {
@@ -59,6 +87,7 @@ describe("waiting for the disk is shared", () => {
     for (let i = 0; i < 600; i++) add(String(i));
     await turn();
     expect(commits.map(({ length }) => length)).toEqual([512]);
+    await turn();
     await turn();
     expect(commits.map(({ length }) => length)).toEqual([512, 88]);
     expect(settled).toHaveLength(600);
@@ -100,6 +129,7 @@ describe("a commit that fails", () => {
     await turn();
     expect(settled).toEqual(["a: A", "bad: spoiled", "c: C"]);
     add("d");
+    await turn();
     await turn();
     expect(settled.at(-1)).toBe("d: D");
   });

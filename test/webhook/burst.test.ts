@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { Inbox } from "../../src/webhook/inbox.ts";
+import {
+  about,
+  aReceiver,
+  aStation,
+  counted,
+  deliveryOf,
+  dial,
+  eventText,
+  post,
+  wire,
+} from "../support/webhook.ts";
+import { rows } from "../support/store.ts";
+
+test("I7 fifty copies of one delivery at the same time are one inbox row and one read", async () => {
+  const receiver = await aReceiver();
+  const one = post(about(17));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => receiver.deliver(one)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+  expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([1, 1]);
+  expect(receiver.results.toSorted()).toEqual([...Array<string>(49).fill("acme known"), "acme stored"]);
+});
+
+test("10,000 events in a burst on 50 records: all taken, 50 reads, few transactions, bounded memory", async () => {
+  const receiver = await aReceiver();
+  const { db } = receiver.mirror;
+  const commits = countCommits(receiver);
+  const bursts = Array.from({ length: 20 }, (_, line) =>
+    Array.from({ length: 500 }, (__, i) => wire(post(about((line * 500 + i) % 50)))),
+  );
+  const before = process.memoryUsage().rss;
+  const lines = await Promise.all(
+    bursts.map(async (burst) => {
+      const line = await dial(receiver.port);
+      line.socket.write(Buffer.concat(burst));
+      return line.answers(500);
+    }),
+  );
+  expect(lines.flat().filter((status) => status !== "204")).toEqual([]);
+  expect(counted(receiver.mirror, "_inbox")).toBe(10_000);
+  expect(rows(receiver.mirror, "SELECT count(*) AS n, sum(lane) AS lanes FROM _work")).toEqual([
+    { n: 50, lanes: 0 },
+  ]);
+  expect(commits()).toBeLessThan(2_000);
+  expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
+  const settled = new Inbox(db).settle("people", "id:7", receiver.mirror.sequence.next(), {
+    outcome: "updated",
+    requestId: null,
+    at: "2026-03-01T00:00:00.000Z",
+  });
+  expect(settled).toHaveLength(200);
+});
+
+function countCommits({ mirror }: { mirror: Awaited<ReturnType<typeof aReceiver>>["mirror"] }): () => number {
+  const apply = mirror.apply.bind(mirror);
+  let count = 0;
+  mirror.apply = (step) => {
+    count += 1;
+    return apply(step);
+  };
+  return () => count;
+}
+
+test("under load deliveries share a commit, and each is answered", async () => {
+  const receiver = await aReceiver();
+  const commits = countCommits(receiver);
+  const lines = await Promise.all(Array.from({ length: 32 }, () => dial(receiver.port)));
+  for (const line of lines) line.socket.write(wire(post()));
+  const statuses = await Promise.all(lines.map((line) => line.answers(1)));
+  expect(statuses.flat()).toEqual(Array<string>(32).fill("204"));
+  expect(commits()).toBeLessThan(32);
+});
+
+test("every event of the catalogue leads to the work that the manifest says", async () => {
+  const station = await aStation({ manifest });
+  for (const [n, { type, resourceType, resource, action }] of manifest.events.entries()) {
+    const delivery = deliveryOf(eventText({ type, resource: { type: resourceType, id: n + 1 } }));
+    const [receipt] = station.mailbox.take([delivery], 0);
+    expect(receipt).toMatchObject({ fate: "stored", resource, problem: null });
+    const [work] = rows(
+      station.mirror,
+      "SELECT kind, lane, reason FROM _work WHERE target = ?",
+      `id:${n + 1}`,
+    );
+    const kind = action === "confirm" ? "confirm" : "detail";
+    expect({ type, work }).toEqual({
+      type,
+      work: action === "keep" ? undefined : { kind, lane: 0, reason: type },
+    });
+  }
+  const kept = rows(station.mirror, "SELECT resource, op FROM _changes ORDER BY resource");
+  expect(kept).toEqual([
+    { resource: "received_invoices", op: "event" },
+    { resource: "received_receipts", op: "event" },
+  ]);
+  expect(manifest.events.length).toBe(53);
+});

@@ -1,0 +1,146 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
+import { tempFolder } from "../support/mirror.ts";
+import { about, aReceiver, counted, eventText, post, secret } from "../support/webhook.ts";
+
+/** A process of its own, once it has said its first line. */
+async function start(program: string, ...args: string[]): Promise<{ child: ChildProcess; said: string }> {
+  const file = fileURLToPath(new URL(`../support/${program}`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+    timeout: 25_000,
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return { child, said: line.toString().trim() };
+}
+
+describe("I6: 2xx to a delivery only after the event is committed", () => {
+  test("another connection sees it as soon as the answer is here, and the disk was waited for", async () => {
+    const receiver = await aReceiver();
+    const other = openDatabase(receiver.mirror.db.name, { readonly: true });
+    for (let i = 1; i <= 5; i++) {
+      expect((await receiver.deliver()).status).toBe(204);
+      expect(other.prepare("SELECT count(*) FROM _inbox").pluck().get()).toBe(i);
+    }
+    other.close();
+    expect(receiver.mirror.db.pragma("synchronous", { simple: true })).toBe(2);
+  });
+
+  test("a process that is killed at any moment has in its file all that it said yes to", async () => {
+    const file = `${tempFolder()}/acme.db`;
+    const accepted = new Set<string>();
+    for (let life = 0; life < 3; life++) {
+      const { child, said: port } = await start("receiver-process.ts", file, secret);
+      const sender = async () => {
+        for (;;) {
+          const body = about(1 + (accepted.size % 7), "clients.updated", "client");
+          const { headers } = post(body);
+          const answer = await fetch(`http://127.0.0.1:${port}/webhooks/acme`, {
+            method: "POST",
+            headers,
+            body,
+          });
+          expect(answer.status).toBe(204);
+          accepted.add(headers["webhook-id"] ?? "");
+        }
+      };
+      const before = accepted.size;
+      const senders = Promise.allSettled(Array.from({ length: 8 }, sender));
+      await expect
+        .poll(() => accepted.size, { interval: 2, timeout: 10_000 })
+        .toBeGreaterThan(before + 40 * (life + 1));
+      child.kill("SIGKILL");
+      await senders;
+      const db = openDatabase(file);
+      const stored = db.prepare("SELECT event_id FROM _inbox").pluck().all() as string[];
+      expect([...accepted].filter((id) => !new Set(stored).has(id))).toEqual([]);
+      expect(db.prepare("SELECT count(*) FROM _work").pluck().get()).toBeLessThanOrEqual(7);
+      const lost = `SELECT count(*) FROM _inbox i WHERE NOT EXISTS (SELECT 1 FROM _work w WHERE w.target = i.target)`;
+      expect(db.prepare(lost).pluck().get()).toBe(0);
+      db.close();
+    }
+    expect(accepted.size).toBeGreaterThan(120);
+  }, 60_000);
+});
+
+describe("a database that fails costs a 503, and the service sends the event again", () => {
+  test("while another process writes; later it is taken, once", async () => {
+    const receiver = await aReceiver();
+    const { child } = await start("lock-process.ts", receiver.mirror.db.name);
+    const events = [post(about(1)), post(about(1))];
+    const busy = await Promise.all(events.map((event) => receiver.deliver(event)));
+    expect(busy.map(({ status }) => status)).toEqual([503, 503]);
+    expect(busy.map(({ headers }) => Number(headers.get("retry-after")))).toEqual([5, 5]);
+    const startedMs = Date.now();
+    for (let i = 0; i < 5; i++) expect((await receiver.deliver(events[0])).status).toBe(503);
+    expect(Date.now() - startedMs).toBeLessThan(900);
+    child.stdin?.end();
+    await once(child, "close");
+    for (const event of events) expect((await receiver.deliver(event)).status).toBe(204);
+    for (const event of events) expect((await receiver.deliver(event)).status).toBe(204);
+    expect([counted(receiver.mirror, "_inbox"), counted(receiver.mirror, "_work")]).toEqual([2, 1]);
+    expect(receiver.lines.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
+      "events cannot be stored",
+      "a delivery was refused",
+    ]);
+  });
+
+  test("while the disk is full", async () => {
+    const receiver = await aReceiver();
+    const { db } = receiver.mirror;
+    const pages = Number(db.pragma("page_count", { simple: true }));
+    db.pragma(`max_page_count = ${pages}`);
+    const big = () => post(eventText({ type: "x".repeat(100_000) }));
+    const statuses = new Set<number>();
+    for (let i = 0; i < 20; i++) statuses.add((await receiver.deliver(big())).status);
+    expect(statuses).toContain(503);
+    db.pragma("max_page_count = 1000000");
+    expect((await receiver.deliver(big())).status).toBe(204);
+  });
+
+  test("while the mirror is closed, and after it was opened anew", async () => {
+    const receiver = await aReceiver();
+    receiver.put("closed");
+    const closed = await receiver.deliver();
+    expect([closed.status, closed.headers.get("retry-after")]).toEqual([503, "5"]);
+    receiver.put(receiver.mailbox);
+    expect((await receiver.deliver()).status).toBe(204);
+    receiver.mirror.close();
+    expect((await receiver.deliver()).status).toBe(503);
+    const other = await aReceiver();
+    receiver.put(other.mailbox);
+    expect((await receiver.deliver()).status).toBe(204);
+  });
+
+  test("one event that cannot be stored refuses no other of its group", async () => {
+    const receiver = await aReceiver();
+    receiver.mirror.db.exec(
+      `CREATE TRIGGER broken BEFORE INSERT ON _inbox WHEN NEW.event_id LIKE 'bad%' BEGIN SELECT RAISE(ABORT, 'no'); END`,
+    );
+    const ids = ["good-1", "bad-1", "good-2", "bad-2", "good-3"];
+    const answers = await Promise.all(ids.map((id) => receiver.deliver(post(eventText({ id })))));
+    expect(answers.map(({ status }) => status)).toEqual([204, 503, 204, 503, 204]);
+    expect(counted(receiver.mirror, "_inbox")).toBe(3);
+  });
+
+  test("an error that is no database's is a 503 as well, and the server lives", async () => {
+    const receiver = await aReceiver();
+    const take = () => {
+      throw new TypeError("undefined is not a function");
+    };
+    receiver.put({ secrets: () => [secret], take });
+    expect((await receiver.deliver()).status).toBe(503);
+    const unwell = () => {
+      throw new MirrorError("config", "no secret");
+    };
+    receiver.put({ secrets: unwell, take });
+    expect((await receiver.deliver()).status).toBe(503);
+    receiver.put(receiver.mailbox);
+    expect((await receiver.deliver()).status).toBe(204);
+  });
+});

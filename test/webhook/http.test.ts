@@ -1,0 +1,288 @@
+import { describe, expect, test } from "vitest";
+import {
+  about,
+  aReceiver,
+  counted,
+  dial,
+  eventText,
+  post,
+  wire,
+  type ReceiverOptions,
+} from "../support/webhook.ts";
+
+const page = { status: 200, type: "text/plain", body: "fine\n" };
+
+async function statusOf(options: ReceiverOptions, ...bytes: (string | Buffer)[]) {
+  const receiver = await aReceiver(options);
+  const line = await dial(receiver.port);
+  for (const some of bytes) line.socket.write(some);
+  const [status] = await line.answers(1);
+  return { status, receiver, line };
+}
+
+describe("only POST /webhooks/<company> is a door", () => {
+  const paths: readonly (readonly [string, number])[] = [
+    ["/webhooks/acme/", 404],
+    ["/webhooks/acme?x=1", 404],
+    ["/webhooks/acme%2f", 404],
+    ["/webhooks/%61cme", 404],
+    ["/webhooks/nobody", 404],
+    ["/webhooks/__proto__", 404],
+    ["/webhooks/", 404],
+    ["/webhooks", 404],
+    ["//webhooks/acme", 404],
+    ["/", 404],
+    ["/webhooks/acme/../acme", 204],
+  ];
+
+  test("no path that only looks like it is one", async () => {
+    const receiver = await aReceiver();
+    for (const [path, status] of paths) {
+      const answer = await receiver.deliver(post(), path);
+      expect({ path, status: answer.status }).toEqual({ path, status });
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(await answer.text()).not.toContain("nobody");
+    }
+  });
+
+  test("no other method opens it", async () => {
+    const receiver = await aReceiver();
+    for (const method of ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      const answer = await fetch(`${receiver.url}/webhooks/acme`, { method });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+      expect((await fetch(`${receiver.url}/webhooks/nobody`, { method })).status).toBe(404);
+      expect(receiver.results.splice(0)).toEqual(["acme 405", "404"]);
+    }
+  });
+
+  test("pages are looked at, and nothing else", async () => {
+    const broken = () => Promise.reject(new Error("no such table: secret_table"));
+    const receiver = await aReceiver({ pages: { "/healthz": () => page, "/broken": broken } });
+    const answer = await fetch(`${receiver.url}/healthz?why`);
+    expect([answer.status, await answer.text()]).toEqual([200, "fine\n"]);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    const head = await fetch(`${receiver.url}/healthz`, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, "5"]);
+    const posted = await fetch(`${receiver.url}/healthz`, { method: "POST", body: "x" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    const failed = await fetch(`${receiver.url}/broken`);
+    expect([failed.status, await failed.text()]).toEqual([500, "the page cannot be made now\n"]);
+  });
+});
+
+describe("a body has its limits", () => {
+  const limits = { bodyBytes: 2_000 };
+  const long = eventText({ type: "x".repeat(2_000) });
+
+  test("one that says it is too long is refused before it is sent", async () => {
+    const { status, line } = await statusOf({ limits }, wire(post(long)).subarray(0, 400));
+    expect(status).toBe("413");
+    expect(line.text()).toMatch(/connection: close/i);
+  });
+
+  test("one that becomes too long without having said so is refused as soon as it is", async () => {
+    const { headers } = post(long);
+    const head = wire({ headers, body: "" }, ["transfer-encoding: chunked"]);
+    const chunk = `3e8\r\n${"x".repeat(1_000)}\r\n`;
+    const { status, line, receiver } = await statusOf({ limits }, head, chunk, chunk, chunk);
+    expect(status).toBe("413");
+    expect(line.text()).toMatch(/connection: close/i);
+    line.socket.write("0\r\n\r\n");
+    await line.closed;
+    expect(counted(receiver.mirror, "_inbox")).toBe(0);
+  });
+
+  test("the answer reaches a sender who goes on sending, and who never ends is cut off", async () => {
+    const { line } = await statusOf({ limits }, wire(post(long), ["content-length: 900000000"]));
+    const more = Buffer.alloc(1_000_000);
+    for (let sent = 0; sent < 50 && !line.socket.destroyed; sent++) {
+      await new Promise<void>((resolve) => line.socket.write(more, () => resolve()));
+    }
+    await line.closed;
+    expect(await line.answers(1)).toEqual(["413"]);
+  });
+
+  test("exactly as long as allowed is taken, and 256 kB are by default", async () => {
+    const receiver = await aReceiver();
+    const empty = eventText({ id: "evt-long", type: "" });
+    const text = eventText({ id: "evt-long", type: "x".repeat(256_000 - empty.length) });
+    expect((await receiver.deliver(post(text))).status).toBe(204);
+    expect((await receiver.deliver(post(`${text} `))).status).toBe(413);
+  });
+
+  test("one that drips has no more time than one that stays away", async () => {
+    const { line, receiver } = await statusOf(
+      { limits: { bodyDeadlineMs: 300 } },
+      wire(post(), ["content-length: 1000"]),
+    );
+    const drip = setInterval(() => line.socket.write("x"), 40);
+    const startedMs = Date.now();
+    expect(await line.answers(1)).toEqual(["408"]);
+    clearInterval(drip);
+    expect(Date.now() - startedMs).toBeLessThan(2_000);
+    expect(receiver.results).toEqual(["acme 408"]);
+  });
+
+  test("all bodies that are on their way together have a limit, too, and give their room back", async () => {
+    const receiver = await aReceiver({ limits: { bodiesBytes: 1_500 } });
+    const holding = await dial(receiver.port);
+    const text = eventText({ type: "x".repeat(900) });
+    const bytes = wire(post(text));
+    holding.socket.write(bytes.subarray(0, bytes.length - 10));
+    await expect
+      .poll(async () => (await receiver.deliver(post(eventText({ type: "y".repeat(900) })))).status)
+      .toBe(503);
+    holding.socket.write(bytes.subarray(bytes.length - 10));
+    expect(await holding.answers(1)).toEqual(["204"]);
+    expect((await receiver.deliver(post(eventText({ type: "y".repeat(900) })))).status).toBe(204);
+  });
+});
+
+describe("connections are used as HTTP allows", () => {
+  test("one connection carries many deliveries", async () => {
+    const receiver = await aReceiver();
+    const line = await dial(receiver.port);
+    for (let sent = 1; sent <= 5; sent++) {
+      line.socket.write(wire(post()));
+      expect(await line.answers(sent)).toHaveLength(sent);
+    }
+    expect(counted(receiver.mirror, "_inbox")).toBe(5);
+  });
+
+  test("pipelined requests are answered in their order, whatever each of them is", async () => {
+    const receiver = await aReceiver({ pages: { "/healthz": () => page } });
+    const line = await dial(receiver.port);
+    const bad = post(eventText(), { "webhook-signature": "0".repeat(64) });
+    const get = Buffer.from("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+    const missing = Buffer.from("GET /nowhere HTTP/1.1\r\nhost: x\r\n\r\n");
+    line.socket.write(Buffer.concat([wire(post()), get, wire(bad), missing, wire(post()), wire(post("[]"))]));
+    expect(await line.answers(6)).toEqual(["204", "200", "401", "404", "204", "204"]);
+    expect(counted(receiver.mirror, "_inbox")).toBe(3);
+  });
+
+  test("a body in chunks, cut anywhere, is one body", async () => {
+    const receiver = await aReceiver();
+    const { headers, body } = post(about(17));
+    const chunks = [...body.toString()].map((letter) => `1\r\n${letter}\r\n`).join("");
+    const bytes = Buffer.concat([
+      wire({ headers, body: "" }, ["transfer-encoding: chunked"]),
+      Buffer.from(`${chunks}0\r\n\r\n`),
+    ]);
+    const line = await dial(receiver.port);
+    for (let from = 0; from < bytes.length; from += 97) line.socket.write(bytes.subarray(from, from + 97));
+    expect(await line.answers(1)).toEqual(["204"]);
+    expect(receiver.mirror.db.prepare("SELECT body FROM _inbox").pluck().get()).toBe(body);
+  });
+
+  test("who asks whether to send the body is told to, or why not", async () => {
+    const receiver = await aReceiver();
+    const good = await dial(receiver.port);
+    const bytes = wire(post(), ["expect: 100-continue", "content-length: 0"]);
+    expect(bytes.length).toBeGreaterThan(0);
+    const { headers, body } = post();
+    const head = wire({ headers, body: "" }, ["expect: 100-continue", `content-length: ${body.length}`]);
+    good.socket.write(head);
+    await expect.poll(() => good.text()).toContain("100 Continue");
+    good.socket.write(body);
+    expect(await good.answers(1)).toEqual(["204"]);
+    const bad = await dial(receiver.port);
+    const late = post(eventText(), { "webhook-timestamp": "1" });
+    bad.socket.write(
+      wire({ ...late, body: "" }, ["expect: 100-continue", `content-length: ${late.body.length}`]),
+    );
+    expect(await bad.answers(1)).toEqual(["401"]);
+    expect(bad.text()).not.toContain("100 Continue");
+  });
+
+  test("a sender who goes away in the middle of a body leaves nothing behind", async () => {
+    const receiver = await aReceiver();
+    const line = await dial(receiver.port);
+    line.socket.write(wire(post()).subarray(0, -5));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    line.socket.destroy();
+    await expect.poll(() => receiver.results).toEqual(["acme 499"]);
+    expect((await receiver.deliver()).status).toBe(204);
+    expect(counted(receiver.mirror, "_inbox")).toBe(1);
+  });
+
+  test("a sender who goes away before the answer has still delivered", async () => {
+    const receiver = await aReceiver();
+    const line = await dial(receiver.port);
+    line.socket.end(wire(post()));
+    line.socket.destroySoon();
+    await expect.poll(() => counted(receiver.mirror, "_inbox")).toBe(1);
+  });
+
+  test("there are only so many connections at a time", async () => {
+    const receiver = await aReceiver({ limits: { connections: 3 } });
+    const lines = await Promise.all(Array.from({ length: 3 }, () => dial(receiver.port)));
+    const extra = await dial(receiver.port);
+    await extra.closed;
+    lines[0]?.socket.destroy();
+    await lines[0]?.closed;
+    await expect.poll(async () => (await receiver.deliver().catch(() => null))?.status).toBe(204);
+  });
+});
+
+describe("what is no HTTP is answered as such, counted, and its connection ends", () => {
+  const odd: readonly (readonly [string, string | Buffer, string])[] = [
+    ["noise", "\u0000\u0001\u0002 hello\r\n\r\n", "400"],
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n", "400"],
+    ["a TLS greeting", Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]), "400"],
+    [
+      "two lengths",
+      "POST /webhooks/acme HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+      "400",
+    ],
+    [
+      "a length and chunks",
+      "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
+      "400",
+    ],
+    ["no host", "POST /webhooks/acme HTTP/1.1\r\n\r\n", "400"],
+    ["endless headers", `GET / HTTP/1.1\r\nx: ${"y".repeat(40_000)}\r\n\r\n`, "431"],
+    ["a tunnel", "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n", "405"],
+    ["another expectation", "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n", "417"],
+  ];
+
+  test("with a status of its own, and the next sender is served", async () => {
+    const receiver = await aReceiver();
+    for (const [what, bytes, status] of odd) {
+      const line = await dial(receiver.port);
+      line.socket.write(bytes);
+      expect({ what, answers: await line.answers(1) }).toEqual({ what, answers: [status] });
+      expect(line.text().toLowerCase()).toContain("x-content-type-options: nosniff");
+      expect(receiver.results.at(-1)).toMatch(new RegExp(`^(acme )?${status}$`));
+      line.socket.end();
+      await line.closed;
+    }
+    expect((await receiver.deliver()).status).toBe(204);
+  });
+
+  test("but not before the requests that came whole on the same connection", async () => {
+    const receiver = await aReceiver();
+    const line = await dial(receiver.port);
+    line.socket.write(Buffer.concat([wire(post()), wire(post()), Buffer.from("nonsense\r\n\r\n")]));
+    await line.closed;
+    expect(await line.answers(3)).toEqual(["204", "204", "400"]);
+    expect(counted(receiver.mirror, "_inbox")).toBe(2);
+  });
+
+  test("a chunk that is none", async () => {
+    const { headers } = post();
+    const head = wire({ headers, body: "" }, ["transfer-encoding: chunked"]);
+    const { status, line } = await statusOf({}, head, "zz\r\nabc");
+    expect(status).toBe("400");
+    await line.closed;
+  });
+
+  test.each([
+    ["silence", ""],
+    ["half a header", "POST /webhooks/acme HTTP/1.1\r\nwebhook-"],
+  ])("%s is not waited for any longer than the header's deadline", async (_, bytes) => {
+    const { line, receiver } = await statusOf({ limits: { headerDeadlineMs: 200 } }, bytes);
+    await line.closed;
+    expect(await line.answers(1)).toEqual(["408"]);
+    expect(receiver.results).toEqual(["408"]);
+  });
+});
