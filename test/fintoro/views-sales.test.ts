@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Dict, Truth } from "../support/truth.ts";
+import { publishedCompany, sorted, type PublishedCompany } from "../support/published.ts";
+import * as re from "../support/recount.ts";
+
+import { testDay as today } from "../support/sandbox.ts";
+
+/** Some of each, and the client of an invoice that stays. */
+function goneFrom(truth: Truth): Record<string, string[]> {
+  const ids = (table: string) => [...(truth.get(table)?.keys() ?? [])];
+  const client = [...(truth.get("invoices")?.values() ?? [])].at(-1)?.json["clientId"];
+  return {
+    invoices: ids("invoices").slice(3, 5),
+    credit_notes: ids("credit_notes").slice(0, 1),
+    clients: [String(client)],
+  };
+}
+
+const documents = (records: re.Records) => [
+  ...re.of(records, "invoices").map((json) => ({ json, type: "invoice" })),
+  ...re.of(records, "credit_notes").map((json) => ({ json, type: "credit_note" })),
+];
+const isOpen = (json: Dict) => Number(json["toBePaid"]) > 0 && json["status"] !== "will_not_be_paid";
+
+function amounts(all: readonly Dict[], name: string, field: string): re.Row {
+  const each = all.map((json) => re.cents(json[field]));
+  const inEuro = all.map((json, i) => re.euro(each[i] ?? 0n, json["currencyRate"]));
+  return { [name]: re.units(re.sum(each)), [`${name}_eur`]: re.units(re.sum(inEuro)) };
+}
+
+describe("views of what was sold, against the service's records counted again in cents", () => {
+  let company: PublishedCompany;
+  let records: re.Records;
+  const rows = (view: string) => company.rows(view);
+  beforeAll(async () => {
+    company = await publishedCompany({ records: 700, seed: 11 }, goneFrom);
+    records = company.records;
+  });
+  afterAll(() => company.close());
+  const clientName = (json: Dict) =>
+    re.of(records, "clients").find(({ id }) => id === json["clientId"])?.["name"] ??
+    re.part(json, "client")["name"];
+  const currencyOf = (json: Dict) => re.symbolOf(records, json["currencyId"]);
+
+  test("v_revenue_by_month, v_receivables, v_open_invoices", () => {
+    const currencies = new Set(re.of(records, "invoices").map(currencyOf));
+    expect(currencies.size).toBeGreaterThan(1);
+    expect(re.of(records, "invoices").filter((json) => json["transferTaxLiability"]).length).toBeGreaterThan(
+      0,
+    );
+    expect(
+      re.of(records, "invoices").filter((json) => json["discountValue"] !== null).length,
+    ).toBeGreaterThan(5);
+
+    const revenue = re.grouped(
+      documents(records),
+      ({ json }) => `${String(json["issueDate"]).slice(0, 7)} ${currencyOf(json)}`,
+    );
+    expect(sorted(rows("v_revenue_by_month"))).toEqual(
+      sorted(
+        [...revenue].map(([key, all]) => ({
+          month: key.slice(0, 7),
+          currency: key.slice(8),
+          invoices: all.filter(({ type }) => type === "invoice").length,
+          credit_notes: all.filter(({ type }) => type === "credit_note").length,
+          ...amounts(
+            all.map(({ json }) => json),
+            "revenue",
+            "total",
+          ),
+          ...amounts(
+            all.map(({ json }) => json),
+            "revenue_with_vat",
+            "totalWithVat",
+          ),
+        })),
+      ),
+    );
+
+    const open = re.of(records, "invoices").filter(isOpen);
+    const overdue = (json: Dict) => Math.max(0, re.daysBetween(json["dueDate"], today));
+    const byAge = re.grouped(open, (json) =>
+      [json["clientId"], currencyOf(json), re.ageOf(overdue(json))].join(" "),
+    );
+    expect(new Set([...byAge.keys()].map((key) => key.split(" ")[2])).size).toBeGreaterThan(3);
+    expect(sorted(rows("v_receivables"))).toEqual(
+      sorted(
+        [...byAge].map(([key, all]) => ({
+          client_id: Number(key.split(" ")[0]),
+          client_name: re.most(all.map(clientName)),
+          currency: key.split(" ")[1] ?? "",
+          age: key.split(" ")[2] ?? "",
+          invoices: all.length,
+          ...amounts(all, "to_be_paid", "toBePaid"),
+          oldest_due_date: re.least(all.map((json) => json["dueDate"])),
+          most_days_overdue: Math.max(...all.map(overdue)),
+        })),
+      ),
+    );
+    const openRows = rows("v_open_invoices");
+    expect(openRows.map((row) => row["invoice_id"]).toSorted()).toEqual(open.map(({ id }) => id).toSorted());
+    for (const row of openRows) {
+      const json = open.find(({ id }) => id === row["invoice_id"]) as Dict;
+      expect(row).toMatchObject({
+        ...amounts([json], "to_be_paid", "toBePaid"),
+        days_overdue: overdue(json),
+        number: json["number"],
+      });
+    }
+  });
+
+  test("v_vat_by_month: every rate, the discount spread, documents' totals to the cent", () => {
+    const expected = new Map<
+      string,
+      { documents: number; base: bigint; vat: bigint; reverse: bigint; eur: bigint[] }
+    >();
+    for (const { json } of documents(records)) {
+      const month = String(json["deliveryDate"] ?? json["issueDate"]).slice(0, 7);
+      const items = json["items"] as Dict[];
+      const rates = [...new Set(items.map((item) => Number(item["vatRate"])))].toSorted((a, b) => a - b);
+      const spread = (amount: bigint, field: string) => {
+        const all = re.sum(items.map((item) => re.cents(item[field])));
+        let reached = 0n;
+        return rates.map((rate) => {
+          const before = reached;
+          reached += re.sum(
+            items.filter((item) => item["vatRate"] === rate).map((item) => re.cents(item[field])),
+          );
+          return re.divided(amount * reached, all) - re.divided(amount * before, all);
+        });
+      };
+      const [net, gross] = [re.cents(json["total"]), re.cents(json["totalWithVat"])];
+      const [netEuro, grossEuro] = [net, gross].map((amount) => re.euro(amount, json["currencyRate"])) as [
+        bigint,
+        bigint,
+      ];
+      const [nets, grosses] = [spread(net, "total"), spread(gross, "totalWithVat")];
+      const [netEuros, grossEuros] = [spread(netEuro, "total"), spread(grossEuro, "totalWithVat")];
+      rates.forEach((rate, i) => {
+        const key = [month, currencyOf(json), rate].join(" ");
+        const row = expected.get(key) ?? { documents: 0, base: 0n, vat: 0n, reverse: 0n, eur: [0n, 0n, 0n] };
+        const [base, vat] = [nets[i] ?? 0n, (grosses[i] ?? 0n) - (nets[i] ?? 0n)];
+        const [baseEuro, vatEuro] = [netEuros[i] ?? 0n, (grossEuros[i] ?? 0n) - (netEuros[i] ?? 0n)];
+        const reversed = json["transferTaxLiability"] === true;
+        expected.set(key, {
+          documents: row.documents + 1,
+          base: row.base + (reversed ? 0n : base),
+          vat: row.vat + vat,
+          reverse: row.reverse + (reversed ? base : 0n),
+          eur: [
+            (row.eur[0] ?? 0n) + (reversed ? 0n : baseEuro),
+            (row.eur[1] ?? 0n) + vatEuro,
+            (row.eur[2] ?? 0n) + (reversed ? baseEuro : 0n),
+          ],
+        });
+      });
+    }
+    const told = rows("v_vat_by_month");
+    expect(sorted(told)).toEqual(
+      sorted(
+        [...expected].map(([key, row]) => ({
+          month: key.split(" ")[0] ?? "",
+          currency: key.split(" ")[1] ?? "",
+          vat_rate: Number(key.split(" ")[2]),
+          documents: row.documents,
+          base: re.units(row.base),
+          base_eur: re.units(row.eur[0] ?? 0n),
+          vat: re.units(row.vat),
+          vat_eur: re.units(row.eur[1] ?? 0n),
+          reverse_charge: re.units(row.reverse),
+          reverse_charge_eur: re.units(row.eur[2] ?? 0n),
+        })),
+      ),
+    );
+    for (const [currency, all] of re.grouped(documents(records), ({ json }) => currencyOf(json))) {
+      const mine = told.filter((row) => row["currency"] === currency);
+      const net = re.sum(mine.flatMap((row) => [re.cents(row["base"]), re.cents(row["reverse_charge"])]));
+      expect(net).toBe(re.sum(all.map(({ json }) => re.cents(json["total"]))));
+      const gross = net + re.sum(mine.map((row) => re.cents(row["vat"])));
+      expect(gross).toBe(re.sum(all.map(({ json }) => re.cents(json["totalWithVat"]))));
+    }
+  });
+
+  test("v_client_summary: every client, also without documents, also deleted since", () => {
+    const sold = re.grouped(documents(records), ({ json }) => [json["clientId"], currencyOf(json)].join(" "));
+    const withDocuments = new Set([...sold.keys()].map((key) => key.split(" ")[0]));
+    const idle = re.of(records, "clients").filter(({ id }) => !withDocuments.has(String(id)));
+    const told = rows("v_client_summary");
+    expect(
+      told
+        .filter((row) => row["currency"] === null)
+        .map((row) => row["client_id"])
+        .toSorted(),
+    ).toEqual(idle.map(({ id }) => id).toSorted());
+    const expected = [...sold].map(([key, all]) => {
+      const jsons = all.map(({ json }) => json);
+      const invoices = all.filter(({ type }) => type === "invoice").map(({ json }) => json);
+      const late = invoices.filter((json) => isOpen(json) && re.daysBetween(json["dueDate"], today) > 0);
+      return {
+        client_id: Number(key.split(" ")[0]),
+        client_name: re.most(jsons.map(clientName)),
+        currency: key.split(" ")[1] ?? "",
+        invoices: invoices.length,
+        credit_notes: jsons.length - invoices.length,
+        ...amounts(jsons, "revenue", "total"),
+        ...amounts(jsons, "revenue_with_vat", "totalWithVat"),
+        ...amounts(invoices.filter(isOpen), "to_be_paid", "toBePaid"),
+        ...amounts(late, "overdue", "toBePaid"),
+        first_issue_date: re.least(jsons.map((json) => json["issueDate"])),
+        last_issue_date: re.most(jsons.map((json) => json["issueDate"])),
+      };
+    });
+    expect(sorted(told.filter((row) => row["currency"] !== null))).toEqual(sorted(expected));
+  });
+
+  test("v_sales_lines: every line as printed; a document's lines add up to its total", () => {
+    const told = rows("v_sales_lines");
+    const byDocument = re.grouped(told, (row) => [row["document_type"], row["document_id"]].join(" "));
+    expect(byDocument.size).toBe(documents(records).length);
+    for (const { json, type } of documents(records)) {
+      const lines = byDocument.get(`${type} ${String(json["id"])}`) ?? [];
+      const items = json["items"] as Dict[];
+      expect(lines.map((row) => [row["position"], row["name"], row["total"], row["total_with_vat"]])).toEqual(
+        items.map((item, i) => [i, item["name"], item["total"], item["totalWithVat"]]),
+      );
+      const added = (column: string) => re.sum(lines.map((row) => re.cents(row[column])));
+      const [net, gross] = [re.cents(json["total"]), re.cents(json["totalWithVat"])];
+      expect([added("revenue"), added("revenue_with_vat")]).toEqual([net, gross]);
+      expect([added("revenue_eur"), added("revenue_with_vat_eur")]).toEqual([
+        re.euro(net, json["currencyRate"]),
+        re.euro(gross, json["currencyRate"]),
+      ]);
+      expect(lines[0]).toMatchObject({
+        client_id: json["clientId"],
+        client_name: clientName(json),
+        document_number: json["number"],
+        price_list_item_id: items[0]?.["priceListItemId"] ?? null,
+        currency: currencyOf(json),
+      });
+    }
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
+import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { publishReport, type Published, type PublishParts } from "../../src/report/publish.ts";
+import { openMirror, type Mirror } from "../../src/store/mirror.ts";
+import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { testDay } from "./sandbox.ts";
+import { putAs, remove } from "./store.ts";
+import { truthOf, type Dict, type Truth } from "./truth.ts";
+import type { Records, Row } from "./recount.ts";
+
+/** A mirror that holds what the sandbox has, by the door but without a request. */
+export async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
+  const mirror = await openMirror(join(folder, "acme.db"), manifest);
+  mirror.db.pragma("synchronous = OFF");
+  for (const [table, records] of truthOf(sandbox)) {
+    for (const [id, { text }] of records) putAs(mirror, table, Number(id), text);
+  }
+  return mirror;
+}
+
+export interface PublishedCompany {
+  /** What the service has. */
+  readonly records: Records;
+  readonly mirror: Mirror;
+  readonly file: string;
+  rows(view: string): Row[];
+  close(): void;
+}
+
+/** A company of a sandbox, mirrored, some of it deleted since, and published. The caller closes it. */
+export async function publishedCompany(
+  options: SandboxOptions,
+  goneOf: (truth: Truth) => Readonly<Record<string, readonly string[]>> = () => ({}),
+): Promise<PublishedCompany> {
+  const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-"));
+  const sandbox = await startSandbox({ today: testDay, limit: 100_000, ...options });
+  const mirror = await mirrorOf(sandbox, folder);
+  const truth = truthOf(sandbox);
+  await sandbox.close();
+  const records = withoutRecords(mirror, truth, goneOf(truth));
+  const { file } = await publish(mirror);
+  const db = openDatabase(file, { readonly: true });
+  const close = () => {
+    db.close();
+    mirror.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { records, mirror, file, rows: (view) => rowsOf(db, `SELECT * FROM ${view}`), close };
+}
+
+/** The mirror knows these as deleted; what is left of the truth. */
+function withoutRecords(
+  mirror: Mirror,
+  truth: Truth,
+  gone: Readonly<Record<string, readonly string[]>>,
+): Records {
+  for (const [table, ids] of Object.entries(gone)) for (const id of ids) remove(mirror, table, Number(id));
+  return new Map(
+    [...truth].map(([table, records]): [string, Dict[]] => [
+      table,
+      [...records].filter(([id]) => !gone[table]?.includes(id)).map(([, told]) => told.json),
+    ]),
+  );
+}
+
+/** The wall clock stands at that day's noon. */
+export function clockAt(day: string): Clock {
+  const nowMs = () => Date.parse(`${day}T12:00:00Z`);
+  return { nowMs, monotonicMs: nowMs, sleep: () => Promise.resolve() };
+}
+
+export function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishParts {
+  return {
+    manifest,
+    clock: clockAt(testDay),
+    company: "acme",
+    mirror,
+    report: mirror.replace(/\.db$/, ".report.db"),
+    timezone: "Europe/Bratislava",
+    version: "1.2.3",
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {}): Promise<Published> {
+  return publishReport(partsFor(typeof mirror === "string" ? mirror : mirror.db.name, more));
+}
+
+/** As any reader would. */
+export function reading(file: string): Db {
+  const db = openDatabase(file, { readonly: true });
+  onTestFinished(() => void db.close());
+  return db;
+}
+
+export function rowsOf(db: Db, sql: string): Row[] {
+  return db.prepare(sql).all() as Row[];
+}
+
+/** In an order of their own, so that two lists can be compared. */
+export function sorted(rows: readonly Row[]): Row[] {
+  const text = (row: Row) => JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  return rows.toSorted((a, b) => (text(a) < text(b) ? -1 : 1));
+}
