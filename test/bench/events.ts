@@ -66,6 +66,8 @@ interface Station {
   close(): Promise<void>;
 }
 
+const quiet = () => undefined;
+
 /** As the daemon puts it together. */
 async function openStation(file: string): Promise<Station> {
   const mirror = await openMirror(file, manifest);
@@ -73,7 +75,6 @@ async function openStation(file: string): Promise<Station> {
   const [clock, random, log, resources] = [systemClock, systemRandom, silentLog, manifest.resources];
   const selected = new Set(resources.map((resource) => resource.name));
   const mailbox = createMailbox({ mirror, queue, selected, secrets: () => [secret], clock });
-  const quiet = () => undefined;
   const receiver = createReceiver({ mailbox: () => mailbox, clock, log, onResult: quiet, onStored: quiet });
   const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages: {}, log });
   const url = `http://127.0.0.1:${listener.port}/webhooks/acme`;

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../src/connector/manifest.ts";
+import { dailyRemovals, runRemovals } from "../../src/sync/removals.ts";
+import { lateRouteProofs } from "../../src/sync/route-proofs.ts";
+import { removeRecord } from "../../src/sync/remove.ts";
+import type { Session } from "../../src/sync/session.ts";
+import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
+import { createDrivenClock } from "../support/govern.ts";
+import { put, reading, startMs } from "../support/store.ts";
+import { detail, leased, sessionOf, waiting } from "../support/sync.ts";
+
+const manifest: Manifest = {
+  ...manifestOf(),
+  events: ["people", "orders", "receipts"].map((resource) => ({
+    type: `${resource}.updated`,
+    resourceType: resource,
+    resource,
+    action: "refetch" as const,
+  })),
+};
+
+const person = (id: number) => ({ id, name: "A", email: null, score: null });
+const receipt = { id: 5, documentType: "order", documentId: 7, amount: 1 };
+
+async function openEvents(): Promise<Session> {
+  return sessionOf(await openShop({ manifest }), { run: null, share: "events" });
+}
+
+function read(session: Session, resource: string, record: { readonly id: number }, reason: string): void {
+  const work = leased(session, {
+    kind: "detail",
+    resource,
+    target: `id:${record.id}`,
+    lane: "webhook",
+    reason,
+  });
+  detail(session, resource, record, work, reading(session.mirror, { cause: "webhook" }));
+}
+
+const lanes = ({ mirror }: Session) =>
+  mirror.db.prepare("SELECT resource || ' ' || lane || ' ' || due_ms FROM _work ORDER BY id").pluck().all();
+
+describe("after an event's read", () => {
+  test("the record is looked at once more, a minute later, and then no more", async () => {
+    const session = await openEvents();
+    read(session, "people", person(1), "people.updated");
+    expect(waiting(session)).toEqual(["people id:1 detail second look"]);
+    expect(lanes(session)).toEqual([`people 0 ${startMs + 60_000}`]);
+    session.mirror.db.exec("UPDATE _work SET due_ms = 0");
+    read(session, "people", person(1), "second look");
+    expect(waiting(session)).toEqual([]);
+  });
+
+  test("a payment's document is read, too; after a second look only if that found something", async () => {
+    const session = await openEvents();
+    read(session, "receipts", receipt, "receipts.updated");
+    expect(waiting(session)).toEqual([
+      "orders id:7 detail changed with another",
+      "receipts id:5 detail second look",
+    ]);
+    session.mirror.db.exec("DELETE FROM _work");
+    read(session, "receipts", receipt, "second look");
+    expect(waiting(session)).toEqual([]);
+    const changed = { ...receipt, amount: 2 };
+    read(session, "receipts", changed, "second look");
+    expect(waiting(session)).toEqual(["orders id:7 detail changed with another"]);
+  });
+
+  test("what follows from it stays in its lane; from a run's read it does not", async () => {
+    const session = await openEvents();
+    put(session.mirror, "colours", { id: 3, label: "red" });
+    put(session.mirror, "orders", {
+      id: 1,
+      number: "A",
+      total: 1,
+      lines: [],
+      receipts: [],
+      remark: null,
+      colourId: 3,
+    });
+    for (const cause of ["webhook", "sweep"] as const) {
+      session.mirror.db.exec("DELETE FROM _work");
+      put(session.mirror, "colours", { id: 3, label: cause });
+      session.mirror.apply(() =>
+        removeRecord(session, resourceOf("colours"), 3, reading(session.mirror, { cause })),
+      );
+      expect(lanes(session)).toEqual([cause === "webhook" ? "orders 0 0" : "orders 2 0"]);
+    }
+  });
+});
+
+describe("I5: what counts against the limit", () => {
+  test("without an end, the last 24 hours do, those before a restart among them", async () => {
+    const clock = createDrivenClock();
+    const { db } = await openShop();
+    const removals = dailyRemovals(db, clock);
+    removals.add("people", 3);
+    await clock.advance(12 * 3_600_000);
+    removals.add("people", 2);
+    expect([removals.count("people"), removals.count("orders")]).toEqual([5, 0]);
+    await clock.advance(12 * 3_600_000);
+    expect(removals.count("people")).toBe(2);
+  });
+
+  test("in the change log only what events removed is counted, and only lately", async () => {
+    const clock = createDrivenClock();
+    const session = await openEvents();
+    const { mirror } = session;
+    const day = 24 * 3_600_000;
+    const deaths = [
+      ["webhook", 0],
+      ["webhook", -day + 1],
+      ["webhook", -day - 1],
+      ["confirm", 0],
+    ] as const;
+    for (const [id, [cause, ago]] of deaths.entries()) {
+      put(mirror, "people", person(id + 1));
+      const at = reading(mirror, { cause, receivedAtMs: clock.nowMs() + ago });
+      mirror.apply(() => removeRecord(session, resourceOf("people"), id + 1, at));
+    }
+    expect(dailyRemovals(mirror.db, clock).count("people")).toBe(2);
+    expect(runRemovals().count("people")).toBe(0);
+  });
+
+  test("a route that answered speaks for itself for ten minutes", async () => {
+    const clock = createDrivenClock();
+    const proofs = lateRouteProofs(clock);
+    expect(proofs.has("people")).toBe(false);
+    proofs.add("people");
+    await clock.advance(600_000);
+    expect([proofs.has("people"), proofs.has("orders")]).toEqual([true, false]);
+    await clock.advance(1);
+    expect(proofs.has("people")).toBe(false);
+  });
+});
