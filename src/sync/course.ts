@@ -48,6 +48,6 @@ export class RunCourse implements Course {
   }
 }
 
-export function isAway(error: unknown): boolean {
+function isAway(error: unknown): boolean {
   return error instanceof MirrorError && (error.kind === "network" || error.kind === "unavailable");
 }

@@ -133,7 +133,7 @@ function holdEmptyList(session: Session, resource: Resource, count: number): voi
   });
 }
 
-export function askWhetherGone(
+function askWhetherGone(
   session: Session,
   resource: string,
   id: RecordId,

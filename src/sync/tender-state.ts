@@ -24,7 +24,7 @@ export function pauseMs(impediment: Impediment, failures: number): number {
 }
 
 /** Pure: what an error says of the way to the service. */
-export function impedimentOf(error: unknown): Impediment {
+function impedimentOf(error: unknown): Impediment {
   if (!(error instanceof MirrorError)) return "unavailable";
   const { kind } = error;
   return kind === "unauthenticated" || kind === "identity" || kind === "database" ? kind : "unavailable";

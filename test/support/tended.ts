@@ -31,8 +31,8 @@ export interface Tended {
   readonly tender: Tender;
   /** As if the service had sent them, all in one transaction. */
   deliver(...events: readonly SandboxEvent[]): void;
-  /** From now on every event of the sandbox comes at once, unless `pass` says no. */
-  follow(pass?: (event: SandboxEvent) => boolean): void;
+  /** From now on every event of the sandbox comes at once, unless `arrives` says no. */
+  follow(arrives?: (event: SandboxEvent) => boolean): void;
   /** Is a request under way? */
   asking(): boolean;
   /** Until nothing of the events' lane is due. */
@@ -90,8 +90,8 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
     mailbox,
     tender,
     deliver,
-    follow: (pass = () => true) =>
-      void unfollow.push(company.sandbox.control.onEvent((event) => void (pass(event) && deliver(event)))),
+    follow: (arrives = () => true) =>
+      void unfollow.push(company.sandbox.control.onEvent((event) => void (arrives(event) && deliver(event)))),
     asking: () => asking > 0,
     rest: () =>
       until(
@@ -120,7 +120,7 @@ export async function pass(clock: DrivenClock, tended: Tended, ms: number): Prom
   }
 }
 
-export function deliveryOf(event: SandboxEvent) {
+function deliveryOf(event: SandboxEvent) {
   const delivery = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
   if ("status" in delivery) throw new Error(delivery.why);
   return delivery;
