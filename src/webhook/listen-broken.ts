@@ -22,7 +22,7 @@ export class Unanswered {
     this.latest.set(socket, response);
   }
 
-  then(socket: Socket, step: () => void): void {
+  onceAnswered(socket: Socket, step: () => void): void {
     const response = this.latest.get(socket);
     if (response && !response.writableFinished) response.once("close", step);
     else step();
@@ -42,12 +42,12 @@ export function answerBroken(
     const { code = "" } = error;
     // The sender itself has ended in the middle: where a delivery is lost by it, that is told elsewhere.
     if (code === "ECONNRESET" || code === "HPE_INVALID_EOF_STATE" || !socket.writable) {
-      unanswered.then(socket, () => socket.destroy());
+      unanswered.onceAnswered(socket, () => socket.destroy());
       return;
     }
     const [status, why] = statuses[code] ?? usual;
     refused(status, why);
-    unanswered.then(socket, () => socket.end(bareAnswer(status, why)));
+    unanswered.onceAnswered(socket, () => socket.end(bareAnswer(status, why)));
   });
   server.on("connect", (_request, duplex) => {
     refused(405, noTunnel);

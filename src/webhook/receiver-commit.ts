@@ -39,7 +39,7 @@ export function createCommitter({ clock, log, onStored }: CommitParts): Committe
       if (receipts.some(({ fate }) => fate === "stored")) onStored(company);
       return receipts;
     };
-    const group = new Group({ ...groupLimits, commit, isGeneral, nowMs: clock.monotonicMs });
+    const group = new Group({ ...groupLimits, commit, isGeneral, nowMs: () => clock.monotonicMs() });
     groups.set(mailbox, group);
     return group;
   };

@@ -57,7 +57,8 @@ export function deliveryOf(text: string | Buffer): Delivery {
 
 function idIn(body: Buffer): string {
   try {
-    return String((JSON.parse(body.toString()) as { id?: unknown } | null)?.id ?? "none");
+    const { id } = JSON.parse(body.toString()) as { id?: unknown };
+    return typeof id === "string" ? id : "none";
   } catch {
     return "none";
   }

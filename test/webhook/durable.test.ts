@@ -19,6 +19,14 @@ async function start(program: string, ...args: string[]): Promise<{ child: Child
   return { child, said: line.toString().trim() };
 }
 
+const big = () => post(eventText({ type: "x".repeat(100_000) }));
+const take = () => {
+  throw new TypeError("undefined is not a function");
+};
+const unwell = () => {
+  throw new MirrorError("config", "no secret");
+};
+
 describe("I6: 2xx to a delivery only after the event is committed", () => {
   test("another connection sees it as soon as the answer is here, and the disk was waited for", async () => {
     const receiver = await aReceiver();
@@ -95,7 +103,6 @@ describe("a database that fails costs a 503, and the service sends the event aga
     const { db } = receiver.mirror;
     const pages = Number(db.pragma("page_count", { simple: true }));
     db.pragma(`max_page_count = ${pages}`);
-    const big = () => post(eventText({ type: "x".repeat(100_000) }));
     const statuses = new Set<number>();
     for (let i = 0; i < 20; i++) statuses.add((await receiver.deliver(big())).status);
     expect(statuses).toContain(503);
@@ -130,14 +137,8 @@ describe("a database that fails costs a 503, and the service sends the event aga
 
   test("an error that is no database's is a 503 as well, and the server lives", async () => {
     const receiver = await aReceiver();
-    const take = () => {
-      throw new TypeError("undefined is not a function");
-    };
     receiver.put({ secrets: () => [secret], take });
     expect((await receiver.deliver()).status).toBe(503);
-    const unwell = () => {
-      throw new MirrorError("config", "no secret");
-    };
     receiver.put({ secrets: unwell, take });
     expect((await receiver.deliver()).status).toBe(503);
     receiver.put(receiver.mailbox);

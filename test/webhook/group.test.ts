@@ -8,8 +8,8 @@ interface Trial {
   readonly commits: string[][];
   /** `a: A`, or `a: the error`, in the order of settling. */
   readonly settled: string[];
-  add(item: string, sizeBytes?: number): boolean;
-  pass(ms: number): void;
+  readonly add: (item: string, sizeBytes?: number) => boolean;
+  readonly pass: (ms: number) => void;
 }
 
 function aGroup(commit = (item: string) => item.toUpperCase(), isGeneral = false, commitMs = 1): Trial {

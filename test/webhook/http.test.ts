@@ -10,6 +10,7 @@ import {
   type ReceiverOptions,
 } from "../support/webhook.ts";
 
+const broken = () => Promise.reject(new Error("no such table: secret_table"));
 const page = { status: 200, type: "text/plain", body: "fine\n" };
 
 async function statusOf(options: ReceiverOptions, ...bytes: (string | Buffer)[]) {
@@ -56,7 +57,6 @@ describe("only POST /webhooks/<company> is a door", () => {
   });
 
   test("pages are looked at, and nothing else", async () => {
-    const broken = () => Promise.reject(new Error("no such table: secret_table"));
     const receiver = await aReceiver({ pages: { "/healthz": () => page, "/broken": broken } });
     const answer = await fetch(`${receiver.url}/healthz?why`);
     expect([answer.status, await answer.text()]).toEqual([200, "fine\n"]);
@@ -163,7 +163,7 @@ describe("connections are used as HTTP allows", () => {
   test("a body in chunks, cut anywhere, is one body", async () => {
     const receiver = await aReceiver();
     const { headers, body } = post(about(17));
-    const chunks = [...body.toString()].map((letter) => `1\r\n${letter}\r\n`).join("");
+    const chunks = Array.from(body.toString(), (letter) => `1\r\n${letter}\r\n`).join("");
     const bytes = Buffer.concat([
       wire({ headers, body: "" }, ["transfer-encoding: chunked"]),
       Buffer.from(`${chunks}0\r\n\r\n`),

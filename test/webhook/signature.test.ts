@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSigned } from "../../src/webhook/signature.ts";
 import { secret, sign } from "../support/webhook.ts";

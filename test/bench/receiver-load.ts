@@ -1,0 +1,86 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { Agent, request } from "node:http";
+
+/** What the load is to be: an ordinary HTTP client makes it, in a process of its own as the service does. */
+export interface LoadOrder {
+  readonly port: number;
+  readonly path: string;
+  readonly secret: string;
+  readonly connections: number;
+  readonly requests: number;
+  readonly records: number;
+}
+
+export interface LoadResult {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly notAccepted: number;
+}
+
+interface Prepared {
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string;
+}
+
+const kinds = [
+  ["invoices.updated", "invoice"],
+  ["clients.updated", "client"],
+  ["price-list-items.stock-updated", "priceListItem"],
+  ["invoices.created", "invoice"],
+] as const;
+
+/** Distinct events, as a busy company has them: of several kinds, some about the same record. */
+function prepare(n: number, { secret, records }: LoadOrder): Prepared {
+  const [type, resourceType] = kinds[n % kinds.length] ?? kinds[0];
+  const id = randomUUID();
+  const resource = { type: resourceType, id: 1 + ((n * 7_919) % records) };
+  const body = JSON.stringify({ id, type, occurredAt: new Date().toISOString(), resource });
+  const headers = {
+    "content-type": "application/json",
+    "webhook-id": id,
+    "webhook-timestamp": Math.floor(Date.now() / 1000),
+    "webhook-signature": createHmac("sha256", secret).update(body).digest("hex"),
+    "content-length": Buffer.byteLength(body),
+  };
+  return { headers, body };
+}
+
+/** Everything is signed before the clock starts; then each connection sends as soon as it was answered. */
+async function load(order: LoadOrder): Promise<LoadResult> {
+  const { port, path, connections } = order;
+  const left = Array.from({ length: order.requests }, (_, n) => prepare(n, order));
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const latencies: number[] = [];
+  let notAccepted = 0;
+  const deliver = ({ headers, body }: Prepared) =>
+    new Promise<void>((resolve, reject) => {
+      const options = { host: "127.0.0.1", port, path, method: "POST", agent, headers };
+      const sent = request(options, (answer) => {
+        if (answer.statusCode !== 204) notAccepted++;
+        answer.resume().once("end", resolve);
+      });
+      sent.once("error", reject);
+      sent.end(body);
+    });
+  const sender = async () => {
+    for (let one = left.pop(); one; one = left.pop()) {
+      const sentMs = performance.now();
+      await deliver(one);
+      latencies.push(performance.now() - sentMs);
+    }
+  };
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: connections }, sender));
+  const tookMs = performance.now() - startedMs;
+  agent.destroy();
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return { perSecond: (order.requests * 1000) / tookMs, p50Ms: at(0.5), p99Ms: at(0.99), notAccepted };
+}
+
+if (import.meta.main) {
+  process.on("message", (order: LoadOrder) => {
+    void load(order).then((result) => process.send?.(result));
+  });
+}

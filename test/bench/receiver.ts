@@ -1,0 +1,151 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { createLog } from "../../src/observe/log.ts";
+import { createRedaction } from "../../src/observe/redaction.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { createMailbox } from "../../src/webhook/mailbox.ts";
+import { listen } from "../../src/webhook/listen.ts";
+import { createReceiver } from "../../src/webhook/receiver.ts";
+import { Queue } from "../../src/work/queue.ts";
+import type { LoadOrder, LoadResult } from "./receiver-load.ts";
+import type { BenchResult } from "./result.ts";
+
+const secret = "whsec_of_the_bench_0123456789abcdef";
+const rounds = 7;
+const load = { path: "/webhooks/acme", secret, connections: 32, requests: 12_000, records: 20_000 };
+
+interface Side {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** node:http that reads the body, verifies the signature and stores nothing: as quick as it gets. */
+async function bareSide(): Promise<Side> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const expected = createHmac("sha256", secret).update(Buffer.concat(chunks)).digest();
+      const given = Buffer.from(String(request.headers["webhook-signature"]), "hex");
+      response.statusCode = given.length === 32 && timingSafeEqual(expected, given) ? 204 : 401;
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+/** The real one: a mirror in a file, `synchronous=FULL`, and a line of the log for each event. */
+async function realSide(folder: string): Promise<Side & { stored(): number }> {
+  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  const lines = createWriteStream(path.join(folder, "log"));
+  const redaction = createRedaction();
+  redaction.add([secret]);
+  const log = createLog({
+    write: (text) => lines.write(`${text}\n`),
+    format: "json",
+    level: "info",
+    colour: false,
+    redaction,
+    clock: systemClock,
+  });
+  const selected = new Set(manifest.resources.map(({ name }) => name));
+  const secrets = [secret];
+  const queue = new Queue(mirror.db);
+  const mailbox = createMailbox({ mirror, queue, selected, secrets: () => secrets, clock: systemClock });
+  const receiver = createReceiver({
+    mailbox: (company) => (company === "acme" ? mailbox : null),
+    clock: systemClock,
+    log,
+    onResult: () => undefined,
+    onStored: () => undefined,
+  });
+  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages: {}, log });
+  return {
+    port: listener.port,
+    stored: () => Number(mirror.db.prepare("SELECT count(*) FROM _inbox").pluck().get()),
+    close: async () => {
+      await listener.close(1_000);
+      mirror.close();
+      lines.end();
+    },
+  };
+}
+
+interface Measured extends LoadResult {
+  /** What a delivery costs this process, both kinds of time together. */
+  readonly cpuMicros: number;
+}
+
+async function run(child: ChildProcess, port: number): Promise<Measured> {
+  const order: LoadOrder = { ...load, port };
+  const before = process.cpuUsage();
+  child.send(order);
+  const [result] = (await once(child, "message")) as [LoadResult];
+  const { user, system } = process.cpuUsage(before);
+  if (result.notAccepted > 0) throw new Error(`${result.notAccepted} deliveries were not accepted`);
+  return { ...result, cpuMicros: (user + system) / load.requests };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function told(name: string, results: readonly Measured[]): string {
+  const of = (pick: (result: Measured) => number) => median(results.map(pick));
+  const pace = `${Math.round(of((r) => r.perSecond))}/s at ${Math.round(of((r) => r.cpuMicros))} µs of CPU`;
+  return `${name}: ${pace}, p50 ${of((r) => r.p50Ms).toFixed(1)} ms, p99 ${of((r) => r.p99Ms).toFixed(1)} ms`;
+}
+
+/** Deliveries verified and durable against deliveries only verified, round by round in one process. */
+export async function benchReceiver(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
+  const child = fork(fileURLToPath(new URL("receiver-load.ts", import.meta.url)));
+  const bare = await bareSide();
+  const real = await realSide(folder);
+  const results: Record<"bare" | "real", Measured[]> = { bare: [], real: [] };
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      const pair = { bare: await run(child, bare.port), real: await run(child, real.port) };
+      // The first round warms both up.
+      if (round === 0) continue;
+      results.bare.push(pair.bare);
+      results.real.push(pair.real);
+    }
+    const expected = (rounds + 1) * load.requests;
+    if (real.stored() !== expected) throw new Error(`${real.stored()} of ${expected} events are stored`);
+  } finally {
+    child.kill();
+    await bare.close();
+    await real.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const ratios = results.real.map((one, i) => one.perSecond / (results.bare[i]?.perSecond ?? Number.NaN));
+  const detail = `${told("bare", results.bare)}; ${told("receiver", results.real)}; ${load.connections} connections`;
+  return [
+    {
+      name: "deliveries stored, against a bare handler that verifies",
+      ratio: median(ratios),
+      aim: "at least 0.5",
+      detail,
+    },
+  ];
+}
+
+if (import.meta.main) {
+  for (const { ratio, name, detail } of await benchReceiver())
+    console.log(`${ratio.toFixed(3)}  ${name} (${detail})`);
+}
