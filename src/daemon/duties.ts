@@ -31,7 +31,8 @@ export function reasonForRun(
 ): string | null {
   if (known.seesFromMs === null) return "nothing was ever read whole";
   if (!known.receives) return null;
-  if (known.spans.length === 0) return "deliveries were never received before";
+  const firstMs = known.spans[0]?.startedMs ?? nowMs;
+  if (firstMs > known.seesFromMs) return "nothing was read whole since deliveries were first received";
   const lost = mayHaveLost({ spans: known.spans, sinceMs: known.seesFromMs, nowMs });
   return lost ? "events may have been lost while nobody received them" : null;
 }
@@ -102,7 +103,7 @@ export class Duties {
 }
 
 const metaKey = "schedule";
-const lookEveryMs = 1_000;
+const lookEveryMs = 200;
 
 /** A minute after the first failure, half an hour at most. */
 export function retryDelayMs(failures: number): number {

@@ -16,7 +16,9 @@ const runsLookedAt = 200;
 export function lastWholeRun(db: Db, resources: readonly string[]): WholeRun | null {
   const sql = `SELECT started_at AS startedAt, report FROM _runs WHERE outcome IN ('complete', 'partial')
     ORDER BY id DESC LIMIT ?`;
-  const rows = db.prepare(sql).all(runsLookedAt) as Pick<RunRow, "startedAt">[] & { report: string }[];
+  const rows = db.prepare(sql).iterate(runsLookedAt) as Iterable<
+    Pick<RunRow, "startedAt"> & { report: string }
+  >;
   for (const { startedAt, report } of rows) {
     const { resources: read = {}, swept = {} } = JSON.parse(report) as Partial<CompanyReport>;
     if (!resources.every((name) => name in read)) continue;

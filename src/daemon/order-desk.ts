@@ -25,6 +25,7 @@ export interface OrderDeskParts {
 
 /** How soon an order is seen. */
 const lookEveryMs = 1_000;
+const afterFailureMs = 10_000;
 const progressEveryMs = 1_000;
 
 /**
@@ -36,14 +37,14 @@ export async function takeOrders(parts: OrderDeskParts): Promise<void> {
   const patiently = createTolerance(clock, log);
   const desk = { busy: false, done: Promise.resolve() };
   while (!closed.aborted) {
-    patiently(() => {
+    const written = patiently(() => {
       takeReplays(parts);
       const order = desk.busy ? null : parts.orders.next("sync");
       if (!order || !parts.orders.start(order.id)) return;
       desk.busy = true;
       desk.done = doSync(parts, order).finally(() => (desk.busy = false));
     });
-    await clock.sleep(lookEveryMs, closed);
+    await clock.sleep(written ? lookEveryMs : afterFailureMs, closed);
   }
   await desk.done;
 }

@@ -27,7 +27,7 @@ export async function pulse(parts: PulseParts): Promise<void> {
   let beatMs: number | null = null;
   let noted: StationView["service"] | null = null;
   while (!closed.aborted) {
-    patiently(() => {
+    const written = patiently(() => {
       const service = parts.service();
       if (service.state !== noted?.state || service.message !== noted.message)
         mirror.apply(() => mirror.meta.set("service", noteOf(service)));
@@ -38,7 +38,7 @@ export async function pulse(parts: PulseParts): Promise<void> {
       if (presence.beat(nowMs)) parts.onAbsence();
       beatMs = nowMs;
     });
-    await clock.sleep(everyMs, closed);
+    await clock.sleep(written ? everyMs : heartbeatMs, closed);
   }
 }
 

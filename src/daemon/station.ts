@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { StationView } from "../observe/station-view.ts";
-import { takeWriterLock, type WriterLock } from "../store/lock.ts";
+import { lockHolder, takeWriterLock, type WriterLock } from "../store/lock.ts";
 import { guarded } from "../store/sqlite.ts";
 import type { Mailbox } from "../webhook/mailbox.ts";
 import { graceMs, Life, type Settings, type StationParts } from "./life.ts";
@@ -106,6 +106,9 @@ export class Station {
     const { config } = this.settings;
     const files = mirrorFiles(config, this.name);
     guarded(config.dataDir, () => mkdirSync(config.dataDir, { recursive: true }));
+    // a look first: asking for a lock that is held makes the other companies wait, too
+    const holder = lockHolder(files.lock);
+    if (holder !== null) throw new MirrorError("locked", `the mirror is being written by ${holder}`);
     return takeWriterLock(files.lock, "serve");
   }
 
@@ -115,7 +118,9 @@ export class Station {
     const closed = AbortSignal.any([this.stopped.signal, this.renewal.signal]);
     try {
       this.life = await this.open(closed);
-      log.info("the mirror is open: deliveries are taken");
+      if (this.life.receives) log.info("the mirror is open: deliveries are taken");
+      else
+        log.warn("the mirror is open; without a webhook secret no delivery can be taken, only runs are made");
       await this.life.live();
     } catch (error) {
       this.life = null;

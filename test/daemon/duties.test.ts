@@ -71,7 +71,8 @@ describe("why a run is owed at once", () => {
   test("nothing was read whole yet; nobody ever received; a pause may have cost events", () => {
     const now = noon + hourMs + 60_000;
     expect(reasonForRun({ ...receiving, seesFromMs: null }, now)).toContain("ever read whole");
-    expect(reasonForRun({ ...receiving, spans: [] }, now)).toContain("never received");
+    expect(reasonForRun({ ...receiving, spans: [] }, now)).toContain("first received");
+    expect(reasonForRun({ ...receiving, seesFromMs: noon - 1 }, now)).toContain("first received");
     expect(reasonForRun(receiving, now)).toBeNull();
     expect(reasonForRun(receiving, noon + 9 * hourMs)).toContain("may have been lost");
     expect(reasonForRun({ ...receiving, seesFromMs: noon + 8 * hourMs }, noon + 9 * hourMs)).toBeNull();
