@@ -3,6 +3,7 @@ import { changesCommand } from "./commands/changes.ts";
 import { checkCommand } from "./commands/check.ts";
 import { connectorCheckCommand } from "./commands/connector-check.ts";
 import { demoCommand } from "./commands/demo.ts";
+import { exportCommand } from "./commands/export.ts";
 import { publishCommand } from "./commands/publish.ts";
 import { sandboxTickCommand } from "./commands/sandbox-tick.ts";
 import { sandboxTriggerCommand } from "./commands/sandbox-trigger.ts";
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   statusCommand,
   changesCommand,
   publishCommand,
+  exportCommand,
   webhooksListCommand,
   webhooksCreateCommand,
   webhooksUpdateCommand,

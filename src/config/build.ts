@@ -33,6 +33,7 @@ export function buildConfig(shaped: ShapedConfig, secrets: ResolvedSecrets, fold
       dialect: each.dialect,
       tables: each.tables ?? null,
       partitionBy: each.partition_by ?? null,
+      nested: each.nested,
     })),
     files: shaped.files,
     log: shaped.log,

@@ -72,7 +72,7 @@ interface ScheduleConfig {
   readonly timezone: string;
 }
 
-interface ExportConfig {
+export interface ExportConfig {
   readonly format: "csv" | "parquet" | "jsonl";
   /** Absolute. */
   readonly out: string;
@@ -80,7 +80,9 @@ interface ExportConfig {
   readonly dialect: "standard" | "excel-sk";
   /** null: every table. */
   readonly tables: readonly string[] | null;
-  readonly partitionBy: string | null;
+  readonly partitionBy: "year" | "month" | null;
+  /** Parquet: child tables as columns of their parents. */
+  readonly nested: boolean;
 }
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;

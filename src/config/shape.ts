@@ -176,7 +176,13 @@ const exportShape = z.strictObject(
     after: oneOf(["sync"]).optional().describe("Made after every run."),
     dialect: oneOf(["standard", "excel-sk"]).default("standard").describe("CSV for machines or for Excel."),
     tables: z.array(words("a table")).optional().describe("Only these tables."),
-    partition_by: words("a column").optional().describe("One folder for each value of this column."),
+    partition_by: oneOf(["year", "month"])
+      .optional()
+      .describe("One folder for each, by the documents' date."),
+    nested: z
+      .boolean({ error: "must be true or false" })
+      .default(false)
+      .describe("Parquet: items as a column of lists in place of tables of their own."),
   },
   section,
 );

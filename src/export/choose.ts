@@ -10,7 +10,8 @@ export function chosenTables(
   how: { readonly nested: boolean; readonly since: boolean },
 ): SnapshotTable[] {
   for (const name of names) assertKnown(tables, name);
-  const chosen = names.length > 0 ? tables.filter(({ name }) => names.includes(name)) : all(tables, how.nested);
+  const chosen =
+    names.length > 0 ? tables.filter(({ name }) => names.includes(name)) : all(tables, how.nested);
   const still = how.since ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
   if (!still) return chosen;
   throw new MirrorError("usage", `${still.name} is no table of the service: it has no changes of its own`, {
@@ -32,13 +33,15 @@ function assertKnown(tables: readonly SnapshotTable[], name: string): void {
 }
 
 /**
- * The date that a table is partitioned by: the first field of the record itself that is a date (`issue_date`,
+ * The date that a table is partitioned by: the first date that every one of its records has (`issue_date`,
  * `payment_date`), of a view its first date. Null: it has none, and stays in one file.
  */
 export function documentDate(manifest: Manifest, table: SnapshotTable): string | null {
   if (table.kind === "view") return table.columns.find(({ type }) => type === "DATE")?.name ?? null;
   const resource = manifest.resources.find(({ name }) => name === table.name);
   const fields = Object.entries(resource?.fields ?? {});
-  const found = fields.find(([, field]) => field.shape === "scalar" && field.type === "date");
+  const found = fields.find(
+    ([, field]) => field.shape === "scalar" && field.type === "date" && !field.nullable,
+  );
   return found ? snakeCase(found[0]) : null;
 }

@@ -92,8 +92,7 @@ async function writeAll(
   for (const [done, table] of tables.entries()) {
     const date = partition === null ? null : documentDate(parts.manifest, table);
     const plan = planTable(table, { format, since, partition, date, hasRaw: raw.has(table.name) });
-    const place = (part: string | null) =>
-      filePath({ company, table: table.name, format, part, hive: partition !== null });
+    const place = (part: string | null) => filePath({ company, table: table.name, format, part, partition });
     let rows = 0;
     const tell = (more: number) =>
       parts.onProgress?.({ table: table.name, rows: (rows += more), done, of: tables.length });

@@ -1,9 +1,17 @@
 import { MirrorError } from "../base/errors.ts";
 
 const known: readonly (readonly [RegExp, string, string])[] = [
-  [/^(ENOSPC|EDQUOT|EFBIG)$/, "the disk is full", "Free some space and run it again: the files of before are whole."],
+  [
+    /^(ENOSPC|EDQUOT|EFBIG)$/,
+    "the disk is full",
+    "Free some space and run it again: the files of before are whole.",
+  ],
   [/^(EACCES|EPERM|EROFS)$/, "the folder cannot be written", "Check the owner and mode of the folder."],
-  [/^(ENOTDIR|EEXIST|EISDIR)$/, "something else stands where the files belong", "Move it away, or choose another folder."],
+  [
+    /^(ENOTDIR|EEXIST|EISDIR)$/,
+    "something else stands where the files belong",
+    "Move it away, or choose another folder.",
+  ],
   [/^(EMFILE|ENFILE)$/, "too many files are open", "Raise the limit of open files (`ulimit -n`)."],
   [/^EIO$/, "the disk gave an input/output error", "Check the disk; the files of before are whole."],
 ];

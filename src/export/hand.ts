@@ -3,7 +3,7 @@ import { MirrorError, type ErrorKind } from "../base/errors.ts";
 import type { Failure, Order, Reply, WorkerStart } from "./job.ts";
 
 /** A thread that runs out of these ends alone, with an error, and takes nothing with it. */
-const resourceLimits = { maxOldGenerationSizeMb: 160, maxYoungGenerationSizeMb: 16 };
+const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 4 };
 
 /** One thread: asked one thing at a time. */
 export class Hand {
@@ -52,5 +52,9 @@ function threadError(error: unknown): Error {
 
 function errorOf({ error, message, hint, retryable, stack }: Failure): Error {
   if (error === "") return Object.assign(new Error(message), { stack });
-  return new MirrorError(error as ErrorKind, message, hint === undefined ? { retryable } : { hint, retryable });
+  return new MirrorError(
+    error as ErrorKind,
+    message,
+    hint === undefined ? { retryable } : { hint, retryable },
+  );
 }

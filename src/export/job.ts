@@ -11,7 +11,11 @@ export type Encoding =
   /** The one column is a record's JSON. */
   | { readonly kind: "records" }
   | { readonly kind: "objects"; readonly columns: readonly CellColumn[]; readonly endsInRecord: boolean }
-  | { readonly kind: "parquet"; readonly columns: readonly ParquetColumn[]; readonly nested: readonly NestedSource[] };
+  | {
+      readonly kind: "parquet";
+      readonly columns: readonly ParquetColumn[];
+      readonly nested: readonly NestedSource[];
+    };
 
 /** Children of the rows that are read, by the parent's id, which is those rows' first column. */
 export interface NestedSource extends NestedColumn {

@@ -45,7 +45,7 @@ export class RowLines {
   write(cells: Uint8Array): Uint8Array {
     const lines: string[] = [];
     let members: string[] = [];
-    for (let from = 0; from <= cells.length; ) {
+    for (let from = 0; from <= cells.length;) {
       const found = cells.indexOf(cellEnd, from);
       const end = found === -1 ? cells.length : found;
       members.push(this.#member(cells, from, end, members.length));
@@ -67,7 +67,10 @@ export class RowLines {
 
   /** `{"a":1}` -> `"a":1` */
   #recordMembers(json: Uint8Array): string {
-    const text = this.#decoder.decode(json).replaceAll(/[\r\n]/g, " ").trim();
+    const text = this.#decoder
+      .decode(json)
+      .replaceAll(/[\r\n]/g, " ")
+      .trim();
     return text.slice(1, -1).trim();
   }
 

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Format } from "./formats.ts";
+import type { Format, Partition } from "./formats.ts";
 
 /** Paths below the export's folder, with `/`, as the contract has them. */
 export function manifestPath(company: string): string {
@@ -12,24 +12,24 @@ export interface FilePlace {
   readonly format: Format;
   /** `2026`, `2026-03`, empty for rows without a date; null: the table has no parts. */
   readonly part: string | null;
-  /** Is the whole export laid out in parts? */
-  readonly hive: boolean;
+  /** How the whole export is laid out in parts; null: it is not. */
+  readonly partition: Partition | null;
 }
 
 /** `acme/invoices.csv`, `company=acme/invoices/year=2026/month=03/part-0.parquet`. */
-export function filePath({ company, table, format, part, hive }: FilePlace): string {
-  if (!hive) return `${company}/${table}.${format}`;
-  const folders = part === null ? [] : partFolders(part);
+export function filePath({ company, table, format, part, partition }: FilePlace): string {
+  if (partition === null) return `${company}/${table}.${format}`;
+  const folders = part === null ? [] : partFolders(part, partition);
   return [`company=${company}`, table, ...folders, `part-0.${format}`].join("/");
 }
 
 /** What every reader of hive layouts takes for NULL. */
 const noValue = "__HIVE_DEFAULT_PARTITION__";
 
-function partFolders(part: string): string[] {
-  if (part === "") return [`year=${noValue}`];
-  const [year, month] = part.split("-");
-  return [`year=${year}`, ...(month === undefined ? [] : [`month=${month}`])];
+/** As many folders for every part: readers refuse a layout whose depth differs. */
+function partFolders(part: string, partition: Partition): string[] {
+  const [year, month] = part === "" ? [noValue, noValue] : part.split("-");
+  return partition === "year" ? [`year=${year}`] : [`year=${year}`, `month=${month}`];
 }
 
 /** A file as the manifest names it. */

@@ -1,6 +1,7 @@
 import { quoted } from "../store/compiler.ts";
 import type { Db, Statement } from "../store/sqlite.ts";
 import { cellsSql } from "./cells.ts";
+import { release } from "./release.ts";
 
 /** Where a table's rows are read from: in the order of a whole number that grows, some at a time. */
 export interface RowSource {
@@ -47,16 +48,18 @@ export class PieceReader {
     this.#bound = boundStatement(db, { from, key, columns });
   }
 
-  /** One piece after another; a single key's rows are never torn apart. */
+  /** One piece after another, gone when it was taken; a single key's rows are never torn apart. */
   read({ after, upTo }: KeyRange, take: (cells: Uint8Array, range: KeyRange) => void): void {
-    for (let at = after; at < upTo; ) {
+    for (let at = after; at < upTo;) {
       const rows = this.#rowsAtOnce;
       const bound = this.#bound.get(at, rows - 1) as bigint | undefined;
       const end = bound === undefined || bound > upTo ? upTo : bound;
       const cells = this.#cells.get(at, end) as Uint8Array | null;
       if (cells !== null) {
+        const sizeBytes = cells.length;
         take(cells, { after: at, upTo: end });
-        const fitting = Math.floor((rows * pieceBytes) / (cells.length + 1));
+        release(cells);
+        const fitting = Math.floor((rows * pieceBytes) / (sizeBytes + 1));
         if (bound !== undefined) this.#rowsAtOnce = Math.max(1, Math.min(mostPieceRows, fitting));
       }
       at = end;

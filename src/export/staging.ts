@@ -109,11 +109,15 @@ function lockOf(folder: string): WriterLock {
     return takeWriterLock(path.join(folder, "lock"), "export");
   } catch (error) {
     if (!(error instanceof MirrorError) || error.kind !== "locked") throw error;
-    throw new MirrorError("locked", error.message.replace("the mirror", `the folder ${path.dirname(folder)}`), {
-      retryable: true,
-      hint: "Wait until that export ends, or choose another folder.",
-      cause: error,
-    });
+    throw new MirrorError(
+      "locked",
+      error.message.replace("the mirror", `the folder ${path.dirname(folder)}`),
+      {
+        retryable: true,
+        hint: "Wait until that export ends, or choose another folder.",
+        cause: error,
+      },
+    );
   }
 }
 

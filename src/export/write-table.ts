@@ -7,7 +7,8 @@ import { moveChunk } from "./parquet/row-group-writer.ts";
 import type { RowGroup } from "./parquet/chunk.ts";
 import { parquetFooter, parquetHead } from "./parquet/footer.ts";
 import { widerType, type ParquetColumn } from "./parquet/physical.ts";
-import { mostRows } from "./parquet/column.ts";
+import { mostRows } from "./parquet/rows.ts";
+import { release } from "./release.ts";
 import { rangesOf, type KeyRange } from "./row-source.ts";
 import type { Db } from "../store/sqlite.ts";
 import type { SnapshotTable } from "../store/snapshot-tables.ts";
@@ -101,7 +102,11 @@ interface Part {
 }
 
 /** What was laid out is divided by counting; a table that stands where it is, by walking along its keys. */
-async function partsOf(plan: TablePlan, { encoding, source }: Job, { crew, db }: WriteParts): Promise<Part[]> {
+async function partsOf(
+  plan: TablePlan,
+  { encoding, source }: Job,
+  { crew, db }: WriteParts,
+): Promise<Part[]> {
   const rowsEach = encoding.kind === "parquet" ? mostRows : mostRows / 2;
   if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(db, source, rowsEach) }];
   const found = (await crew.ask(partsSql)) as [string, number, number][];
@@ -137,7 +142,16 @@ async function writeFile(
       rows += made.rows;
       parts.onRows(made.rows);
     }
-    if (encoding.kind === "parquet") await sink.write(parquetFooter({ ...encoding, ...parts, nested: encoding.nested, groups }));
+    if (encoding.kind === "parquet")
+      await sink.write(
+        parquetFooter({
+          columns: encoding.columns,
+          nested: encoding.nested,
+          groups,
+          facts: parts.facts,
+          createdBy: parts.createdBy,
+        }),
+      );
     return { ...(await sink.finish()), rows };
   } catch (error) {
     await sink.drop();
@@ -154,6 +168,7 @@ async function put({ parts, groups }: Made, sink: FileSink, all: RowGroup[]): Pr
       all.push(group);
     }
     await sink.write(bytes);
+    release(bytes);
   }
 }
 
@@ -202,7 +217,11 @@ function encodingOf(
     const members = json === null ? typed : [...typed.slice(0, 2), { name: "json", type: "TEXT" as const }];
     return { kind: "objects", columns: members, endsInRecord: json !== null };
   }
-  const known = columns.map(({ name, type, nullable }) => ({ name, type: types.get(name) ?? type, nullable }));
+  const known = columns.map(({ name, type, nullable }) => ({
+    name,
+    type: types.get(name) ?? type,
+    nullable,
+  }));
   const lists = nested.filter(({ parent }) => parent === table.name);
   return { kind: "parquet", columns: known, nested: lists.map((child) => nestedOf(child, types)) };
 }
@@ -212,7 +231,11 @@ function nestedOf(child: SnapshotTable, types: ReadonlyMap<string, ReportType>):
   const [parentKey = ""] = primaryKey;
   const inner: ParquetColumn[] = columns
     .filter((column) => !primaryKey.includes(column.name))
-    .map((column) => ({ name: column.name, type: types.get(`${name}.${column.name}`) ?? column.type, nullable: true }));
+    .map((column) => ({
+      name: column.name,
+      type: types.get(`${name}.${column.name}`) ?? column.type,
+      nullable: true,
+    }));
   return { name, columns: inner, table: name, parentKey };
 }
 

@@ -41,7 +41,8 @@ describe("a config", () => {
           after: "sync",
           dialect: "excel-sk",
           tables: ["invoices"],
-          partitionBy: "issue_date",
+          partitionBy: "year",
+          nested: false,
         },
       ],
       files: { pdf: true, attachments: false },
@@ -98,7 +99,7 @@ http: { concurrency: 2, timeout: 1.5s, max_response: 1MiB }
 schedule: { sync: off, publish: "0 6 * * 1-5", timezone: UTC }
 serve: { listen: "[::1]:0" }
 exports:
-  - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: issue_date }
+  - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: year }
 files: { pdf: on, attachments: false }
 log: { level: debug }
 `;

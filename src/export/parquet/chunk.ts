@@ -2,6 +2,7 @@ import { constants, zstdCompressSync } from "node:zlib";
 import type { SchemaElement } from "hyparquet-writer";
 import { ByteWriter } from "hyparquet-writer";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
+import { release } from "../release.ts";
 import { bitWidthOf, packed, repeated } from "./bit-packing.ts";
 import type { Column, Values } from "./column.ts";
 
@@ -83,6 +84,7 @@ function writeDictionary(writer: ByteWriter, plain: Uint8Array, distinct: number
   });
   const header = writer.offset - start;
   writer.appendBytes(bytes);
+  release(bytes);
   return header + plain.length;
 }
 
@@ -112,5 +114,6 @@ function writePage(
   const header = writer.offset - start;
   writer.appendBytes(levels);
   writer.appendBytes(bytes);
+  release(bytes);
   return header + levels.length + body.length;
 }

@@ -1,8 +1,6 @@
 import { nullCell } from "../cells.ts";
 import type { Dictionary } from "./dictionary.ts";
-
-/** As many rows as a row group has at most: 20,000 keep a thread below 100 MB where 100,000 took 1.3 GB. */
-export const mostRows = 20_000;
+import { mostRows } from "./rows.ts";
 
 /** What a reader may skip a row group by. */
 export type Bound = number | bigint | boolean | Uint8Array;

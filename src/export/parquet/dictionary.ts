@@ -1,9 +1,17 @@
+import { mostRows } from "./rows.ts";
+
 /** Distinct values and, for each value, which of them it is. */
 export interface Dictionary {
   /** For each distinct value, the place of its first appearance. */
   readonly firsts: readonly number[];
+  /** Only until the next dictionary is made. */
   readonly indexes: Uint16Array;
 }
+
+/** One for all: a thread makes one dictionary after another, and memory given to the collector comes back late. */
+const mostDistinct = 16_384;
+const table = new Int32Array(4 * mostDistinct);
+const indexes = new Uint16Array(mostRows);
 
 /**
  * Finds distinct values by hash. Null where they are too many to be worth it: a dictionary has to halve what
@@ -14,11 +22,10 @@ export function dictionaryOf(
   hashAt: (i: number) => number,
   isSame: (i: number, j: number) => boolean,
 ): Dictionary | null {
-  const most = Math.min(0xffff, Math.max(1, count >>> 2));
+  const most = Math.min(mostDistinct, Math.max(1, count >>> 2));
   const mask = tableSize(most) - 1;
-  const table = new Int32Array(mask + 1);
+  table.fill(0, 0, mask + 1);
   const firsts: number[] = [];
-  const indexes = new Uint16Array(count);
   for (let i = 0; i < count; i++) {
     const hash = hashAt(i);
     let slot = (hash ^ (hash >>> 15)) & mask;

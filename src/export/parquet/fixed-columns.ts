@@ -1,7 +1,8 @@
 import type { ReportType } from "../../connector/report-view.ts";
 import { cellEnd } from "../cells.ts";
 import { asciiText, realText } from "../number-cell.ts";
-import { Column, mostRows, type Values } from "./column.ts";
+import { Column, type Values } from "./column.ts";
+import { mostRows } from "./rows.ts";
 import { dictionaryOf } from "./dictionary.ts";
 import { daysOf, microsOf } from "./moments.ts";
 import { decimalOf } from "./physical.ts";
@@ -98,25 +99,28 @@ export class Int64Column extends Column {
     const dictionary = of && { plain: gathered(bytes, 8, of.firsts), of };
     const bounds = this.#hasBig ? boundsOf(this.#bigs, this.count) : boundsOf(this.#numbers, this.count);
     const big = (bound: number | bigint | undefined) => (bound === undefined ? undefined : BigInt(bound));
-    return { plain: bytes.subarray(0, 8 * this.count), dictionary, min: big(bounds.min), max: big(bounds.max) };
+    return {
+      plain: bytes.subarray(0, 8 * this.count),
+      dictionary,
+      min: big(bounds.min),
+      max: big(bounds.max),
+    };
   }
 }
 
 /** Days since 1970. */
 export class DateColumn extends Column {
   readonly #days = new Int32Array(mostRows);
-  /** By the date's digits read as one number: a table has few dates. */
+  /** By year, month and day in one small whole number: a table has few dates. */
   readonly #known = new Map<number, number | null>();
 
   protected put(cells: Uint8Array, from: number): number {
     const end = from + 10;
     if (end !== cells.length && cells[end] !== cellEnd) return -1;
-    let key = 0;
-    for (let i = from; i < end; i++) {
-      const sign = (cells[i] as number) - minus;
-      if (sign < 0 || sign > nine - minus) return -1;
-      key = key * 13 + sign;
-    }
+    if (cells[from + 4] !== minus || cells[from + 7] !== minus) return -1;
+    const year = 100 * twoDigits(cells, from) + twoDigits(cells, from + 2);
+    const key = (year * 100 + twoDigits(cells, from + 5)) * 100 + twoDigits(cells, from + 8);
+    if (Number.isNaN(key)) return -1;
     let days = this.#known.get(key);
     if (days === undefined) this.#known.set(key, (days = daysOf(asciiText(cells, from, end))));
     if (days === null) return -1;
@@ -135,6 +139,13 @@ export class DateColumn extends Column {
     const dictionary = of && { plain: gathered(bytes, 4, of.firsts), of };
     return { plain: bytes.subarray(0, 4 * this.count), dictionary, ...boundsOf(days, this.count) };
   }
+}
+
+/** NaN where they are none. */
+function twoDigits(cells: Uint8Array, at: number): number {
+  const high = (cells[at] as number) - zero;
+  const low = (cells[at + 1] as number) - zero;
+  return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? 10 * high + low : Number.NaN;
 }
 
 export class DoubleColumn extends Column {

@@ -25,7 +25,7 @@ export function childrenByParent(
 ): Map<string, Struct[]> {
   const found = new Map<string, Struct[]>();
   if (cells === null) return found;
-  for (let from = 0; from <= cells.length; ) {
+  for (let from = 0; from <= cells.length;) {
     let end = endOf(cells, from);
     const parent = asciiText(cells, from, end);
     const child: Struct = {};

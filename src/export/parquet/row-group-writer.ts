@@ -1,7 +1,9 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ReportType } from "../../connector/report-view.ts";
+import { release } from "../release.ts";
 import { writeChunk, zstd, type RowGroup } from "./chunk.ts";
-import { mostRows, type Column } from "./column.ts";
+import type { Column } from "./column.ts";
+import { mostRows } from "./rows.ts";
 import { BooleanColumn, DateColumn, DoubleColumn, Int64Column, WideDecimalColumn } from "./fixed-columns.ts";
 import { decimalOf, schemaElement, type ParquetColumn } from "./physical.ts";
 import type { NestedColumn } from "./nested.ts";
@@ -26,6 +28,8 @@ export class Misfit extends Error {
 
 /** So many bytes of values are held at most, give or take one row. */
 const mostBytes = 24_000_000;
+/** What a group becomes, mostly: less to copy than when it grows. */
+const groupBytes = 2_000_000;
 /** Every Parquet file begins with these; a group made alone leaves them out. */
 const magicBytes = 4;
 
@@ -50,7 +54,7 @@ export class RowGroupWriter {
     found: (group: WrittenGroup) => void,
     listsOf?: (from: number) => readonly unknown[],
   ): void {
-    for (let from = 0; from <= cells.length; ) {
+    for (let from = 0; from <= cells.length;) {
       if (listsOf) for (const [i, value] of listsOf(from).entries()) this.#lists[i]?.push(value);
       for (const [i, column] of this.#columns.entries()) {
         const isNull = cells[from] === 0xfe;
@@ -70,7 +74,7 @@ export class RowGroupWriter {
 
   flush(found: (group: WrittenGroup) => void): void {
     if (this.#rows === 0) return;
-    const writer = new ByteWriter();
+    const writer = new ByteWriter(groupBytes);
     const schema = fileSchema(this.#described, this.#nested);
     const parquet = new ParquetWriter({ writer, schema, codec: "ZSTD", compressors: { ZSTD: zstd } });
     const start = writer.offset;
@@ -79,6 +83,7 @@ export class RowGroupWriter {
     );
     chunks.push(...this.#nestedChunks(parquet));
     const bytes = writer.getBytes().slice(magicBytes);
+    release(writer.getBytes());
     for (const chunk of chunks) moveChunk(chunk, -start);
     const sum = (size: (chunk: RowGroup["columns"][number]) => bigint | undefined) =>
       chunks.reduce((total, chunk) => total + (size(chunk) ?? 0n), 0n);

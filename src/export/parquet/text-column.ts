@@ -1,5 +1,6 @@
 import { cellEnd } from "../cells.ts";
-import { Column, mostRows, type Values } from "./column.ts";
+import { Column, type Values } from "./column.ts";
+import { mostRows } from "./rows.ts";
 import { dictionaryOf } from "./dictionary.ts";
 
 /** Texts, kept as they go into the file: each with its length before it. */
@@ -42,7 +43,7 @@ export class TextColumn extends Column {
     const of = dictionaryOf(
       this.count,
       (i) => this.#hashes[i] as number,
-      (i, j) => this.#hashes[i] === this.#hashes[j] && compare(this.#at(i), this.#at(j)) === 0,
+      (i, j) => this.#hashes[i] === this.#hashes[j] && this.#compare(i, j) === 0,
     );
     const dictionary = of && { plain: this.#gathered(of.firsts), of };
     return { plain: this.#bytes.subarray(0, this.sizeBytes), dictionary, ...this.#bounds(of?.firsts) };
@@ -59,15 +60,29 @@ export class TextColumn extends Column {
   /** By UTF-8 bytes, as Parquet orders texts. */
   #bounds(distinct: readonly number[] | undefined): { min?: Uint8Array; max?: Uint8Array } {
     if (this.count === 0) return {};
-    let min = this.#at(0);
-    let max = min;
+    let min = 0;
+    let max = 0;
     const count = distinct?.length ?? this.count;
     for (let k = 1; k < count; k++) {
-      const text = this.#at(distinct ? (distinct[k] as number) : k);
-      if (compare(text, min) < 0) min = text;
-      else if (compare(text, max) > 0) max = text;
+      const i = distinct ? (distinct[k] as number) : k;
+      if (this.#compare(i, min) < 0) min = i;
+      else if (this.#compare(i, max) > 0) max = i;
     }
-    return { min: min.slice(), max: max.slice() };
+    return { min: this.#at(min).slice(), max: this.#at(max).slice() };
+  }
+
+  #compare(i: number, j: number): number {
+    const bytes = this.#bytes;
+    const a = (this.#starts[i] as number) + 4;
+    const b = (this.#starts[j] as number) + 4;
+    const lengthOfA = (this.#starts[i + 1] as number) - a;
+    const lengthOfB = (this.#starts[j + 1] as number) - b;
+    const length = Math.min(lengthOfA, lengthOfB);
+    for (let k = 0; k < length; k++) {
+      const difference = (bytes[a + k] as number) - (bytes[b + k] as number);
+      if (difference !== 0) return difference;
+    }
+    return lengthOfA - lengthOfB;
   }
 }
 
@@ -76,13 +91,4 @@ function writeLength(bytes: Uint8Array, at: number, length: number): void {
   bytes[at + 1] = length >>> 8;
   bytes[at + 2] = length >>> 16;
   bytes[at + 3] = length >>> 24;
-}
-
-function compare(a: Uint8Array, b: Uint8Array): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const difference = (a[i] as number) - (b[i] as number);
-    if (difference !== 0) return difference;
-  }
-  return a.length - b.length;
 }

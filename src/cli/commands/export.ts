@@ -1,0 +1,110 @@
+import path from "node:path";
+import { MirrorError } from "../../base/errors.ts";
+import { formatSize } from "../../base/units.ts";
+import { chosenCompanies } from "../../config/companies.ts";
+import { dialects } from "../../export/csv-bytes.ts";
+import type { ExportRequest, ExportResult } from "../../export/export-tables.ts";
+import { formats, partitions } from "../../export/formats.ts";
+import { command, type CommandContext } from "../command.ts";
+import { worstOutcome, type Outcome } from "../exit-code.ts";
+import { exportCompany } from "../export-company.ts";
+import { failureOf } from "../failure.ts";
+import { choice, flag, text, wholeNumber, type OptionValues } from "../options.ts";
+
+const options = {
+  format: choice("--format <format>", "the kind of file", formats, "csv"),
+  out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
+  dialect: choice("--dialect <dialect>", "CSV for machines, or for a Slovak Excel", dialects, "standard"),
+  partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
+  since: wholeNumber("--since <seq>", "only what changed after this position of the change log", {
+    min: 0,
+    max: 9e15,
+  }),
+  nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
+};
+
+export const exportCommand = command({
+  name: "export",
+  summary: "write tables or views as CSV, Parquet or JSON lines",
+  args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
+  options,
+  run: async (context, { args, options: given }) => {
+    const { config } = context.config("when_used");
+    const companies = chosenCompanies(config, context.globals.company);
+    const results: Record<string, object> = {};
+    const outcomes: Outcome[] = [];
+    for (const { name } of companies) {
+      try {
+        const exported = await exportCompany(context, config, requestOf(context, name, args, given));
+        results[name] = resultOf(exported);
+        await tell(context, name, exported);
+      } catch (error) {
+        if (companies.length === 1 || context.signal.aborted || isUsage(error)) throw error;
+        outcomes.push("database");
+        const { kind, message, hint } = failureOf(error);
+        results[name] = { outcome: "failed", error: { kind, message, hint } };
+        context.log.error(`${name}: ${message}`, { kind, hint: hint ?? undefined });
+      }
+    }
+    if (context.globals.json) await context.output.json({ companies: results });
+    return worstOutcome(outcomes);
+  },
+});
+
+function isUsage(error: unknown): boolean {
+  return error instanceof MirrorError && error.kind === "usage";
+}
+
+function requestOf(
+  { cwd }: CommandContext,
+  company: string,
+  tables: readonly string[],
+  { format, out = "export", dialect, partitionBy, since, nested }: OptionValues<typeof options>,
+): ExportRequest {
+  if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
+  if (nested && since !== undefined)
+    throw new MirrorError("usage", "--nested and --since exclude each other");
+  if (dialect !== "standard" && format !== "csv")
+    throw new MirrorError("usage", "--dialect needs --format csv");
+  const partition = partitionBy === "none" ? null : partitionBy;
+  return {
+    company,
+    tables,
+    format,
+    dialect,
+    partition,
+    nested,
+    since: since ?? null,
+    out: path.resolve(cwd, out),
+  };
+}
+
+function resultOf({ manifest, path: file, files, removed }: ExportResult): object {
+  const { seq, next_since, since, run } = manifest;
+  const written = manifest.files.filter((each) => each.seq === seq);
+  const sum = (of: (each: (typeof written)[number]) => number) =>
+    written.reduce((total, each) => total + of(each), 0);
+  return {
+    outcome: "complete",
+    manifest: file,
+    seq,
+    next_since,
+    since,
+    run,
+    rows: sum(({ rows }) => rows),
+    bytes: sum(({ bytes }) => bytes),
+    files,
+    removed,
+  };
+}
+
+async function tell(
+  { output, globals }: CommandContext,
+  company: string,
+  { manifest, path: file, files }: ExportResult,
+): Promise<void> {
+  if (globals.json) return;
+  const size = formatSize(manifest.files.reduce((sum, { bytes }) => sum + bytes, 0));
+  await output.line(`${company}: ${files.length} files written, ${size}: ${path.dirname(file)}`);
+  if (manifest.since !== null) await output.line(`  next time: --since ${manifest.next_since}`);
+}

@@ -1,0 +1,30 @@
+import { systemClock } from "../../src/base/clock.ts";
+import { exportTables } from "../../src/export/export-tables.ts";
+import { benchManifest } from "./export-mirror.ts";
+
+/** One export in a process of its own, which tells how long it took and the most memory it had. */
+const [mirror = "", out = "", format = "csv"] = process.argv.slice(2);
+const start = performance.now();
+const { manifest } = await exportTables(
+  { mirror, manifest: benchManifest, clock: systemClock, reportDate: "2026-11-22", version: "bench" },
+  {
+    format: format === "csv" ? "csv" : "parquet",
+    out,
+    company: "acme",
+    tables: [],
+    dialect: "standard",
+    partition: null,
+    since: null,
+    nested: false,
+  },
+);
+const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+const cpuMs = (userCPUTime + systemCPUTime) / 1000;
+console.log(
+  JSON.stringify({
+    ms: performance.now() - start,
+    cpuMs,
+    peakBytes: maxRSS * 1024,
+    bytes: manifest.files[0]?.bytes,
+  }),
+);
