@@ -7,7 +7,7 @@ import { openDatabase } from "../store/sqlite.ts";
 import { estimateRun, type ResourceEstimate } from "../sync/estimate.ts";
 import type { CommandContext } from "./command.ts";
 import type { Outcome } from "./exit-code.ts";
-import { connectService } from "./service.ts";
+import { connectService } from "../daemon/service.ts";
 
 interface Estimate {
   readonly requests: {

@@ -42,7 +42,7 @@ export interface StationParts {
 }
 
 /** What is done after each run, whoever asked for it: publishing, exports. */
-export type AfterRun = (run: {
+type AfterRun = (run: {
   readonly config: Config;
   readonly company: CompanyConfig;
   readonly report: CompanyReport;

@@ -5,7 +5,7 @@ import { Meta } from "../../store/meta.ts";
 import { openDatabase } from "../../store/sqlite.ts";
 import { pinnedIdentity } from "../../sync/identify.ts";
 import { judgeIdentity, refusal } from "../../sync/identity.ts";
-import { connectService } from "../service.ts";
+import { connectService } from "../../daemon/service.ts";
 import { askWhoami } from "../whoami.ts";
 import { checkDataDir } from "./disk.ts";
 import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";

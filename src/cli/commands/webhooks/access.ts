@@ -9,7 +9,7 @@ import { Subscriptions } from "../../../webhook/subscriptions.ts";
 import type { CommandContext } from "../../command.ts";
 import { openForReading } from "../../open-mirror.ts";
 import { text } from "../../options.ts";
-import { connectService } from "../../service.ts";
+import { connectService } from "../../../daemon/service.ts";
 import { askWhoami } from "../../whoami.ts";
 
 /** Which token asks: managing subscriptions needs one that may write, mirroring does not. */

@@ -1,1 +1,0 @@
-export { connectService, type Service } from "../daemon/service.ts";
