@@ -22,7 +22,7 @@ export interface InboxRow {
   readonly work: InboxWork | null;
 }
 
-export interface InboxWork {
+interface InboxWork {
   readonly state: "ready" | "dead" | "held";
   readonly error: string | null;
   readonly attempts: number;

@@ -2,8 +2,6 @@ import type { Db, Statement } from "../store/sqlite.ts";
 import type { Delivery } from "./delivery.ts";
 import type { EventVerdict, InboxState } from "./inbox-verdict.ts";
 
-export type { InboxState } from "./inbox-verdict.ts";
-
 /** What an event's read came to. */
 export type Outcome = "inserted" | "updated" | "unchanged" | "deleted" | "absent" | "quarantined";
 

@@ -86,7 +86,7 @@ export function post(body: string | Buffer = eventText(), headers: Record<string
   return { headers: Object.fromEntries(present), body };
 }
 
-export interface LogLine {
+interface LogLine {
   readonly level: string;
   readonly message: string;
   readonly fields: LogFields;

@@ -7,10 +7,12 @@ import { openDatabase } from "../../src/store/sqlite.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { about, aReceiver, counted, eventText, post, secret } from "../support/webhook.ts";
 
+const receiverProcess = new URL("../support/receiver-process.ts", import.meta.url);
+const lockProcess = new URL("../support/lock-process.ts", import.meta.url);
+
 /** A process of its own, once it has said its first line. */
-async function start(program: string, ...args: string[]): Promise<{ child: ChildProcess; said: string }> {
-  const file = fileURLToPath(new URL(`../support/${program}`, import.meta.url));
-  const child = spawn(process.execPath, [file, ...args], {
+async function start(program: URL, ...args: string[]): Promise<{ child: ChildProcess; said: string }> {
+  const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
     stdio: ["pipe", "pipe", "inherit"],
     timeout: 25_000,
   });
@@ -43,7 +45,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
     const file = `${tempFolder()}/acme.db`;
     const accepted = new Set<string>();
     for (let life = 0; life < 3; life++) {
-      const { child, said: port } = await start("receiver-process.ts", file, secret);
+      const { child, said: port } = await start(receiverProcess, file, secret);
       const sender = async () => {
         for (;;) {
           const body = about(1 + (accepted.size % 7), "clients.updated", "client");
@@ -79,7 +81,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
 describe("a database that fails costs a 503, and the service sends the event again", () => {
   test("while another process writes; later it is taken, once", async () => {
     const receiver = await aReceiver();
-    const { child } = await start("lock-process.ts", receiver.mirror.db.name);
+    const { child } = await start(lockProcess, receiver.mirror.db.name);
     const events = [post(about(1)), post(about(1))];
     const busy = await Promise.all(events.map((event) => receiver.deliver(event)));
     expect(busy.map(({ status }) => status)).toEqual([503, 503]);
