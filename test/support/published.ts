@@ -11,8 +11,8 @@ import { openMirror, type Mirror } from "../../src/store/mirror.ts";
 import { openDatabase, type Db } from "../../src/store/sqlite.ts";
 import { testDay } from "./sandbox.ts";
 import { putAs, remove } from "./store.ts";
-import { truthOf, type Dict, type Truth } from "./truth.ts";
-import type { Records, Row } from "./recount.ts";
+import { truthOf, type Truth } from "./truth.ts";
+import type { Dict, Records, Row } from "./recount.ts";
 
 /** A mirror that holds what the sandbox has, by the door but without a request. */
 export async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
@@ -64,7 +64,7 @@ function withoutRecords(
   return new Map(
     [...truth].map(([table, records]): [string, Dict[]] => [
       table,
-      [...records].filter(([id]) => !gone[table]?.includes(id)).map(([, told]) => told.json),
+      [...records].filter(([id]) => !gone[table]?.includes(id)).map(([, told]) => told.json as Dict),
     ]),
   );
 }
@@ -106,6 +106,9 @@ export function rowsOf(db: Db, sql: string): Row[] {
 
 /** In an order of their own, so that two lists can be compared. */
 export function sorted(rows: readonly Row[]): Row[] {
-  const text = (row: Row) => JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return rows.toSorted((a, b) => (text(a) < text(b) ? -1 : 1));
+  return rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+}
+
+function textOf(row: Row): string {
+  return JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,22 +1,22 @@
-import type { Dict } from "./truth.ts";
-
 /**
  * What the views must say, counted again from the service's own records in whole cents: plain loops over
  * JSON, no SQL, no floats.
  */
+type Value = string | number | boolean | null;
+/** A record's own fields; what is nested is asked for by `part` and `parts`. */
+export type Dict = Readonly<Record<string, Value>>;
 export type Records = ReadonlyMap<string, readonly Dict[]>;
 export type Row = Record<string, string | number | null>;
 
 /** The digits of a JSON number as a whole number of 10^-digits. */
-export function scaled(value: unknown, digits: number): bigint {
-  const text = Number(value).toFixed(digits + 4);
-  const [whole = "", fraction = ""] = text.split(".");
-  const number = BigInt(whole + fraction);
-  if (number % 10_000n !== 0n) throw new Error(`${String(value)} has more than ${digits} decimals`);
-  return number / 10_000n;
+export function scaled(value: Value | undefined, digits: number): bigint {
+  const [, sign = "", whole = "", fraction = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(String(value)) ?? [];
+  if (whole === "" || fraction.length > digits)
+    throw new Error(`${String(value)} has not ${digits} decimals`);
+  return BigInt(sign + whole + fraction.padEnd(digits, "0"));
 }
 
-export function cents(value: unknown): bigint {
+export function cents(value: Value | undefined): bigint {
   return scaled(value, 2);
 }
 
@@ -27,7 +27,7 @@ export function divided(a: bigint, b: bigint): bigint {
   return a < 0n === b < 0n ? rounded : -rounded;
 }
 
-export function euro(amount: bigint, rate: unknown): bigint {
+export function euro(amount: bigint, rate: Value | undefined): bigint {
   return divided(amount * 1_000_000n, scaled(rate, 6));
 }
 
@@ -40,10 +40,23 @@ export function of(records: Records, table: string): readonly Dict[] {
 }
 
 export function part(record: Dict, key: string): Dict {
-  return (record[key] ?? {}) as Dict;
+  return (record[key] ?? {}) as unknown as Dict;
 }
 
-export function symbolOf(records: Records, id: unknown): string {
+export function parts(record: Dict, key: string): readonly Dict[] {
+  return record[key] as unknown as Dict[];
+}
+
+export function monthOf(date: Value | undefined): string {
+  return String(date).slice(0, 7);
+}
+
+/** For lists that are compared whatever their order. */
+export function inOrder<T>(all: readonly T[]): T[] {
+  return all.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+export function symbolOf(records: Records, id: Value | undefined): string {
   return String(of(records, "currencies").find((one) => one["id"] === id)?.["symbol"]);
 }
 
@@ -68,7 +81,7 @@ export function sumKnown(amounts: readonly (bigint | null)[]): number | null {
   return amounts.includes(null) ? null : units(sum(amounts as bigint[]));
 }
 
-export function daysBetween(from: unknown, to: string): number {
+export function daysBetween(from: Value | undefined, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(String(from))) / 86_400_000);
 }
 
@@ -79,10 +92,10 @@ export function ageOf(days: number): string {
   return days <= 90 ? "61-90" : "over_90";
 }
 
-export function least(texts: readonly unknown[]): string {
+export function least(texts: readonly (Value | undefined)[]): string {
   return texts.map(String).toSorted((a, b) => (a < b ? -1 : 1))[0] ?? "";
 }
 
-export function most(texts: readonly unknown[]): string {
+export function most(texts: readonly (Value | undefined)[]): string {
   return texts.map(String).toSorted((a, b) => (a < b ? 1 : -1))[0] ?? "";
 }

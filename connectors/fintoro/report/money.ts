@@ -7,7 +7,10 @@ export function cents(amount: string): string {
   return `round(${amount} * 100)`;
 }
 
-/** In euro, rounded once; null where no rate is known. The rate is units of the currency per euro. */
+/**
+ * In euro, rounded once; null where no rate is known. The rate is units of the currency per euro. A double
+ * divides to the cent what documents hold; from a billion on, one in thousands may be a cent off.
+ */
 export function euroCents(amount: string, rate: string): string {
   return `round(${cents(amount)} / ${rate})`;
 }

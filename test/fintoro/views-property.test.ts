@@ -1,0 +1,139 @@
+import * as fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { layoutOf, tableSql } from "../../src/report/layout.ts";
+import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
+import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { rowsOf } from "../support/published.ts";
+import * as re from "../support/recount.ts";
+
+interface Line {
+  readonly net: number;
+  readonly gross: number;
+  readonly rate: number;
+}
+
+interface Document {
+  readonly net: number;
+  readonly gross: number;
+  readonly rate: number;
+  readonly reverse: boolean;
+  readonly lines: readonly Line[];
+}
+
+/** An empty report with the real tables and views, to be filled with whatever a test thinks of. */
+function emptyReport(): Db {
+  const db = openDatabase(":memory:");
+  onTestFinished(() => void db.close());
+  const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));
+  for (const table of tables) db.exec(tableSql(table, () => false));
+  db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
+  db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
+  for (const { name, view } of views) db.exec(`CREATE VIEW ${name} AS ${view?.sql ?? ""}`);
+  db.exec("INSERT INTO currencies (id, symbol) VALUES (1, 'EUR')");
+  return db;
+}
+
+const vatRate = fc.constantFrom(0, 5, 10, 19, 20, 23);
+const rate = fc.oneof(
+  fc.constantFrom(1, 2, 0.4, 1.6, 25, 25.1, 0.8, 390.45),
+  fc.integer({ min: 2_500, max: 4_000_000 }).map((n) => n / 10_000),
+);
+const head = { rate, reverse: fc.boolean() };
+
+/** Totals that have nothing to do with the lines, of either sign, lines that come to nothing. */
+const cents = fc.oneof(fc.integer({ min: -200_000, max: 200_000 }), fc.constant(0));
+const smallLine = fc.record({ net: cents, gross: cents, rate: vatRate });
+const odd = fc.record({ ...head, net: cents, gross: cents, lines: fc.array(smallLine, { maxLength: 6 }) });
+
+/** Amounts of up to eleven digits before the comma, less a discount; beyond, a double has no cents left to divide. */
+const large = fc.integer({ min: 1, max: 9_999_999_999_999 });
+const largeLine = fc.record({ net: large, gross: large, rate: vatRate });
+const huge = fc
+  .record({
+    ...head,
+    rate: fc.constantFrom(1, 2, 25, 25.1, 390.45),
+    lines: fc.array(largeLine, { minLength: 1, maxLength: 6 }),
+    off: fc.integer({ min: 0, max: 100 }),
+  })
+  .map(({ off, ...document }) => {
+    const less = (field: "net" | "gross") =>
+      Math.round((document.lines.reduce((sum, line) => sum + line[field], 0) / 100) * (100 - off));
+    return { ...document, net: less("net"), gross: less("gross") };
+  });
+const anyDocument = fc.oneof(odd, huge);
+
+function fill(db: Db, documents: readonly Document[]): void {
+  db.exec("DELETE FROM invoices; DELETE FROM invoice_items");
+  const invoice = db.prepare(
+    "INSERT INTO invoices (id, number, issue_date, delivery_date, client_id, currency_id, currency_rate, transfer_tax_liability, total, total_with_vat, to_be_paid) VALUES (?, ?, '2026-03-01', '2026-02-28', 1, 1, ?, ?, ?, ?, 0)",
+  );
+  const item = db.prepare(
+    "INSERT INTO invoice_items (invoice_id, position, vat_rate, total, total_with_vat) VALUES (?, ?, ?, ?, ?)",
+  );
+  for (const [id, { net, gross, rate: units, reverse, lines }] of documents.entries()) {
+    invoice.run(id, `FA${id}`, units, Number(reverse), net / 100, gross / 100);
+    for (const [position, one] of lines.entries())
+      item.run(id, position, one.rate, one.net / 100, one.gross / 100);
+  }
+}
+
+const totals = (rows: readonly re.Row[], ...columns: readonly string[]) =>
+  re.sum(rows.flatMap((row) => columns.map((column) => re.cents(row[column]))));
+
+describe("whatever documents hold", () => {
+  test("revenue, VAT by rate and lines sold are the documents' totals to the cent, in the currency and in euro", () => {
+    const db = emptyReport();
+    fc.assert(
+      fc.property(fc.array(anyDocument, { minLength: 1, maxLength: 5 }), (documents) => {
+        fill(db, documents);
+        const net = re.sum(documents.map((one) => BigInt(one.net)));
+        const gross = re.sum(documents.map((one) => BigInt(one.gross)));
+        const euro = re.sum(documents.map((one) => re.euro(BigInt(one.net), one.rate)));
+        const revenue = rowsOf(db, "SELECT * FROM v_revenue_by_month");
+        expect([
+          totals(revenue, "revenue"),
+          totals(revenue, "revenue_with_vat"),
+          totals(revenue, "revenue_eur"),
+        ]).toEqual([net, gross, euro]);
+        const vat = rowsOf(db, "SELECT * FROM v_vat_by_month");
+        expect(totals(vat, "base", "reverse_charge")).toBe(net);
+        expect(totals(vat, "base", "reverse_charge", "vat")).toBe(gross);
+        expect(totals(vat, "base_eur", "reverse_charge_eur")).toBe(euro);
+        const withLines = documents.filter(({ lines }) => lines.length > 0);
+        const lines = rowsOf(db, "SELECT revenue, revenue_with_vat, revenue_eur FROM v_sales_lines");
+        expect([
+          totals(lines, "revenue"),
+          totals(lines, "revenue_with_vat"),
+          totals(lines, "revenue_eur"),
+        ]).toEqual([
+          re.sum(withLines.map((one) => BigInt(one.net))),
+          re.sum(withLines.map((one) => BigInt(one.gross))),
+          re.sum(withLines.map((one) => re.euro(BigInt(one.net), one.rate))),
+        ]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a sum in euro is null, never part of one, where one document's rate is unknown", () => {
+    const db = emptyReport();
+    fill(db, [
+      { net: 100, gross: 123, rate: 1, reverse: false, lines: [] },
+      { net: 100, gross: 123, rate: 1, reverse: false, lines: [] },
+    ]);
+    db.exec("UPDATE invoices SET currency_rate = NULL, to_be_paid = 1 WHERE id = 1");
+    expect(rowsOf(db, "SELECT revenue, revenue_eur FROM v_revenue_by_month")).toEqual([
+      { revenue: 2, revenue_eur: null },
+    ]);
+    expect(rowsOf(db, "SELECT base, base_eur, vat_eur, reverse_charge_eur FROM v_vat_by_month")).toEqual([
+      { base: 2, base_eur: null, vat_eur: null, reverse_charge_eur: null },
+    ]);
+    expect(rowsOf(db, "SELECT to_be_paid, to_be_paid_eur FROM v_receivables")).toEqual([
+      { to_be_paid: 1, to_be_paid_eur: null },
+    ]);
+    expect(
+      rowsOf(db, "SELECT revenue, revenue_eur, to_be_paid_eur FROM v_client_summary WHERE client_id = 1"),
+    ).toEqual([{ revenue: 2, revenue_eur: null, to_be_paid_eur: null }]);
+  });
+});
