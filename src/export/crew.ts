@@ -1,11 +1,17 @@
+import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { assert } from "../base/errors.ts";
 import { Hand } from "./hand.ts";
 import type { Job, Made, Order, Reply, Sight, WorkerStart } from "./job.ts";
 import type { KeyRange } from "./row-source.ts";
 
-/** More threads would wait for each other's disk and double the memory. */
+/** More threads would wait for each other's disk and double the memory; a small mirror is read before two have begun. */
 const mostThreads = 2;
+const smallBytes = 16_000_000;
+
+function threadsFor(mirror: string): number {
+  return statSync(mirror).size < smallBytes ? 1 : Math.min(mostThreads, availableParallelism());
+}
 
 /** What a piece of work became: bytes, or the column whose type was too narrow. */
 export type MadeOrMisfit = Made | { readonly misfit: string };
@@ -15,7 +21,7 @@ export class Crew {
   readonly #hands: readonly Hand[];
   readonly #waiting: { readonly wants: Hand | null; readonly start: (hand: Hand) => void }[] = [];
 
-  constructor(start: WorkerStart, threads = Math.min(mostThreads, availableParallelism())) {
+  constructor(start: WorkerStart, threads = threadsFor(start.mirror)) {
     this.#hands = Array.from({ length: threads }, () => new Hand(start));
   }
 

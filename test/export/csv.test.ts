@@ -1,0 +1,161 @@
+import { stringify } from "csv-stringify/sync";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cellEnd, nullCell, type CellColumn } from "../../src/export/cells.ts";
+import { csvHead, CsvWriter } from "../../src/export/csv-bytes.ts";
+import { exportOf, orderRecord } from "../support/export.ts";
+import { openHasty } from "../support/mirror.ts";
+import { putAs } from "../support/store.ts";
+
+type Value = string | number | bigint | boolean | null;
+
+/** Rows as SQLite would give them. */
+function cellsOf(rows: readonly (readonly Value[])[]): Uint8Array {
+  const cells = rows.flat().map((value) => {
+    if (value === null) return Buffer.of(nullCell);
+    if (typeof value === "boolean") return Buffer.from(value ? "1" : "0");
+    const isWhole = typeof value === "number" && Number.isInteger(value) && Math.abs(value) < 1e15;
+    return Buffer.from(isWhole ? `${value}.0` : String(value));
+  });
+  return Buffer.concat(cells.flatMap((cell, i) => (i === 0 ? [cell] : [Buffer.of(cellEnd), cell])));
+}
+
+function csvOf(
+  columns: readonly CellColumn[],
+  rows: readonly (readonly Value[])[],
+  dialect: "standard" | "excel-sk" = "standard",
+): string {
+  return Buffer.from(new CsvWriter(columns, dialect).write(cellsOf(rows))).toString();
+}
+
+const text = (name = "text"): CellColumn => ({ name, type: "TEXT" });
+const amount: CellColumn = { name: "amount", type: "DECIMAL(18,6)" };
+
+describe("text", () => {
+  test.each([
+    ["plain", "plain"],
+    ["", '""'],
+    [null, ""],
+    ['a "b"', '"a ""b"""'],
+    ["a,b", '"a,b"'],
+    ["a\nb", '"a\nb"'],
+    ["a\r\nb", '"a\r\nb"'],
+    ["žltý 🐎 kôň", "žltý 🐎 kôň"],
+    ["nul\0 inside", "nul\0 inside"],
+  ])("%j is %j", (value, csv) => {
+    expect(csvOf([text(), text()], [[value, "x"]])).toBe(`${csv},x\r\n`);
+  });
+
+  test.each(["=1+1", "+421 900", "-5", "@sum", "\tx", "＝1", "＋1", "－1", "＠x"])(
+    "%j, which a spreadsheet would run, gets one apostrophe, in both dialects",
+    (value) => {
+      expect(csvOf([text()], [[value]])).toBe(`'${value}\r\n`);
+      expect(csvOf([text()], [[value]], "excel-sk")).toBe(`'${value}\r\n`);
+    },
+  );
+
+  test.each(["\rx", "\nx", '=cmd|"/c calc"!A1,2'])("%j gets it inside of its quotes", (value) => {
+    expect(csvOf([text()], [[value]])).toBe(`"'${value.replaceAll('"', '""')}"\r\n`);
+  });
+
+  test.each(["a=1", "1-2", " =1", "ｆ", "￼", "'=1", "–5"])("%j is left alone", (value) => {
+    expect(csvOf([text()], [[value]])).toBe(`${value}\r\n`);
+  });
+});
+
+describe("numbers stay numbers", () => {
+  test.each([
+    [-5, "-5"],
+    [0, "0"],
+    [100, "100"],
+    [12.5, "12.5"],
+    [0.1 + 0.2, "0.30000000000000004"],
+    [123456789012.34, "123456789012.34"],
+    [-0.01, "-0.01"],
+    [1e-7, "0.0000001"],
+    [1e21, "1000000000000000000000"],
+  ])("%d is %s, with a comma in Excel's dialect", (value, csv) => {
+    expect(csvOf([amount, text()], [[value, "x"]])).toBe(`${csv},x\r\n`);
+    expect(csvOf([amount, text()], [[value, "x"]], "excel-sk")).toBe(`${csv.replace(".", ",")};x\r\n`);
+  });
+
+  test("many numbers that grow when they are written out fit", () => {
+    const rows = Array.from({ length: 500 }, () => [1.7e308]);
+    const lines = csvOf([amount], rows).split("\r\n");
+    expect(lines).toHaveLength(501);
+    expect(new Set(lines.slice(0, -1))).toEqual(new Set([BigInt("17" + "0".repeat(307)).toString()]));
+  });
+
+  test("booleans are the service's words, dates ISO, ids digits to the last", () => {
+    const columns: CellColumn[] = [
+      { name: "paid", type: "BOOLEAN" },
+      { name: "day", type: "DATE" },
+      { name: "id", type: "INTEGER" },
+    ];
+    const cells = [true, "2026-12-31", 9007199254740993n];
+    expect(csvOf(columns, [cells, [false, null, null]])).toBe(
+      "true,2026-12-31,9007199254740993\r\nfalse,,\r\n",
+    );
+    expect(csvOf(columns, [cells], "excel-sk")).toBe("true;2026-12-31;9007199254740993\r\n");
+  });
+});
+
+test("Excel's dialect begins with a byte order mark and separates by semicolons", () => {
+  expect(Buffer.from(csvHead(["id", "názov"], "excel-sk")).toString()).toBe("\ufeffid;názov\r\n");
+  expect(Buffer.from(csvHead(["id", 'a "b", c'], "standard")).toString()).toBe('id,"a ""b"", c"\r\n');
+  expect(csvOf([text(), text()], [["a,b", "a;b"]], "excel-sk")).toBe('a,b;"a;b"\r\n');
+});
+
+test("any rows are what csv-stringify makes of them", () => {
+  const cell = fc.option(fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => value.toWellFormed()));
+  const number = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }));
+  const rows = fc.array(fc.tuple(cell, number, cell), { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(rows, (table) => {
+      const expected = stringify(
+        table.map(([a, n, b]) => [guarded(a), n === null ? null : plain(n), guarded(b)]),
+        { record_delimiter: "\r\n", quoted_match: /^$|[\r\n]/, escape_formulas: false },
+      );
+      expect(csvOf([text("a"), amount, text("b")], table)).toBe(expected);
+    }),
+  );
+});
+
+function guarded(value: string | null): string | null {
+  return value !== null && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
+}
+
+/** Without an exponent, and without the sign of zero. */
+function plain(value: number): string {
+  const written = String(value + 0);
+  if (!written.includes("e")) return written;
+  const [digits = "", power = "0"] = written.split("e");
+  const places = digits.replace(/^-?\d+\.?/, "").length - Number(power);
+  return value.toFixed(places > 100 ? 100 : places).length > 100 ? expanded(written) : value.toFixed(places);
+}
+
+function expanded(written: string): string {
+  const [, sign = "", whole = "", fraction = "", power = "0"] =
+    /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(written) ?? [];
+  return `${sign}0.${"0".repeat(Number(power) - 1)}${whole}${fraction}`;
+}
+
+test("a table of the mirror, read back: every value is the mirror's", async () => {
+  const mirror = await openHasty();
+  const big = 9007199254740993n;
+  putAs(mirror, "orders", big, orderRecord(big, { remark: "=1+1", total: 0.1 + 0.2 }));
+  putAs(mirror, "orders", 2, orderRecord(2, { remark: "", total: -12, paid: false, issuedOn: "2025-12-31" }));
+  putAs(mirror, "orders", 3, orderRecord(3, { remark: null, total: 123456789012.34, paid: null }));
+  const { text: read } = await exportOf(mirror, { tables: ["orders"] });
+  const [head = "", ...lines] = read("orders.csv").trimEnd().split("\r\n");
+  const at = (name: string) => head.split(",").indexOf(name);
+  const shown = lines.map((line) =>
+    ["id", "total", "paid", "issued_on", "remark"].map((name) => line.split(",")[at(name)]),
+  );
+  expect(shown).toEqual([
+    ["2", "-12", "false", "2025-12-31", '""'],
+    ["3", "123456789012.34", "", "2026-03-01", ""],
+    [String(big), "0.30000000000000004", "true", "2026-03-01", "'=1+1"],
+  ]);
+  expect(head).not.toContain("_synced_at");
+});

@@ -1,0 +1,212 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import * as fc from "fast-check";
+import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
+import { decompress } from "../support/export-unzstd.ts";
+import { describe, expect, test } from "vitest";
+import { duckRows, duckTypes, exportOf, orderRecord } from "../support/export.ts";
+import { openHasty } from "../support/mirror.ts";
+import { putAs } from "../support/store.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
+
+async function parquetOf(mirror: Mirror, table: string, nested = false): Promise<string> {
+  const { out } = await exportOf(mirror, { format: "parquet", tables: [table], nested });
+  return path.join(out, "acme", `${table}.parquet`);
+}
+
+function fileOf(name: string) {
+  const bytes = readFileSync(name);
+  const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  return { byteLength: whole.byteLength, slice: (from: number, to?: number) => whole.slice(from, to) };
+}
+
+describe("types", () => {
+  test("BIGINT, DECIMAL, BOOLEAN, DATE, TIMESTAMP in UTC and VARCHAR", async () => {
+    const mirror = await openHasty();
+    putAs(mirror, "orders", 1, orderRecord(1, { extra: { a: 1 } }));
+    const types = await duckTypes(await parquetOf(mirror, "orders"));
+    expect(types.slice(0, 9)).toEqual([
+      "id BIGINT",
+      "number VARCHAR",
+      "total DECIMAL(18,6)",
+      "paid BOOLEAN",
+      "issued_on DATE",
+      "changed_at TIMESTAMP WITH TIME ZONE",
+      "extra VARCHAR",
+      "colour_id BIGINT",
+      "buyer_name VARCHAR",
+    ]);
+  });
+
+  test("a table without rows has its columns all the same", async () => {
+    const mirror = await openHasty();
+    const file = await parquetOf(mirror, "orders");
+    expect(await duckTypes(file)).toContain("total DECIMAL(18,6)");
+    expect(await duckRows(`SELECT * FROM '${file}'`)).toEqual([]);
+  });
+
+  test("an amount that needs more digits widens its column for this export, one that no DECIMAL holds makes it DOUBLE", async () => {
+    const mirror = await openHasty();
+    putAs(mirror, "orders", 1, orderRecord(1, { total: 0.1 + 0.2 }));
+    putAs(mirror, "orders", 2, orderRecord(2, { total: -123456789012.34 }));
+    const wide = await parquetOf(mirror, "orders");
+    expect(await duckTypes(wide)).toContain("total DECIMAL(38,18)");
+    const totals = await duckRows(`SELECT total FROM '${wide}' ORDER BY id`);
+    expect(totals).toEqual([["0.300000000000000040"], ["-123456789012.340000000000000000"]]);
+    putAs(mirror, "orders", 3, orderRecord(3, { total: 1e300 }));
+    const widest = await parquetOf(mirror, "orders");
+    expect(await duckTypes(widest)).toContain("total DOUBLE");
+    expect(await duckRows(`SELECT total FROM '${widest}' WHERE id > 1 ORDER BY id`)).toEqual([
+      ["-123456789012.34"],
+      ["1e+300"],
+    ]);
+  });
+
+  test("a text that is no date, or no time, keeps its column text for this export", async () => {
+    const mirror = await openHasty();
+    putAs(mirror, "orders", 1, orderRecord(1, { issuedOn: "2026-02-30", changedAt: "yesterday" }));
+    putAs(mirror, "orders", 2, orderRecord(2, { issuedOn: "2026-02-28" }));
+    const file = await parquetOf(mirror, "orders");
+    expect(await duckRows(`SELECT issued_on, changed_at FROM '${file}' ORDER BY id`)).toEqual([
+      ["2026-02-30", "yesterday"],
+      ["2026-02-28", "2026-03-01T12:00:00+01:00"],
+    ]);
+  });
+});
+
+describe("values", () => {
+  test("are the mirror's: extremes, nulls, empty texts, letters of every kind", async () => {
+    const mirror = await openHasty();
+    const big = 9223372036854775807n;
+    const records = [
+      orderRecord(1, {
+        total: 0,
+        remark: "",
+        issuedOn: "0001-01-01",
+        changedAt: "2026-12-31T23:59:59.123456Z",
+      }),
+      orderRecord(2, { total: -0.000001, remark: null, paid: null, issuedOn: null, changedAt: null }),
+      orderRecord(3, {
+        total: 999999999999.99,
+        remark: 'a "b"\n🐎 ž\u0000',
+        issuedOn: "9999-12-31",
+        paid: false,
+      }),
+      orderRecord(big, { remark: "x", colourId: -9007199254740993, changedAt: "2026-03-01 12:00:00" }),
+    ];
+    for (const [i, record] of records.entries()) putAs(mirror, "orders", i === 3 ? big : i + 1, record);
+    const file = await parquetOf(mirror, "orders");
+    const sql = `SELECT id, total, paid, issued_on, epoch_us(changed_at), remark FROM '${file}'`;
+    const noon = String(Date.UTC(2026, 2, 1, 12) * 1000);
+    const eleven = String(Date.UTC(2026, 2, 1, 11) * 1000);
+    expect(await duckRows(sql)).toEqual([
+      ["1", "0.000000", "true", "0001-01-01", `${Date.UTC(2026, 11, 31, 23, 59, 59) / 1000}123456`, ""],
+      ["2", "-0.000001", null, null, null, null],
+      ["3", "999999999999.990000", "false", "9999-12-31", eleven, 'a "b"\n🐎 ž\u0000'],
+      [String(big), "10.500000", "true", "2026-03-01", noon, "x"],
+    ]);
+  });
+
+  test("any rows come back as they were, by DuckDB and by hyparquet", async () => {
+    const word = fc.option(fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("a", "b")));
+    const cents = fc.integer({ min: -1e11, max: 1e11 }).map((value) => value / 100);
+    const rows = fc.array(fc.record({ remark: word, total: cents, paid: fc.option(fc.boolean()) }), {
+      minLength: 150,
+      maxLength: 300,
+    });
+    const check = async (list: { remark: string | null; total: number; paid: boolean | null }[]) => {
+      const mirror = await openHasty();
+      for (const [i, more] of list.entries()) putAs(mirror, "orders", i + 1, orderRecord(i + 1, more));
+      const file = await parquetOf(mirror, "orders");
+      const expected = list.map(({ remark, total, paid }) => ({
+        remark: remark?.toWellFormed() ?? null,
+        total,
+        paid,
+      }));
+      const read = await duckRows(`SELECT remark, total::DOUBLE, paid FROM '${file}' ORDER BY id`);
+      expect(
+        read.map(([remark, total, paid]) => ({
+          remark,
+          total: Number(total),
+          paid: paid === null ? null : paid === "true",
+        })),
+      ).toEqual(expected);
+      const columns = ["remark", "total", "paid"];
+      const again = await parquetReadObjects({
+        file: fileOf(file),
+        columns,
+        compressors: { ZSTD: decompress },
+      });
+      const inCents = (total: unknown) => Math.round(Number(total) * 100);
+      expect(
+        again.map(({ remark = null, total, paid = null }) => ({ remark, total: inCents(total), paid })),
+      ).toEqual(expected.map((row) => ({ ...row, total: inCents(row.total) })));
+    };
+    await fc.assert(fc.asyncProperty(rows, check), { numRuns: 2, endOnFailure: true });
+  });
+});
+
+describe("row groups", () => {
+  test("hold 20,000 rows at most, with bounds and counts of nulls for each column", async () => {
+    const mirror = await openHasty();
+    mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000)
+      INSERT INTO orders (id, number, total, issued_on, remark, _synced_at)
+      SELECT i, 'no ' || i, i / 4.0, date('2020-01-01', '+' || (i / 100) || ' days'), CASE WHEN i % 3 = 0 THEN 'x' END, '' FROM n`);
+    const file = await parquetOf(mirror, "orders");
+    const metadata = await parquetMetadataAsync(fileOf(file));
+    expect(metadata.row_groups.map((group) => Number(group.num_rows))).toEqual([20_000, 20_000, 5_000]);
+    const facts =
+      await duckRows(`SELECT path_in_schema, row_group_id, stats_min_value, stats_max_value, stats_null_count, compression
+      FROM parquet_metadata('${file}') WHERE path_in_schema IN ('id', 'total', 'issued_on', 'remark') AND row_group_id = 1`);
+    expect(facts).toEqual([
+      ["id", "1", "20001", "40000", "0", "ZSTD"],
+      ["total", "1", "5000.250000", "10000.000000", "0", "ZSTD"],
+      ["issued_on", "1", "2020-07-19", "2021-02-04", "0", "ZSTD"],
+      ["remark", "1", "x", "x", "13333", "ZSTD"],
+    ]);
+    const all = `SELECT count(*), sum(total), count(DISTINCT number), count(remark), sum(id * (CASE WHEN number = 'no ' || id THEN 1 END)) FROM '${file}'`;
+    expect(await duckRows(all)).toEqual([["45000", "253130625.000000", "45000", "15000", "1012522500"]]);
+  });
+});
+
+test("columns are commented, and the file says of what state it is", async () => {
+  const mirror = await openHasty();
+  putAs(mirror, "orders", 1, orderRecord(1));
+  const file = await parquetOf(mirror, "orders");
+  const facts = Object.fromEntries(
+    await duckRows(`SELECT decode(key), decode(value) FROM parquet_kv_metadata('${file}')`),
+  ) as Record<string, string>;
+  expect(facts).toMatchObject({ company: "acme", table: "orders", title: "Orders", seq: "1" });
+  expect(JSON.parse(facts["column_comments"] ?? "")).toMatchObject({ id: "The record's id in the service." });
+});
+
+describe("nested", () => {
+  test("items stand in a column of their record, in their order, with their types", async () => {
+    const mirror = await openHasty();
+    const lines = [
+      { id: 7, title: "first", quantity: 0.5 },
+      { id: 8, title: null, quantity: null },
+    ];
+    putAs(mirror, "orders", 1, orderRecord(1, { lines }));
+    putAs(mirror, "orders", 2, orderRecord(2));
+    putAs(mirror, "orders", 3, orderRecord(3, { lines: [{ id: 9, title: 'ž "', quantity: 0.1 + 0.2 }] }));
+    const file = await parquetOf(mirror, "orders", true);
+    expect((await duckTypes(file)).at(-1)).toBe(
+      "order_lines STRUCT(id BIGINT, title VARCHAR, quantity DECIMAL(38,18))[]",
+    );
+    const sql = `SELECT id, l.id, l.title, l.quantity FROM (SELECT id, unnest(order_lines) AS l FROM '${file}') ORDER BY 1, 2`;
+    expect(await duckRows(sql)).toEqual([
+      ["1", "7", "first", "0.500000000000000000"],
+      ["1", "8", null, null],
+      ["3", "9", 'ž "', "0.300000000000000040"],
+    ]);
+    expect(await duckRows(`SELECT len(order_lines) FROM '${file}'`)).toEqual([["2"], ["0"], ["1"]]);
+  });
+
+  test("tables that stand in others are left out, unless they are asked for by name", async () => {
+    const mirror = await openHasty();
+    const { files } = await exportOf(mirror, { format: "parquet", nested: true });
+    expect(files).toContain("acme/orders.parquet");
+    expect(files).not.toContain("acme/order_lines.parquet");
+  });
+});
