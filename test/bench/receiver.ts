@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -51,11 +51,12 @@ async function bareSide(): Promise<Side> {
 /** The real one: a mirror in a file, `synchronous=FULL`, and a line of the log for each event. */
 async function realSide(folder: string): Promise<Side & { stored(): number }> {
   const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
-  const lines = createWriteStream(path.join(folder, "log"));
+  const lines = openSync(path.join(folder, "log"), "w");
   const redaction = createRedaction();
   redaction.add([secret]);
   const log = createLog({
-    write: (text) => lines.write(`${text}\n`),
+    // As stderr is when it is a file.
+    write: (text) => void writeSync(lines, `${text}\n`),
     format: "json",
     level: "info",
     colour: false,
@@ -80,7 +81,7 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
     close: async () => {
       await listener.close(1_000);
       mirror.close();
-      lines.end();
+      closeSync(lines);
     },
   };
 }
