@@ -72,15 +72,18 @@ export class Station {
     await this.ended.finally(() => clearTimeout(late));
   }
 
+  /** Never rejects: what nobody foresaw ends this station only. */
   private async exist(): Promise<void> {
-    const lock = await this.takeLock();
     try {
-      while (!this.stopped.signal.aborted) await this.oneLife();
+      const lock = await this.takeLock();
+      try {
+        while (!this.stopped.signal.aborted) await this.oneLife();
+      } finally {
+        lock?.release();
+      }
     } catch (error) {
       this.parts.log.error("the company's station ended", { error: messageOf(error) });
       this.say("database", messageOf(error));
-    } finally {
-      lock?.release();
     }
   }
 

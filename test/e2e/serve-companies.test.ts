@@ -45,7 +45,7 @@ const event = () => eventAbout("clients.updated", "client", 1);
 
 describe("several companies in one daemon", () => {
   test("one with a wrong token and one with a broken file harm nobody", async () => {
-    const company = await aCompany({ records: 5, companies: 2 });
+    const company = await aCompany({ records: 3, companies: 2 });
     writeFileSync(
       path.join(company.folder, "broken.db"),
       "this is no database, and long enough to be sure of it",
@@ -68,7 +68,7 @@ describe("several companies in one daemon", () => {
   });
 
   test("SIGHUP: companies come and go, secrets change, a bad config changes nothing", async () => {
-    const company = await aCompany({ records: 5, companies: 2 });
+    const company = await aCompany({ records: 3, companies: 2 });
     writeServeConfig(company, off);
     const daemon = await serve(company);
     const reload = async (more: string, companies: readonly ServedCompany[], says: string) => {
@@ -94,7 +94,7 @@ describe("several companies in one daemon", () => {
   });
 
   test("two daemons on one folder: the second says which process holds it, and takes over when that ends", async () => {
-    const company = await aCompany({ records: 5, companies: 2 });
+    const company = await aCompany({ records: 3, companies: 2 });
     writeServeConfig(company, off);
     const first = await serve(company);
     await first.until("the mirror is open");

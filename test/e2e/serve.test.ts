@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endOf, jsonLines } from "../support/cli.ts";
+import { jsonLines } from "../support/cli.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import { expectEqual } from "../support/equal.ts";
 import {
@@ -8,7 +8,6 @@ import {
   eventually,
   inMirror,
   serve,
-  startIn,
   wholeRuns,
   writeServeConfig,
 } from "../support/serve.ts";
@@ -19,7 +18,7 @@ function someClient(company: Company): number {
 
 describe("serve", () => {
   test("makes the mirror by itself, is ready then, and reads what an event tells within moments", async () => {
-    const company = await aCompany();
+    const company = await aCompany({ records: 5 });
     writeServeConfig(company);
     const daemon = await serve(company);
     expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
@@ -42,7 +41,7 @@ describe("serve", () => {
   });
 
   test("I6: killed after its 2xx, it has the event after a restart, and reads it without being told again", async () => {
-    const company = await aCompany();
+    const company = await aCompany({ records: 5 });
     writeServeConfig(company);
     const first = await serve(company);
     await eventually(() => wholeRuns(company) === 1, "a first whole run");
@@ -86,7 +85,7 @@ describe("serve", () => {
   });
 
   test("receives from the start while the service is away or refuses the token, says so, and catches up by itself", async () => {
-    const company = await aCompany();
+    const company = await aCompany({ records: 5 });
     writeServeConfig(company);
     const unauthenticated = { status: 401, headers: {}, body: Buffer.from('{"message":"Unauthenticated."}') };
     company.proxy.obstruct(() => unauthenticated);
@@ -108,21 +107,15 @@ describe("serve", () => {
     expectEqual(company);
   });
 
-  test("a taken port is told before anything is locked or written", async () => {
-    const company = await aCompany();
+  test("a second signal ends it at once", async () => {
+    const company = await aCompany({ records: 3 });
     writeServeConfig(company);
-    const port = new URL(company.proxy.baseUrl).port;
-    const { code, stderr } = await endOf(startIn(company, ["serve", "--listen", `127.0.0.1:${port}`]));
-    expect(code).toBe(1);
-    expect(jsonLines(stderr).at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining(port) });
-    expect(inMirror(company, "SELECT 1")).toBeNull();
-  });
-
-  test("a pattern that is none is a mistake in the config", async () => {
-    const company = await aCompany();
-    writeServeConfig(company, 'schedule: { sync: "99 2 * * *" }');
-    const { code, stderr } = await endOf(startIn(company, ["serve", "--listen", "127.0.0.1:0"]));
-    expect(code).toBe(2);
-    expect(stderr).toContain("99 2 * * *");
+    company.proxy.obstruct(() => "hang");
+    const daemon = await serve(company);
+    await daemon.until("the mirror is open");
+    await eventually(() => company.proxy.asked.length > 0, "a request that hangs");
+    daemon.child.kill("SIGTERM");
+    await daemon.until("once more to stop at once");
+    expect((await daemon.end("SIGTERM")).code).toBe(143);
   });
 });

@@ -1,5 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
+import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import { pagesOf } from "../../observe/pages.ts";
@@ -20,15 +21,14 @@ export const serveCommand = command({
   summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
   options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
   run: async (context, { options }) => {
-    const { config } = loadServed(context);
+    const config = loadServed(context);
     const address = addressOf(options.listen) ?? config.serve;
-    const served = { daemon: null as Daemon | null };
+    const served: Served = { daemon: null, reload: () => undefined };
+    const stopReloading = context.onHangup(() => served.reload());
     const listener = await open(context, config, address, served);
     const daemon = new Daemon(daemonParts(context), config);
     served.daemon = daemon;
-    const stopReloading = context.onHangup(
-      reloading(context, config, () => loadServed(context).config, daemon),
-    );
+    served.reload = reloading(context, config, () => loadServed(context), daemon);
     try {
       await tellReady(context, config, address, listener);
       while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
@@ -42,14 +42,20 @@ export const serveCommand = command({
   },
 });
 
+/** The receiver is there before what it serves. */
+interface Served {
+  daemon: Daemon | null;
+  reload: () => void;
+}
+
 /** With every mistake that only a daemon would notice. */
-function loadServed(context: CommandContext) {
-  const loaded = context.config();
-  const { sync, timezone } = loaded.config.schedule;
+function loadServed(context: CommandContext): Config {
+  const { config } = context.config();
+  const { sync, timezone } = config.schedule;
   if (sync !== null) slotsOf(sync, timezone);
-  if (selectResources(context.connectors[0].manifest, loaded.config.resources, []).length === 0)
+  if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
-  return loaded;
+  return { ...config, companies: chosenCompanies(config, context.globals.company) };
 }
 
 function addressOf(given: string | undefined): ListenAddress | null {
@@ -64,7 +70,7 @@ function open(
   { log, clock, version }: CommandContext,
   config: Config,
   { host, port }: ListenAddress,
-  served: { readonly daemon: Daemon | null },
+  served: Readonly<Served>,
 ): Promise<Listener> {
   if (!isLoopbackUrl(urlOf(host, port)))
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });

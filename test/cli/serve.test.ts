@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { jsonLines, playCommand, temporaryFolder } from "../support/cli.ts";
+import { minimal } from "../support/config.ts";
+
+const env = { TOKEN: "token-of-acme" };
+
+/** `serve` in a folder with this config; it must end by itself. */
+async function playServe(config: string, ...args: string[]) {
+  const cwd = temporaryFolder({ "config.yaml": minimal(config) });
+  const told = await playCommand(["serve", ...args], { cwd, env });
+  return { ...told, last: jsonLines(told.stderr).at(-1), touched: existsSync(path.join(cwd, "data")) };
+}
+
+describe("serve does not begin", () => {
+  test("on a port that is taken: told before anything is locked or written", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const { code, last, touched } = await playServe("", "--listen", `127.0.0.1:${port}`);
+    expect(code).toBe(1);
+    expect(last).toMatchObject({ level: "error", msg: expect.stringContaining(`127.0.0.1:${port}`) });
+    expect(touched).toBe(false);
+  });
+
+  test("with a pattern that only looks like one", async () => {
+    const { code, last } = await playServe('schedule: { sync: "99 2 * * *" }');
+    expect(code).toBe(2);
+    expect(last).toMatchObject({ kind: "config", msg: expect.stringContaining("99 2 * * *") });
+  });
+
+  test("at an address that is none, for a company that is none, or with nothing to mirror", async () => {
+    expect(await playServe("", "--listen", "8787")).toMatchObject({ code: 2, last: { kind: "usage" } });
+    expect(await playServe("", "--company", "nobody")).toMatchObject({ code: 2, last: { kind: "usage" } });
+    const nothing = await playServe("resources: { include: [] }");
+    expect(nothing).toMatchObject({ code: 2, last: { kind: "config" } });
+  });
+});

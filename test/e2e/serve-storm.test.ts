@@ -1,0 +1,56 @@
+import { createServer, type AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { endOf } from "../support/cli.ts";
+import { aCompany, type Company } from "../support/company.ts";
+import { expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
+import {
+  eventually,
+  inMirror,
+  secret,
+  serve,
+  startIn,
+  wholeRuns,
+  writeServeConfig,
+} from "../support/serve.ts";
+
+/** A port that was free a moment ago: the service must know the address before anybody listens there. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function waitingEvents(company: Company): number {
+  return Number(inMirror(company, "SELECT count(*) FROM _inbox WHERE state = 'waiting'") ?? 1);
+}
+
+/** What events tell all of. */
+const told = ["clients", "suppliers", "invoices", "orders", "quotations", "document_payments"];
+
+test("I11: a day's work while the daemon is killed: equal in what events tell, and in all of it after one run", async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/webhooks/acme`;
+  const company = await aCompany({ webhooks: [{ url, secret }], retryScale: 0.02 });
+  const { control } = company.sandbox;
+  writeServeConfig(company, "schedule: { sync: off }");
+  const start = () => serve(company, ["--listen", `127.0.0.1:${port}`]);
+  const first = await start();
+  await eventually(() => wholeRuns(company) === 1, "a first whole run");
+  const day = control.day({ changes: 80, durationMs: 4_000, seed: 5 });
+  await eventually(() => Number(inMirror(company, "SELECT count(*) FROM _inbox")) > 15, "some events");
+  await first.end("SIGKILL");
+  const second = await start();
+  expect(await day.done).toMatchObject({ ended: true, problem: null });
+  await control.webhooks.idle(15_000, { withinMs: 10_000 });
+  await eventually(() => waitingEvents(company) === 0, "every event read");
+  expect(wholeRuns(company)).toBe(1);
+  expectEqual(company, { tables: told });
+  expect(Number(inMirror(company, "SELECT count(*) FROM _inbox"))).toBe(control.events().length);
+  expect((await endOf(startIn(company, ["sync", "--json"]))).code).toBe(0);
+  expectEqual(company);
+  expectTombstonesTrue(company);
+  expectReplayable(company);
+  await second.end("SIGTERM");
+});
