@@ -1,0 +1,143 @@
+import { copyFileSync } from "node:fs";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { PublishWay } from "../../src/report/publish.ts";
+import type { Mirror } from "../../src/store/mirror.ts";
+import type { Db } from "../../src/store/sqlite.ts";
+import { manifestOf, openHasty } from "../support/mirror.ts";
+import { publish, reading } from "../support/published.ts";
+import { put, remove } from "../support/store.ts";
+
+const manifest = manifestOf();
+
+/** Everything a reader can ask for: how tables are declared, and their rows in the order of their keys. */
+function everything(db: Db): Record<string, unknown> {
+  const schema = db
+    .prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
+    .raw()
+    .all() as [string, string, string][];
+  const tables = schema.filter(([type]) => type !== "index").map(([, name]) => name);
+  const rows = tables.map(
+    (name) => [name, db.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).raw().all()] as const,
+  );
+  return { schema, ...Object.fromEntries(rows) };
+}
+
+async function contentOf(mirror: Mirror, report: string, way: PublishWay): Promise<Record<string, unknown>> {
+  const published = await publish(mirror, { manifest, report, way, force: true });
+  expect(published.way).toBe(way);
+  return everything(reading(published.file));
+}
+
+const id = fc.integer({ min: 1, max: 6 });
+const maybe = fc.option(fc.integer({ min: 1, max: 6 }));
+const change = fc.oneof(
+  fc.record({
+    kind: fc.constant("order" as const),
+    id,
+    colour: maybe,
+    lines: fc.integer({ min: 0, max: 3 }),
+    total: fc.integer({ min: -5, max: 5 }),
+  }),
+  fc.record({ kind: fc.constant("colour" as const), id }),
+  fc.record({ kind: fc.constant("note" as const), id, person: maybe }),
+  fc.record({ kind: fc.constant("gone" as const), id, table: fc.constantFrom("orders", "colours", "notes") }),
+);
+
+function apply(
+  mirror: Mirror,
+  one: typeof change extends fc.Arbitrary<infer T> ? T : never,
+  step: number,
+): void {
+  if (one.kind === "gone") remove(mirror, one.table, one.id);
+  else if (one.kind === "colour") put(mirror, "colours", { id: one.id, label: `colour ${step}` });
+  else if (one.kind === "note")
+    put(mirror, "notes", {
+      id: one.id,
+      body: `${step}`,
+      personId: one.person,
+      attachments: [{ id: step, name: "a" }],
+    });
+  else {
+    const lines = Array.from({ length: one.lines }, (_, n) => ({ id: n, title: `${step}`, quantity: n / 2 }));
+    put(mirror, "orders", {
+      id: one.id,
+      number: `N${step}`,
+      total: one.total / 2,
+      issuedOn: "2026-01-01",
+      colourId: one.colour,
+      lines,
+      receipts: [],
+    });
+  }
+}
+
+describe("a report made of the last one and what changed", () => {
+  test("is the report made anew, table by table, whatever changed; keys that break or heal make it anew", async () => {
+    const property = fc.asyncProperty(
+      fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),
+      async (batches) => {
+        const mirror = await openHasty();
+        const report = `${mirror.db.name}.report`;
+        await publish(mirror, { manifest, report });
+        let step = 0;
+        for (const batch of batches) {
+          for (const one of batch) apply(mirror, one, step++);
+          const anew = await publish(mirror, {
+            manifest,
+            report: `${report}.anew`,
+            way: "anew",
+            force: true,
+          });
+          const changed = await publish(mirror, { manifest, report, way: "changes", force: true });
+          expect(everything(reading(changed.file))).toEqual(everything(reading(anew.file)));
+        }
+        mirror.close();
+      },
+    );
+    await fc.assert(property, { numRuns: 12 });
+  }, 60_000);
+
+  test("is used where it can be, and not for another mirror that counted as far", async () => {
+    const mirror = await openHasty();
+    const report = `${mirror.db.name}.report`;
+    put(mirror, "people", { id: 1, name: "a" });
+    await publish(mirror, { manifest, report });
+    put(mirror, "people", { id: 2, name: "b" });
+    const changed = await contentOf(mirror, report, "changes");
+    expect(changed).toEqual(await contentOf(mirror, `${report}.anew`, "anew"));
+
+    const other = await openHasty();
+    for (const n of [5, 6, 7]) put(other, "people", { id: n, name: "of another company" });
+    const copy = `${other.db.name}.report`;
+    copyFileSync(report, copy);
+    expect(await publish(other, { manifest, report: copy, way: "changes" })).toMatchObject({
+      outcome: "written",
+      way: "anew",
+    });
+    expect(everything(reading(copy))["people"]).toHaveLength(3);
+  });
+
+  test("I12 is made anew when a field that nobody knew became a column", async () => {
+    const mirror = await openHasty();
+    const report = `${mirror.db.name}.report`;
+    put(mirror, "people", { id: 1, name: "a" });
+    await publish(mirror, { manifest, report });
+    put(mirror, "people", { id: 2, name: "b", rank: 5 });
+    expect(await publish(mirror, { manifest, report, way: "changes" })).toMatchObject({ way: "anew" });
+    expect(reading(report).prepare("SELECT rank FROM people ORDER BY id").pluck().all()).toEqual([null, 5]);
+  });
+
+  test("is taken by itself once a mirror is large and little changed", async () => {
+    const mirror = await openHasty();
+    const report = `${mirror.db.name}.report`;
+    mirror.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      INSERT INTO colours (id, label, _synced_at) SELECT i, 'c' || i, '' FROM n`);
+    put(mirror, "people", { id: 1, name: "a" });
+    expect(await publish(mirror, { manifest, report })).toMatchObject({ way: "anew" });
+    put(mirror, "people", { id: 2, name: "b" });
+    expect(await publish(mirror, { manifest, report })).toMatchObject({ way: "changes" });
+    for (let n = 10; n < 1_100; n++) put(mirror, "people", { id: n, name: "c" });
+    expect(await publish(mirror, { manifest, report })).toMatchObject({ way: "anew" });
+  });
+});

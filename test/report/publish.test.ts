@@ -1,0 +1,328 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { applicationId } from "../../src/report/report-file.ts";
+import { openSnapshot } from "../../src/store/snapshot.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { tempFolder } from "../support/mirror.ts";
+import {
+  clockAt,
+  publish,
+  publishedCompany,
+  reading,
+  rowsOf,
+  type PublishedCompany,
+} from "../support/published.ts";
+import { put, putAs, rejectionOf, remove } from "../support/store.ts";
+
+/** A mirror with a few records of the real connector, some of them odd. */
+async function aMirror() {
+  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest);
+  onTestFinished(() => mirror.close());
+  for (const id of [1, 2, 3])
+    put(mirror, "clients", { id, name: `Žlťučký ${id} "kôň"\n😀`, vatId: "", city: null });
+  put(mirror, "currencies", { id: 1, symbol: "EUR" });
+  for (const id of [1, 2]) put(mirror, "invoices", invoice(id));
+  return mirror;
+}
+
+function invoice(id: number, more: object = {}): object {
+  const items = [0, 1].map((n) => ({ id: id * 10 + n, name: `line ${n}`, total: 0.1 + 0.2, vatRate: 23 }));
+  const dates = { issueDate: "2026-12-31", dueDate: "2027-01-01", deliveryDate: "2026-12-31" };
+  return {
+    id,
+    number: `FA${id}`,
+    clientId: id,
+    currencyId: 1,
+    total: 100,
+    toBePaid: 0,
+    ...dates,
+    items,
+    payments: [],
+    ...more,
+  };
+}
+
+describe("the published report", () => {
+  let company: PublishedCompany;
+  beforeAll(async () => {
+    company = await publishedCompany({ records: 200, seed: 3 }, (truth) => ({
+      clients: [...(truth.get("clients")?.keys() ?? [])].slice(0, 2),
+    }));
+  });
+  afterAll(() => company.close());
+
+  test("holds every live row exactly as the mirror has it, and nothing of the mirror's own", () => {
+    const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
+    onTestFinished(() => snapshot.close());
+    const report = reading(company.file);
+    for (const { name, kind } of snapshot.tables) {
+      if (kind === "about") continue;
+      const told = report.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all();
+      expect(plain(told)).toEqual(
+        plain(snapshot.db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all()),
+      );
+    }
+    const names = report
+      .prepare("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name NOT GLOB '*_by_*'")
+      .pluck()
+      .all() as string[];
+    expect(names.filter((name) => name.startsWith("_"))).toEqual(["_about"]);
+    expect(names).not.toContain("_raw");
+    const own = report
+      .prepare(
+        "SELECT count(*) FROM sqlite_schema s, pragma_table_info(s.name) c WHERE c.name GLOB '_*' AND s.name <> '_about' AND c.name LIKE '\\_%' ESCAPE '\\'",
+      )
+      .pluck()
+      .get();
+    expect(own).toBe(0);
+  });
+
+  test("is sound: integrity, keys that hold, statistics, indexes on keys, days and statuses, our mark", () => {
+    const report = reading(company.file);
+    expect(report.pragma("integrity_check", { simple: true })).toBe("ok");
+    expect(report.pragma("foreign_key_check")).toEqual([]);
+    expect(report.pragma("journal_mode", { simple: true })).toBe("delete");
+    expect(report.pragma("application_id", { simple: true })).toBe(applicationId);
+    expect(rowsOf(report, "SELECT count(*) AS n FROM sqlite_stat1")[0]?.["n"]).toBeGreaterThan(20);
+    const indexed = (table: string) =>
+      report
+        .prepare(`SELECT i.name FROM pragma_index_list('${table}') l, pragma_index_info(l.name) i`)
+        .pluck()
+        .all();
+    expect(indexed("invoices")).toEqual(
+      expect.arrayContaining(["client_id", "issue_date", "due_date", "delivery_date", "status"]),
+    );
+    expect(indexed("invoice_items")).toEqual(expect.arrayContaining(["invoice_id", "price_list_item_id"]));
+  });
+
+  test("declares types that readers understand, and foreign keys where they hold", () => {
+    const report = reading(company.file);
+    const types = Object.fromEntries(
+      report.prepare("SELECT name, type FROM pragma_table_info('invoices')").raw().all() as [
+        string,
+        string,
+      ][],
+    );
+    expect(types).toMatchObject({
+      id: "INTEGER",
+      number: "TEXT",
+      issue_date: "DATE",
+      total: "DECIMAL(18,6)",
+      has_vat: "BOOLEAN",
+      client_id: "INTEGER",
+    });
+    expect(
+      Object.fromEntries(
+        report.prepare("SELECT name, type FROM pragma_table_info('clients')").raw().all() as [
+          string,
+          string,
+        ][],
+      ),
+    ).toMatchObject({ created_at: "TIMESTAMP" });
+    const keys = (table: string) =>
+      report.prepare(`SELECT "from" FROM pragma_foreign_key_list('${table}')`).pluck().all();
+    expect(keys("invoice_items")).toContain("invoice_id");
+    expect(keys("invoices")).toContain("currency_id");
+    const dangling = rowsOf(
+      report,
+      "SELECT 1 FROM invoices WHERE client_id NOT IN (SELECT id FROM clients)",
+    ).length;
+    expect(dangling).toBeGreaterThan(0);
+    expect(keys("invoices")).not.toContain("client_id");
+    const told = rowsOf(
+      report,
+      "SELECT value FROM _about WHERE subject = 'invoices' AND fact = 'undeclared_keys'",
+    );
+    expect(String(told[0]?.["value"]).split(" ")).toContain("client_id");
+  });
+
+  test("tells when, of which company and from what it was made, and the dead in a table of their own", () => {
+    const report = reading(company.file);
+    const facts = new Map(
+      report.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [
+        string,
+        string,
+      ][],
+    );
+    expect(Object.fromEntries(facts)).toMatchObject({
+      company: "acme",
+      report_date: "2026-11-20",
+      timezone: "Europe/Bratislava",
+      version: "1.2.3",
+      published_at: "2026-11-20T12:00:00.000Z",
+      connector: "fintoro",
+    });
+    expect(Number(facts.get("seq"))).toBeGreaterThan(100);
+    const rows = rowsOf(
+      report,
+      "SELECT subject FROM _about WHERE fact = 'rows' AND value = (SELECT count(*) FROM invoices) AND subject = 'invoices'",
+    );
+    expect(rows).toHaveLength(1);
+    expect(rowsOf(report, "SELECT resource FROM deleted_records")).toEqual([
+      { resource: "clients" },
+      { resource: "clients" },
+    ]);
+  });
+
+  test("answers the views as the mirror's own snapshot does", () => {
+    const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
+    onTestFinished(() => snapshot.close());
+    for (const { name } of manifest.views ?? []) {
+      const told = plain(company.rows(name).map(Object.values));
+      expect([name, told]).toEqual([
+        name,
+        plain(rowsOf(snapshot.db, `SELECT * FROM ${name}`).map(Object.values)),
+      ]);
+      expect([name, told.length > 0 || name === "v_number_gaps"]).toEqual([name, true]);
+    }
+  });
+});
+
+describe("publishing", () => {
+  test("keeps odd values as they are: sums like 0.1 + 0.2, empty text, year ends, ids beyond 2^53, days that look like numbers", async () => {
+    const mirror = await aMirror();
+    putAs(
+      mirror,
+      "invoices",
+      9007199254740993n,
+      `{"id":9007199254740993,"number":"5","clientId":1,"issueDate":"20261231","total":999999999999.99,"toBePaid":-0.01,"items":[],"payments":[]}`,
+    );
+    const report = reading((await publish(mirror)).file);
+    const row = report
+      .prepare(
+        "SELECT id, number, issue_date, typeof(issue_date) AS type, total, to_be_paid FROM invoices WHERE id > 10",
+      )
+      .safeIntegers()
+      .get();
+    expect(row).toEqual({
+      id: 9007199254740993n,
+      number: "5",
+      issue_date: "20261231",
+      type: "text",
+      total: 999999999999.99,
+      to_be_paid: -0.01,
+    });
+    expect(rowsOf(report, "SELECT total FROM invoice_items LIMIT 1")).toEqual([
+      { total: 0.30000000000000004 },
+    ]);
+    expect(rowsOf(report, "SELECT name, vat_id, city FROM clients WHERE id = 1")).toEqual([
+      { name: 'Žlťučký 1 "kôň"\n😀', vat_id: "", city: null },
+    ]);
+    expect(
+      rowsOf(
+        report,
+        "SELECT type FROM pragma_table_info('invoices') WHERE name IN ('issue_date', 'due_date')",
+      ),
+    ).toEqual([{ type: "TEXT" }, { type: "DATE" }]);
+  });
+
+  test("again, with nothing changed, touches nothing and says so; a new day or --force writes", async () => {
+    const mirror = await aMirror();
+    const first = await publish(mirror);
+    const before = statSync(first.file);
+    expect(await publish(mirror)).toMatchObject({ outcome: "unchanged", way: null, seq: first.seq });
+    expect(statSync(first.file)).toMatchObject({ ino: before.ino, mtimeMs: before.mtimeMs });
+    expect(await publish(mirror, { clock: clockAt("2026-11-21") })).toMatchObject({
+      outcome: "written",
+      reportDate: "2026-11-21",
+    });
+    expect(await publish(mirror, { clock: clockAt("2026-11-21"), force: true })).toMatchObject({
+      outcome: "written",
+    });
+  });
+
+  test("refuses to overwrite a file that is no report, also an empty one and another database", async () => {
+    const mirror = await aMirror();
+    const report = mirror.db.name.replace(/\.db$/, ".report.db");
+    for (const foreign of [Buffer.alloc(0), Buffer.from("my notes"), readFileSync(mirror.db.name)]) {
+      writeFileSync(report, foreign);
+      expect(await rejectionOf(publish(mirror, { force: true }))).toMatchObject({
+        kind: "database",
+        message: expect.stringContaining("no report"),
+      });
+      expect(readFileSync(report).equals(foreign)).toBe(true);
+    }
+    expect(readdirSync(path.dirname(report)).filter((name) => name.includes(".next"))).toEqual([]);
+  });
+
+  test("replaces a report of ours that is damaged, and drops a journal that would spoil the new one", async () => {
+    const mirror = await aMirror();
+    const { file } = await publish(mirror);
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0, 4096));
+    writeFileSync(`${file}-journal`, "left by somebody who wrote into it and died");
+    expect(await publish(mirror)).toMatchObject({ outcome: "written", way: "anew" });
+    expect(existsSync(`${file}-journal`)).toBe(false);
+    expect(reading(file).pragma("integrity_check", { simple: true })).toBe("ok");
+  });
+
+  test("does not disturb a reader of the old file, who sees it to the end", async () => {
+    const mirror = await aMirror();
+    const reader = reading((await publish(mirror)).file);
+    const rows = reader.prepare("SELECT id FROM invoices ORDER BY id").iterate();
+    expect(rows.next().value).toEqual({ id: 1 });
+    remove(mirror, "invoices", 2);
+    const { file } = await publish(mirror);
+    expect(rows.next().value).toEqual({ id: 2 });
+    rows.return?.();
+    expect(rowsOf(reader, "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 2 }]);
+    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 1 }]);
+  });
+
+  test("gives a file that opens from a folder that cannot be written", async () => {
+    const mirror = await aMirror();
+    const folder = path.join(tempFolder(), "reports");
+    mkdirSync(folder);
+    const { file } = await publish(mirror, { report: path.join(folder, "acme.report.db") });
+    chmodSync(file, 0o444);
+    chmodSync(folder, 0o555);
+    onTestFinished(() => chmodSync(folder, 0o755));
+    expect(rowsOf(reading(file), "SELECT count(*) AS n FROM v_open_invoices")).toEqual([{ n: 0 }]);
+    expect(readdirSync(folder).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "acme.report.db",
+      "acme.report.db.lock",
+    ]);
+  });
+
+  test("interrupted leaves the old report and no litter; without a mirror says what to do", async () => {
+    const mirror = await aMirror();
+    const { file } = await publish(mirror);
+    const before = readFileSync(file);
+    put(mirror, "invoices", invoice(7));
+    const stop = new AbortController();
+    stop.abort();
+    expect(await rejectionOf(publish(mirror, { signal: stop.signal }))).toMatchObject({ kind: "stopped" });
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(readdirSync(path.dirname(file)).filter((name) => name.includes(".next"))).toEqual([]);
+    expect(await rejectionOf(publish(path.join(tempFolder(), "none.db")))).toMatchObject({
+      kind: "database",
+      hint: expect.stringContaining("sync"),
+    });
+  });
+
+  test("is done by one process at a time", async () => {
+    const mirror = await aMirror();
+    const [first, second] = await Promise.allSettled([publish(mirror), publish(mirror)]);
+    expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
+    expect(second).toMatchObject({ reason: { kind: "locked" } });
+  });
+});
+
+/** 5 and 5.0 are the same number: a column declared DECIMAL keeps whole numbers as integers. */
+function plain(rows: readonly unknown[]): string[] {
+  return rows
+    .map((row) =>
+      JSON.stringify(row, (_key, value: unknown) => (typeof value === "bigint" ? Number(value) : value)),
+    )
+    .toSorted((a, b) => (a < b ? -1 : 1));
+}
