@@ -1,4 +1,4 @@
-import { messageOf } from "../base/errors.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { ServiceAnswer, Transport } from "../connector/transport.ts";
 import { requestFor } from "../extract/requests.ts";
@@ -183,12 +183,24 @@ export class Engine {
     });
     if (consequence.kind === "drain") this.full = true;
     else if (consequence.kind === "stop") this.end(consequence.because ?? error);
-    else
-      applyCounted(this.session, () =>
-        settleFailure(this.session, resource, work, error, reading, consequence),
-      );
+    else this.settle(resource, work, error, reading, consequence);
+  }
+
+  /** A row that cannot even be settled is given up where the work never ends: it must not be in everyone's way. */
+  private settle(resource: Resource, work: Work, error: unknown, reading: Reading, what: Settlable): void {
+    const apply = (settled: Settlable) =>
+      applyCounted(this.session, () => settleFailure(this.session, resource, work, error, reading, settled));
+    try {
+      apply(what);
+    } catch (broken) {
+      if (this.options.course.ends || broken instanceof MirrorError) throw broken;
+      this.session.log.error(`${work.resource} ${work.target}: ${messageOf(broken)}`);
+      apply({ kind: "dead" });
+    }
   }
 }
+
+type Settlable = Parameters<typeof settleFailure>[5];
 
 function causeOf(work: Work): Cause {
   if (work.lane === "webhook") return "webhook";

@@ -10,7 +10,10 @@ import type { Session } from "./session.ts";
 export function seedRun(session: Session, unfinished: Unfinished | null, scrubAllowance: number): void {
   const { queue, listings, mirror } = session;
   const resources = [...session.selected.values()];
-  queue.revive(resources.map((resource) => resource.name));
+  queue.revive(
+    resources.map((resource) => resource.name),
+    session.share,
+  );
   const open = openSweeps(session, resources);
   const plan = planSweeps(resources, unfinished, open, session.startedAtMs, mirror.sequence.next());
   for (const { resource, variant } of plan.abandoned) {

@@ -160,15 +160,17 @@ export class Queue {
 
   /**
    * Dead letters, held rows and those waiting for another attempt get a fresh chance with a new run: out of
-   * the lane of events, so that it is this run that works on them.
+   * the lane of events, so that it is this run that works on them. Attempts of another's lane stay his.
    */
-  revive(resources: readonly string[]): number {
+  revive(resources: readonly string[], share: LaneShare = "all"): number {
     const revive = this.db.prepare(
       `UPDATE _work SET state = 'ready', attempts = 0, due_ms = 0, error = NULL,
          lane = CASE lane WHEN ${laneRank("webhook")} THEN ${laneRank("hydration")} ELSE lane END
-       WHERE resource = ? AND (state <> 'ready' OR attempts > 0)`,
+       WHERE resource = ? AND (state <> 'ready'
+         OR (attempts > 0 AND lane IN (SELECT value FROM json_each(?))))`,
     );
-    return resources.reduce((count, resource) => count + revive.run(resource).changes, 0);
+    const mine = JSON.stringify(ranksOf[share]);
+    return resources.reduce((count, resource) => count + revive.run(resource, mine).changes, 0);
   }
 
   drop(resource: string, targetPrefix: string): void {

@@ -95,6 +95,18 @@ describe("a queue that is shared", () => {
   });
 });
 
+test("what the tender will try again stays the tender's when a run beside it begins, and comes to a run of its own", async () => {
+  const queue = await openQueue();
+  queue.add(work());
+  const row = queue.lease(nowMs, people, "events");
+  if (row) queue.postpone(row, "503", 50_000);
+  if (row) queue.release(row);
+  expect(queue.revive(people, "others")).toBe(0);
+  expect(queue.nextDueMs(people, "events")).toBe(50_000);
+  expect(queue.revive(people)).toBe(1);
+  expect(queue.lease(nowMs, people, "others")).toMatchObject({ attempts: 0 });
+});
+
 describe("reasons that are none of their own", () => {
   test("a second look is added to no row that is there, and an event overtakes one that waits", async () => {
     const queue = await openQueue();
