@@ -68,7 +68,7 @@ export function guarded<T>(path: string, step: () => T): T {
 
 const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
   [
-    /^SQLITE_FULL|^ENOSPC/,
+    /^SQLITE_FULL|^(ENOSPC|EFBIG|EDQUOT)$/,
     "the disk is full",
     "Free some space and run it again: everything committed is kept.",
     true,

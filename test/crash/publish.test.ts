@@ -1,0 +1,129 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { hash } from "node:crypto";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
+import { tempFolder } from "../support/mirror.ts";
+import { endOf, type Ended } from "../support/cli.ts";
+import { put } from "../support/store.ts";
+
+const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+interface Place {
+  readonly folder: string;
+  readonly mirror: string;
+  readonly report: string;
+}
+
+/** A config and a mirror large enough that its report takes a while. */
+async function aPlace(rows: number): Promise<Place> {
+  const folder = tempFolder();
+  writeFileSync(
+    path.join(folder, "config.yaml"),
+    "data_dir: .\ncompanies: { acme: { token: '${env:T}' } }\n",
+  );
+  const mirror = path.join(folder, "acme.db");
+  const opened = await openMirror(mirror, manifest);
+  opened.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+    INSERT INTO invoices (id, number, client_name, issue_date, due_date, total, status, _synced_at)
+    SELECT i, 'FA' || i, 'Klient ' || i, date('2020-01-01', '+' || (i % 2000) || ' days'), '2026-01-01', i / 7.0, 'paid', '' FROM n`);
+  put(opened, "currencies", { id: 1, symbol: "EUR" });
+  opened.close();
+  return { folder, mirror, report: path.join(folder, "acme.report.db") };
+}
+
+/** One more change, so that there is something to publish. */
+async function change({ mirror }: Place, step: number): Promise<void> {
+  const opened = await openMirror(mirror, manifest);
+  put(opened, "units", { id: 1, name: `unit ${step}` });
+  opened.close();
+}
+
+function startPublish({ folder }: Place, before = "", args = ""): ChildProcess {
+  const command = `${before} exec "${process.execPath}" "${program}" publish --force ${args} --config config.yaml`;
+  return spawn("bash", ["-c", command], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", T: "token" },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 25_000,
+    killSignal: "SIGKILL",
+  });
+}
+
+/** Kills it so long after the new file began to appear; it may be done by then. */
+async function publishUntil(place: Place, afterMs: number): Promise<Ended> {
+  const child = startPublish(place);
+  const watch = setInterval(() => {
+    if (!existsSync(`${place.report}.next`)) return;
+    clearInterval(watch);
+    setTimeout(() => child.kill("SIGKILL"), afterMs);
+  }, 1);
+  return endOf(child).finally(() => clearInterval(watch));
+}
+
+function digest(file: string): string {
+  return hash("sha256", readFileSync(file), "hex");
+}
+
+function soundUnits(report: string): unknown {
+  const db = openDatabase(report, { readonly: true });
+  try {
+    expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
+    expect(db.pragma("foreign_key_check")).toEqual([]);
+    return db.prepare("SELECT name FROM units").pluck().get();
+  } finally {
+    db.close();
+  }
+}
+
+const litter = ({ folder }: Place) => readdirSync(folder).filter((name) => name.includes(".next"));
+
+describe("publish, killed at any moment", () => {
+  test("leaves the old report or the new one, whole; the next publish leaves no litter", async () => {
+    const place = await aPlace(60_000);
+    await change(place, 0);
+    expect((await endOf(startPublish(place))).code).toBe(0);
+    const random = seededRandom(Number(process.env["CRASH_SEED"] ?? 3));
+    let kills = 0;
+    let halfDone = 0;
+    for (let step = 1; step <= 6; step++) {
+      const before = { bytes: digest(place.report), unit: soundUnits(place.report) };
+      await change(place, step);
+      const { code } = await publishUntil(place, Math.floor(random.next() * 400));
+      if (code === null) kills += 1;
+      if (litter(place).length > 0) halfDone += 1;
+      const now = digest(place.report);
+      if (now === before.bytes) expect(soundUnits(place.report)).toBe(before.unit);
+      else expect(soundUnits(place.report)).toBe(`unit ${step}`);
+    }
+    expect(kills).toBeGreaterThan(2);
+    expect(halfDone).toBeGreaterThan(0);
+    expect((await endOf(startPublish(place))).code).toBe(0);
+    expect(litter(place)).toEqual([]);
+    expect(soundUnits(place.report)).toBe("unit 6");
+  }, 60_000);
+});
+
+describe("publish on a disk that is full", () => {
+  test("ends with a clear error and exit code 10, the old report whole and no litter", async () => {
+    const place = await aPlace(20_000);
+    await change(place, 0);
+    expect((await endOf(startPublish(place))).code).toBe(0);
+    const before = digest(place.report);
+    await change(place, 1);
+    const { code, stderr } = await endOf(startPublish(place, "ulimit -f 512;"));
+    expect({ code, said: /disk|space/.test(stderr), bug: stderr.includes("bug") }).toEqual({
+      code: 10,
+      said: true,
+      bug: false,
+    });
+    expect(digest(place.report)).toBe(before);
+    expect(litter(place)).toEqual([]);
+    expect(soundUnits(place.report)).toBe("unit 0");
+  }, 60_000);
+});
