@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { resource } from "../../src/connector/define.ts";
+import * as schema from "../../src/connector/schema.ts";
+import { documentDate } from "../../src/export/choose.ts";
+import { filePath } from "../../src/export/layout.ts";
+import { snapshotTables } from "../../src/store/snapshot-tables.ts";
+import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { duckRows, exportOf } from "../support/export.ts";
+import { manifestOf, openHasty, resources, tempFolder } from "../support/mirror.ts";
+import { put } from "../support/store.ts";
+
+const bill = schema.record({ id: schema.integer(), total: schema.decimal(), issuedOn: schema.date() });
+const bills = resource({
+  name: "bills",
+  singular: "bill",
+  title: "Bills",
+  origin: "published",
+  record: bill,
+  list: { kind: "paged", path: "/bills", perPage: 3, params: {} },
+  detail: "/bills/{id}",
+});
+const manifest = manifestOf([...Object.values(resources), bills]);
+
+async function aMirror(totals: readonly (readonly [string, number])[]) {
+  const mirror = await openHasty({ manifest });
+  for (const [i, [issuedOn, total]] of totals.entries()) put(mirror, "bills", { id: i + 1, total, issuedOn });
+  put(mirror, "people", { id: 1, name: "Ann", email: null, score: null });
+  return mirror;
+}
+
+describe("a lake", () => {
+  test("of several companies is one glob to DuckDB, by company, year and month", async () => {
+    const out = path.join(tempFolder(), "lake");
+    const acme = await aMirror([
+      ["2025-12-31", 1.1],
+      ["2026-01-01", 2.2],
+      ["2026-02-01", 4],
+    ]);
+    const other = await aMirror([
+      ["2026-01-15", 8],
+      ["", 16],
+    ]);
+    await exportOf(acme, { out, format: "parquet", partition: "month" });
+    await exportOf(other, { out, format: "parquet", partition: "month", company: "other" });
+    const files = `read_parquet('${out}/company=*/bills/**/*.parquet', hive_partitioning = true, union_by_name = true)`;
+    const sums = await duckRows(
+      `SELECT company, year, month, sum(total::DECIMAL(18,2)) FROM ${files} GROUP BY ALL ORDER BY ALL`,
+    );
+    expect(sums).toEqual([
+      ["acme", "2025", "12", "1.10"],
+      ["acme", "2026", "01", "2.20"],
+      ["acme", "2026", "02", "4.00"],
+      ["other", "2026", "01", "8.00"],
+      ["other", null, null, "16.00"],
+    ]);
+    const people = `read_parquet('${out}/company=*/people/*.parquet', hive_partitioning = true)`;
+    expect(await duckRows(`SELECT company, name FROM ${people} ORDER BY 1`)).toEqual([
+      ["acme", "Ann"],
+      ["other", "Ann"],
+    ]);
+  });
+
+  test("its manifest names every file from where it stands, each with what it holds", async () => {
+    const mirror = await aMirror([
+      ["2025-12-31", 1.5],
+      ["2026-01-01", 2],
+    ]);
+    const exported = await exportOf(mirror, { format: "csv", partition: "year", tables: ["bills"] });
+    expect(exported.manifest.files.map(({ file, rows }) => [file, rows])).toEqual([
+      ["../company=acme/bills/year=2025/part-0.csv", 1],
+      ["../company=acme/bills/year=2026/part-0.csv", 1],
+    ]);
+    const [first] = exported.manifest.files;
+    const text = readFileSync(path.join(exported.out, "acme", first?.file ?? ""), "utf8");
+    expect(text).toBe("id,total,issued_on\r\n1,1.5,2025-12-31\r\n");
+  });
+
+  test("JSON lines are parted as well, still the records as they came", async () => {
+    const mirror = await aMirror([
+      ["2025-12-31", 1.5],
+      ["2026-01-01", 2],
+    ]);
+    const { text } = await exportOf(mirror, { format: "jsonl", partition: "year", tables: ["bills"] });
+    expect(text("../company=acme/bills/year=2026/part-0.jsonl")).toBe(
+      '{"id":2,"total":2,"issuedOn":"2026-01-01"}\n',
+    );
+  });
+});
+
+describe("the date of a part", () => {
+  test("is the documents' own; tables without one, and those whose records may lack it, stay whole", async () => {
+    const mirror = await openHasty({ manifest: fintoro });
+    const dates = snapshotTables(mirror.db, "main", fintoro)
+      .filter(({ kind }) => kind === "table")
+      .map((table) => [table.name, documentDate(fintoro, table)] as const)
+      .filter(([, date]) => date !== null);
+    expect(Object.fromEntries(dates)).toEqual({
+      warehouse_inbound_receipts: "issue_date",
+      warehouse_outbound_receipts: "issue_date",
+      invoices: "issue_date",
+      credit_notes: "issue_date",
+      proformas: "issue_date",
+      orders: "issue_date",
+      quotations: "issue_date",
+      document_payments: "payment_date",
+    });
+  });
+
+  test("every part has as many folders, also that of rows without a date", () => {
+    const place = { company: "acme", table: "t", format: "csv", partition: "month" } as const;
+    expect(filePath({ ...place, part: "2026-03" })).toBe("company=acme/t/year=2026/month=03/part-0.csv");
+    const none = "__HIVE_DEFAULT_PARTITION__";
+    expect(filePath({ ...place, part: "" })).toBe(`company=acme/t/year=${none}/month=${none}/part-0.csv`);
+    expect(filePath({ ...place, part: null })).toBe("company=acme/t/part-0.csv");
+    expect(filePath({ ...place, part: null, partition: null })).toBe("acme/t.csv");
+  });
+});

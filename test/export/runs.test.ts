@@ -1,0 +1,217 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExportManifest } from "../../src/export/manifest.ts";
+import { exportOf, orderRecord } from "../support/export.ts";
+import { openHasty, tempFolder } from "../support/mirror.ts";
+import { put, putAs, rejectionOf, remove } from "../support/store.ts";
+import { Staging } from "../../src/export/staging.ts";
+
+const ann = { id: 1, name: "Ann", email: null, score: 0.5 };
+
+async function aMirror() {
+  const mirror = await openHasty();
+  put(mirror, "people", ann);
+  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
+  return mirror;
+}
+
+/** Everything below a folder, by path. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => statSync(path.join(folder, file)).isFile())
+    .toSorted();
+}
+
+function expectTrue({ files }: ExportManifest, folder: string): void {
+  for (const { file, bytes, sha256 } of files) {
+    const content = readFileSync(path.join(folder, file));
+    expect([file, content.length, createHash("sha256").update(content).digest("hex")]).toEqual([
+      file,
+      bytes,
+      sha256,
+    ]);
+  }
+}
+
+describe("the manifest", () => {
+  test("names each file with its rows, size, hash and columns, and the state that they are of", async () => {
+    const mirror = await aMirror();
+    const { manifest, out } = await exportOf(mirror, { tables: ["people"] });
+    expect(manifest).toMatchObject({ company: "acme", seq: 2, next_since: 2, since: null, run: null });
+    expect(manifest.files).toMatchObject([
+      {
+        table: "people",
+        file: "people.csv",
+        format: "csv",
+        rows: 1,
+        seq: 2,
+        columns: [
+          { name: "id", type: "INTEGER" },
+          { name: "name", type: "TEXT" },
+          { name: "email", type: "TEXT" },
+          { name: "score", type: "DECIMAL(18,6)" },
+        ],
+      },
+    ]);
+    expectTrue(manifest, path.join(out, "acme"));
+    expect(JSON.parse(readFileSync(path.join(out, "acme/manifest.json"), "utf8"))).toEqual(manifest);
+  });
+
+  test("of all tables names every one, with live rows only and no column of the mirror's own", async () => {
+    const mirror = await aMirror();
+    put(mirror, "people", { ...ann, id: 2 });
+    remove(mirror, "people", 2);
+    const { manifest, text, out } = await exportOf(mirror);
+    expect(manifest.files.map(({ table }) => table)).toEqual([
+      "shop",
+      "colours",
+      "counters",
+      "people",
+      "orders",
+      "order_lines",
+      "receipts",
+      "notes",
+      "note_attachments",
+    ]);
+    expect(text("people.csv")).toBe("id,name,email,score\r\n1,Ann,,0.5\r\n");
+    expect(text("order_lines.csv")).toBe("order_id,position,id,title,quantity\r\n1,0,5,a,2\r\n");
+    expect(filesIn(out)).toHaveLength(10);
+  });
+});
+
+describe("one run after another", () => {
+  test("files that no longer belong go, those of other formats stay, nothing else is left", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    await exportOf(mirror, { out });
+    await exportOf(mirror, { out, format: "jsonl", tables: ["people"] });
+    const { manifest } = await exportOf(mirror, { out, partition: "year" });
+    const files = filesIn(out);
+    expect(files.filter((file) => file.startsWith("acme/"))).toEqual([
+      "acme/manifest.json",
+      "acme/people.jsonl",
+    ]);
+    expect(files).toHaveLength(2 + 9);
+    expectTrue(manifest, path.join(out, "acme"));
+  });
+
+  test("tables asked for by name are added to those that are there", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    await exportOf(mirror, { out, tables: ["people"] });
+    const { manifest } = await exportOf(mirror, { out, tables: ["orders"] });
+    expect(manifest.files.map(({ file }) => file)).toEqual(["people.csv", "orders.csv"]);
+    expectTrue(manifest, path.join(out, "acme"));
+  });
+
+  test("files of others in the folder are left alone, whatever a manifest says", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    mkdirSync(path.join(out, "acme"), { recursive: true });
+    writeFileSync(path.join(out, "theirs.csv"), "theirs");
+    writeFileSync(path.join(out, "acme/notes.txt"), "theirs");
+    const stray = { table: "people", format: "csv", file: "../theirs.csv" };
+    writeFileSync(path.join(out, "acme/manifest.json"), JSON.stringify({ files: [stray] }));
+    await exportOf(mirror, { out, tables: ["people"] });
+    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/notes.txt", "acme/people.csv", "theirs.csv"]);
+  });
+});
+
+describe("a run that was killed", () => {
+  test("before everything was whole: nothing of it remains after the next one", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    mkdirSync(path.join(out, ".acme.export/files/acme"), { recursive: true });
+    writeFileSync(path.join(out, ".acme.export/files/acme/people.csv"), "half");
+    await exportOf(mirror, { out, tables: ["people"] });
+    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/people.csv"]);
+    expect(readdirSync(out)).toEqual(["acme"]);
+  });
+
+  test("while files moved into place: the next one, of whatever, first ends what was begun", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    await exportOf(mirror, { out, tables: ["people"] });
+    const folder = path.join(out, ".acme.export");
+    mkdirSync(path.join(folder, "files/acme"), { recursive: true });
+    writeFileSync(path.join(folder, "files/acme/orders.csv"), "new");
+    const manifest = { path: "acme/manifest.json", text: '{"files":[]}' };
+    const record = {
+      files: ["acme/moved-already.csv", "acme/orders.csv"],
+      manifest,
+      remove: ["acme/people.csv"],
+    };
+    writeFileSync(path.join(folder, "record.json"), JSON.stringify(record));
+    await (await Staging.open(out, "acme")).close();
+    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv"]);
+    expect(readFileSync(path.join(out, "acme/orders.csv"), "utf8")).toBe("new");
+  });
+});
+
+describe("refused", () => {
+  test("a table that nobody knows, with the one that was meant", async () => {
+    const error = await rejectionOf(exportOf(await aMirror(), { tables: ["peple"] }));
+    expect([error.kind, error.message]).toEqual(["usage", 'unknown table "peple"; did you mean "people"?']);
+  });
+
+  test("a second run into the same folder, while the first is at it", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    const first = await Staging.open(out, "acme");
+    const error = await rejectionOf(exportOf(mirror, { out }));
+    expect([error.kind, error.message]).toEqual(["locked", expect.stringContaining(out)]);
+    await first.close();
+    await exportOf(mirror, { out });
+    expect(readdirSync(out)).toEqual(["acme"]);
+  });
+
+  test("a folder that is a file, with what to do", async () => {
+    const out = path.join(tempFolder(), "out");
+    writeFileSync(out, "");
+    const error = await rejectionOf(exportOf(await aMirror(), { out }));
+    expect([error.kind, error.message]).toEqual([
+      "database",
+      expect.stringContaining("something else stands"),
+    ]);
+  });
+});
+
+test("JSON lines are the service's bytes, line breaks between tokens aside; other tables are their rows", async () => {
+  const mirror = await openHasty();
+  const text = '{\n "id": 1, "name": "Ann\\n\u2028=x",\r\n "email": null, "score": 12.50 }';
+  putAs(mirror, "people", 1, text);
+  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: '"', quantity: 0.1 }] }));
+  const exported = await exportOf(mirror, { format: "jsonl" });
+  expect(exported.text("people.jsonl")).toBe(`${text.replaceAll(/[\r\n]/g, " ")}\n`);
+  expect(exported.text("order_lines.jsonl")).toBe(
+    '{"order_id":1,"position":0,"id":5,"title":"\\"","quantity":0.1}\n',
+  );
+});
+
+test("beside a writer that commits all the time, every file of a run is of the one state that it names", async () => {
+  const mirror = await openHasty();
+  put(mirror, "people", { ...ann, name: "0" });
+  putAs(mirror, "orders", 1, orderRecord(1, { number: "0" }));
+  let n = 0;
+  const writing = setInterval(() => {
+    n++;
+    mirror.apply(() => undefined);
+    put(mirror, "people", { ...ann, name: String(n) });
+    putAs(mirror, "orders", 1, orderRecord(1, { number: String(n) }));
+  }, 1);
+  try {
+    for (let i = 0; i < 3; i++) {
+      const { text, manifest } = await exportOf(mirror, { tables: ["people", "orders"] });
+      const [, person = ""] = text("people.csv").split("\r\n");
+      const [, order = ""] = text("orders.csv").split("\r\n");
+      const [name, number] = [Number(person.split(",")[1]), Number(order.split(",")[1])];
+      expect(manifest.seq).toBe(2 + name + number);
+      expect(name - number === 0 || name - number === 1).toBe(true);
+    }
+  } finally {
+    clearInterval(writing);
+  }
+  expect(n).toBeGreaterThan(5);
+});
