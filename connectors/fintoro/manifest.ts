@@ -1,6 +1,7 @@
 import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./events.ts";
+import { ripples } from "./ripples.ts";
 import { operations } from "./operations/index.ts";
 import { views } from "./report/index.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
@@ -56,9 +57,10 @@ export const manifest: Manifest = Object.freeze({
     { resource: "business_case_statuses", dependent: "business_cases", column: "status_id" },
     { resource: "clients", dependent: "business_cases", column: "client_id" },
     { resource: "suppliers", dependent: "business_cases", column: "supplier_id" },
+    { resource: "clients", dependent: "warehouse_outbound_receipts", column: "client_id" },
+    { resource: "suppliers", dependent: "warehouse_inbound_receipts", column: "supplier_id" },
   ],
-  // What is left to pay of an invoice follows its credit notes.
-  ripples: [{ resource: "credit_notes", column: "invoice_id", reaches: "invoices" }],
+  ripples,
   identity: {
     resource: "company",
     nameField: "name",

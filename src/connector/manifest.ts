@@ -35,12 +35,18 @@ export interface SubscriptionOperations {
   readonly delete: Operation;
 }
 
-/** What happens to a record of `resource` changes another one, too, and nobody is told of that. */
+/** What happens to a record of `resource` changes others, too, and nobody is told of that. */
 export interface Ripple {
   readonly resource: string;
-  /** Its column that holds the other's id. */
-  readonly column: string;
   readonly reaches: string;
+  /**
+   * `column`: that of the record holds the other's id. `pointing`: others that name the record, by kind and id.
+   * `counting`: others of this kind count such records, and change when one comes or goes.
+   */
+  readonly by:
+    | { readonly kind: "column"; readonly column: string }
+    | { readonly kind: "pointing"; readonly column: string; readonly is: string; readonly idColumn: string }
+    | { readonly kind: "counting"; readonly column: string; readonly is: string };
 }
 
 /** A remote system: its limits, its resources and what its events mean. Data, no behaviour. */

@@ -74,6 +74,8 @@ export interface Resource {
   /** Files of a record: `/invoices/{id}/pdf`. */
   readonly pdf?: string;
   readonly doc?: string;
+  /** Columns that its records are looked up by, besides those that lists name. */
+  readonly lookedUpBy?: readonly string[];
 }
 
 /** `/invoices/{id}` -> `/invoices/17` */

@@ -82,7 +82,12 @@ export function planTable(resource: Resource): TablePlan {
   return { ...planRow(resource.fields), table: resource.name, children, owned, indexes: indexesOf(resource) };
 }
 
-function indexesOf({ list }: Resource): string[][] {
+function indexesOf({ list, lookedUpBy }: Resource): string[][] {
+  const besides = lookedUpBy ? [[...lookedUpBy]] : [];
+  return [...besides, ...indexesOfList(list)];
+}
+
+function indexesOfList(list: Resource["list"]): string[][] {
   if (list.kind === "parents") return list.parents.map(({ field }) => [snakeCase(field)]);
   if (list.kind !== "owned") return [];
   const pairs = list.by.map(({ typeField, idField }) => `${snakeCase(typeField)} ${snakeCase(idField)}`);

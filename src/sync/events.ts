@@ -18,9 +18,13 @@ export function isOfEvent(manifest: Manifest, { reason }: Pick<Work, "reason">):
   return reason === secondLook || manifest.events.some(({ type }) => type === reason);
 }
 
-/** Does this read tell something that others hang on? A second look that found nothing does not. */
-export function isNews(manifest: Manifest, work: Work, outcome: Outcome): boolean {
-  return isOfEvent(manifest, work) && (work.reason !== secondLook || outcome !== "unchanged");
+/**
+ * Does this read tell something that others hang on? A second look that found nothing does not. A row that got
+ * another reason since is its event's all the same: that it settled one says so.
+ */
+export function isNews(manifest: Manifest, work: Work, outcome: Outcome, settled: number): boolean {
+  if (work.reason === secondLook) return settled > 0 || outcome !== "unchanged";
+  return settled > 0 || isOfEvent(manifest, work);
 }
 
 /** What an event leads to is in its lane, too. */
@@ -31,13 +35,15 @@ export function followUpLane(reading: Reading): Lane {
 /**
  * The record was read: events that came before the read was sent are settled with what it came to (I4), and
  * it is read once more a minute later. Inside the transaction that applies the read, after its row was done.
+ * Gives how many were settled.
  */
-export function settleEvents(session: Session, work: Work, reading: Reading, outcome: Outcome): void {
+export function settleEvents(session: Session, work: Work, reading: Reading, outcome: Outcome): number {
   const { requestId, receivedAtMs, sentSeq } = reading;
   const settlement = { outcome, requestId, at: isoTime(receivedAtMs) };
   const settled = session.inbox.settle(work.resource, work.target, sentSeq, settlement);
   if (settled.length > 0) session.news.push(() => tell(session, work, settlement, settled));
-  if (work.lane !== "webhook" || work.reason === secondLook || work.reason === canaryReason) return;
+  if (work.lane !== "webhook" || work.reason === secondLook || work.reason === canaryReason)
+    return settled.length;
   session.queue.lookAgain({
     kind: work.kind,
     resource: work.resource,
@@ -47,6 +53,7 @@ export function settleEvents(session: Session, work: Work, reading: Reading, out
     dueAtMs: receivedAtMs + secondLookAfterMs,
     dirtySeq: reading.receivedSeq,
   });
+  return settled.length;
 }
 
 const mostTold = 3;

@@ -5,7 +5,7 @@ import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../ex
 import type { Reading } from "../store/reading.ts";
 import { pageTarget, recordTarget, type Work } from "../work/item.ts";
 import { askCanary } from "./canaries.ts";
-import { isOfEvent, settleEvents } from "./events.ts";
+import { isNews, isOfEvent, settleEvents } from "./events.ts";
 import type { Consequence } from "./failure.ts";
 import { verdictOnGone } from "./gone.ts";
 import { retryDelayMs, smallerPages } from "./limits.ts";
@@ -80,8 +80,10 @@ function takeGone(session: Session, resource: Resource, work: Work, reading: Rea
   }
   if (!removeRecord(session, resource, id, reading)) return;
   queue.done(work, reading.sentSeq);
-  settleEvents(session, work, reading, wasLive ? "deleted" : "absent");
-  if (wasLive && isOfEvent(manifest, work)) askReached(session, resource, id, reading);
+  const outcome = wasLive ? "deleted" : "absent";
+  const settled = settleEvents(session, work, reading, outcome);
+  if (wasLive && isNews(manifest, work, outcome, settled))
+    askReached(session, resource, id, reading, outcome);
 }
 
 function askParent(session: Session, work: Work, error: unknown, reading: Reading): void {

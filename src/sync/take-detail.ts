@@ -33,8 +33,8 @@ export function takeDetail(
     if (fate === "stale") return;
     if (fate !== "quarantined") takeOwned(session, resource, id, slice, reading);
     session.queue.done(work, reading.sentSeq);
-    settleEvents(session, work, reading, fate);
-    if (isNews(session.manifest, work, fate)) askReached(session, resource, id, reading);
+    const settled = settleEvents(session, work, reading, fate);
+    if (isNews(session.manifest, work, fate, settled)) askReached(session, resource, id, reading, fate);
   });
 }
 

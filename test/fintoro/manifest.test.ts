@@ -324,9 +324,19 @@ describe("events", () => {
 
 describe("what hangs together", () => {
   it("cascades run along a column that points to what went", () => {
-    expect(manifest.cascades).toHaveLength(3);
+    expect(manifest.cascades).toHaveLength(5);
     for (const { resource, dependent, column } of manifest.cascades) {
       expect(new Map(columnsOf(named(dependent).fields)).get(column)?.references).toBe(resource);
+    }
+  });
+
+  it("ripples run along columns that are there, to records that have a route", () => {
+    expect(manifest.ripples).toHaveLength(15);
+    for (const { resource, reaches, by } of manifest.ripples ?? []) {
+      expect(named(reaches).detail).toMatch(/\{id\}$/);
+      if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(reaches);
+      else expect(columns(reaches).has(by.column)).toBe(true);
+      if (by.kind === "pointing") expect(named(reaches).lookedUpBy).toEqual([by.column, by.idColumn]);
     }
   });
 

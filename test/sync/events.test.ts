@@ -19,7 +19,7 @@ const manifest: Manifest = {
   })),
 };
 
-const person = (id: number) => ({ id, name: "A", email: null, score: null });
+const person = (id: number, name = "A") => ({ id, name, email: null, score: null });
 const receipt = { id: 5, documentType: "order", documentId: 7, amount: 1 };
 
 async function openEvents(): Promise<Session> {
@@ -36,6 +36,38 @@ function read(session: Session, resource: string, record: { readonly id: number 
   });
   detail(session, resource, record, work, reading(session.mirror, { cause: "webhook" }));
 }
+
+/** People whom notes and a counter hang on, in ways of their own. */
+const rippling: Manifest = {
+  ...manifest,
+  ripples: [
+    {
+      resource: "people",
+      reaches: "notes",
+      by: { kind: "pointing", column: "body", is: "b", idColumn: "person_id" },
+    },
+    {
+      resource: "people",
+      reaches: "counters",
+      by: { kind: "counting", column: "document_type", is: "order" },
+    },
+  ],
+};
+
+async function openRippling(): Promise<Session> {
+  const session = sessionOf(await openShop({ manifest: rippling }), { run: null, share: "events" });
+  put(session.mirror, "counters", { id: 1, documentType: "order", next: 1 });
+  put(session.mirror, "counters", { id: 2, documentType: "credit-note", next: 1 });
+  for (const [id, personId, body] of [
+    [1, 1, "b"],
+    [2, 2, "b"],
+    [3, 1, "c"],
+  ] as const)
+    put(session.mirror, "notes", { id, body, personId, attachments: [] });
+  return session;
+}
+
+const rippled = (session: Session) => waiting(session).filter((row) => row.includes("changed with another"));
 
 const lanes = ({ mirror }: Session) =>
   mirror.db.prepare("SELECT resource || ' ' || lane || ' ' || due_ms FROM _work ORDER BY id").pluck().all();
@@ -64,6 +96,48 @@ describe("after an event's read", () => {
     const changed = { ...receipt, amount: 2 };
     read(session, "receipts", changed, "second look");
     expect(waiting(session)).toEqual(["orders id:7 detail changed with another"]);
+  });
+
+  test("who names it is read again, and who counts its like when it is new", async () => {
+    const session = await openRippling();
+    read(session, "people", person(1), "people.updated");
+    const named = "notes id:1 detail changed with another";
+    expect(rippled(session)).toEqual(["counters id:1 detail changed with another", named]);
+    session.mirror.db.exec("DELETE FROM _work");
+    read(session, "people", person(1, "B"), "people.updated");
+    expect(rippled(session)).toEqual([named]);
+  });
+
+  test("an event's own read goes before all that changed with another", async () => {
+    const session = await openRippling();
+    read(session, "people", person(1), "people.updated");
+    const dirtySeq = session.mirror.sequence.next();
+    session.queue.add({
+      kind: "detail",
+      resource: "people",
+      target: "id:9",
+      lane: "webhook",
+      reason: "people.updated",
+      dirtySeq,
+    });
+    const names = ["people", "notes", "counters"];
+    expect(session.queue.lease(Date.now() + 60_000, names)).toMatchObject({ target: "id:9" });
+  });
+
+  test("a row that got another reason since is its event's all the same", async () => {
+    const session = await openRippling();
+    const { mirror } = session;
+    const dirtySeq = mirror.sequence.next();
+    mirror.db
+      .prepare(
+        "INSERT INTO _inbox (event_id, type, received_at, body, state, resource, target, dirty_seq) VALUES ('e', 'people.updated', '', '', 'waiting', 'people', 'id:1', ?)",
+      )
+      .run(dirtySeq);
+    read(session, "people", person(1), "changed with another");
+    expect(rippled(session)).toContain("notes id:1 detail changed with another");
+    session.mirror.db.exec("DELETE FROM _work");
+    read(session, "people", person(1, "B"), "changed with another");
+    expect(rippled(session)).toEqual([]);
   });
 
   test("what follows from it stays in its lane; from a run's read it does not", async () => {

@@ -81,7 +81,14 @@ export const contactActivityLog = record({
   updatedAt: stated(orNull(timestamp())),
 });
 
+/** A log shows its document as it is now: its columns that name it, kind and id. */
+export const relatedDocumentColumns = [
+  "metadata_related_document_document_type",
+  "metadata_related_document_document_id",
+] as const;
+
 export const contactActivityLogs = resource({
+  lookedUpBy: relatedDocumentColumns,
   name: "contact_activity_logs",
   singular: "contact_activity_log",
   title: "CRM events",
