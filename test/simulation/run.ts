@@ -1,14 +1,19 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
+import { simulateEvents } from "./events.ts";
 import { simulate, type Story } from "./simulate.ts";
 
-/** `--seeds N --minutes M --from S` tells many stories; `--seed S` tells one again. Exit 1 if one breaks. */
+/**
+ * `--seeds N --minutes M --from S` tells many stories; `--seed S` tells one again. Exit 1 if one breaks. With
+ * `--events` they are of `serve` and its webhooks, in processes of their own.
+ */
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "1000000" },
     minutes: { type: "string", default: "10" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
+    events: { type: "boolean", default: false },
   },
 });
 
@@ -30,7 +35,7 @@ process.exitCode = broken > 0 ? 1 : 0;
 
 async function tell(seed: number): Promise<Story> {
   try {
-    return await simulate(seed);
+    return await (values.events ? simulateEvents(seed) : simulate(seed));
   } catch (error) {
     const stack = error instanceof Error ? error.stack : undefined;
     return { seed, events: [], broken: [stack ?? messageOf(error)] };
@@ -43,5 +48,7 @@ function print({ seed, events, broken: what }: Story): void {
     ...events.map((event) => `  ${event}`),
     ...what.map((one) => `  BROKEN ${one}`),
   ];
-  process.stdout.write(`${lines.join("\n")}\n  again: npm run simulate -- --seed ${seed}\n`);
+  process.stdout.write(
+    `${lines.join("\n")}\n  again: npm run simulate -- ${values.events ? "--events " : ""}--seed ${seed}\n`,
+  );
 }

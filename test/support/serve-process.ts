@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The program as a process of its own, without a test around it. */
+export interface Process {
+  readonly child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  readonly ended: Promise<Exit>;
+}
+
+/** Ended by force after `mostMs`, whatever it does. */
+export function startProcess(folder: string, args: readonly string[], mostMs = 60_000): Process {
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: mostMs,
+    killSignal: "SIGKILL",
+  });
+  const written = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (written.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (written.stderr += text));
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal }));
+  return { child, stdout: () => written.stdout, stderr: () => written.stderr, ended };
+}
+
+/** `serve` on this port, once it says that it listens; a port that its last owner still holds is tried again. */
+export async function startServe(folder: string, port: number, mostMs = 60_000): Promise<Process> {
+  const daemon = startProcess(folder, ["serve", "--json", "--listen", `127.0.0.1:${port}`], mostMs);
+  let over = false;
+  void daemon.ended.then(() => (over = true));
+  for (const endMs = performance.now() + 20_000; !daemon.stdout().includes("\n"); await pause(5)) {
+    if (over || performance.now() > endMs) throw new Error(`serve does not listen: ${daemon.stderr()}`);
+  }
+  return daemon;
+}
+
+export async function endServe(daemon: Process, signal: NodeJS.Signals): Promise<Exit> {
+  daemon.child.kill(signal);
+  return daemon.ended;
+}
+
+/** Below those that the system gives away, so that it stays free while its owner is killed and started again. */
+export async function portToKeep(): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    if (await isFree(port)) return port;
+  }
+  throw new Error("there is no free port");
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
+
+export interface ConfigFacts {
+  readonly folder: string;
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly secret: string;
+}
+
+/** One company, `acme`, and no run by the clock. */
+export function writeEventsConfig({ folder, baseUrl, token, secret }: ConfigFacts, more = ""): void {
+  const company = `{ token: ${token}, webhook: { secrets: [${JSON.stringify(secret)}] } }`;
+  const lines = [`base_url: ${baseUrl}`, "data_dir: .", "companies:", `  acme: ${company}`, more];
+  writeFileSync(path.join(folder, "config.yaml"), lines.join("\n"));
+}
