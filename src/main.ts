@@ -14,8 +14,8 @@ import { createInvocation } from "./cli/run.ts";
 const fintoro: Connector = {
   manifest,
   startSandbox,
-  changeSomething: async (transport) =>
-    (await import("../connectors/fintoro/demo-changes.ts")).changeSomething(transport),
+  demoChanges: async (transport) =>
+    (await import("../connectors/fintoro/demo-changes.ts")).demoChanges(transport),
 };
 
 const invocation = createInvocation({
@@ -62,7 +62,11 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
     ...(webhook && { webhooks: [webhook] }),
     ...(webhookFaults === undefined ? {} : { deliveries: parseShares(webhookFaults) }),
   });
-  return { ...sandbox, requestCount: () => sandbox.requests().length };
+  return {
+    ...sandbox,
+    requestCount: () => sandbox.requests().length,
+    attempts: () => sandbox.control.webhooks.history(),
+  };
 }
 
 /** From package.json, which is one folder up in the source and two in the built package. */

@@ -1,38 +1,64 @@
 import type { Transport } from "../../src/connector/transport.ts";
-import { createClient } from "./client/client.ts";
+import { createClient, type FintoroClient } from "./client/client.ts";
 
-/** What a morning does to a company, done through the API; each sentence tells one change. */
-export async function changeSomething(transport: Transport): Promise<readonly string[]> {
-  const client = createClient(transport);
-  const clients = await client.clients.list();
-  const buyer = clients[0];
-  if (!buyer) return [];
-  const invoice = await client.invoices.create({
-    clientId: buyer.id,
-    items: [{ name: "Ranná konzultácia", quantity: 2, unitPrice: 80, vatRate: 23 }],
-  });
-  const told = [`invoice ${invoice.number} was written for ${buyer.name}`];
-  const { data: invoices } = await client.invoices.list({ perPage: 50 });
-  const others = invoices.filter((preview) => preview.id !== invoice.id);
-  const paid = others.find((preview) => preview.toBePaid > 0);
-  const gone = others.find((preview) => preview.id !== paid?.id);
-  if (paid) {
-    await client.documentPayments.create({ documentType: "invoice", documentId: paid.id });
-    told.push(`invoice ${paid.number} was paid`);
-  }
-  await client.clients.update(buyer.id, { ...inputOf(buyer), email: "novy@example.com" });
-  told.push(`${buyer.name} has a new e-mail address`);
-  if (gone) {
-    await client.invoices.delete(gone.id);
-    told.push(`invoice ${gone.number} was deleted`);
-  }
-  return told;
+/** One thing that happens to a company; the record it can be seen on afterwards. */
+interface Change {
+  make(): Promise<{ readonly told: string; readonly table: string; readonly id: number }>;
 }
 
-type Clients = Awaited<ReturnType<ReturnType<typeof createClient>["clients"]["list"]>>;
+/** What a morning does to a company, each through the API; looked up beforehand, so that making it is one write. */
+export async function demoChanges(transport: Transport): Promise<readonly Change[]> {
+  const client = createClient(transport);
+  const [buyer] = await client.clients.list();
+  if (!buyer) return [];
+  const { data: invoices } = await client.invoices.list({ perPage: 50 });
+  const unpaid = invoices.find((preview) => preview.toBePaid > 0);
+  const gone = invoices.find((preview) => preview.id !== unpaid?.id);
+  return [
+    { make: () => writeInvoice(client, buyer) },
+    ...(unpaid ? [{ make: () => pay(client, unpaid) }] : []),
+    { make: () => newAddress(client, buyer) },
+    ...(gone ? [{ make: () => remove(client, gone) }] : []),
+  ];
+}
+
+type Buyer = Awaited<ReturnType<FintoroClient["clients"]["list"]>>[number];
+
+interface Invoice {
+  readonly id: number;
+  readonly number: string;
+}
+
+async function writeInvoice({ invoices }: FintoroClient, buyer: Buyer) {
+  const items = [{ name: "Ranná konzultácia", quantity: 2, unitPrice: 80, vatRate: 23 }];
+  const { id, number } = await invoices.create({ clientId: buyer.id, items });
+  return { told: `invoice ${number} was written for ${buyer.name}`, table: "invoices", id };
+}
+
+async function pay({ documentPayments }: FintoroClient, { id, number }: Invoice) {
+  await documentPayments.create({ documentType: "invoice", documentId: id });
+  return { told: `invoice ${number} was paid`, table: "invoices", id };
+}
+
+async function newAddress({ clients }: FintoroClient, buyer: Buyer) {
+  const email = nextEmail(buyer.email ?? "");
+  await clients.update(buyer.id, { ...inputOf(buyer), email });
+  return { told: `${buyer.name} has a new e-mail address`, table: "clients", id: buyer.id };
+}
+
+async function remove({ invoices }: FintoroClient, { id, number }: Invoice) {
+  await invoices.delete(id);
+  return { told: `invoice ${number} was deleted`, table: "invoices", id };
+}
+
+/** Another one each time. */
+function nextEmail(email: string): string {
+  const count = Number(/^nove(\d+)@/.exec(email)?.[1] ?? 0);
+  return `nove${count + 1}@example.com`;
+}
 
 /** A PUT is the whole record: what is left out would be cleared. */
-function inputOf(client: Clients[number]) {
+function inputOf(client: Buyer) {
   const { name, type, subjectId, taxId, vatId, isVatPayer, street, city, zip, country } = client;
   return {
     name,

@@ -43,8 +43,13 @@ export interface CommandContext {
 export interface Connector {
   readonly manifest: Manifest;
   startSandbox(order: SandboxOrder): Promise<RunningSandbox>;
-  /** Does to the company what a morning does, for the demo; one sentence for each change. */
-  changeSomething(transport: Transport): Promise<readonly string[]>;
+  /** What a morning does to a company, ready to be done, for the demo. */
+  demoChanges(transport: Transport): Promise<readonly DemoChange[]>;
+}
+
+export interface DemoChange {
+  /** Does it at the service: what to tell of it, and the record to look for in the mirror. */
+  make(): Promise<{ readonly told: string; readonly table: string; readonly id: number }>;
 }
 
 /** What the `sandbox` command asks for; undefined leaves it to the sandbox. */
@@ -62,6 +67,8 @@ export interface SandboxOrder {
   readonly webhookUrl?: string | undefined;
   readonly secret?: string | undefined;
   readonly webhookFaults?: string | undefined;
+  /** Waits between attempts to deliver, as a multiple of the service's. */
+  readonly retryScale?: number | undefined;
 }
 
 export interface RunningSandbox {
@@ -76,6 +83,8 @@ export interface RunningSandbox {
   readonly webhookSecrets: readonly string[];
   /** Requests it has received so far. */
   requestCount(): number;
+  /** To deliver events of the first company, so far. */
+  attempts(): readonly { readonly eventId: string; readonly outcome: string }[];
   close(): Promise<void>;
 }
 

@@ -1,57 +1,89 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { MirrorError } from "../../base/errors.ts";
 import type { CompanyReport } from "../../sync/report.ts";
+import { failed, Troupe, type Player } from "./troupe.ts";
 
-/** Where the demo plays: a folder with a config, and this very program as a process of its own. */
+/** Where the demo plays: a folder with a config, and this very program as processes of its own. */
 export interface Stage {
   readonly folder: string;
   readonly database: string;
-  /** Runs `sync --json` to its end. */
+  /** Where `webhooks create` stores the secret. */
+  readonly secret: string;
+  readonly report: string;
+  /** Runs `sync` to its end. */
   sync(): Promise<CompanyReport>;
   /** Runs `sync` and kills it, without warning, as soon as `when` says so. Returns whether it was still alive. */
   syncAndKill(when: () => Promise<boolean>): Promise<boolean>;
+  /** Writes the config anew: `serve` listens on this port, and deliveries go there. */
+  receiveOn(port: number): void;
+  start(args: readonly string[]): Player;
+  run<T>(args: readonly string[]): Promise<T>;
+  /** Ends every process that still runs. */
+  close(): Promise<void>;
 }
 
-const company = "acme";
+export interface StageFacts {
+  readonly folder: string;
+  readonly baseUrl: string;
+  /** The mirror's own, which may only read. */
+  readonly readToken: string;
+  /** For `webhooks create` alone. */
+  readonly writeToken: string;
+}
+
+export const company = "acme";
+export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
 /** Empties and sets up the folder; one with other people's files in it is refused. */
-export function setUpStage(folder: string, baseUrl: string, token: string): Stage {
+export function setUpStage({ folder, baseUrl, readToken, writeToken }: StageFacts): Stage {
   claim(folder);
   writeFileSync(path.join(folder, marker), "made by `fintoro-mirror demo`; may be deleted\n");
   const config = path.join(folder, "config.yaml");
-  const lines = [
-    `base_url: ${baseUrl}`,
-    "data_dir: .",
-    "companies:",
-    `  ${company}: { token: "\${env:DEMO_TOKEN}" }`,
-  ];
+  const start = [`base_url: ${baseUrl}`, "data_dir: .", "companies:", `  ${company}:`];
+  const lines = [...start, `    token: "\${env:DEMO_TOKEN}"`];
   writeFileSync(config, `${lines.join("\n")}\n`);
-  const start = () => startSync(config, token);
+  const troupe = new Troupe(config, { DEMO_TOKEN: readToken, [writeTokenVariable]: writeToken });
   return {
     folder,
     database: path.join(folder, `${company}.db`),
-    sync: async () => {
-      const { child, output } = start();
-      await new Promise((resolve) => child.once("close", resolve));
-      const reports = JSON.parse(output.stdout || "{}") as { companies?: Record<string, CompanyReport> };
-      const report = reports.companies?.[company];
-      if (!report) throw new MirrorError("protocol", `the sync of the demo failed: ${output.stderr.trim()}`);
-      return report;
-    },
-    syncAndKill: async (when) => {
-      const { child } = start();
-      const ended = new Promise((resolve) => child.once("close", resolve));
-      while (child.exitCode === null && !(await when()));
-      const alive = child.exitCode === null;
-      child.kill("SIGKILL");
-      await ended;
-      return alive;
-    },
+    secret: path.join(folder, `${company}.webhook-secret`),
+    report: path.join(folder, `${company}.report.db`),
+    sync: () => syncedBy(troupe),
+    syncAndKill: (when) => syncKilled(troupe, when),
+    receiveOn: (port) => writeFileSync(config, `${[...lines, ...webhookLines(port)].join("\n")}\n`),
+    start: (args) => troupe.start(args),
+    run: (args) => troupe.run(args),
+    close: () => troupe.end(),
   };
+}
+
+function webhookLines(port: number): string[] {
+  return [
+    "    webhook:",
+    `      secrets: ["\${file:./${company}.webhook-secret}"]`,
+    `      public_url: http://127.0.0.1:${port}/webhooks/${company}`,
+    `serve: { listen: "127.0.0.1:${port}" }`,
+  ];
+}
+
+async function syncedBy(troupe: Troupe): Promise<CompanyReport> {
+  const player = troupe.start(["sync"]);
+  await player.ended;
+  const reports = JSON.parse(player.stdout() || "{}") as { companies?: Record<string, CompanyReport> };
+  const report = reports.companies?.[company];
+  if (!report) throw failed(["sync"], player);
+  return report;
+}
+
+async function syncKilled(troupe: Troupe, when: () => Promise<boolean>): Promise<boolean> {
+  const player = troupe.start(["sync"]);
+  while (!player.isOver() && !(await when()));
+  const alive = !player.isOver();
+  player.child.kill("SIGKILL");
+  await player.ended;
+  return alive;
 }
 
 function claim(folder: string): void {
@@ -63,22 +95,4 @@ function claim(folder: string): void {
     });
   }
   for (const file of files) rmSync(path.join(folder, file), { recursive: true, force: true });
-}
-
-function startSync(config: string, token: string) {
-  const args = [entry(), "sync", "--json", "--config", config, "--log-format", "json", "-q"];
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, DEMO_TOKEN: token },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const output = { stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
-  return { child, output };
-}
-
-/** The source runs as `.ts`, the built package as `.js`. */
-function entry(): string {
-  const ending = path.extname(fileURLToPath(import.meta.url));
-  return fileURLToPath(new URL(`../../main${ending}`, import.meta.url));
 }

@@ -1,0 +1,2 @@
+/** A line of the story. */
+export type Tell = (line: string) => Promise<void>;
