@@ -36,7 +36,7 @@ export interface PublishParts {
   /** Of this program. */
   readonly version: string;
   readonly signal: AbortSignal;
-  /** Also when nothing changed. */
+  /** From the mirror alone, also when nothing changed. */
   readonly force?: boolean;
   /** Otherwise the faster one is taken. */
   readonly way?: PublishWay;
@@ -71,7 +71,8 @@ export async function publishReport(parts: PublishParts): Promise<Published> {
     const { origin, changes } = glance(parts, asked, last);
     if (last && !parts.force && sameOrigin(last, origin)) return told(parts, "unchanged", null, last);
     const isUpdatable = last !== null && changes !== null && last.layout === origin.layout;
-    const way = isUpdatable ? (parts.way ?? fasterWay(last.rows, changes)) : "anew";
+    const fast = isUpdatable && !parts.force ? fasterWay(last.rows, changes) : "anew";
+    const way = isUpdatable ? (parts.way ?? fast) : "anew";
     return await write(parts, paths, asked, way === "changes" ? last : null);
   } catch (error) {
     removeNext(paths);

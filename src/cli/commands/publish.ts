@@ -12,7 +12,7 @@ export const publishCommand = command({
   summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
   options: {
     datasette: flag("--datasette", "also write what Datasette shows about it: descriptions, units, facets"),
-    force: flag("--force", "write it anew even when nothing changed"),
+    force: flag("--force", "write all of it anew, also when nothing changed"),
   },
   run: async (context, { options }) => {
     const { config } = context.config("when_used");
