@@ -1,6 +1,7 @@
 import { benchEvents } from "./events.ts";
 import { benchJson } from "./json.ts";
 import { benchMemory } from "./memory.ts";
+import { benchPublish } from "./publish.ts";
 import { benchBudget, benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
 import { benchReceiver } from "./receiver.ts";
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   requests: benchRequests,
   budget: benchBudget,
   memory: benchMemory,
+  publish: benchPublish,
 };
 
 const asked = process.argv.slice(2);

@@ -1,0 +1,253 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../../src/base/clock.ts";
+import { formatSize } from "../../src/base/units.ts";
+import { resource } from "../../src/connector/define.ts";
+import type { Manifest } from "../../src/connector/manifest.ts";
+import type { Resource } from "../../src/connector/resource.ts";
+import * as schema from "../../src/connector/schema.ts";
+import { publishReport, type PublishWay } from "../../src/report/publish.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
+import type { BenchResult } from "./result.ts";
+
+const { boolean, date, decimal, idOf, integer, oneOf, orNull, record, text } = schema;
+const rounds = 3;
+const changedShare = 0.001;
+
+const client = record({ id: integer(), name: text() });
+
+/** 40 columns, of the kinds an invoice has. */
+const invoice = record({
+  id: integer(),
+  uuid: text(),
+  number: text(),
+  clientId: idOf("clients"),
+  currencyId: idOf("currencies"),
+  issueDate: date(),
+  dueDate: date(),
+  deliveryDate: date(),
+  status: oneOf(["paid", "unpaid", "overdue"]),
+  hasVat: boolean(),
+  note: orNull(text()),
+  ...fields("amount", 13, decimal),
+  ...fields("count", 6, integer),
+  ...fields("text", 10, () => orNull(text())),
+});
+
+function fields<T>(name: string, count: number, make: () => T): Record<string, T> {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, make()]));
+}
+
+function listed(name: string, singular: string, type: Resource["record"], detail: boolean): Resource {
+  const list = { kind: "paged", path: `/${name}`, perPage: 500, params: {} } as const;
+  const route = detail ? { detail: `/${name}/{id}` } : {};
+  return resource({ name, singular, title: name, origin: "published", record: type, list, ...route });
+}
+
+const manifest: Manifest = {
+  name: "bench",
+  title: "Bench",
+  baseUrl: "http://127.0.0.1",
+  limits: { requests: 120, windowMs: 60_000 },
+  languages: [],
+  resources: [
+    listed("currencies", "currency", client, false),
+    listed("clients", "client", client, true),
+    listed("invoices", "invoice", invoice, true),
+  ],
+  events: [],
+  cascades: [],
+  operations: [],
+  identity: { resource: "clients", nameField: "name", businessIdColumn: "", businessIdIn: [] },
+};
+
+/** A mirror as a sync leaves it (`whole`), or its typed tables alone; made by SQL, not by the door. */
+async function buildMirror(file: string, rows: number, whole: boolean): Promise<void> {
+  const mirror = await openMirror(file, manifest);
+  const { db } = mirror;
+  db.pragma("synchronous = OFF");
+  for (const [name, count] of [
+    ["clients", 20_000],
+    ["currencies", 3],
+  ] as const)
+    db.exec(
+      `${numbers(count)} INSERT INTO ${name} (id, name, _synced_at) SELECT i, 'Názov ' || i, '' FROM n`,
+    );
+  const cells = new Map<string, string>([
+    ...([
+      ["id", "i"],
+      ["uuid", "lower(hex(randomblob(16)))"],
+      ["number", "'FA' || i"],
+    ] as const),
+    ...([
+      ["client_id", "1 + abs(random()) % 20000"],
+      ["currency_id", "1 + i % 3"],
+    ] as const),
+    ...([
+      ["issue_date", day("i % 2000")],
+      ["due_date", day("i % 2000 + 14")],
+      ["delivery_date", day("i % 2000")],
+    ] as const),
+    ...([
+      ["status", "CASE WHEN i % 10 = 0 THEN 'overdue' ELSE 'paid' END"],
+      ["has_vat", "1"],
+    ] as const),
+    ["note", "CASE WHEN i % 4 = 0 THEN 'Ďakujeme za objednávku a tešíme sa na ďalšiu' END"],
+    ...many("amount", 13, (i) => `(i * ${i + 7} % 10000000) / 100.0`),
+    ...many("count", 6, (i) => `i * ${i + 3} % 1000000`),
+    ...many("text", 10, (i) => (i % 4 === 3 ? "NULL" : `'Položka ' || (i * ${i + 11} % 100000)`)),
+    ["_synced_at", "'2026-11-22T00:00:00.000Z'"],
+  ]);
+  const insert = `INSERT INTO invoices (${[...cells.keys()].join(", ")}) SELECT ${[...cells.values()].join(", ")} FROM n`;
+  db.exec(`${numbers(rows)} ${insert}`);
+  if (whole) db.exec(wholeSql);
+  db.exec("INSERT INTO _reads (id, at, cause) VALUES (1, '2026-11-22T00:00:00.000Z', 'sweep')");
+  db.exec("INSERT INTO _change_log (resource, record_id, op, read) VALUES ('invoices', 1, 'insert', 1)");
+  db.pragma("wal_checkpoint(TRUNCATE)");
+  mirror.close();
+}
+
+function numbers(count: number): string {
+  return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
+}
+
+function many(name: string, count: number, sql: (i: number) => string): [string, string][] {
+  return Array.from({ length: count }, (_, i) => [`${name}${i}`, sql(i)]);
+}
+
+function day(days: string): string {
+  return `date('2020-01-01', '+' || (${days}) || ' days')`;
+}
+
+/** JSON of the size that such a record has, its fence and its change. */
+const wholeSql = `
+  INSERT INTO _raw_invoices SELECT id, json_object('id', id, 'uuid', uuid, 'number', number, 'clientId', client_id,
+    'issueDate', issue_date, 'dueDate', due_date, 'status', status, 'note', note, 'rest', hex(zeroblob(400))) FROM invoices;
+  INSERT INTO _fence_invoices SELECT id, randomblob(20), randomblob(20), 'detail', id, 1763769600000, id, 0 FROM invoices;
+  INSERT INTO _change_log (seq, resource, record_id, op, read) SELECT id + 1, 'invoices', id, 'insert', 1 FROM invoices`;
+
+function changeSome(file: string, rows: number): void {
+  const db = openDatabase(file);
+  const which = `id % ${Math.round(1 / changedShare)} = 0 AND id <= ${rows}`;
+  db.exec(`UPDATE invoices SET note = coalesce(note, '') || '!' WHERE ${which}`);
+  db.exec(
+    `INSERT INTO _change_log (resource, record_id, op, read) SELECT 'invoices', id, 'update', 1 FROM invoices WHERE ${which}`,
+  );
+  db.close();
+}
+
+interface Measured {
+  readonly wallMs: number;
+  readonly peakBytes: number;
+  readonly bytes: number;
+}
+
+/** Each in a process of its own, which tells its time (without its start) and its peak. */
+async function measure(what: "vacuum" | PublishWay, mirror: string): Promise<Measured> {
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), what, mirror], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await once(child, "close");
+  return JSON.parse(said) as Measured;
+}
+
+async function perform(what: string, mirror: string): Promise<Measured> {
+  const start = performance.now();
+  const file = what === "vacuum" ? vacuum(mirror) : await publishTo(mirror, what as PublishWay);
+  const wallMs = performance.now() - start;
+  return { wallMs, peakBytes: process.resourceUsage().maxRSS * 1024, bytes: statSync(file).size };
+}
+
+/** On the disk when it is done, as the report is. */
+function vacuum(mirror: string): string {
+  const copy = `${mirror}.copy`;
+  const db = openDatabase(mirror, { readonly: true });
+  db.prepare("VACUUM INTO ?").run(copy);
+  db.close();
+  const file = openSync(copy, "r");
+  fsyncSync(file);
+  closeSync(file);
+  return copy;
+}
+
+async function publishTo(mirror: string, way: PublishWay): Promise<string> {
+  const { signal } = new AbortController();
+  const parts = { manifest, clock: systemClock, company: "bench", version: "0", timezone: "UTC", signal };
+  const published = await publishReport({ ...parts, mirror, report: `${mirror}.report`, way, force: true });
+  if (published.way !== way) throw new Error(`it was published ${published.way}, not ${way}`);
+  return published.file;
+}
+
+/** `npm run bench -- publish`, or this file itself with a number of rows. */
+export async function benchPublish(rows = 1_000_000): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  for (const whole of [true, false]) {
+    const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-bench-"));
+    try {
+      results.push(...(await compare(join(folder, "bench.db"), rows, whole)));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  return results;
+}
+
+async function compare(mirror: string, rows: number, whole: boolean): Promise<BenchResult[]> {
+  await buildMirror(mirror, rows, whole);
+  const of = whole ? "a mirror as sync leaves it" : "typed tables alone";
+  const ratios = { anew: [] as number[], changes: [] as number[] };
+  let peakBytes = 0;
+  let detail = "";
+  for (let round = 0; round < rounds; round++) {
+    rmSync(`${mirror}.copy`, { force: true });
+    rmSync(`${mirror}.report`, { force: true });
+    const vacuumed = await measure("vacuum", mirror);
+    const anew = await measure("anew", mirror);
+    changeSome(mirror, rows);
+    const changes = await measure("changes", mirror);
+    ratios.anew.push(vacuumed.wallMs / anew.wallMs);
+    ratios.changes.push(vacuumed.wallMs / changes.wallMs);
+    peakBytes = Math.max(peakBytes, anew.peakBytes, changes.peakBytes);
+    const [v, a, c] = [vacuumed, anew, changes].map(({ wallMs }) => `${(wallMs / 1000).toFixed(1)} s`);
+    detail = `${rows} rows, ${of} of ${formatSize(statSync(mirror).size)}: VACUUM INTO ${v}, anew ${a}, changes ${c}`;
+  }
+  return [
+    {
+      name: `publish anew against VACUUM INTO, ${of}`,
+      ratio: median(ratios.anew),
+      aim: "at least 0.33",
+      detail,
+    },
+    {
+      name: `publish of 0.1 % changed against VACUUM INTO, ${of}`,
+      ratio: median(ratios.changes),
+      aim: "at least 0.33",
+      detail,
+    },
+    {
+      name: `publish, peak memory against 300 MB, ${of}`,
+      ratio: peakBytes / 300e6,
+      aim: "below 1",
+      detail: formatSize(peakBytes),
+    },
+  ];
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+if (import.meta.main) {
+  const [what = "1000000", mirror] = process.argv.slice(2);
+  if (mirror !== undefined) console.log(JSON.stringify(await perform(what, mirror)));
+  else
+    for (const { ratio, name, aim, detail } of await benchPublish(Number(what)))
+      console.log(`${ratio.toFixed(3)}  ${name} (${aim}; ${detail})`);
+}
