@@ -25,6 +25,7 @@ export interface FollowParts {
 }
 
 const lookEveryMs = 250;
+const silentForMs = 3_000;
 /** The daemon ends a run whose time is over by itself, when what is in flight is done. */
 const overMs = 30_000;
 
@@ -50,9 +51,11 @@ async function follow(parts: FollowParts, orders: Orders, id: number): Promise<C
   const { clock, signal, asked, log, company } = parts;
   let latest: Order | null = null;
   parts.show(() => (latest?.state === "running" ? (latest.report as ProgressView | null) : null));
+  const patient = sayOnce(parts);
   let overSinceMs: number | null = null;
   for (;;) {
     latest = orders.get(id);
+    patient(latest?.state === "waiting");
     if (latest?.state === "done" || latest?.state === "failed") return latest.report as CompanyReport;
     if (signal.aborted) {
       log.info(`${company}: no longer followed; the daemon goes on with the run`);
@@ -69,6 +72,17 @@ async function follow(parts: FollowParts, orders: Orders, id: number): Promise<C
     }
     await clock.sleep(lookEveryMs, signal);
   }
+}
+
+/** Tells once that the daemon does something else first. */
+function sayOnce({ clock, log, company }: FollowParts): (waits: boolean) => void {
+  const sayAtMs = clock.monotonicMs() + silentForMs;
+  let said = false;
+  return (waits) => {
+    if (said || !waits || clock.monotonicMs() < sayAtMs) return;
+    said = true;
+    log.info(`${company}: the daemon is busy with another run; this one comes next`);
+  };
 }
 
 /** Null: neither was it interrupted, nor is its time over. */

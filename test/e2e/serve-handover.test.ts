@@ -49,13 +49,18 @@ describe("sync beside the daemon", () => {
     await daemon.end("SIGTERM");
   });
 
-  test("Ctrl-C ends the following only: the daemon goes on", async () => {
+  test("one that waits behind another gives up when its time is over; Ctrl-C ends the following only", async () => {
     const company = await aCompany({ records: 5 });
     const daemon = await restingDaemon(company);
     const release = holdBack(company);
     const child = startIn(company, ["sync", "--json"]);
     const following = endOf(child);
     await eventually(() => openOrders(company) === 1, "an order");
+    const impatient = await endOf(startIn(company, ["sync", "--max-duration", "4s", "--json"]));
+    expect(impatient.code).toBe(5);
+    expect(outcomeIn(impatient)).toBe("stopped");
+    expect(impatient.stderr).toContain("busy with another run");
+    expect(openOrders(company)).toBe(1);
     child.kill("SIGINT");
     const { code, stderr } = await following;
     expect(code).toBe(130);
