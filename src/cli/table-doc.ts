@@ -2,10 +2,20 @@ import type { Field } from "../connector/field.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { planTable, sqlType, type Column } from "../store/columns.ts";
+import {
+  about,
+  deletedRecords,
+  reportTypes,
+  viewTable,
+  type SnapshotColumn,
+  type SnapshotTable,
+} from "../store/snapshot-tables.ts";
 
-/** One table of the mirror, as `schema --tables` tells it: made from the same plan as the table itself. */
+/** One table, as `schema --tables` tells it: made from the same plan as the table itself. */
 export interface TableDoc {
   readonly table: string;
+  /** Where it stands: in the mirror, in the published report, or in both under the same name. */
+  readonly place: "mirror" | "report" | "both";
   readonly title: string;
   readonly doc: string | null;
   readonly columns: readonly ColumnDoc[];
@@ -13,7 +23,10 @@ export interface TableDoc {
 
 interface ColumnDoc {
   readonly name: string;
+  /** In the mirror; of what only reports have, in the report. */
   readonly type: string;
+  /** As the report declares it; null: the report does not have it. */
+  readonly report_type: string | null;
   readonly nullable: boolean;
   readonly references: string | null;
   readonly doc: string | null;
@@ -22,7 +35,9 @@ interface ColumnDoc {
 }
 
 export function tableDocs(manifest: Manifest): TableDoc[] {
-  return [...manifest.resources.flatMap(docsOfResource), ...ownTables];
+  const views = (manifest.views ?? []).map(viewTable);
+  const inReport = [...views, deletedRecords, about].map(reportDoc);
+  return [...manifest.resources.flatMap(docsOfResource), ...inReport, ...ownTables];
 }
 
 function docsOfResource(resource: Resource): TableDoc[] {
@@ -30,19 +45,21 @@ function docsOfResource(resource: Resource): TableDoc[] {
   const data = plan.columns.filter((column) => column.name !== "id").map(columnDoc);
   const main = {
     table: resource.name,
+    place: "both" as const,
     title: resource.title,
     doc: resource.doc ?? null,
     columns: [recordKey, ...data, ...ownColumns],
   };
   const children = plan.children.map((child) => ({
     table: child.table,
+    place: "both" as const,
     title: `${resource.title}: ${child.field}`,
     doc:
       fieldDoc(resource.fields[child.field]) ??
       `One row for each of a record's ${child.field}, replaced as a set.`,
     columns: [
-      own(child.parentKey, "INTEGER", `The record it belongs to.`, resource.name),
-      own("position", "INTEGER", "Its place in the record, from 0."),
+      keyDoc(child.parentKey, `The record it belongs to.`, resource.name),
+      keyDoc("position", "Its place in the record, from 0."),
       ...child.columns.map(columnDoc),
     ],
   }));
@@ -57,11 +74,24 @@ function columnDoc(column: Column): ColumnDoc {
   return {
     name: column.name,
     type: sqlType(column),
+    report_type: column.scalar === "any" ? "TEXT" : reportTypes[column.scalar],
     nullable: column.nullable,
     references: column.references ?? null,
     doc: column.doc ?? column.field?.doc ?? null,
     values: column.field?.values ?? null,
   };
+}
+
+function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {
+  return { table: name, place: "report", title, doc, columns: columns.map(reportColumnDoc) };
+}
+
+function reportColumnDoc({ name, type, nullable, references, doc, values }: SnapshotColumn): ColumnDoc {
+  return { name, type, report_type: type, nullable, references, doc, values };
+}
+
+function keyDoc(name: string, doc: string, references: string | null = null): ColumnDoc {
+  return { ...own(name, "INTEGER", doc, references), report_type: "INTEGER" };
 }
 
 function own(
@@ -71,10 +101,10 @@ function own(
   references: string | null = null,
   nullable = false,
 ): ColumnDoc {
-  return { name, type, nullable, references, doc, values: null };
+  return { name, type, report_type: null, nullable, references, doc, values: null };
 }
 
-const recordKey = own("id", "INTEGER", "The record's id in the service.");
+const recordKey = keyDoc("id", "The record's id in the service.");
 const ownColumns = [
   own("_deleted_at", "TEXT", "When the service was found to have it no longer; the row stays.", null, true),
   own("_synced_at", "TEXT", "When this row was last written."),
@@ -84,6 +114,7 @@ const ownColumns = [
 const ownTables: readonly TableDoc[] = [
   {
     table: "_raw",
+    place: "mirror",
     title: "Records as received",
     doc: "The JSON of every record exactly as the service wrote it, number literals included.",
     columns: [
@@ -94,6 +125,7 @@ const ownTables: readonly TableDoc[] = [
   },
   {
     table: "_changes",
+    place: "mirror",
     title: "Change log",
     doc: "Every change of the mirror in the order of its commits. Applied from the first, it gives the live rows.",
     columns: [
@@ -113,24 +145,47 @@ const ownTables: readonly TableDoc[] = [
   },
 ];
 
+const preface = `The mirror's tables keep deleted records, with \`_deleted_at\`. The published report has live rows only, without
+columns that start with \`_\`, with the types of the second column; what was deleted stands in \`deleted_records\`.
+
+A reference to a record that is not there (a client deleted since, a table that is not mirrored) stays as the service
+wrote it. The report declares a foreign key where it holds for every row of that report; columns left without a key are
+named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never fails. Payments point to their document by
+\`document_type\` and \`document_id\` together, which no foreign key can say.
+
+Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole is an integer, so divide by \`1.0 * x\`.`;
+
 /** The same as Markdown. */
 export function renderTableDocs(docs: readonly TableDoc[]): string {
-  return docs.map(renderTable).join("\n\n");
+  return [preface, ...docs.map(renderTable)].join("\n\n");
 }
 
-function renderTable({ table, title, doc, columns }: TableDoc): string {
-  const head = ["| column | type | null | meaning |", "|---|---|---|---|"];
+const places = { mirror: "In the mirror only", report: "In the report only", both: null } as const;
+
+function renderTable({ table, place, title, doc, columns }: TableDoc): string {
+  const head = ["| column | type | in the report | null | meaning |", "|---|---|---|---|---|"];
   return [
     `## ${table}`,
     "",
-    title + (doc === null ? "" : `. ${doc}`),
+    [title, places[place], doc]
+      .filter((part) => part !== null)
+      .map(sentence)
+      .join(" "),
     "",
     ...head,
     ...columns.map(renderColumn),
   ].join("\n");
 }
 
-function renderColumn({ name, type, nullable, references, doc, values }: ColumnDoc): string {
+function renderColumn({
+  name,
+  type,
+  report_type: inReport,
+  nullable,
+  references,
+  doc,
+  values,
+}: ColumnDoc): string {
   const meaning = [
     doc,
     references === null ? null : `Id in ${references}.`,
@@ -141,7 +196,7 @@ function renderColumn({ name, type, nullable, references, doc, values }: ColumnD
     .map(sentence)
     .join(" ")
     .replaceAll("|", String.raw`\|`);
-  return `| ${name} | ${type} | ${nullable ? "yes" : ""} | ${text} |`;
+  return `| ${name} | ${type} | ${inReport ?? ""} | ${nullable ? "yes" : ""} | ${text} |`;
 }
 
 function sentence(text: string): string {

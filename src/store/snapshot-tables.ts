@@ -39,7 +39,7 @@ export interface SnapshotTable {
 /** The default of amounts; exports widen it where a value needs more. */
 const decimalType = "DECIMAL(18,6)";
 
-const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportType>> = {
+export const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportType>> = {
   integer: "INTEGER",
   boolean: "BOOLEAN",
   decimal: decimalType,
@@ -134,7 +134,7 @@ function typeByContent(db: Db, schema: string, table: string, column: string): R
   return "TEXT";
 }
 
-function viewTable(view: ReportView): SnapshotTable {
+export function viewTable(view: ReportView): SnapshotTable {
   const columns = view.columns.map((column) => ({
     ...column,
     scalar: null,

@@ -4,6 +4,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { renderTableDocs, tableDocs, type TableDoc } from "../../src/cli/table-doc.ts";
 import { openMirror } from "../../src/store/mirror.ts";
 import { temporaryFolder } from "../support/cli.ts";
+import { publish, reading } from "../support/published.ts";
 
 const docs = tableDocs(manifest);
 const named = (table: string): TableDoc => {
@@ -18,7 +19,8 @@ describe("schema --tables", () => {
     try {
       const columnsOf = (table: string) =>
         mirror.db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[];
-      for (const { table, columns } of docs) {
+      for (const { table, columns, place } of docs) {
+        if (place === "report") continue;
         expect([table, ...columns.map(({ name }) => name).toSorted()]).toEqual([
           table,
           ...columnsOf(table).toSorted(),
@@ -30,14 +32,30 @@ describe("schema --tables", () => {
         )
         .pluck()
         .all() as string[];
-      expect(
-        docs
-          .map(({ table }) => table)
-          .filter((table) => !table.startsWith("_"))
-          .toSorted(),
-      ).toEqual(typed.toSorted());
+      const told = docs.filter(({ place }) => place === "both").map(({ table }) => table);
+      expect(told.toSorted()).toEqual(typed.toSorted());
     } finally {
       mirror.db.close();
+    }
+  });
+
+  test("tells exactly the tables, views and columns that a report has, with the types it declares", async () => {
+    const mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), manifest);
+    const { file } = await publish(mirror);
+    mirror.close();
+    const report = reading(file);
+    const names = report
+      .prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'")
+      .pluck()
+      .all() as string[];
+    const inReport = docs.filter(({ place }) => place !== "mirror");
+    expect(inReport.map(({ table }) => table).toSorted()).toEqual(names.toSorted());
+    for (const { table, columns } of inReport) {
+      const types = report.prepare("SELECT name, type FROM pragma_table_info(?)").raw().all(table);
+      const told = columns.flatMap(({ name, report_type: type }) => (type === null ? [] : [[name, type]]));
+      const isView = table.startsWith("v_");
+      const compared = (rows: unknown[]) => (isView ? rows.map((row) => (row as string[])[0]) : rows);
+      expect([table, ...compared(told)]).toEqual([table, ...compared(types)]);
     }
   });
 
@@ -60,7 +78,7 @@ describe("schema --tables", () => {
     expect(lines.filter((line) => line.startsWith("## "))).toHaveLength(docs.length);
     const rows = lines.filter((line) => line.startsWith("| ") && !line.startsWith("| column"));
     expect(rows).toHaveLength(docs.flatMap(({ columns }) => columns).length);
-    for (const row of rows) expect(row.replaceAll(String.raw`\|`, "").split("|")).toHaveLength(6);
-    expect(lines).toContain("| op | TEXT |  | What happened. Known values: insert, update, delete. |");
+    for (const row of rows) expect(row.replaceAll(String.raw`\|`, "").split("|")).toHaveLength(7);
+    expect(lines).toContain("| op | TEXT |  |  | What happened. Known values: insert, update, delete. |");
   });
 });

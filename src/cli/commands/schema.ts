@@ -6,7 +6,7 @@ import { renderTableDocs, tableDocs } from "../table-doc.ts";
 export const schemaCommand = command({
   name: "schema",
   summary: "print the config's JSON Schema, or describe every table and column",
-  options: { tables: flag("--tables", "describe the tables of the mirror") },
+  options: { tables: flag("--tables", "describe the tables of the mirror and of the report") },
   async run({ connectors, output, globals }, { options }) {
     const { manifest } = connectors[0];
     if (!options.tables)
