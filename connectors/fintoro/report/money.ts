@@ -50,10 +50,11 @@ export function ageOf(days: string): string {
 /**
  * A document's amount spread over its parts in proportion to what each adds to `all`, in whole cents: each
  * part gets what is reached with it less what was reached before it, so that together they are the amount.
- * Where the parts come to nothing, they stand as they are and the last one takes the difference.
+ * Where that is what the parts are anyway, nothing is counted. Where the parts come to nothing, they stand as they are and the last one takes the difference.
  */
 export function share(amount: string, reached: string, part: string, all: string, isLast: string): string {
   const upTo = (sum: string) => `round(${amount} * (${sum}) / ${all})`;
-  return `CASE WHEN coalesce(${all}, 0) = 0 THEN coalesce(${part}, 0) + CASE WHEN ${isLast} THEN ${amount} ELSE 0 END
+  return `CASE WHEN ${all} = ${amount} THEN ${part}
+      WHEN coalesce(${all}, 0) = 0 THEN coalesce(${part}, 0) + CASE WHEN ${isLast} THEN ${amount} ELSE 0 END
       ELSE ${upTo(reached)} - ${upTo(`${reached} - ${part}`)} END`;
 }

@@ -68,7 +68,6 @@ export const salesLines: ReportView = {
     ...amounts("revenue_with_vat", "With VAT, after the document's discount, too"),
   ],
   facets: ["document_type", "currency", "vat_rate"],
-  sort: { column: "issue_date", descending: true },
   sql: `${arm({ type: "invoice", table: "invoices", items: "invoice_items", key: "invoice_id" })}
 UNION ALL
 ${arm({ type: "credit_note", table: "credit_notes", items: "credit_note_items", key: "credit_note_id" })}`,
