@@ -20,10 +20,16 @@ export abstract class Column {
   rows = 0;
   /** Of them not NULL. */
   count = 0;
+  readonly #nullable: boolean;
+
+  constructor(nullable: boolean) {
+    this.#nullable = nullable;
+  }
 
   /** Takes the cell that begins at `from`; returns where the next one begins, or -1: the type cannot hold it. */
   add(cells: Uint8Array, from: number): number {
     if (cells[from] === nullCell) {
+      if (!this.#nullable) return -1;
       this.present[this.rows++] = 0;
       return from + 2;
     }

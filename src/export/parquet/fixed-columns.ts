@@ -30,8 +30,8 @@ export class Int64Column extends Column {
   readonly #slow: (cells: Uint8Array, from: number, end: number) => bigint | null;
   #hasBig = false;
 
-  constructor(type: ReportType) {
-    super();
+  constructor(nullable: boolean, type: ReportType) {
+    super(nullable);
     const decimal = decimalOf(type);
     this.#scale = decimal?.scale ?? 0;
     this.#slow = (cells, from, end) => {
@@ -108,11 +108,13 @@ export class Int64Column extends Column {
   }
 }
 
+/** The days of most dates there are, by the date as a number (20261122), once they are known; 0 for not yet. */
+const firstKnown = 19_900_101;
+const knownDays = new Int32Array(600_000);
+
 /** Days since 1970. */
 export class DateColumn extends Column {
   readonly #days = new Int32Array(mostRows);
-  /** By year, month and day in one small whole number: a table has few dates. */
-  readonly #known = new Map<number, number | null>();
 
   protected put(cells: Uint8Array, from: number): number {
     const end = from + 10;
@@ -121,9 +123,14 @@ export class DateColumn extends Column {
     const year = 100 * twoDigits(cells, from) + twoDigits(cells, from + 2);
     const key = (year * 100 + twoDigits(cells, from + 5)) * 100 + twoDigits(cells, from + 8);
     if (Number.isNaN(key)) return -1;
-    let days = this.#known.get(key);
-    if (days === undefined) this.#known.set(key, (days = daysOf(asciiText(cells, from, end))));
-    if (days === null) return -1;
+    const at = key - firstKnown;
+    let days = knownDays[at] ?? 0;
+    if (days === 0) {
+      const found = daysOf(asciiText(cells, from, end));
+      if (found === null) return -1;
+      days = found;
+      if (at >= 0 && at < knownDays.length) knownDays[at] = found;
+    }
     this.#days[this.count] = days;
     return end + 1;
   }
@@ -197,8 +204,8 @@ export class WideDecimalColumn extends Column {
   #min: bigint | undefined;
   #max: bigint | undefined;
 
-  constructor(type: ReportType) {
-    super();
+  constructor(nullable: boolean, type: ReportType) {
+    super(nullable);
     const { precision, scale } = decimalOf(type) ?? { precision: 38, scale: 18 };
     this.#precision = precision;
     this.#scale = scale;

@@ -43,7 +43,7 @@ export class RowGroupWriter {
 
   constructor(columns: readonly ParquetColumn[], nested: readonly NestedColumn[]) {
     this.#described = columns;
-    this.#columns = columns.map(({ type }) => columnOf(type));
+    this.#columns = columns.map(({ type, nullable }) => columnOf(type, nullable));
     this.#nested = nested;
     this.#lists = nested.map(() => []);
   }
@@ -54,11 +54,11 @@ export class RowGroupWriter {
     found: (group: WrittenGroup) => void,
     listsOf?: (from: number) => readonly unknown[],
   ): void {
+    const columns = this.#columns;
     for (let from = 0; from <= cells.length;) {
       if (listsOf) for (const [i, value] of listsOf(from).entries()) this.#lists[i]?.push(value);
-      for (const [i, column] of this.#columns.entries()) {
-        const isNull = cells[from] === 0xfe;
-        const next = isNull && !this.#described[i]?.nullable ? -1 : column.add(cells, from);
+      for (let i = 0; i < columns.length; i++) {
+        const next = (columns[i] as Column).add(cells, from);
         if (next === -1) throw new Misfit(this.#described[i]?.name ?? "");
         from = next;
       }
@@ -125,20 +125,22 @@ export function moveChunk(chunk: RowGroup["columns"][number], by: number): void 
   if (meta.dictionary_page_offset !== undefined) meta.dictionary_page_offset += offset;
 }
 
-function columnOf(type: ReportType): Column {
+function columnOf(type: ReportType, nullable: boolean): Column {
   switch (type) {
     case "INTEGER":
     case "TIMESTAMP":
-      return new Int64Column(type);
+      return new Int64Column(nullable, type);
     case "REAL":
-      return new DoubleColumn();
+      return new DoubleColumn(nullable);
     case "BOOLEAN":
-      return new BooleanColumn();
+      return new BooleanColumn(nullable);
     case "DATE":
-      return new DateColumn();
+      return new DateColumn(nullable);
     case "TEXT":
-      return new TextColumn();
-    default:
-      return (decimalOf(type)?.precision ?? 0) > 18 ? new WideDecimalColumn(type) : new Int64Column(type);
+      return new TextColumn(nullable);
+    default: {
+      const isWide = (decimalOf(type)?.precision ?? 0) > 18;
+      return isWide ? new WideDecimalColumn(nullable, type) : new Int64Column(nullable, type);
+    }
   }
 }

@@ -1,52 +1,74 @@
 import { cellEnd } from "../cells.ts";
 import { Column, type Values } from "./column.ts";
 import { mostRows } from "./rows.ts";
-import { dictionaryOf } from "./dictionary.ts";
+import { dictionaryOf, type Dictionary } from "./dictionary.ts";
+
+/** From here on the system's copying is faster than a loop. */
+const longText = 64;
 
 /** Texts, kept as they go into the file: each with its length before it. */
 export class TextColumn extends Column {
   #bytes: Uint8Array = new Uint8Array(64_000);
   readonly #starts = new Int32Array(mostRows + 1);
   readonly #hashes = new Int32Array(mostRows);
+  /** Are hashes kept in this group? Of a column whose texts differ, most groups are spared them. */
+  #hashing = true;
+  #groups = 0;
 
   override get sizeBytes(): number {
     return this.#starts[this.count] as number;
   }
 
+  /** Looks for the end first, so that nothing but bytes is left to do in the loop that copies. */
   protected put(cells: Uint8Array, from: number): number {
+    const end = this.#hashing ? this.#hashed(cells, from) : plainEndOf(cells, from);
     const start = this.#starts[this.count] as number;
-    let at = start + 4;
+    const length = end - from;
+    const at = start + 4;
+    if (at + length > this.#bytes.length) this.#grow(at + length);
+    const bytes = this.#bytes;
+    bytes[start] = length;
+    bytes[start + 1] = length >>> 8;
+    bytes[start + 2] = length >>> 16;
+    bytes[start + 3] = length >>> 24;
+    if (length > longText) bytes.set(cells.subarray(from, end), at);
+    else for (let i = 0; i < length; i++) bytes[at + i] = cells[from + i] as number;
+    this.#starts[this.count + 1] = at + length;
+    return end + 1;
+  }
+
+  #hashed(cells: Uint8Array, from: number): number {
     let hash = 0x811c9dc5;
-    let bytes: Uint8Array = this.#bytes;
     let i = from;
     for (; i < cells.length; i++) {
       const byte = cells[i] as number;
       if (byte === cellEnd) break;
-      if (at >= bytes.length) bytes = this.#grow();
-      bytes[at++] = byte;
       hash = Math.imul(hash ^ byte, 0x01000193);
     }
-    if (at > bytes.length) bytes = this.#grow();
-    writeLength(bytes, start, at - start - 4);
     this.#hashes[this.count] = hash;
-    this.#starts[this.count + 1] = at;
-    return i + 1;
+    return i;
   }
 
-  #grow(): Uint8Array {
-    const larger = new Uint8Array(2 * this.#bytes.length);
+  #grow(least: number): void {
+    const larger = new Uint8Array(2 * least);
     larger.set(this.#bytes);
-    return (this.#bytes = larger);
+    this.#bytes = larger;
   }
 
   values(): Values {
-    const of = dictionaryOf(
-      this.count,
-      (i) => this.#hashes[i] as number,
-      (i, j) => this.#hashes[i] === this.#hashes[j] && this.#compare(i, j) === 0,
-    );
+    const of = this.#hashing ? this.#dictionary() : null;
+    this.#hashing = of !== null || ++this.#groups % 8 === 0;
     const dictionary = of && { plain: this.#gathered(of.firsts), of };
     return { plain: this.#bytes.subarray(0, this.sizeBytes), dictionary, ...this.#bounds(of?.firsts) };
+  }
+
+  #dictionary(): Dictionary | null {
+    const hashes = this.#hashes;
+    return dictionaryOf(
+      this.count,
+      (i) => hashes[i] as number,
+      (i, j) => hashes[i] === hashes[j] && this.#compare(i, j) === 0,
+    );
   }
 
   #at(i: number): Uint8Array {
@@ -86,9 +108,8 @@ export class TextColumn extends Column {
   }
 }
 
-function writeLength(bytes: Uint8Array, at: number, length: number): void {
-  bytes[at] = length;
-  bytes[at + 1] = length >>> 8;
-  bytes[at + 2] = length >>> 16;
-  bytes[at + 3] = length >>> 24;
+function plainEndOf(cells: Uint8Array, from: number): number {
+  let i = from;
+  while (i < cells.length && cells[i] !== cellEnd) i++;
+  return i;
 }

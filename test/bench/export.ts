@@ -1,0 +1,152 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
+import { stringify } from "csv-stringify";
+import { formatSize } from "../../src/base/units.ts";
+import { openDatabase } from "../../src/store/sqlite.ts";
+import { benchColumns, benchMirror } from "./export-mirror.ts";
+import type { BenchResult } from "./result.ts";
+
+const aimBytes = 300_000_000;
+const rounds = 3;
+
+interface Side {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+interface Ours extends Side {
+  readonly peakBytes: number;
+}
+
+/**
+ * Exports of one mirror beside what others make of it, in turns: CSV against the sqlite3 shell (and, once,
+ * csv-stringify), Parquet against DuckDB writing the same rows from its memory, and the most memory each took.
+ * `node test/bench/export.ts 100000` takes fewer rows.
+ */
+export async function benchExport(rows = 1_000_000): Promise<BenchResult[]> {
+  const mirror = await benchMirror(rows);
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-export-"));
+  try {
+    const csv = await inTurns(
+      () => ourExport(mirror, folder, "csv"),
+      () => shellCsv(mirror, path.join(folder, "shell.csv")),
+    );
+    const stringified = await timed(() => csvStringify(mirror, path.join(folder, "stringify.csv")));
+    await ourExport(mirror, folder, "parquet");
+    const duck = await loaded(path.join(folder, "acme/invoices.parquet"));
+    const copy = () =>
+      timed(() => duck.run(`COPY invoices TO '${folder}/duck.parquet' (FORMAT parquet, COMPRESSION zstd)`));
+    const parquet = await inTurns(() => ourExport(mirror, folder, "parquet"), copy);
+    const of = `${rows} rows of ${benchColumns.length} columns`;
+    return [
+      ratio(
+        "CSV, speed against the sqlite3 shell",
+        csv,
+        "at least 1",
+        `${of}; csv-stringify ${(csv.theirs / stringified).toFixed(2)}`,
+      ),
+      memory("CSV, peak memory against 300 MB", csv),
+      ratio("Parquet, speed against DuckDB", parquet, "at least 0.5", of),
+      memory("Parquet, peak memory against 300 MB", parquet),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Turns {
+  readonly ours: number;
+  readonly theirs: number;
+  readonly peakBytes: number;
+  readonly bytes: number;
+}
+
+/** The best of some rounds of each, one after the other: a busy machine slows both. */
+async function inTurns(ours: () => Promise<Ours>, theirs: () => Promise<number>): Promise<Turns> {
+  const all: { ours: Ours; theirs: number }[] = [];
+  for (let round = 0; round < rounds; round++) all.push({ ours: await ours(), theirs: await theirs() });
+  return {
+    ours: Math.min(...all.map((each) => each.ours.ms)),
+    theirs: Math.min(...all.map((each) => each.theirs)),
+    peakBytes: Math.max(...all.map((each) => each.ours.peakBytes)),
+    bytes: all[0]?.ours.bytes ?? 0,
+  };
+}
+
+function ratio(name: string, { ours, theirs, bytes }: Turns, aim: string, of: string): BenchResult {
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+  return {
+    name,
+    ratio: theirs / ours,
+    aim,
+    detail: `${seconds(ours)} to ${seconds(theirs)}; ${formatSize(bytes)}; ${of}`,
+  };
+}
+
+function memory(name: string, { peakBytes }: Turns): BenchResult {
+  return { name, ratio: peakBytes / aimBytes, aim: "at most 1", detail: formatSize(peakBytes) };
+}
+
+/** In a process of its own, so that its memory is its own; the process's start is not counted. */
+async function ourExport(mirror: string, out: string, format: string): Promise<Ours> {
+  const file = fileURLToPath(new URL("export-process.ts", import.meta.url));
+  const child = spawn(process.execPath, [file, mirror, out, format], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  await once(child, "close");
+  return JSON.parse(stdout) as Ours;
+}
+
+async function shellCsv(mirror: string, file: string): Promise<number> {
+  const sql = `SELECT ${benchColumns.join(", ")} FROM invoices WHERE _deleted_at IS NULL`;
+  return timed(async () => {
+    const child = spawn("bash", [
+      "-c",
+      `exec sqlite3 -csv -header "$1" "$2" > "$3"`,
+      "bash",
+      mirror,
+      sql,
+      file,
+    ]);
+    const [code] = (await once(child, "close")) as [number];
+    if (code !== 0) throw new Error("there is no sqlite3 shell: apt-get install sqlite3");
+  });
+}
+
+/** The way of values: out of SQLite as JavaScript's, through a library, into a file. */
+async function csvStringify(mirror: string, file: string): Promise<void> {
+  const db = openDatabase(mirror, { readonly: true });
+  const sql = `SELECT ${benchColumns.join(", ")} FROM invoices WHERE _deleted_at IS NULL`;
+  await pipeline(
+    db.prepare(sql).raw(true).iterate(),
+    stringify({ record_delimiter: "\r\n" }),
+    createWriteStream(file),
+  );
+  db.close();
+}
+
+async function loaded(file: string): Promise<DuckDBConnection> {
+  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  await connection.run(`CREATE TABLE invoices AS SELECT * FROM '${file}'`);
+  return connection;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+if (import.meta.main) {
+  const rows = Number(process.argv[2] ?? 1_000_000);
+  for (const result of await benchExport(rows))
+    console.log(`${result.ratio.toFixed(3)}  ${result.name} (aim: ${result.aim}) — ${result.detail}`);
+}
