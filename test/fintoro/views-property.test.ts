@@ -1,10 +1,7 @@
 import * as fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { layoutOf, tableSql } from "../../src/report/layout.ts";
-import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
-import { openDatabase, type Db } from "../../src/store/sqlite.ts";
-import { rowsOf } from "../support/published.ts";
+import { describe, expect, test } from "vitest";
+import type { Db } from "../../src/store/sqlite.ts";
+import { emptyReport, rowsOf } from "../support/published.ts";
 import * as re from "../support/recount.ts";
 
 interface Line {
@@ -19,19 +16,6 @@ interface Document {
   readonly rate: number;
   readonly reverse: boolean;
   readonly lines: readonly Line[];
-}
-
-/** An empty report with the real tables and views, to be filled with whatever a test thinks of. */
-function emptyReport(): Db {
-  const db = openDatabase(":memory:");
-  onTestFinished(() => void db.close());
-  const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));
-  for (const table of tables) db.exec(tableSql(table, () => false));
-  db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
-  db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
-  for (const { name, view } of views) db.exec(`CREATE VIEW ${name} AS ${view?.sql ?? ""}`);
-  db.exec("INSERT INTO currencies (id, symbol) VALUES (1, 'EUR')");
-  return db;
 }
 
 const vatRate = fc.constantFrom(0, 5, 10, 19, 20, 23);

@@ -7,7 +7,9 @@ import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { publishReport, type Published, type PublishParts } from "../../src/report/publish.ts";
+import { layoutOf, tableSql } from "../../src/report/layout.ts";
 import { openMirror, type Mirror } from "../../src/store/mirror.ts";
+import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
 import { openDatabase, type Db } from "../../src/store/sqlite.ts";
 import { testDay } from "./sandbox.ts";
 import { putAs, remove } from "./store.ts";
@@ -97,6 +99,19 @@ export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {
 export function reading(file: string): Db {
   const db = openDatabase(file, { readonly: true });
   onTestFinished(() => void db.close());
+  return db;
+}
+
+/** An empty report with the real tables and views, to be filled with whatever a test thinks of. */
+export function emptyReport(): Db {
+  const db = openDatabase(":memory:");
+  onTestFinished(() => void db.close());
+  const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));
+  for (const table of tables) db.exec(tableSql(table, () => false));
+  db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
+  db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
+  for (const { name, view } of views) db.exec(`CREATE VIEW ${name} AS ${view?.sql ?? ""}`);
+  db.exec("INSERT INTO currencies (id, symbol) VALUES (1, 'EUR')");
   return db;
 }
 

@@ -1,0 +1,35 @@
+import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import type { Db } from "../../src/store/sqlite.ts";
+import { emptyReport } from "../support/published.ts";
+
+interface Step {
+  readonly parent: number;
+  readonly detail: string;
+}
+
+/** Loops of one level that look through a whole table for each row of the loop around them. */
+function scansInLoops(db: Db, sql: string): string[] {
+  const levels = new Map<number, string[]>();
+  for (const { parent, detail } of db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as Step[]) {
+    if (/^(SCAN|SEARCH) /.test(detail)) levels.set(parent, [...(levels.get(parent) ?? []), detail]);
+  }
+  return [...levels.values()].flatMap(([, ...inner]) => inner.filter((detail) => detail.startsWith("SCAN")));
+}
+
+describe("views over many records", () => {
+  test("look no table through for each row of another", () => {
+    const db = emptyReport();
+    for (const { name } of manifest.views ?? [])
+      expect([name, ...scansInLoops(db, `SELECT * FROM ${name}`)]).toEqual([name]);
+    expect(scansInLoops(db, "SELECT 1 FROM orders, quotations")).toHaveLength(1);
+  });
+
+  test("reach the tables with a filter on a document, and count nothing that is not asked for", () => {
+    const db = emptyReport();
+    const plan = (sql: string) =>
+      (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as Step[]).map(({ detail }) => detail).join("\n");
+    expect(plan("SELECT * FROM v_sales_lines WHERE document_id = 5")).not.toMatch(/^SCAN [id]\b/m);
+    expect(plan("SELECT sum(total) FROM v_sales_lines")).not.toContain("CORRELATED");
+  });
+});
