@@ -1,0 +1,183 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { localDate } from "../../src/base/local-date.ts";
+import { afterRun } from "../../src/cli/after-run.ts";
+import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { reading, rowsOf } from "../support/published.ts";
+import { put } from "../support/store.ts";
+
+const config = (more = "") =>
+  `data_dir: .\ncompanies:\n  acme: { token: "\${env:T}" }\n  other: { token: "\${env:T}" }\n${more}`;
+
+/** A folder with a config of two companies, the first of which has a mirror. */
+async function aFolder(more = ""): Promise<string> {
+  const folder = temporaryFolder({ "config.yaml": config(more) });
+  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  put(mirror, "currencies", { id: 1, symbol: "EUR" });
+  put(mirror, "units", { id: 1, name: "ks" });
+  mirror.close();
+  return folder;
+}
+
+const play = (cwd: string, ...argv: string[]) => playCommand(argv, { cwd, env: {} });
+
+describe("publish", () => {
+  test("writes the report beside the mirror and says where; again it says that nothing changed; no token is needed", async () => {
+    const folder = await aFolder();
+    const first = await play(folder, "publish", "--company", "acme");
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^acme: report written: .*acme\.report\.db \(\d+\.\d kB\)\n$/),
+    });
+    const again = await play(folder, "publish", "--company", "acme", "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      companies: { acme: { outcome: "unchanged", way: null, seq: 2 } },
+    });
+    expect(
+      JSON.parse((await play(folder, "publish", "--company", "acme", "--json", "--force")).stdout),
+    ).toMatchObject({
+      companies: { acme: { outcome: "written", way: "anew", file: path.join(folder, "acme.report.db") } },
+    });
+  });
+
+  test("of a company without a mirror ends with 10 and says what to do; the other companies are published", async () => {
+    const folder = await aFolder();
+    expect(await play(folder, "publish", "--company", "other")).toMatchObject({
+      code: 10,
+      stderr: expect.stringContaining("fintoro-mirror sync"),
+    });
+    const both = await play(folder, "publish", "--json");
+    expect(both.code).toBe(10);
+    expect(JSON.parse(both.stdout)).toMatchObject({
+      companies: { acme: { outcome: "written" }, other: { outcome: "failed", error: { kind: "database" } } },
+    });
+    expect(readdirSync(folder).filter((name) => name.startsWith("other"))).toEqual([]);
+  });
+
+  test("--datasette describes tables and columns, facets, sort and units, and prints how to start it", async () => {
+    const folder = await aFolder();
+    const { stdout } = await play(folder, "publish", "--company", "acme", "--datasette");
+    const file = path.join(folder, "acme.report.metadata.json");
+    expect(stdout).toContain(
+      `datasette --immutable ${path.join(folder, "acme.report.db")} --metadata ${file}`,
+    );
+    const { databases } = JSON.parse(readFileSync(file, "utf8")) as {
+      databases: Record<string, { tables: Record<string, object> }>;
+    };
+    const tables = databases["acme.report"]?.tables ?? {};
+    expect(tables["v_receivables"]).toMatchObject({
+      title: "Receivables",
+      facets: ["age", "currency"],
+      sort_desc: "to_be_paid_eur",
+      units: { most_days_overdue: "day" },
+    });
+    expect(tables["invoices"]).toMatchObject({
+      sort_desc: "issue_date",
+      label_column: "number",
+      columns: { client_id: expect.stringContaining("Id in clients") },
+    });
+    expect(tables["banks"]).toMatchObject({ hidden: true });
+    const report = reading(path.join(folder, "acme.report.db"));
+    for (const [table, told] of Object.entries(tables)) {
+      const names = new Set(report.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table));
+      const {
+        columns = {},
+        facets = [],
+        units = {},
+        ...more
+      } = told as {
+        columns?: object;
+        facets?: string[];
+        units?: object;
+        sort?: string;
+        sort_desc?: string;
+        label_column?: string;
+      };
+      const used = [
+        ...Object.keys(columns),
+        ...facets,
+        ...Object.keys(units),
+        more.sort,
+        more.sort_desc,
+        more.label_column,
+      ];
+      expect([table, ...used.filter((name) => name !== undefined && !names.has(name))]).toEqual([table]);
+    }
+    const inReport = rowsOf(
+      report,
+      "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%'",
+    );
+    expect(new Set(Object.keys(tables))).toEqual(new Set(inReport.map(({ name }) => name)));
+  });
+
+  test("at a terminal shows how far it is, and leaves a clean line", async () => {
+    const folder = await aFolder();
+    const {
+      play: run,
+      screen,
+      written,
+    } = stage(["publish", "--company", "acme"], { terminal: true, cwd: folder, commands: [showing] });
+    await run();
+    expect(written.stderr).toContain("publishing invoices, 7 rows written");
+    expect(screen.visible().join("")).not.toContain("publishing");
+  });
+});
+
+const showing = commandThat(async (context) => {
+  await context.showing(
+    () => ["publishing invoices, 7 rows written"],
+    () => new Promise((resolve) => void setTimeout(resolve, 300)),
+  );
+  return "complete" as const;
+}, "publish");
+
+async function after(folder: string, outcome: "complete" | "partial" | "failed", company = "acme") {
+  let got: unknown = "nothing";
+  const told = await playing(
+    ["act"],
+    async (context) => {
+      got = await afterRun(context, context.config("when_used").config, company, { outcome });
+      return "complete" as const;
+    },
+    { cwd: folder, env: { T: "token-of-acme" } },
+  );
+  return { got, stderr: told.stderr, isThere: existsSync(path.join(folder, "acme.report.db")) };
+}
+
+describe("after a run", () => {
+  test("that brought something in the report is written; after one that failed it is not", async () => {
+    const folder = await aFolder();
+    expect(await after(folder, "failed")).toMatchObject({ got: null, isThere: false });
+    expect(await after(folder, "partial")).toMatchObject({
+      got: null,
+      isThere: true,
+      stderr: expect.stringContaining("report written"),
+    });
+    expect((await after(folder, "complete")).stderr).not.toContain("report written");
+  });
+
+  test("nothing is published where the config says off, or when at times of its own", async () => {
+    for (const publish of ["off", '"0 6 * * *"']) {
+      const folder = await aFolder(`schedule: { publish: ${publish} }\n`);
+      expect(await after(folder, "complete")).toMatchObject({ got: null, isThere: false });
+    }
+  });
+
+  test("a report that cannot be written is told and is a failure of the database; the run stays what it was", async () => {
+    const folder = await aFolder();
+    expect(await after(folder, "complete", "other")).toMatchObject({
+      got: "database",
+      stderr: expect.stringContaining("was not written"),
+    });
+  });
+});
+
+test("the report's date is the day of the config's time zone, also in the last minutes of a year", () => {
+  const nearMidnight = Date.parse("2026-12-31T23:30:00Z");
+  expect(localDate(nearMidnight, "Europe/Bratislava")).toBe("2027-01-01");
+  expect(localDate(nearMidnight, "UTC")).toBe("2026-12-31");
+  expect(localDate(nearMidnight, "America/New_York")).toBe("2026-12-31");
+});
