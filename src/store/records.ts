@@ -4,6 +4,12 @@ import type { Db } from "./sqlite.ts";
 import { Statements } from "./statements.ts";
 import { fenceTable } from "./tables.ts";
 
+/** The column that holds the id of a parent. */
+export interface ParentColumn {
+  readonly parent: string;
+  readonly column: string;
+}
+
 /** Questions about what the mirror holds; none of them writes. */
 export class Records {
   private readonly statements: Statements;
@@ -52,6 +58,19 @@ export class Records {
   liveIdsWhereBoth(table: string, a: string, aValue: string, b: string, bValue: RecordId): RecordId[] {
     const where = `${quoted(a)} = ? AND ${quoted(b)} = ?`;
     return this.ids(`SELECT id FROM ${quoted(table)} WHERE ${where} AND _deleted_at IS NULL`, aValue, bValue);
+  }
+
+  /** Live records that name a parent and of whose parents none is live, those received longest ago first. */
+  liveWithoutParent(table: string, column: string, links: readonly ParentColumn[], most: number): RecordId[] {
+    const dead = links.map(
+      (link) =>
+        `NOT EXISTS (SELECT 1 FROM ${fence(link.parent)} p WHERE p.id = c.${quoted(link.column)} AND p.gone = 0)`,
+    );
+    return this.ids(
+      `SELECT c.id FROM ${quoted(table)} c JOIN ${fence(table)} f ON f.id = c.id WHERE f.gone = 0
+         AND c.${quoted(column)} IS NOT NULL AND ${dead.join(" AND ")} ORDER BY f.received_seq LIMIT ?`,
+      most,
+    );
   }
 
   /** The details read longest ago, at the latest at `beforeMs`. */

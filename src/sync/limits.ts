@@ -18,6 +18,9 @@ export const resumeWithinMs = 36 * 3_600_000;
 /** A sweep that was resumed after a longer pause than this is followed by a fresh one. */
 export const trustPauseMs = 10 * 60_000;
 
+/** Records without a parent that a run asks for: as few as may go without leave. */
+export const mostOrphans = 20;
+
 /** A detail read more recently than this is not stale enough for the scrub. */
 export const scrubAgeMs = 20 * 3_600_000;
 

@@ -9,14 +9,13 @@ import { childrenOf, type Session } from "./session.ts";
 
 /**
  * A proven deletion and what follows from it: a tombstone, the same for what the record owned, and
- * questions about what pointed to it. Inside the door's transaction. False: a read that overlapped says
- * otherwise, and somebody must ask again (I3).
+ * questions about what pointed to it. What the mirror never saw may have left something that it did.
+ * Inside the door's transaction. False: a read that overlapped says otherwise, and somebody must ask again (I3).
  */
 export function removeRecord(session: Session, resource: Resource, id: RecordId, reading: Reading): boolean {
   const removal = session.mirror.table(resource.name).remove(reading, id);
-  if (removal === "absent") dropLists(session, resource, id);
-  if (removal !== "removed") return removal === "absent";
-  session.tally.of(resource.name).deleted += 1;
+  if (removal === "stale") return false;
+  if (removal === "removed") session.tally.of(resource.name).deleted += 1;
   removeOwned(session, resource, id, reading);
   askDependents(session, resource, id, reading);
   askChildren(session, resource, id, reading);
@@ -60,9 +59,9 @@ function askDependents(session: Session, resource: Resource, id: RecordId, readi
 
 /** The list of a parent that vanished can no longer be read: its records are asked for one by one. */
 function askChildren(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
-  dropLists(session, resource, id);
   for (const child of childrenOf(session, resource.name)) {
     if (child.list.kind !== "parents") continue;
+    session.queue.drop(child.name, `child:${resource.name}:${id}:`);
     const link = child.list.parents.find((candidate) => candidate.resource === resource.name);
     if (!link) continue;
     for (const orphan of session.mirror.records.liveIdsWhere(child.name, snakeCase(link.field), id)) {
@@ -75,12 +74,5 @@ function askChildren(session: Session, resource: Resource, id: RecordId, reading
         dirtySeq: reading.receivedSeq,
       });
     }
-  }
-}
-
-/** Also of a parent that was known to be gone: a list read before may have asked for them again. */
-function dropLists(session: Session, parent: Resource, id: RecordId): void {
-  for (const child of childrenOf(session, parent.name)) {
-    session.queue.drop(child.name, `child:${parent.name}:${id}:`);
   }
 }

@@ -6,6 +6,7 @@ import type { Listing } from "../store/listings.ts";
 import type { Reading } from "../store/reading.ts";
 import { pageTarget, recordTarget } from "../work/item.ts";
 import { massDeleteLimit, mostSweeps, trustPauseMs } from "./limits.ts";
+import { askForOrphans } from "./orphans.ts";
 import { firstPage, sweepKey } from "./plan.ts";
 import { removeRecord } from "./remove.ts";
 import { mayRemove, runOf, type Session } from "./session.ts";
@@ -36,6 +37,7 @@ export function settleListing(
   session.canaries.set(resource.name, shown.slice(-3));
   if (whole) {
     noteSwept(session, resource, listing, reading);
+    askForOrphans(session, resource, reading);
     forgetQuarantined(session, resource, listing, seen);
   } else noteUnsettled(session, resource, listing);
   const absent = expectedIn(session, resource, listing).filter((id) => !seen.has(id));

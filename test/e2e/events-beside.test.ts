@@ -111,6 +111,10 @@ describe("a run beside the tender", () => {
         await tended.run({ full: true, allowMassDelete: true });
         await tended.rest();
       }
+      // What waits for a proof of its route is tried again seconds later.
+      await until(
+        () => count(company.file, "SELECT count(*) FROM _work WHERE lane = 0 AND attempts > 0") === 0,
+      );
       expectEqual(company);
       expectTombstonesTrue(company);
       expectReplayable(company);
