@@ -20,7 +20,7 @@ export interface SnapshotColumn {
 }
 
 /** `deleted` is the list of tombstones, `about` what is told of the whole. */
-export type SnapshotKind = "table" | "child" | "view" | "deleted" | "about";
+type SnapshotKind = "table" | "child" | "view" | "deleted" | "about";
 
 export interface SnapshotTable {
   readonly name: string;

@@ -15,7 +15,7 @@ export interface SnapshotOptions {
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-export interface SnapshotRun {
+interface SnapshotRun {
   readonly id: number;
   readonly mode: string;
   readonly startedAt: string;

@@ -17,7 +17,7 @@ import { truthOf, type Truth } from "./truth.ts";
 import type { Dict, Records, Row } from "./recount.ts";
 
 /** A mirror that holds what the sandbox has, by the door but without a request. */
-export async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
+async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
   const mirror = await openMirror(join(folder, "acme.db"), manifest);
   mirror.db.pragma("synchronous = OFF");
   for (const [table, records] of truthOf(sandbox)) {
@@ -77,7 +77,7 @@ export function clockAt(day: string): Clock {
   return { nowMs, monotonicMs: nowMs, sleep: () => Promise.resolve() };
 }
 
-export function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishParts {
+function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishParts {
   return {
     manifest,
     clock: clockAt(testDay),
