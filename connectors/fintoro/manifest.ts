@@ -59,6 +59,7 @@ export const manifest: Manifest = Object.freeze({
     { resource: "suppliers", dependent: "business_cases", column: "supplier_id" },
     { resource: "clients", dependent: "warehouse_outbound_receipts", column: "client_id" },
     { resource: "suppliers", dependent: "warehouse_inbound_receipts", column: "supplier_id" },
+    { resource: "invoices", dependent: "document_payments", column: "receipt_invoice_id" },
   ],
   ripples,
   identity: {

@@ -324,7 +324,7 @@ describe("events", () => {
 
 describe("what hangs together", () => {
   it("cascades run along a column that points to what went", () => {
-    expect(manifest.cascades).toHaveLength(5);
+    expect(manifest.cascades).toHaveLength(6);
     for (const { resource, dependent, column } of manifest.cascades) {
       expect(new Map(columnsOf(named(dependent).fields)).get(column)?.references).toBe(resource);
     }

@@ -24,7 +24,8 @@ export function differences(db: Db, truth: Truth, tables: readonly string[] = [.
   return found;
 }
 
-function tableDifferences(db: Db, table: string, records: ReadonlyMap<string, Told>): string[] {
+/** All that is not as the service has it in one table. */
+export function tableDifferences(db: Db, table: string, records: ReadonlyMap<string, Told>): string[] {
   const live = rowsById(db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[]);
   const raw = rawTexts(db, table);
   const extra = [...live.keys()]
@@ -164,7 +165,9 @@ export function unreplayable(file: string): string[] {
   return look(file, (db) => {
     const live = new Map<string, string>();
     const odd: string[] = [];
-    for (const change of db.prepare("SELECT * FROM _changes WHERE op <> 'event' ORDER BY seq").iterate() as Iterable<Change>) {
+    for (const change of db
+      .prepare("SELECT * FROM _changes WHERE op <> 'event' ORDER BY seq")
+      .iterate() as Iterable<Change>) {
       const key = `${change.resource} ${change.record_id}`;
       if ((live.get(key) ?? null) !== change.before) odd.push(`${key}: ${change.op} over something else`);
       if ((change.op === "insert") !== !live.has(key)) odd.push(`${key}: ${change.op} where it cannot be`);
