@@ -55,8 +55,9 @@ export class Inbox {
     this.select = db.prepare("SELECT event_id AS eventId, state, body FROM _inbox WHERE event_id = ?");
     this.selectLost = db
       .prepare(
-        `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND NOT EXISTS
-           (SELECT 1 FROM _work w WHERE w.resource = i.resource AND w.target = i.target)`,
+        `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND (
+           resource NOT IN (SELECT value FROM json_each(?)) OR NOT EXISTS
+             (SELECT 1 FROM _work w WHERE w.resource = i.resource AND w.target = i.target))`,
       )
       .pluck();
   }
@@ -100,8 +101,8 @@ export class Inbox {
     this.update.run(state, resource, target, dirtySeq, problem, eventId);
   }
 
-  /** Events that wait for a read that is not in the queue. */
-  lost(): string[] {
-    return this.selectLost.all() as string[];
+  /** Events that wait for a read that nobody makes: it is not in the queue, or its table is mirrored no more. */
+  lost(selected: Iterable<string>): string[] {
+    return this.selectLost.all(JSON.stringify([...selected])) as string[];
   }
 }

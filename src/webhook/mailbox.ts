@@ -34,7 +34,7 @@ export interface Receipt {
 export interface CompanyMailbox extends Mailbox {
   /** Puts stored events through the front door again: judged anew, a new mark, no second row. */
   replay(eventIds: readonly string[]): Replayed;
-  /** Events that wait for a read nobody has in the queue any more are put into it. Gives how many. */
+  /** Events that wait for a read nobody makes any more are judged anew. Gives how many are in the queue again. */
   requeueLost(): number;
 }
 
@@ -90,7 +90,7 @@ export function createMailbox(parts: MailboxParts): CompanyMailbox {
       return receipts;
     },
     replay,
-    requeueLost: () => replay(inbox.lost()).queued,
+    requeueLost: () => replay(inbox.lost(selected)).queued,
   };
 }
 

@@ -37,6 +37,7 @@ export function createCommitter({ clock, log, onStored }: CommitParts): Committe
     const commit = (deliveries: readonly Delivery[]) => {
       const receipts = mailbox.take(deliveries, clock.nowMs());
       if (receipts.some(({ fate }) => fate === "stored")) onStored(company);
+      tell(log, company, receipts);
       return receipts;
     };
     const group = new Group({ ...groupLimits, commit, isGeneral, nowMs: () => clock.monotonicMs() });
@@ -49,17 +50,28 @@ export function createCommitter({ clock, log, onStored }: CommitParts): Committe
         done({ fate: "failed", error });
         return;
       }
-      tell(log, company, receipt);
       done({ fate: receipt.fate });
     });
     if (!added) done({ fate: "full" });
   };
 }
 
-function tell(log: Log, company: string, { eventId, fate, type, resource, id, state }: Receipt): void {
-  const fields = { company, webhook_id: eventId, type, resource, id, state };
-  if (fate === "stored") log.info("an event was stored", fields);
-  else log.debug("an event came again", fields);
+/** A burst is told in one line; each of its events in one of its own only to who debugs. */
+const toldOneByOne = 8;
+
+function tell(log: Log, company: string, receipts: readonly Receipt[]): void {
+  const stored = receipts.filter(({ fate }) => fate === "stored");
+  const level = stored.length > toldOneByOne ? "debug" : "info";
+  for (const receipt of stored) log[level]("an event was stored", fieldsOf(company, receipt));
+  for (const receipt of receipts)
+    if (receipt.fate === "known") log.debug("an event came again", fieldsOf(company, receipt));
+  if (stored.length <= toldOneByOne) return;
+  const types = [...new Set(stored.map(({ type }) => type))];
+  log.info("events were stored", { company, events: stored.length, first: stored[0]?.eventId, types });
+}
+
+function fieldsOf(company: string, { eventId, type, resource, id, state }: Receipt) {
+  return { company, webhook_id: eventId, type, resource, id, state };
 }
 
 /** A database that is busy or full is so for every delivery. */

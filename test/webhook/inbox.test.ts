@@ -156,3 +156,13 @@ test("I12 an event whose read has left the queue without settling it is found an
   ]);
   expect(station.mailbox.requeueLost()).toBe(0);
 });
+
+test("I12 an event whose table is mirrored no more waits for nobody, and is kept", async () => {
+  const path = `${tempFolder()}/shop.db`;
+  const before = await aStation({ path });
+  take(before, nowMs, about(1));
+  before.mirror.close();
+  const after = await aStation({ path, selected: [] });
+  expect(after.mailbox.requeueLost()).toBe(0);
+  expect(new InboxView(after.mirror.db).counts()).toEqual({ excluded: 1 });
+});
