@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { formatDuration } from "../base/units.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
@@ -37,7 +38,8 @@ export async function dryRun(
     return "complete";
   }
   for (const [company, one] of Object.entries(estimates)) {
-    for (const line of estimateLines(company, one)) await context.output.line(line);
+    for (const line of estimateLines(company, one, context.connectors[0].manifest.limits))
+      await context.output.line(line);
   }
   return "complete";
 }
@@ -74,8 +76,13 @@ function summed(
   return { requests: { total, ...requests }, minutes, resources: Object.fromEntries(found) };
 }
 
-function estimateLines(company: string, { requests, minutes, resources }: Estimate): string[] {
-  const time = minutes < 1 ? "less than a minute" : `about ${minutes} minutes`;
+function estimateLines(
+  company: string,
+  { requests, minutes, resources }: Estimate,
+  limits: { readonly requests: number; readonly windowMs: number },
+): string[] {
+  const pace = `at ${limits.requests} in ${formatDuration(limits.windowMs)}`;
+  const time = minutes < 1 ? "less than a minute" : `about ${minutes} minutes ${pace}`;
   const head = `${company}: ${requests.total} requests, ${time} (${requests.list} list, ${requests.detail} detail, ${requests.child} child)`;
   const lines = Object.entries(resources)
     .filter(([, one]) => one.list + one.detail + one.child > 0)

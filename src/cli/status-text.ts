@@ -33,7 +33,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...(budget ? [budgetLine(budget)] : []),
     ...troubleLines(health),
     ...(status.events ? eventLines(status.events, nowMs) : []),
-    ...runLines(health, nowMs),
+    ...runLines(health, writer, nowMs),
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
   ];
 }
@@ -93,10 +93,12 @@ function troubleLines(health: Health): string[] {
     .concat(columns.map((line) => `  ${line}`));
 }
 
-function runLines({ runs }: Health, nowMs: number): string[] {
-  return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }) => {
+/** A run without an end can be under way only as the latest one, and beside somebody who writes. */
+function runLines({ runs }: Health, writer: string | null, nowMs: number): string[] {
+  return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
+    const open = writer !== null && index === 0 ? "running, or cut off" : "cut off";
     const took = finishedAt ? ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}` : "";
-    return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? "running, or cut off"}${took}`;
+    return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? open}${took}`;
   });
 }
 

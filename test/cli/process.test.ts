@@ -11,6 +11,7 @@ describe("the program", () => {
       ["schema", "--tabels"],
       ["schema", "extra"],
       ["sandbox", "--port", "x"],
+      ["sandbox", "--webhook-url", "http://127.0.0.1:1/", "--secret", ""],
     ]) {
       const { code, stdout, stderr } = await runProgram(args);
       expect(code).toBe(2);

@@ -84,6 +84,16 @@ describe("status", () => {
     expect(stdout).toContain("! events: 1 waits, the oldest came 1h 01m ago");
   });
 
+  test("a run without an end was cut off, unless somebody writes who may be at it", async () => {
+    const company = await mirrored();
+    write(company, "INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, 1)", [
+      new Date().toISOString(),
+    ]);
+    expect((await status(company)).stdout).toMatch(/run 2 .*: cut off\n.*run 1 .*: complete/);
+    listening(company);
+    expect((await status(company)).stdout).toMatch(/run 2 .*: running, or cut off\n/);
+  });
+
   test("says what the requests in the queue wait for", async () => {
     const company = await mirrored();
     const add = `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq)

@@ -40,6 +40,10 @@ export const sandboxCommand = command({
     const { window: windowMs, latency: latencyMs, ...others } = options;
     if (options.secret !== undefined && options.webhookUrl === undefined)
       throw new MirrorError("usage", "--secret signs what goes to --webhook-url, which is not given");
+    if (options.secret?.trim() === "")
+      throw new MirrorError("usage", "--secret is empty", {
+        hint: "Name a text of your choice, or leave it out: one is made up and printed.",
+      });
     const sandbox = await connectors[0].startSandbox({
       ...others,
       windowMs,
