@@ -20,7 +20,7 @@ export interface Scene {
   freePort(): Promise<number>;
 }
 
-export interface Sent {
+interface Sent {
   readonly events: number;
   /** Of these, answered with 2xx. */
   readonly delivered: number;
