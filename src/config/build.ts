@@ -29,6 +29,7 @@ export function buildConfig(shaped: ShapedConfig, secrets: ResolvedSecrets, fold
     exports: shaped.exports.map((each) => ({
       format: each.format,
       out: path.resolve(folder, each.out),
+      to: each.to ?? null,
       after: each.after ?? null,
       dialect: each.dialect,
       tables: each.tables ?? null,

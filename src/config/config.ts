@@ -76,6 +76,8 @@ export interface ExportConfig {
   readonly format: "csv" | "parquet" | "jsonl";
   /** Absolute. */
   readonly out: string;
+  /** `s3://bucket/prefix`: sent there besides. */
+  readonly to: string | null;
   readonly after: "sync" | null;
   readonly dialect: "standard" | "excel-sk";
   /** null: every table. */

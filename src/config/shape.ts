@@ -173,6 +173,11 @@ const exportShape = z.strictObject(
   {
     format: oneOf(["csv", "parquet", "jsonl"]).describe("The kind of file."),
     out: words("a folder").describe("Where to; relative to this file."),
+    to: readable("a place such as s3://bucket/prefix", (text) =>
+      /^s3:\/\/[^/]/.test(text) ? { value: text } : { must: "be a place such as s3://bucket/prefix" },
+    )
+      .optional()
+      .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
     after: oneOf(["sync"]).optional().describe("Made after every run."),
     dialect: oneOf(["standard", "excel-sk"]).default("standard").describe("CSV for machines or for Excel."),
     tables: z.array(words("a table")).optional().describe("Only these tables."),

@@ -1,14 +1,9 @@
 import type { Db } from "../store/sqlite.ts";
 import { CsvWriter } from "./csv-bytes.ts";
-import type { Job, Made } from "./job.ts";
+import type { Encoder, Job } from "./job.ts";
 import { RecordLines, RowLines } from "./jsonl-bytes.ts";
 import { createParquetEncoder } from "./parquet/encoder.ts";
-import { PieceReader, type KeyRange } from "./row-source.ts";
-
-/** Makes a table's bytes, range by range. */
-export interface Encoder {
-  make(range: KeyRange): Made;
-}
+import { PieceReader } from "./row-source.ts";
 
 export function createEncoder(db: Db, job: Job): Encoder {
   const { encoding, source } = job;

@@ -2,13 +2,14 @@ import { isoTime, type Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { Snapshot } from "../store/snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot-tables.ts";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { chosenTables, documentDate } from "./choose.ts";
 import type { Dialect } from "./csv-bytes.ts";
 import type { Format, Partition } from "./formats.ts";
-import { belowOut, filePath, fromManifest, manifestPath } from "./layout.ts";
+import { belowOut, filePath, fromManifest, isInside, manifestPath } from "./layout.ts";
 import { keptFiles, readManifest, type ExportManifest, type ManifestFile } from "./manifest.ts";
-import { openShared, type SharedSnapshot } from "./shared-snapshot.ts";
+import { openShared, type SharedSnapshot } from "./snapshot-crew.ts";
 import { Staging } from "./staging.ts";
 import { planTable } from "./table-plan.ts";
 import { writeTable } from "./write-table.ts";
@@ -26,6 +27,8 @@ export interface ExportRequest {
   readonly since: number | null;
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
+  /** Where the files that are there are of this state of the mirror already, they stay. */
+  readonly ifChanged?: boolean;
 }
 
 export interface ExportParts {
@@ -58,6 +61,8 @@ export interface ExportResult {
   readonly files: readonly string[];
   /** Of earlier runs, taken away. */
   readonly removed: readonly string[];
+  /** Nothing was to be done. */
+  readonly unchanged: boolean;
 }
 
 /** One run: all files from one state of the mirror, put into place when every one of them is whole. */
@@ -66,6 +71,8 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   try {
     const { nested, since } = request;
     const tables = chosenTables(shared.snapshot.tables, request.tables, { nested, since: since !== null });
+    const current = request.ifChanged ? await currentFiles(request, shared.snapshot, tables) : null;
+    if (current) return current;
     const staging = await Staging.open(request.out, request.company);
     try {
       const written = await writeAll(parts, request, shared, staging, tables);
@@ -76,6 +83,26 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   } finally {
     await shared.close();
   }
+}
+
+/** Null: they are of another state, of other tables, or not all there. A view may change with the day alone. */
+async function currentFiles(
+  { out, company, format, since }: ExportRequest,
+  { seq }: Snapshot,
+  tables: readonly SnapshotTable[],
+): Promise<ExportResult | null> {
+  const place = path.join(out, manifestPath(company));
+  const manifest = await readManifest(place);
+  const found = manifest?.files.filter((file) => file.format === format) ?? [];
+  const names = new Set(found.map(({ table }) => table));
+  const same = names.size === tables.length && tables.every(({ name }) => names.has(name));
+  const isCurrent = found.every(
+    (file) => file.seq === seq && existsSync(path.join(out, belowOut(company, file.file))),
+  );
+  if (!manifest || since !== null || manifest.since !== null || !same || !isCurrent) return null;
+  if (tables.some(({ kind }) => kind === "view")) return null;
+  const files = found.map(({ file }) => belowOut(company, file));
+  return { manifest, path: place, files, removed: [], unchanged: true };
 }
 
 async function writeAll(
@@ -168,10 +195,5 @@ async function install(
   const files = written.map(({ file }) => below(file));
   const remove = removed.map(below).filter((file) => isInside(company, file));
   await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove });
-  return { manifest, path: place, files, removed: remove };
-}
-
-/** A manifest that somebody else wrote makes nothing else disappear. */
-function isInside(company: string, file: string): boolean {
-  return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
+  return { manifest, path: place, files, removed: remove, unchanged: false };
 }

@@ -39,6 +39,11 @@ export interface Made {
   readonly rows: number;
 }
 
+/** Makes a table's bytes, range by range. */
+export interface Encoder {
+  make(range: KeyRange): Made;
+}
+
 /** What the thread that leads asks of another one; each is answered before the next. */
 export type Order =
   | { readonly kind: "begin"; readonly show: readonly string[] }

@@ -40,3 +40,8 @@ export function fromManifest(company: string, file: string): string {
 export function belowOut(company: string, file: string): string {
   return path.posix.normalize(`${company}/${file}`);
 }
+
+/** A manifest that somebody else wrote makes nothing else disappear. */
+export function isInside(company: string, file: string): boolean {
+  return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
+}

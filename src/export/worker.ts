@@ -1,8 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, MirrorError } from "../base/errors.ts";
 import { guarded, openDatabase, type Db } from "../store/sqlite.ts";
-import { createEncoder, type Encoder } from "./encoder.ts";
-import type { Failure, Order, Reply, Sight, WorkerStart } from "./job.ts";
+import { createEncoder } from "./encoder.ts";
+import type { Encoder, Failure, Order, Reply, Sight, WorkerStart } from "./job.ts";
 import { Misfit } from "./parquet/row-group-writer.ts";
 
 /**

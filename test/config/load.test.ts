@@ -43,6 +43,7 @@ describe("a config", () => {
           tables: ["invoices"],
           partitionBy: "year",
           nested: false,
+          to: null,
         },
       ],
       files: { pdf: true, attachments: false },

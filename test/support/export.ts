@@ -9,7 +9,7 @@ import { tempFolder } from "./mirror.ts";
 export interface Exported extends ExportResult {
   readonly out: string;
   /** A file below the company's folder. */
-  text(file: string): string;
+  readonly text: (file: string) => string;
 }
 
 /** Exports a mirror that is open for writing, into a folder of the test's own unless one is given. */

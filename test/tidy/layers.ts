@@ -82,6 +82,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
   yaml: ["src/config/"],
   "hyparquet-writer": ["src/export/"],
+  s3mini: ["src/export/s3/"],
   zod: ["src/connector/", "src/config/", "src/govern/persisted.ts", "connectors/"],
 };
 

@@ -3,17 +3,17 @@ import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import { dialects } from "../../export/csv-bytes.ts";
-import type { ExportRequest, ExportResult } from "../../export/export-tables.ts";
 import { formats, partitions } from "../../export/formats.ts";
 import { command, type CommandContext } from "../command.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { exportCompany } from "../export-company.ts";
+import { exportCompany, type CompanyExport, type CompanyExported } from "../export-company.ts";
 import { failureOf } from "../failure.ts";
 import { choice, flag, text, wholeNumber, type OptionValues } from "../options.ts";
 
 const options = {
   format: choice("--format <format>", "the kind of file", formats, "csv"),
   out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
+  to: text("--to <place>", "s3://BUCKET/PREFIX: send the files there, too, or only there without --out"),
   dialect: choice("--dialect <dialect>", "CSV for machines, or for a Slovak Excel", dialects, "standard"),
   partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
   since: wholeNumber("--since <seq>", "only what changed after this position of the change log", {
@@ -59,14 +59,15 @@ function requestOf(
   { cwd }: CommandContext,
   company: string,
   tables: readonly string[],
-  { format, out = "export", dialect, partitionBy, since, nested }: OptionValues<typeof options>,
-): ExportRequest {
+  { format, out, to, dialect, partitionBy, since, nested }: OptionValues<typeof options>,
+): CompanyExport {
   if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
   if (nested && since !== undefined)
     throw new MirrorError("usage", "--nested and --since exclude each other");
   if (dialect !== "standard" && format !== "csv")
     throw new MirrorError("usage", "--dialect needs --format csv");
   const partition = partitionBy === "none" ? null : partitionBy;
+  const folder = out ?? (to === undefined ? "export" : null);
   return {
     company,
     tables,
@@ -75,11 +76,12 @@ function requestOf(
     partition,
     nested,
     since: since ?? null,
-    out: path.resolve(cwd, out),
+    out: folder === null ? null : path.resolve(cwd, folder),
+    to: to ?? null,
   };
 }
 
-function resultOf({ manifest, path: file, files, removed }: ExportResult): object {
+function resultOf({ manifest, path: file, files, removed, uploaded }: CompanyExported): object {
   const { seq, next_since, since, run } = manifest;
   const written = manifest.files.filter((each) => each.seq === seq);
   const sum = (of: (each: (typeof written)[number]) => number) =>
@@ -95,16 +97,23 @@ function resultOf({ manifest, path: file, files, removed }: ExportResult): objec
     bytes: sum(({ bytes }) => bytes),
     files,
     removed,
+    uploaded,
   };
 }
 
 async function tell(
   { output, globals }: CommandContext,
   company: string,
-  { manifest, path: file, files }: ExportResult,
+  { manifest, path: file, files, uploaded }: CompanyExported,
 ): Promise<void> {
   if (globals.json) return;
   const size = formatSize(manifest.files.reduce((sum, { bytes }) => sum + bytes, 0));
   await output.line(`${company}: ${files.length} files written, ${size}: ${path.dirname(file)}`);
+  if (uploaded) {
+    const { written, unchanged, removed } = uploaded;
+    await output.line(
+      `  ${written.length} objects sent, ${unchanged.length} were there already, ${removed.length} removed`,
+    );
+  }
   if (manifest.since !== null) await output.line(`  next time: --since ${manifest.next_since}`);
 }

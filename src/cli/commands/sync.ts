@@ -4,6 +4,7 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { RunRequest } from "../../daemon/perform.ts";
 import type { CompanyReport } from "../../sync/report.ts";
 import { afterRun } from "../after-run.ts";
+import { exportsAfterRun } from "../exports-after-run.ts";
 import { command, type CommandContext } from "../command.ts";
 import { companyRun, type CompanyRun } from "../company-run.ts";
 import { dryRun } from "../dry-run.ts";
@@ -64,6 +65,8 @@ export const syncCommand = command({
     for (const [company, report] of reports) {
       const outcome = await afterRun(context, config, company, report);
       if (outcome) outcomes.push(outcome);
+      const exported = await exportsAfterRun(context, config, company, report);
+      if (exported) outcomes.push(exported);
     }
     return worstOutcome(outcomes);
   },

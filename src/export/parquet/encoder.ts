@@ -1,8 +1,7 @@
 import { quoted } from "../../store/compiler.ts";
 import type { Db, Statement } from "../../store/sqlite.ts";
 import { cellEnd, cellsSql } from "../cells.ts";
-import type { Encoder } from "../encoder.ts";
-import type { Encoding, NestedSource } from "../job.ts";
+import type { Encoder, Encoding, NestedSource } from "../job.ts";
 import { asciiText } from "../number-cell.ts";
 import type { KeyRange, PieceReader, RowSource } from "../row-source.ts";
 import type { RowGroup } from "./chunk.ts";

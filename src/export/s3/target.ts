@@ -1,0 +1,67 @@
+import { MirrorError } from "../../base/errors.ts";
+
+/** Where exports go besides, or instead of, a folder. */
+export interface S3Target {
+  readonly bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+}
+
+export interface S3Access {
+  /** With the bucket: `https://acme.s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:9000/acme`. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** `s3://bucket/some/prefix` */
+export function readTarget(text: string): S3Target {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
+  const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");
+  if (match?.[1] && !prefix.split("/").includes("..")) return { bucket: match[1], prefix };
+  throw new MirrorError("usage", `"${text}" is no place for exports`, {
+    hint: "Write s3://BUCKET or s3://BUCKET/PREFIX.",
+  });
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** From the variables that every tool for S3 reads. */
+export function readAccess(env: Env, { bucket }: S3Target): S3Access {
+  if (env["AWS_SESSION_TOKEN"])
+    throw new MirrorError(
+      "usage",
+      "keys with a session token (AWS_SESSION_TOKEN) cannot be used for exports",
+      {
+        hint: "Give the export a key of its own that may write below its prefix.",
+      },
+    );
+  const region = env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const own = env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"];
+  return {
+    region,
+    endpoint: own ? `${webAddress(own)}/${bucket}` : amazonAddress(bucket, region),
+    accessKeyId: needed(env, "AWS_ACCESS_KEY_ID"),
+    secretAccessKey: needed(env, "AWS_SECRET_ACCESS_KEY"),
+  };
+}
+
+function needed(env: Env, name: string): string {
+  const value = env[name];
+  if (value) return value;
+  throw new MirrorError("usage", `exports to S3 need the environment variable ${name}`, {
+    hint: "Also: AWS_REGION, and AWS_ENDPOINT_URL for a service other than Amazon's.",
+  });
+}
+
+function webAddress(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, "");
+  throw new MirrorError("usage", `AWS_ENDPOINT_URL must be a web address (it is "${text}")`);
+}
+
+/** A bucket with a dot in its name has no certificate of its own. */
+function amazonAddress(bucket: string, region: string): string {
+  const host = `s3.${region}.amazonaws.com`;
+  return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
+}

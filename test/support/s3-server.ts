@@ -1,0 +1,33 @@
+import { createRequire } from "node:module";
+
+/** As much of s3rver as tests use; it brings no types. */
+type S3rver = new (options: {
+  readonly address: string;
+  readonly port: number;
+  readonly silent: boolean;
+  readonly directory: string;
+  readonly vhostBuckets: boolean;
+  readonly configureBuckets: readonly { readonly name: string }[];
+}) => { run(): Promise<{ readonly port: number }>; close(): Promise<void> };
+
+const require = createRequire(import.meta.url);
+
+/** A real server of S3 on this machine, with one bucket; it checks signatures and keeps objects in `directory`. */
+export async function startS3(
+  directory: string,
+  bucket: string,
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
+  const Server = require("@20minutes/s3rver") as S3rver;
+  const configureBuckets = [{ name: bucket }];
+  const address = "127.0.0.1";
+  const server = new Server({
+    address,
+    port: 0,
+    silent: true,
+    directory,
+    vhostBuckets: false,
+    configureBuckets,
+  });
+  const { port } = await server.run();
+  return { url: `http://${address}:${port}`, close: () => server.close() };
+}
