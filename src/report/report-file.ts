@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   copyFileSync,
@@ -8,6 +9,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import path from "node:path";
 import { MirrorError } from "../base/errors.ts";
@@ -58,17 +60,21 @@ export function removeNext({ next }: ReportPaths): void {
   for (const ending of ["", "-journal", "-wal", "-shm"]) rmSync(next + ending, { force: true });
 }
 
+const ownerWrites = 0o200;
+
 /** Shares the blocks where the file system can. */
 export function copyReport({ report, next }: ReportPaths): void {
   copyFileSync(report, next, constants.COPYFILE_FICLONE);
+  chmodSync(next, statSync(next).mode | ownerWrites);
 }
 
 /**
- * Puts the new file in place. A journal of the old file would be taken for the new one's: whoever wrote into
+ * Puts the new file in place, with the mode that the old one was given. A journal of the old file would be taken for the new one's: whoever wrote into
  * a report and died left it, and what is rolled back with it is gone anyway.
  */
 export function replaceReport({ report, next }: ReportPaths): void {
   syncToDisk(next);
+  if (existsSync(report)) chmodSync(next, statSync(report).mode);
   for (const ending of ["-journal", "-wal", "-shm"]) rmSync(report + ending, { force: true });
   renameSync(next, report);
   syncToDisk(path.dirname(report));

@@ -294,6 +294,16 @@ describe("publishing", () => {
     ]);
   });
 
+  test("keeps the mode that the report was given, also one that nobody may write", async () => {
+    const mirror = await aMirror();
+    const { file } = await publish(mirror);
+    chmodSync(file, 0o440);
+    for (const way of ["anew", "changes"] as const) {
+      expect(await publish(mirror, { way, force: true })).toMatchObject({ outcome: "written", way });
+      expect(statSync(file).mode & 0o777).toBe(0o440);
+    }
+  });
+
   test("interrupted leaves the old report and no litter; without a mirror says what to do", async () => {
     const mirror = await aMirror();
     const { file } = await publish(mirror);
