@@ -8,20 +8,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { applicationId } from "../../src/report/report-file.ts";
-import { openSnapshot } from "../../src/store/snapshot.ts";
 import { openMirror } from "../../src/store/mirror.ts";
 import { tempFolder } from "../support/mirror.ts";
-import {
-  clockAt,
-  publish,
-  publishedCompany,
-  reading,
-  rowsOf,
-  type PublishedCompany,
-} from "../support/published.ts";
+import { clockAt, publish, reading, rowsOf } from "../support/published.ts";
 import { put, putAs, rejectionOf, remove } from "../support/store.ts";
 
 /** A mirror with a few records of the real connector, some of them odd. */
@@ -51,142 +42,6 @@ function invoice(id: number, more: object = {}): object {
     ...more,
   };
 }
-
-describe("the published report", () => {
-  let company: PublishedCompany;
-  beforeAll(async () => {
-    company = await publishedCompany({ records: 200, seed: 3 }, (truth) => ({
-      clients: [...(truth.get("clients")?.keys() ?? [])].slice(0, 2),
-    }));
-  });
-  afterAll(() => company.close());
-
-  test("holds every live row exactly as the mirror has it, and nothing of the mirror's own", () => {
-    const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
-    onTestFinished(() => snapshot.close());
-    const report = reading(company.file);
-    for (const { name, kind } of snapshot.tables) {
-      if (kind === "about") continue;
-      const told = report.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all();
-      expect(plain(told)).toEqual(
-        plain(snapshot.db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all()),
-      );
-    }
-    const names = report
-      .prepare("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name NOT GLOB '*_by_*'")
-      .pluck()
-      .all() as string[];
-    expect(names.filter((name) => name.startsWith("_"))).toEqual(["_about"]);
-    expect(names).not.toContain("_raw");
-    const own = report
-      .prepare(
-        "SELECT count(*) FROM sqlite_schema s, pragma_table_info(s.name) c WHERE c.name GLOB '_*' AND s.name <> '_about' AND c.name LIKE '\\_%' ESCAPE '\\'",
-      )
-      .pluck()
-      .get();
-    expect(own).toBe(0);
-  });
-
-  test("is sound: integrity, keys that hold, statistics, indexes on keys, days and statuses, our mark", () => {
-    const report = reading(company.file);
-    expect(report.pragma("integrity_check", { simple: true })).toBe("ok");
-    expect(report.pragma("foreign_key_check")).toEqual([]);
-    expect(report.pragma("journal_mode", { simple: true })).toBe("delete");
-    expect(report.pragma("application_id", { simple: true })).toBe(applicationId);
-    expect(rowsOf(report, "SELECT count(*) AS n FROM sqlite_stat1")[0]?.["n"]).toBeGreaterThan(20);
-    const indexed = (table: string) =>
-      report
-        .prepare(`SELECT i.name FROM pragma_index_list('${table}') l, pragma_index_info(l.name) i`)
-        .pluck()
-        .all();
-    expect(indexed("invoices")).toEqual(
-      expect.arrayContaining(["client_id", "issue_date", "due_date", "delivery_date", "status"]),
-    );
-    expect(indexed("invoice_items")).toEqual(expect.arrayContaining(["invoice_id", "price_list_item_id"]));
-  });
-
-  test("declares types that readers understand, and foreign keys where they hold", () => {
-    const report = reading(company.file);
-    const types = Object.fromEntries(
-      report.prepare("SELECT name, type FROM pragma_table_info('invoices')").raw().all() as [
-        string,
-        string,
-      ][],
-    );
-    expect(types).toMatchObject({
-      id: "INTEGER",
-      number: "TEXT",
-      issue_date: "DATE",
-      total: "DECIMAL(18,6)",
-      has_vat: "BOOLEAN",
-      client_id: "INTEGER",
-    });
-    expect(
-      Object.fromEntries(
-        report.prepare("SELECT name, type FROM pragma_table_info('clients')").raw().all() as [
-          string,
-          string,
-        ][],
-      ),
-    ).toMatchObject({ created_at: "TIMESTAMP" });
-    const keys = (table: string) =>
-      report.prepare(`SELECT "from" FROM pragma_foreign_key_list('${table}')`).pluck().all();
-    expect(keys("invoice_items")).toContain("invoice_id");
-    expect(keys("invoices")).toContain("currency_id");
-    const dangling = rowsOf(
-      report,
-      "SELECT 1 FROM invoices WHERE client_id NOT IN (SELECT id FROM clients)",
-    ).length;
-    expect(dangling).toBeGreaterThan(0);
-    expect(keys("invoices")).not.toContain("client_id");
-    const told = rowsOf(
-      report,
-      "SELECT value FROM _about WHERE subject = 'invoices' AND fact = 'undeclared_keys'",
-    );
-    expect(String(told[0]?.["value"]).split(" ")).toContain("client_id");
-  });
-
-  test("tells when, of which company and from what it was made, and the dead in a table of their own", () => {
-    const report = reading(company.file);
-    const facts = new Map(
-      report.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [
-        string,
-        string,
-      ][],
-    );
-    expect(Object.fromEntries(facts)).toMatchObject({
-      company: "acme",
-      report_date: "2026-11-20",
-      timezone: "Europe/Bratislava",
-      version: "1.2.3",
-      published_at: "2026-11-20T12:00:00.000Z",
-      connector: "fintoro",
-    });
-    expect(Number(facts.get("seq"))).toBeGreaterThan(100);
-    const rows = rowsOf(
-      report,
-      "SELECT subject FROM _about WHERE fact = 'rows' AND value = (SELECT count(*) FROM invoices) AND subject = 'invoices'",
-    );
-    expect(rows).toHaveLength(1);
-    expect(rowsOf(report, "SELECT resource FROM deleted_records")).toEqual([
-      { resource: "clients" },
-      { resource: "clients" },
-    ]);
-  });
-
-  test("answers the views as the mirror's own snapshot does", () => {
-    const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
-    onTestFinished(() => snapshot.close());
-    for (const { name } of manifest.views ?? []) {
-      const told = plain(company.rows(name).map(Object.values));
-      expect([name, told]).toEqual([
-        name,
-        plain(rowsOf(snapshot.db, `SELECT * FROM ${name}`).map(Object.values)),
-      ]);
-      expect([name, told.length > 0 || name === "v_number_gaps"]).toEqual([name, true]);
-    }
-  });
-});
 
 describe("publishing", () => {
   test("keeps odd values as they are: sums like 0.1 + 0.2, empty text, year ends, ids beyond 2^53, days that look like numbers", async () => {
@@ -327,12 +182,3 @@ describe("publishing", () => {
     expect(second).toMatchObject({ reason: { kind: "locked" } });
   });
 });
-
-/** 5 and 5.0 are the same number: a column declared DECIMAL keeps whole numbers as integers. */
-function plain(rows: readonly unknown[]): string[] {
-  return rows
-    .map((row) =>
-      JSON.stringify(row, (_key, value: unknown) => (typeof value === "bigint" ? Number(value) : value)),
-    )
-    .toSorted((a, b) => (a < b ? -1 : 1));
-}
