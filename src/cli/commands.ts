@@ -1,4 +1,5 @@
 import type { Command } from "./command.ts";
+import { afterRunCommand } from "./commands/after-run.ts";
 import { changesCommand } from "./commands/changes.ts";
 import { checkCommand } from "./commands/check.ts";
 import { connectorCheckCommand } from "./commands/connector-check.ts";
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   changesCommand,
   publishCommand,
   exportCommand,
+  afterRunCommand,
   webhooksListCommand,
   webhooksCreateCommand,
   webhooksUpdateCommand,

@@ -64,7 +64,7 @@ interface HttpConfig {
   readonly maxResponseBytes: number;
 }
 
-interface ScheduleConfig {
+export interface ScheduleConfig {
   /** A cron pattern; null is never. */
   readonly sync: string | null;
   /** `after_sync`, a cron pattern, or null for never. */

@@ -18,6 +18,7 @@ import { Duties } from "./duties.ts";
 import { createNotices, type Notices } from "./notices.ts";
 import { takeOrders } from "./order-desk.ts";
 import { performRun, type RunRequest } from "./perform.ts";
+import { followPublishing } from "./publishing.ts";
 import { Presence } from "./presence.ts";
 import { pulse } from "./pulse.ts";
 import { RunDesk, type EndedRun, type RunUnderWay } from "./run-desk.ts";
@@ -37,6 +38,8 @@ export interface StationParts {
   /** Of runs, over all companies. */
   readonly turns: Turns;
   readonly afterRun: readonly AfterRun[];
+  /** Publishes, where the config has a pattern for it; never rejects. */
+  readonly publish: (settings: Settings) => Promise<void>;
   /** Told every webhook secret the moment it is known. */
   readonly onSecrets: (secrets: readonly string[]) => void;
 }
@@ -179,6 +182,7 @@ export class Life {
     return [
       tender.ended,
       duties.follow(reason),
+      followPublishing({ ...parts, mirror }),
       takeOrders({
         ...parts,
         orders,

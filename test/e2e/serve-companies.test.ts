@@ -14,7 +14,7 @@ import {
   type ServedCompany,
 } from "../support/serve.ts";
 
-const off = "schedule: { sync: off }";
+const off = "schedule: { sync: off, publish: off }";
 
 function tokenOf(company: Company, index: number): string {
   return company.sandbox.companies[index]?.token ?? "";

@@ -23,7 +23,7 @@ function holdBack(company: Company): () => void {
 
 /** A daemon that has made the mirror and has nothing to do. */
 async function restingDaemon(company: Company, more = "") {
-  writeServeConfig(company, `schedule: { sync: off }\n${more}`);
+  writeServeConfig(company, `schedule: { sync: off, publish: off }\n${more}`);
   const daemon = await serve(company);
   await eventually(() => wholeRuns(company) === 1, "a first whole run");
   return daemon;

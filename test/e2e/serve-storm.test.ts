@@ -34,7 +34,7 @@ test("I11: a day's work while the daemon is killed: equal in what events tell, a
   const url = `http://127.0.0.1:${port}/webhooks/acme`;
   const company = await aCompany({ records: 8, webhooks: [{ url, secret }], retryScale: 0.008 });
   const { control } = company.sandbox;
-  writeServeConfig(company, "schedule: { sync: off }");
+  writeServeConfig(company, "schedule: { sync: off, publish: off }");
   const start = () => serve(company, ["--listen", `127.0.0.1:${port}`]);
   const first = await start();
   await eventually(() => wholeRuns(company) === 1, "a first whole run");

@@ -16,6 +16,7 @@ export function writeConfig(company: Company, more = ""): string {
     `data_dir: ${company.folder}`,
     "companies: { acme: { token: '${env:FINTORO_TOKEN}' } }",
     more,
+    ...(more.includes("schedule:") ? [] : ["schedule: { publish: off }"]),
   ];
   writeFileSync(file, lines.join("\n"));
   return file;

@@ -21,7 +21,7 @@ export const impatientClock: Clock = {
 
 /** The config as it would be read from the company's folder. */
 export function configOf(company: Company, more = "", companies?: readonly ServedCompany[]): Config {
-  writeServeConfig(company, `schedule: { sync: off }\n${more}`, companies);
+  writeServeConfig(company, `schedule: { sync: off, publish: off }\n${more}`, companies);
   const { config } = loadConfig({
     path: path.join(company.folder, "config.yaml"),
     cwd: company.folder,
@@ -42,6 +42,7 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
       log: loggingTo(company.said),
       version: "test",
       afterRun: [],
+      publish: () => Promise.resolve(),
       onSecrets: () => undefined,
       resourcesOf: (one) => selectResources(manifest, one.resources, []),
       ...parts,

@@ -9,6 +9,7 @@ import { listen, type Listener } from "../../webhook/listen.ts";
 import { createReceiver } from "../../webhook/receiver.ts";
 import { selectResources } from "../chosen-resources.ts";
 import { command, type CommandContext } from "../command.ts";
+import { followRun, followSchedule } from "../follow-run.ts";
 import { reloading } from "../reload.ts";
 import { text } from "../options.ts";
 
@@ -21,14 +22,14 @@ export const serveCommand = command({
   summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
   options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
   run: async (context, { options }) => {
-    const config = loadServed(context);
+    const { config, path } = loadServed(context);
     const address = addressOf(options.listen) ?? config.serve;
     const served: Served = { daemon: null, reload: () => undefined };
     const stopReloading = context.onHangup(() => served.reload());
     const listener = await open(context, config, address, served);
-    const daemon = new Daemon(daemonParts(context), config);
+    const daemon = new Daemon(daemonParts(context, path), config);
     served.daemon = daemon;
-    served.reload = reloading(context, config, () => loadServed(context), daemon);
+    served.reload = reloading(context, config, () => loadServed(context).config, daemon);
     try {
       await tellReady(context, config, address, listener);
       while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
@@ -49,13 +50,14 @@ interface Served {
 }
 
 /** With every mistake that only a daemon would notice. */
-function loadServed(context: CommandContext): Config {
-  const { config } = context.config();
-  const { sync, timezone } = config.schedule;
-  if (sync !== null) slotsOf(sync, timezone);
+function loadServed(context: CommandContext): { config: Config; path: string } {
+  const { config, path } = context.config();
+  const { sync, publish, timezone } = config.schedule;
+  for (const pattern of [sync, publish])
+    if (pattern !== null && pattern !== "after_sync") slotsOf(pattern, timezone);
   if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
-  return { ...config, companies: chosenCompanies(config, context.globals.company) };
+  return { config: { ...config, companies: chosenCompanies(config, context.globals.company) }, path };
 }
 
 function addressOf(given: string | undefined): ListenAddress | null {
@@ -95,7 +97,7 @@ function open(
   });
 }
 
-function daemonParts(context: CommandContext) {
+function daemonParts(context: CommandContext, configPath: string) {
   const { clock, random, log, version, connectors } = context;
   const { manifest } = connectors[0];
   return {
@@ -104,7 +106,8 @@ function daemonParts(context: CommandContext) {
     random,
     log,
     version,
-    afterRun: [],
+    afterRun: [followRun(context, configPath)],
+    publish: followSchedule(context, configPath),
     onSecrets: context.keepSecret,
     resourcesOf: (config: Config) => selectResources(manifest, config.resources, []),
   };

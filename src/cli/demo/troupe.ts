@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { MirrorError } from "../../base/errors.ts";
+import { ownEntry } from "../own-process.ts";
 
 /** This very program, on its way as a process of its own. */
 export interface Player {
@@ -27,7 +26,7 @@ export class Troupe {
 
   start(args: readonly string[]): Player {
     const told = [...args, "--json", "--config", this.config, "--log-format", "json", "-q"];
-    const child = spawn(process.execPath, [entry(), ...told], {
+    const child = spawn(process.execPath, [ownEntry(), ...told], {
       env: { ...process.env, ...this.env },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -71,10 +70,4 @@ export function failed(args: readonly string[], player: Player): MirrorError {
     "protocol",
     `${args[0] ?? "a command"} of the demo failed: ${player.stderr().trim()}`,
   );
-}
-
-/** The source runs as `.ts`, the built package as `.js`. */
-function entry(): string {
-  const ending = path.extname(fileURLToPath(import.meta.url));
-  return fileURLToPath(new URL(`../../main${ending}`, import.meta.url));
 }

@@ -1,0 +1,23 @@
+import { chosenCompanies } from "../../config/companies.ts";
+import { afterRun } from "../after-run.ts";
+import { command } from "../command.ts";
+import { worstOutcome, type Outcome } from "../exit-code.ts";
+import { exportsAfterRun } from "../exports-after-run.ts";
+
+/** What `serve` starts beside itself: a report of millions of rows must not keep deliveries waiting. */
+export const afterRunCommand = command({
+  name: "after-run",
+  summary: "what follows a run: the report and the exports that the config asks for, where anything changed",
+  options: {},
+  run: async (context) => {
+    const { config } = context.config("when_used");
+    const outcomes: Outcome[] = [];
+    for (const { name } of chosenCompanies(config, context.globals.company)) {
+      for (const step of [afterRun, exportsAfterRun]) {
+        const outcome = await step(context, config, name, { outcome: "complete" });
+        if (outcome !== null) outcomes.push(outcome);
+      }
+    }
+    return worstOutcome(outcomes);
+  },
+});

@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { aCompany, type Company } from "../support/company.ts";
+import { eventually, inMirror, serve, wholeRuns, writeServeConfig } from "../support/serve.ts";
+
+const reportOf = (company: Company) => path.join(company.folder, "acme.report.db");
+
+function invoicesIn(file: string): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    return Number(db.prepare("SELECT count(*) FROM invoices").pluck().get());
+  } finally {
+    db.close();
+  }
+}
+
+test("after its run, serve has the report and the exports made that the config asks for", async () => {
+  const company = await aCompany({ records: 5 });
+  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
+  writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
+  const daemon = await serve(company);
+  const csv = path.join(company.folder, "files/acme/invoices.csv");
+  await eventually(() => existsSync(reportOf(company)) && existsSync(csv), "the report and the file");
+  expect(wholeRuns(company)).toBe(1);
+  expect(invoicesIn(reportOf(company))).toBe(inMirror(company, "SELECT count(*) FROM invoices"));
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+test("with a pattern of its own, publishing does not wait for a run", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, 'schedule: { sync: off, publish: "* * * * *" }');
+  const daemon = await serve(company);
+  await eventually(() => existsSync(reportOf(company)), "a report");
+  const slot = "SELECT value FROM _meta WHERE key = 'publish_schedule'";
+  await eventually(() => typeof inMirror(company, slot) === "string", "the slot, taken");
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+test("where publishing fails, that is told, and the daemon goes on", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(
+    company,
+    `schedule: { sync: off }\nexports: [{ format: csv, out: ./config.yaml, after: sync }]`,
+  );
+  const daemon = await serve(company);
+  await daemon.until("after-run did not succeed");
+  expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
