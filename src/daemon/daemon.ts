@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { StationView } from "../observe/station-view.ts";
 import type { Mailbox } from "../webhook/mailbox.ts";
-import type { Settings, StationParts } from "./life.ts";
+import type { Settings, StationParts } from "./parts.ts";
 import { Station } from "./station.ts";
 import { createTurns } from "./turns.ts";
 

@@ -1,10 +1,4 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/log.ts";
-import type { Random } from "../base/random.ts";
-import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import type { Manifest } from "../connector/manifest.ts";
-import type { Resource } from "../connector/resource.ts";
 import type { ProgressView } from "../observe/progress-view.ts";
 import { slotsOf, type Slots } from "../schedule/slots.ts";
 import { openMirror, type Mirror } from "../store/mirror.ts";
@@ -18,55 +12,13 @@ import { Duties } from "./duties.ts";
 import { createNotices, type Notices } from "./notices.ts";
 import { takeOrders } from "./order-desk.ts";
 import { performRun, type RunRequest } from "./perform.ts";
-import { followPublishing } from "./publishing.ts";
+import type { LifeParts } from "./parts.ts";
 import { Presence } from "./presence.ts";
+import { followPublishing } from "./publishing.ts";
 import { pulse } from "./pulse.ts";
-import { RunDesk, type EndedRun, type RunUnderWay } from "./run-desk.ts";
+import { RunDesk, type RunUnderWay } from "./run-desk.ts";
 import { progressView } from "./run-view.ts";
 import { connectService, type Service } from "./service.ts";
-import type { Totals } from "./totals.ts";
-import type { Turns } from "./turns.ts";
-
-/** What stays the same for a station, however often its mirror is opened anew. */
-export interface StationParts {
-  readonly manifest: Manifest;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** Of this program. */
-  readonly version: string;
-  /** Of runs, over all companies. */
-  readonly turns: Turns;
-  readonly afterRun: readonly AfterRun[];
-  /** Publishes, where the config has a pattern for it; never rejects. */
-  readonly publish: (settings: Settings) => Promise<void>;
-  /** Told every webhook secret the moment it is known. */
-  readonly onSecrets: (secrets: readonly string[]) => void;
-}
-
-/** What is done after each run, whoever asked for it: publishing, exports. */
-type AfterRun = (run: {
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  readonly report: CompanyReport;
-}) => Promise<void>;
-
-export interface Settings {
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  /** That the config asks for. */
-  readonly resources: readonly Resource[];
-}
-
-export interface LifeParts extends StationParts {
-  readonly settings: Settings;
-  readonly totals: Totals;
-  readonly onRunEnd: (ended: EndedRun) => void;
-  /** Ends it: what is in flight may finish. */
-  readonly closed: AbortSignal;
-  /** Ends it at once. */
-  readonly signal: AbortSignal;
-}
 
 /** A request in flight may take this long when the station ends. */
 export const graceMs = 20_000;

@@ -1,4 +1,4 @@
-import type { Settings } from "./life.ts";
+import type { Settings } from "./parts.ts";
 
 /** Pure: does a change of the config concern what a life was built from? */
 export function renewalNeeded(before: Settings, after: Settings): boolean {

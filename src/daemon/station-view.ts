@@ -4,7 +4,8 @@ import type { StationView } from "../observe/station-view.ts";
 import { lastEndedRun, sweptTimes } from "../sync/health.ts";
 import { InboxView } from "../webhook/inbox-view.ts";
 import { lastWholeRun } from "./history.ts";
-import type { Life, Settings } from "./life.ts";
+import type { Life } from "./life.ts";
+import type { Settings } from "./parts.ts";
 import type { EndedRun } from "./run-desk.ts";
 import type { Totals } from "./totals.ts";
 
