@@ -30,6 +30,7 @@ export function kindOf(type: ReportType): CellKind {
       return "timestamp";
     case "TEXT":
       return "text";
+    case "REAL":
     default:
       return "real";
   }

@@ -17,6 +17,8 @@ export function createEncoder(db: Db, job: Job): Encoder {
       return lines(reader, new RecordLines());
     case "objects":
       return lines(reader, new RowLines(encoding.columns, encoding.endsInRecord));
+    default:
+      return encoding satisfies never;
   }
 }
 

@@ -44,7 +44,7 @@ export interface ExportParts {
   readonly signal?: AbortSignal;
 }
 
-export interface ExportProgress {
+interface ExportProgress {
   readonly table: string;
   /** Of its rows, written so far. */
   readonly rows: number;

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { MirrorError, type ErrorKind } from "../base/errors.ts";
 import type { Failure, Order, Reply, WorkerStart } from "./job.ts";
@@ -13,8 +14,7 @@ export class Hand {
   #settle: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
 
   constructor(start: WorkerStart) {
-    const file = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
-    this.#worker = new Worker(file, { workerData: start, resourceLimits });
+    this.#worker = new Worker(workerFile(), { workerData: start, resourceLimits });
     this.#worker.on("message", (reply: Reply) => this.#settle?.resolve(reply));
     this.#worker.on("error", (error) => this.#break(threadError(error)));
     this.#worker.on("exit", () => this.#break(new Error("broken promise: a thread ends when it is told to")));
@@ -25,7 +25,7 @@ export class Hand {
     if (broken) throw broken;
     const reply = await new Promise<Reply>((resolve, reject) => {
       this.#settle = { resolve, reject };
-      this.#worker.postMessage(order);
+      this.#worker.postMessage(order, []);
     });
     if (reply.kind === "failed") throw errorOf(reply.failure);
     return reply;
@@ -39,6 +39,12 @@ export class Hand {
     this.#broken ??= error;
     this.#settle?.reject(this.#broken);
   }
+}
+
+/** In the source beside this file as it is, in the built package as JavaScript. */
+function workerFile(): URL {
+  const source = new URL("./worker.ts", import.meta.url);
+  return new URL(source.href.replace(/\.ts$/, path.extname(import.meta.url)));
 }
 
 function threadError(error: unknown): Error {

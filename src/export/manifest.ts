@@ -29,8 +29,6 @@ export interface ExportManifest {
   readonly files: readonly ManifestFile[];
 }
 
-export const manifestName = "manifest.json";
-
 /** Null: there is none, or none that can be read; a damaged one protects nothing. */
 export async function readManifest(path: string): Promise<ExportManifest | null> {
   try {

@@ -10,7 +10,7 @@ export interface RowSource {
   /** An expression over it: the number. Several rows may share one. */
   readonly key: string;
   /** Further expressions, for rows that share a key. */
-  readonly then?: string;
+  readonly further?: string;
   /** What is read, by the names it gets. */
   readonly columns: readonly { readonly name: string; readonly sql: string }[];
 }
@@ -22,7 +22,7 @@ export interface KeyRange {
 }
 
 /** Below every key there is. */
-export const beforeAll = -1n;
+const beforeAll = -1n;
 
 export function columnsNamed(names: readonly string[]): RowSource["columns"] {
   return names.map((name) => ({ name, sql: quoted(name) }));
@@ -38,9 +38,9 @@ export class PieceReader {
   readonly #bound: Statement;
   #rowsAtOnce = 250;
 
-  constructor(db: Db, { from, key, then, columns }: RowSource) {
+  constructor(db: Db, { from, key, further, columns }: RowSource) {
     const shown = columns.map(({ name, sql }) => `${sql} AS ${quoted(name)}`);
-    const order = then === undefined ? key : `${key}, ${then}`;
+    const order = further === undefined ? key : `${key}, ${further}`;
     const within = `${from} WHERE ${key} > ? AND ${key} <= ?`;
     const inner = `(SELECT ${shown.join(", ")} FROM ${within} ORDER BY ${order})`;
     const names = columns.map(({ name }) => name);

@@ -74,6 +74,6 @@ function insertsOf({ db }: Pick<Snapshot, "db">, table: string): string[] {
 }
 
 function literal(value: unknown): string {
-  if (value === null) return "NULL";
-  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
+  if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
+  return typeof value === "number" ? String(value) : "NULL";
 }

@@ -86,8 +86,7 @@ export class Staging {
   /** With the folders that are empty then. */
   async #remove(file: string): Promise<void> {
     await rm(path.join(this.#out, file), { force: true });
-    const isLeft = (folder: string) => folder !== "." && folder !== "";
-    for (let folder = path.dirname(file); isLeft(folder); folder = path.dirname(folder)) {
+    for (let folder = path.dirname(file); folder !== "."; folder = path.dirname(folder)) {
       const gone = await rmdir(path.join(this.#out, folder)).then(
         () => true,
         () => false,

@@ -6,7 +6,7 @@ import type { Format, Partition } from "./formats.ts";
 import { columnsNamed, type RowSource } from "./row-source.ts";
 
 /** A column of the files, with what may be said of it. */
-export interface OutColumn extends CellColumn {
+interface OutColumn extends CellColumn {
   readonly nullable: boolean;
   readonly doc: string | null;
 }
@@ -68,8 +68,13 @@ function inPlace({ name, kind, columns, primaryKey }: SnapshotTable, isRaw: bool
   const raw = `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
   if (isRaw) return { from: raw, key: "t.id", columns: [{ name: "json", sql: "w.json" }] };
   const [key = "id"] = primaryKey;
-  const then = kind === "child" ? { then: "position" } : {};
-  return { from: quoted(name), key: quoted(key), columns: columnsNamed(columns.map((c) => c.name)), ...then };
+  const further = kind === "child" ? { further: "position" } : {};
+  return {
+    from: quoted(name),
+    key: quoted(key),
+    columns: columnsNamed(columns.map((c) => c.name)),
+    ...further,
+  };
 }
 
 function rowsSql({ name, columns }: SnapshotTable, isRaw: boolean, date: string | null): string {

@@ -49,6 +49,8 @@ function answer(order: Order): Reply {
     case "close":
       encoders.delete(order.job);
       return { kind: "done" };
+    default:
+      return order satisfies never;
   }
 }
 

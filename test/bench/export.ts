@@ -79,8 +79,9 @@ async function inTurns(ours: () => Promise<Ours>, theirs: () => Promise<number>)
   };
 }
 
+const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+
 function ratio(name: string, { ours, theirs, bytes }: Turns, aim: string, of: string): BenchResult {
-  const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
   return {
     name,
     ratio: theirs / ours,
@@ -95,7 +96,7 @@ function memory(name: string, { peakBytes }: Turns): BenchResult {
 
 /** In a process of its own, so that its memory is its own; the process's start is not counted. */
 async function ourExport(mirror: string, out: string, format: string): Promise<Ours> {
-  const file = fileURLToPath(new URL("export-process.ts", import.meta.url));
+  const file = fileURLToPath(new URL("./export-process.ts", import.meta.url));
   const child = spawn(process.execPath, [file, mirror, out, format], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,4 +1,5 @@
 import { benchEvents } from "./events.ts";
+import { benchExport } from "./export.ts";
 import { benchJson } from "./json.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPublish } from "./publish.ts";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   budget: benchBudget,
   memory: benchMemory,
   publish: benchPublish,
+  export: benchExport,
 };
 
 const asked = process.argv.slice(2);

@@ -39,7 +39,7 @@ describe("kill -9", () => {
     const random = seededRandom(Number(process.env["CRASH_SEED"] ?? 7));
     const size = namedFiles(stage.out)?.manifest.files[0]?.bytes ?? 0;
     let kills = 0;
-    for (let generation = 1; generation <= 6; generation++) {
+    for (let generation = 1; generation <= 4; generation++) {
       stage.change(generation);
       if (await killedAt(stage, args, size * random.next(), random.next() * 20)) kills++;
       const found = namedFiles(stage.out);
@@ -47,7 +47,7 @@ describe("kill -9", () => {
       expect({ generation, wrong: isMoving ? [] : found?.wrong }).toEqual({ generation, wrong: [] });
       expect(existsSync(path.join(stage.out, "acme/clients.csv"))).toBe(true);
     }
-    expect(kills).toBeGreaterThan(2);
+    expect(kills).toBeGreaterThan(1);
     await finish(stage, args);
   }, 60_000);
 });

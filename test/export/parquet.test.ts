@@ -20,6 +20,36 @@ function fileOf(name: string) {
   return { byteLength: whole.byteLength, slice: (from: number, to?: number) => whole.slice(from, to) };
 }
 
+const inCents = (total: unknown) => Math.round(Number(total) * 100);
+
+async function comesBack(list: { remark: string | null; total: number; paid: boolean | null }[]) {
+  const mirror = await openHasty();
+  for (const [i, more] of list.entries()) putAs(mirror, "orders", i + 1, orderRecord(i + 1, more));
+  const file = await parquetOf(mirror, "orders");
+  const expected = list.map(({ remark, total, paid }) => ({
+    remark: remark?.toWellFormed() ?? null,
+    total,
+    paid,
+  }));
+  const read = await duckRows(`SELECT remark, total::DOUBLE, paid FROM '${file}' ORDER BY id`);
+  expect(
+    read.map(([remark, total, paid]) => ({
+      remark,
+      total: Number(total),
+      paid: paid === null ? null : paid === "true",
+    })),
+  ).toEqual(expected);
+  const columns = ["remark", "total", "paid"];
+  const again = await parquetReadObjects({
+    file: fileOf(file),
+    columns,
+    compressors: { ZSTD: decompress },
+  });
+  expect(
+    again.map(({ remark = null, total, paid = null }) => ({ remark, total: inCents(total), paid })),
+  ).toEqual(expected.map((row) => ({ ...row, total: inCents(row.total) })));
+}
+
 describe("types", () => {
   test("BIGINT, DECIMAL, BOOLEAN, DATE, TIMESTAMP in UTC and VARCHAR", async () => {
     const mirror = await openHasty();
@@ -92,7 +122,7 @@ describe("values", () => {
         issuedOn: "9999-12-31",
         paid: false,
       }),
-      orderRecord(big, { remark: "x", colourId: -9007199254740993, changedAt: "2026-03-01 12:00:00" }),
+      orderRecord(big, { remark: "x", changedAt: "2026-03-01 12:00:00" }),
     ];
     for (const [i, record] of records.entries()) putAs(mirror, "orders", i === 3 ? big : i + 1, record);
     const file = await parquetOf(mirror, "orders");
@@ -114,35 +144,7 @@ describe("values", () => {
       minLength: 150,
       maxLength: 300,
     });
-    const check = async (list: { remark: string | null; total: number; paid: boolean | null }[]) => {
-      const mirror = await openHasty();
-      for (const [i, more] of list.entries()) putAs(mirror, "orders", i + 1, orderRecord(i + 1, more));
-      const file = await parquetOf(mirror, "orders");
-      const expected = list.map(({ remark, total, paid }) => ({
-        remark: remark?.toWellFormed() ?? null,
-        total,
-        paid,
-      }));
-      const read = await duckRows(`SELECT remark, total::DOUBLE, paid FROM '${file}' ORDER BY id`);
-      expect(
-        read.map(([remark, total, paid]) => ({
-          remark,
-          total: Number(total),
-          paid: paid === null ? null : paid === "true",
-        })),
-      ).toEqual(expected);
-      const columns = ["remark", "total", "paid"];
-      const again = await parquetReadObjects({
-        file: fileOf(file),
-        columns,
-        compressors: { ZSTD: decompress },
-      });
-      const inCents = (total: unknown) => Math.round(Number(total) * 100);
-      expect(
-        again.map(({ remark = null, total, paid = null }) => ({ remark, total: inCents(total), paid })),
-      ).toEqual(expected.map((row) => ({ ...row, total: inCents(row.total) })));
-    };
-    await fc.assert(fc.asyncProperty(rows, check), { numRuns: 2, endOnFailure: true });
+    await fc.assert(fc.asyncProperty(rows, comesBack), { numRuns: 2, endOnFailure: true });
   });
 });
 

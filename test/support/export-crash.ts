@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import type { ExportManifest } from "../../src/export/manifest.ts";
 import { openMirror } from "../../src/store/mirror.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
@@ -25,7 +25,7 @@ export async function aStage(clients: number): Promise<Stage> {
     "config.yaml": "data_dir: .\ncompanies: { acme: { token: '${env:FINTORO_TOKEN}' } }\n",
   });
   const file = path.join(folder, "acme.db");
-  const mirror = await openMirror(file, manifest);
+  const mirror = await openMirror(file, fintoro);
   mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${clients})
     INSERT INTO clients (id, name, email, _synced_at) SELECT i, 'client ' || i || hex(randomblob(8)), '0', '' FROM n`);
   mirror.close();

@@ -1,6 +1,5 @@
 import { constants, zstdCompressSync } from "node:zlib";
-import type { SchemaElement } from "hyparquet-writer";
-import { ByteWriter } from "hyparquet-writer";
+import type { ByteWriter, ParquetWriter, SchemaElement } from "hyparquet-writer";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { release } from "../release.ts";
 import { bitWidthOf, packed, repeated } from "./bit-packing.ts";
@@ -13,8 +12,7 @@ export function zstd(bytes: Uint8Array): Uint8Array {
   return zstdCompressSync(bytes, options);
 }
 
-type RowGroups = InstanceType<typeof import("hyparquet-writer").ParquetWriter>["row_groups"];
-export type RowGroup = RowGroups[number];
+export type RowGroup = ParquetWriter["row_groups"][number];
 type ColumnChunk = RowGroup["columns"][number];
 
 /**
@@ -54,7 +52,7 @@ export function writeChunk(writer: ByteWriter, element: SchemaElement, column: C
         ? [{ page_type: "DICTIONARY_PAGE", encoding: "PLAIN", count: 1 }, ...pages]
         : pages,
     },
-  } as ColumnChunk;
+  };
 }
 
 function bodyOf({ plain, dictionary }: Values, count: number): Uint8Array {

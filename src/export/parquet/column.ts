@@ -3,7 +3,7 @@ import type { Dictionary } from "./dictionary.ts";
 import { mostRows } from "./rows.ts";
 
 /** What a reader may skip a row group by. */
-export type Bound = number | bigint | boolean | Uint8Array;
+type Bound = number | bigint | boolean | Uint8Array;
 
 /** The values that are not NULL, as Parquet stores them. */
 export interface Values {

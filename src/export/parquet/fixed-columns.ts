@@ -16,7 +16,7 @@ const point = 0x2e;
 const exactDigits = 15;
 const two32 = 2 ** 32;
 
-export function endOf(cells: Uint8Array, from: number): number {
+function endOf(cells: Uint8Array, from: number): number {
   const end = cells.indexOf(cellEnd, from);
   return end === -1 ? cells.length : end;
 }
@@ -98,7 +98,6 @@ export class Int64Column extends Column {
     const bytes = new Uint8Array(words.buffer);
     const dictionary = of && { plain: gathered(bytes, 8, of.firsts), of };
     const bounds = this.#hasBig ? boundsOf(this.#bigs, this.count) : boundsOf(this.#numbers, this.count);
-    const big = (bound: number | bigint | undefined) => (bound === undefined ? undefined : BigInt(bound));
     return {
       plain: bytes.subarray(0, 8 * this.count),
       dictionary,
@@ -236,6 +235,10 @@ export class WideDecimalColumn extends Column {
     const plain = new Uint8Array(this.#bytes.buffer, 0, 16 * this.count);
     return { plain, dictionary: null, min: this.#min, max: this.#max };
   }
+}
+
+function big(bound: number | bigint | undefined): bigint | undefined {
+  return bound === undefined ? undefined : BigInt(bound);
 }
 
 function gathered(bytes: Uint8Array, width: number, firsts: readonly number[]): Uint8Array {

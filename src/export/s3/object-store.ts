@@ -12,7 +12,7 @@ export interface ObjectStore {
 }
 
 /** A large object, given part by part; nobody sees it before it is finished. */
-export interface PartsUpload {
+interface PartsUpload {
   put(part: Uint8Array): Promise<void>;
   finish(): Promise<void>;
   abort(): Promise<void>;

@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { openMirror } from "../../src/store/mirror.ts";
+import { playCommand, runProgram, temporaryFolder } from "../support/cli.ts";
+import { startS3 } from "../support/s3-server.ts";
+
+const config =
+  "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' }, other: { token: '${env:TOKEN}' } }\n";
+
+/** A folder with a config of two companies, the first of which has a mirror with two clients. */
+async function aFolder(): Promise<string> {
+  const folder = temporaryFolder({ "config.yaml": config });
+  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  mirror.db.exec("INSERT INTO clients (id, name, _synced_at) VALUES (1, 'Ann', ''), (2, 'Bob', '')");
+  mirror.close();
+  return folder;
+}
+
+function told(stdout: string) {
+  return (JSON.parse(stdout) as { companies: Record<string, Record<string, unknown>> }).companies;
+}
+
+describe("export", () => {
+  test("writes what is asked for, and tells where, how much and from where to go on", async () => {
+    const cwd = await aFolder();
+    const argv = ["export", "clients", "--company", "acme", "--json", "--out", "files"];
+    const { code, stdout } = await playCommand(argv, { cwd });
+    expect(code).toBe(0);
+    expect(told(stdout)).toMatchObject({
+      acme: {
+        outcome: "complete",
+        rows: 2,
+        seq: 0,
+        next_since: 0,
+        files: ["acme/clients.csv"],
+        uploaded: null,
+      },
+    });
+    const text = readFileSync(path.join(cwd, "files/acme/clients.csv"), "utf8");
+    expect(text.split("\r\n").map((line) => line.split(",").slice(0, 2))).toEqual([
+      ["id", "name"],
+      ["1", "Ann"],
+      ["2", "Bob"],
+      [""],
+    ]);
+  });
+
+  test("of several companies one without a mirror is told, the others are exported", async () => {
+    const cwd = await aFolder();
+    const { code, stdout, stderr } = await playCommand(["export", "clients", "--json"], { cwd });
+    expect(code).toBe(10);
+    expect(told(stdout)).toMatchObject({ acme: { outcome: "complete" }, other: { outcome: "failed" } });
+    expect(stderr).toContain("there is no mirror");
+    expect(readdirSync(path.join(cwd, "export"))).toEqual(["acme"]);
+  });
+
+  test.each([
+    [["clints"], "did you mean"],
+    [["--format", "xls"], "csv, parquet, jsonl"],
+    [["--nested"], "--format parquet"],
+    [["--nested", "--format", "parquet", "--since", "1"], "--since"],
+    [["--dialect", "excel-sk", "--format", "jsonl"], "--format csv"],
+    [["--partition-by", "day"], "year, month"],
+    [["--to", "ftp://somewhere"], "s3://BUCKET"],
+    [["v_stock", "--since", "0"], "v_stock"],
+  ])("%j is a mistake, told with what would be right, and nothing is written", async (args, hint) => {
+    const cwd = await aFolder();
+    const { code, stderr } = await playCommand(["export", "--company", "acme", ...args], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toContain(hint);
+    expect(existsSync(path.join(cwd, "export"))).toBe(false);
+  });
+
+  test("to S3 alone leaves no file on this machine, and never shows the key", async () => {
+    const cwd = await aFolder();
+    const server = await startS3(temporaryFolder(), "lake");
+    onTestFinished(server.close);
+    const env = {
+      AWS_ACCESS_KEY_ID: "S3RVER",
+      AWS_SECRET_ACCESS_KEY: "S3RVER",
+      AWS_ENDPOINT_URL: server.url,
+    };
+    const argv = ["export", "clients", "--company", "acme", "--json", "--to", "s3://lake/daily"];
+    const { code, stdout } = await playCommand(argv, { cwd, env });
+    expect(code).toBe(0);
+    const written = ["daily/acme/clients.csv", "daily/acme/manifest.json"];
+    expect(told(stdout)).toMatchObject({ acme: { uploaded: { written, unchanged: [], removed: [] } } });
+    expect(readdirSync(cwd).filter((name) => !name.startsWith("acme.db"))).toEqual(["config.yaml"]);
+    const wrong = { ...env, AWS_SECRET_ACCESS_KEY: "another-secret-key" };
+    const refused = await playCommand(argv, { cwd, env: wrong });
+    expect(refused.code).toBe(1);
+    expect(refused.stdout + refused.stderr).not.toContain("another-secret-key");
+  });
+});
+
+test("a run that brought something in is followed by the config's exports; an unchanged one leaves them alone", async () => {
+  const sandbox = await startSandbox({ records: 20, limit: 100_000 });
+  onTestFinished(() => sandbox.close());
+  const exports =
+    "exports: [{ format: parquet, out: ./lake, after: sync, tables: [clients], partition_by: year }]";
+  const companies = "companies: { acme: { token: '${env:TOKEN}' } }";
+  const text = `base_url: ${sandbox.url}\ndata_dir: .\n${companies}\nschedule: { publish: off }\n${exports}\n`;
+  const cwd = temporaryFolder({ "config.yaml": text });
+  const sync = () => runProgram(["sync", "clients"], { cwd, env: { TOKEN: sandbox.token } });
+  const first = await sync();
+  expect([first.code, first.stderr.includes("exported")]).toEqual([0, true]);
+  expect(readdirSync(path.join(cwd, "lake")).toSorted()).toEqual(["acme", "company=acme"]);
+  const second = await sync();
+  expect([second.code, second.stderr.includes("exported")]).toEqual([0, false]);
+}, 60_000);
