@@ -3,6 +3,7 @@ import type { Crew } from "./crew.ts";
 import { csvHead, type Dialect } from "./csv-bytes.ts";
 import { FileSink, type WrittenFile } from "./file-sink.ts";
 import type { Encoding, Job, Made, NestedSource } from "./job.ts";
+import { heed } from "./interruption.ts";
 import { moveChunk } from "./parquet/row-group-writer.ts";
 import type { RowGroup } from "./parquet/chunk.ts";
 import { parquetFooter, parquetHead } from "./parquet/footer.ts";
@@ -186,7 +187,7 @@ async function* inOrder(
   const making: ReturnType<Crew["make"]>[] = [];
   try {
     for (const range of ranges) {
-      signal.throwIfAborted();
+      heed(signal);
       const made = crew.make(job, range, alone);
       made.catch(() => undefined);
       making.push(made);

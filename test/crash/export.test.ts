@@ -52,6 +52,23 @@ describe("kill -9", () => {
   }, 60_000);
 });
 
+test("SIGINT ends with 130, the files of before are whole and nothing is left", async () => {
+  const stage = await aStage(30_000);
+  await finish(stage, ["clients"]);
+  stage.change(1);
+  const child = stage.start(["clients", "units"]);
+  const ended = endOf(child);
+  const watch = setInterval(() => {
+    if (stagedBytes(stage.out) === null) return;
+    clearInterval(watch);
+    child.kill("SIGINT");
+  }, 1);
+  const { code } = await ended.finally(() => clearInterval(watch));
+  expect(code).toBe(130);
+  expect(namedFiles(stage.out)?.wrong).toEqual([]);
+  expect(readdirSync(stage.out)).toEqual(["acme"]);
+}, 60_000);
+
 describe("a full disk", () => {
   test.each(["csv", "parquet"])(
     "%s: the files of before are whole, the error is clear, nothing is left",

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
 import type { ExportRequest, ExportResult } from "../export-tables.ts";
 import { belowOut, isInside, manifestPath } from "../layout.ts";
+import { heed } from "../interruption.ts";
 import { keptFiles, type ExportManifest, type ManifestFile } from "../manifest.ts";
 import type { ObjectStore } from "./object-store.ts";
 
@@ -46,7 +47,7 @@ export async function uploadExport(
   const written: string[] = [];
   const unchanged: string[] = [];
   for (const [done, file] of files.entries()) {
-    parts.signal?.throwIfAborted();
+    heed(parts.signal);
     parts.onFile?.(file.file, done, files.length);
     const isThere = known.get(file.file) === file.sha256;
     if (!isThere) await put(parts, keyOf(file.file), path.join(out, belowOut(company, file.file)));
@@ -111,7 +112,7 @@ async function putInParts(
   const upload = await withRetries(parts, () => parts.store.begin(key, type));
   try {
     for (let from = 0; from < size; from += partBytes) {
-      parts.signal?.throwIfAborted();
+      heed(parts.signal);
       const part = await read(from);
       await withRetries(parts, () => upload.put(part));
     }
