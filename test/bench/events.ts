@@ -1,136 +1,113 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { systemClock } from "../../src/base/clock.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { systemRandom } from "../../src/base/random.ts";
-import { createGovernor } from "../../src/govern/create-governor.ts";
-import { createMemoryStore } from "../../src/govern/store.ts";
-import { createHttp } from "../../src/http/create-http.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import { runSync } from "../../src/sync/run.ts";
-import { Tally } from "../../src/sync/tally.ts";
-import { startTender } from "../../src/sync/tend.ts";
-import { listen } from "../../src/webhook/listen.ts";
-import { createMailbox } from "../../src/webhook/mailbox.ts";
-import { createReceiver } from "../../src/webhook/receiver.ts";
-import { Queue } from "../../src/work/queue.ts";
+import {
+  endServe,
+  portToKeep,
+  startServe,
+  writeEventsConfig,
+  type Process,
+} from "../support/serve-process.ts";
 import type { BenchResult } from "./result.ts";
 
-const events = 300;
-const everyMs = 200;
 const latencyMs = 30;
 const secret = "whsec_of_the_bench_0123456789abcdef";
 const aimMs = 500;
+const mostMs = 600_000;
 
-/**
- * From a change in the service to the row in the mirror: its webhook over HTTP, inbox, queue, the read and its
- * commit on disk. Service and mirror share this process, so that what the sandbox takes is counted, too.
- */
-export async function benchEvents(): Promise<BenchResult[]> {
-  return [await measure("alone", false), await measure("with full runs beside", true)];
+interface Setting {
+  readonly name: string;
+  readonly records: number;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly events: number;
+  readonly everyMs: number;
+  /** Events come while the first run reads everything; else after it. */
+  readonly beside: boolean;
 }
 
-async function measure(name: string, beside: boolean): Promise<BenchResult> {
+const plenty = { limit: 1_000_000, windowMs: 60_000 };
+const settings: readonly Setting[] = [
+  { name: "alone", records: 1_000, ...plenty, events: 300, everyMs: 100, beside: false },
+  { name: "beside a first run", records: 5_000, ...plenty, events: 150, everyMs: 100, beside: true },
+  // A window in a tenth of its time: the run takes all it may, events live of their reserve.
+  {
+    name: "beside a first run that uses up the budget",
+    records: 5_000,
+    limit: 120,
+    windowMs: 6_000,
+    events: 40,
+    everyMs: 1_000,
+    beside: true,
+  },
+];
+
+/**
+ * From a change in the service to the row in the mirror: its webhook over HTTP to a `serve` process, inbox, queue,
+ * the read and its commit on disk, as another process sees it.
+ */
+export async function benchEvents(): Promise<BenchResult[]> {
+  const results: BenchResult[] = [];
+  for (const setting of settings) results.push(await inPlace(setting.records, setting, measure));
+  results.push(await inPlace(200, { ...plenty }, burst));
+  return results;
+}
+
+interface Place {
+  readonly sandbox: Sandbox;
+  readonly daemon: Process;
+  readonly file: string;
+}
+
+async function inPlace<T extends { readonly limit: number; readonly windowMs: number }>(
+  records: number,
+  setting: T,
+  act: (place: Place, setting: T) => Promise<BenchResult>,
+): Promise<BenchResult> {
   const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-events-"));
-  const station = await openStation(path.join(folder, "acme.db"));
+  const port = await portToKeep();
+  const { limit, windowMs } = setting;
+  const webhooks = [{ url: `http://127.0.0.1:${port}/webhooks/acme`, secret }];
+  const sandbox = await startSandbox({ records, limit, windowMs, latencyMs, webhooks });
+  const config = { folder, baseUrl: sandbox.url, token: sandbox.token, secret };
+  writeEventsConfig(config, `rate_limit: { window: ${windowMs}ms }`);
+  const daemon = await startServe(folder, port, mostMs);
   try {
-    await station.run(false);
-    const over = new AbortController();
-    const runs = beside ? runOnAndOn(station, over.signal) : Promise.resolve(0);
-    const took = await changeAndWatch(station);
-    over.abort();
-    const count = await runs;
-    const [p50, p99] = [quantile(took, 0.5), quantile(took, 0.99)];
-    const detail = `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms of ${took.length} events, ${count} runs beside`;
-    return {
-      name: `event to row, ${name}: p99 against ${aimMs} ms`,
-      ratio: p99 / aimMs,
-      aim: "at most 1",
-      detail,
-    };
+    return await act({ sandbox, daemon, file: path.join(folder, "acme.db") }, setting);
   } finally {
-    await station.close();
+    await endServe(daemon, "SIGKILL");
+    await sandbox.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-interface Station {
-  readonly sandbox: Sandbox;
-  readonly mirror: Mirror;
-  run(full: boolean): Promise<unknown>;
-  close(): Promise<void>;
+const hasRun = ({ daemon }: Place) => daemon.stderr().includes("a run ended");
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + mostMs; !isSo(); await pause(20))
+    if (performance.now() > endMs) throw new Error("it never came to be");
 }
 
-const quiet = () => undefined;
-
-/** As the daemon puts it together. */
-async function openStation(file: string): Promise<Station> {
-  const mirror = await openMirror(file, manifest);
-  const queue = new Queue(mirror.db);
-  const [clock, random, log, resources] = [systemClock, systemRandom, silentLog, manifest.resources];
-  const selected = new Set(resources.map((resource) => resource.name));
-  const mailbox = createMailbox({ mirror, queue, selected, secrets: () => [secret], clock });
-  const receiver = createReceiver({ mailbox: () => mailbox, clock, log, onResult: quiet, onStored: quiet });
-  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages: {}, log });
-  const url = `http://127.0.0.1:${listener.port}/webhooks/acme`;
-  const sandbox = await startSandbox({
-    records: 1_000,
-    limit: 1_000_000,
-    latencyMs,
-    webhooks: [{ url, secret }],
-  });
-  const governor = createGovernor({ store: createMemoryStore(), clock, reserveShare: 0.1, eventShare: 0.1 });
-  const { token, url: baseUrl } = sandbox;
-  const http = { baseUrl, token, language: "en", userAgent: "bench", governor, clock, random, log };
-  const transport = createHttp(http);
-  const parts = { mirror, queue, transport, clock, random, log, token };
-  const end = new AbortController();
-  const tender = startTender(parts, { resources, concurrency: 4, signal: end.signal });
+async function measure(place: Place, setting: Setting): Promise<BenchResult> {
+  const { beside, events, name } = setting;
+  await until(() => (beside ? count(place.file, "clients") > 0 : hasRun(place)));
+  const took = await changeAndWatch(place, setting);
+  const [p50, p99] = [quantile(took, 0.5), quantile(took, 0.99)];
+  const during = beside ? `, the run ${hasRun(place) ? "ended before them" : "went on all the time"}` : "";
   return {
-    sandbox,
-    mirror,
-    run: (full) =>
-      runSync({ ...parts, ...runParts() }, { ...runOptions, resources, full, signal: end.signal }),
-    close: async () => {
-      end.abort();
-      await tender.ended;
-      await listener.close(0);
-      await transport.close();
-      await sandbox.close();
-      mirror.close();
-    },
+    name: `event to row through serve, ${name}: p99 against ${aimMs} ms`,
+    ratio: p99 / aimMs,
+    aim: "at most 1",
+    detail: `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms of ${events} events${during}`,
   };
 }
 
-const runParts = () => ({
-  tally: new Tally(),
-  rateLimited: () => 0,
-  notices: { newColumns: [], missingFields: new Set<string>() },
-});
-
-const runOptions = {
-  allowMassDelete: false,
-  acceptIdentity: false,
-  parentsPerRun: null,
-  scrubAllowance: 0,
-  concurrency: 6,
-  lanes: "others",
-} as const;
-
-async function runOnAndOn(station: Station, over: AbortSignal): Promise<number> {
-  let count = 0;
-  for (; !over.aborted && count < 1_000; count++) await station.run(true);
-  return count;
-}
-
 /** Changes a client every so often, and looks from a connection of its own when its row shows it. */
-async function changeAndWatch({ sandbox, mirror }: Station): Promise<number[]> {
-  const db = openDatabase(mirror.db.name, { readonly: true });
+async function changeAndWatch({ sandbox, file }: Place, { events, everyMs }: Setting): Promise<number[]> {
+  const db = openDatabase(file, { readonly: true });
   const nameOf = db.prepare("SELECT name FROM clients WHERE id = ?").pluck();
   const ids = [...(sandbox.control.snapshot().get("clients")?.keys() ?? [])];
   const took: number[] = [];
@@ -150,6 +127,48 @@ async function changeAndWatch({ sandbox, mirror }: Station): Promise<number[]> {
   await Promise.all(watched);
   db.close();
   return took;
+}
+
+const burstSize = 10_000;
+
+/** Resident memory before, at its highest, and after the deliveries were read. */
+async function burst(place: Place): Promise<BenchResult> {
+  const { sandbox, daemon, file } = place;
+  await until(() => hasRun(place));
+  const ids = [...(sandbox.control.snapshot().get("clients")?.keys() ?? [])];
+  const before = residentMb(daemon);
+  for (let i = 0; i < burstSize; i++)
+    sandbox.control.alter("clients", ids[i % ids.length] ?? 0, { name: `Po ${i}` }, { event: true });
+  let most = before;
+  const startMs = performance.now();
+  await until(() => {
+    most = Math.max(most, residentMb(daemon));
+    return count(file, "_inbox WHERE state = 'done'") >= burstSize;
+  });
+  const seconds = (performance.now() - startMs) / 1000;
+  const after = residentMb(daemon);
+  return {
+    name: `memory of serve after a burst of ${burstSize} events, against before`,
+    ratio: after / before,
+    aim: "at most 2",
+    detail: `${before} MB, at most ${most} MB, then ${after} MB; all read in ${seconds.toFixed(1)} s`,
+  };
+}
+
+function residentMb({ child }: Process): number {
+  const [, kB = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8")) ?? [];
+  return Math.round(Number(kB) / 1024);
+}
+
+function count(file: string, rows: string): number {
+  try {
+    const db = openDatabase(file, { readonly: true });
+    const found = Number(db.prepare(`SELECT count(*) FROM ${rows}`).pluck().get());
+    db.close();
+    return found;
+  } catch {
+    return 0;
+  }
 }
 
 function quantile(values: readonly number[], share: number): number {
