@@ -1,4 +1,4 @@
-import { writeFileSync, renameSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { datasetteMetadata } from "../report/datasette.ts";
@@ -24,6 +24,7 @@ export async function publishCompany(
       onStep: (reached) => (step = reached),
     }),
   );
+  rmSync(`${metadataFile(published.file)}.next`, { force: true });
   return { ...published, datasette: datasette ? writeMetadata(context, published.file, company) : null };
 }
 
@@ -35,9 +36,13 @@ function partsOf({ connectors, clock, version, signal }: Parts, config: Config, 
 
 /** Beside the report, under its name. */
 function writeMetadata({ connectors }: Parts, report: string, company: string): string {
-  const file = report.replace(/\.db$/, ".metadata.json");
+  const file = metadataFile(report);
   const metadata = datasetteMetadata(connectors[0].manifest, report, company);
-  writeFileSync(`${file}.next`, `${JSON.stringify(metadata, null, 2)}\n`);
+  writeFileSync(`${file}.next`, `${JSON.stringify(metadata, null, 2)}\n`, { flush: true });
   renameSync(`${file}.next`, file);
   return file;
+}
+
+function metadataFile(report: string): string {
+  return report.replace(/\.db$/, ".metadata.json");
 }
