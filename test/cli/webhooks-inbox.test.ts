@@ -87,6 +87,12 @@ describe("inbox", () => {
     ]);
   });
 
+  test("says that there are more than it shows, and nothing when that is all", async () => {
+    const { house } = await withInbox(three);
+    expect((await house.play("inbox --limit 2")).stderr).toContain("there are more than these 2");
+    expect((await house.play("inbox --limit 3")).stderr).toBe("");
+  });
+
   test("can be narrowed by age, time, state, table and number", async () => {
     const { house } = await withInbox(three);
     const clock = new WoundClock(startMs + 2 * minuteMs);

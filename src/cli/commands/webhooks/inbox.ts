@@ -27,14 +27,19 @@ export const webhooksInboxCommand = command({
     const { since, resource, limit = usualCount } = options;
     if (resource !== undefined) selectResources(context.connectors[0].manifest, config.resources, [resource]);
     const filter = {
-      most: limit,
+      most: limit + 1,
       ...(since !== undefined && { since: readSince(since, context.clock.nowMs()) }),
       ...(options.state !== undefined && { state: readState(options.state) }),
       ...(resource !== undefined && { resource }),
     };
     const db = openExisting(config, company);
     try {
-      const rows = new InboxView(db).list(filter).toReversed();
+      const found = new InboxView(db).list(filter);
+      const rows = found.slice(0, limit).toReversed();
+      if (found.length > limit)
+        context.log.info(
+          `there are more than these ${limit}: --limit, --since, --state and --resource choose`,
+        );
       if (context.globals.json)
         await context.output.json({ company: company.name, deliveries: rows.map(viewOf) });
       else for (const row of rows) await context.output.line(lineOf(row));
