@@ -65,10 +65,9 @@ test("the report and the files agree with the mirror, and a file that does not i
     expect(await answer(stage, scene, teller(told))).toBe(true);
     const lying: Stage = {
       ...stage,
-      run: async (args) => {
-        const said = await stage.run<never>(args);
+      run: (args) => {
         if (args.includes("csv")) doubleLastLine(path.join(stage.folder, "export/acme/v_receivables.csv"));
-        return said;
+        return Promise.resolve({} as never);
       },
     };
     expect(await answer(lying, scene, teller(told))).toBe(false);
