@@ -1,5 +1,4 @@
 import type { ReportType } from "../connector/report-view.ts";
-import { quoted } from "../store/compiler.ts";
 
 /**
  * How rows come out of SQLite: not value by value, which costs more than everything else, but as one run of
@@ -40,9 +39,9 @@ export function kindOf(type: ReportType): CellKind {
 const mostArguments = 100;
 
 /** All cells of all rows of `from`, each ended by `cellEnd` but the last: one row, one BLOB; NULL for no rows. */
-export function cellsSql(columns: readonly string[], from: string): string {
+export function cellsSql(expressions: readonly string[], from: string): string {
   const end = "CAST(x'ff' AS TEXT)";
-  const cells = columns.map((name) => `ifnull(${quoted(name)},CAST(x'fe' AS TEXT))`);
+  const cells = expressions.map((sql) => `ifnull(${sql},CAST(x'fe' AS TEXT))`);
   const groups: string[] = [];
   for (let at = 0; at < cells.length; at += mostArguments)
     groups.push(`concat_ws(${end},${cells.slice(at, at + mostArguments).join(",")})`);

@@ -64,16 +64,14 @@ function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-function inPlace({ name, kind, columns, primaryKey }: SnapshotTable, isRaw: boolean): RowSource {
+function inPlace({ name, columns, primaryKey }: SnapshotTable, isRaw: boolean): RowSource {
   const raw = `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
   if (isRaw) return { from: raw, key: "t.id", columns: [{ name: "json", sql: "w.json" }] };
   const [key = "id"] = primaryKey;
-  const further = kind === "child" ? { further: "position" } : {};
   return {
     from: quoted(name),
     key: quoted(key),
     columns: columnsNamed(columns.map((c) => c.name)),
-    ...further,
   };
 }
 

@@ -215,3 +215,24 @@ test("beside a writer that commits all the time, every file of a run is of the o
   }
   expect(n).toBeGreaterThan(5);
 });
+
+test("rows are in the order of their ids, items in that of their places, however they were written", async () => {
+  const mirror = await openHasty();
+  const ids = [512, 3, 9_000_000_000, 40, 1];
+  for (const id of ids) {
+    const lines = [7, 3, 5].map((line) => ({ id: line, title: `line ${line}`, quantity: 1 }));
+    putAs(mirror, "orders", id, orderRecord(id, { lines }));
+  }
+  const exported = await exportOf(mirror, { tables: ["orders", "order_lines"] });
+  const column = (file: string, at: number) =>
+    exported
+      .text(file)
+      .trimEnd()
+      .split("\r\n")
+      .slice(1)
+      .map((line) => Number(line.split(",")[at]));
+  const sorted = ids.toSorted((a, b) => a - b);
+  expect(column("orders.csv", 0)).toEqual(sorted);
+  expect(column("order_lines.csv", 0)).toEqual(sorted.flatMap((id) => [id, id, id]));
+  expect(column("order_lines.csv", 1)).toEqual(sorted.flatMap(() => [0, 1, 2]));
+});

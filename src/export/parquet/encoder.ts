@@ -56,5 +56,5 @@ function childStatement(
   const piece = `SELECT ${id?.sql} FROM ${from} WHERE ${key} > ? AND ${key} <= ?`;
   const inner = `(SELECT ${names.map(quoted).join(", ")} FROM ${quoted(table)}
     WHERE ${quoted(parentKey)} IN (${piece}) ORDER BY ${quoted(parentKey)}, position)`;
-  return db.prepare(cellsSql(names, inner)).pluck();
+  return db.prepare(cellsSql(names.map(quoted), inner)).pluck();
 }
