@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Queue } from "../work/queue.ts";
 import type { RouteProofs } from "./session.ts";
 
 /** So long a 200 speaks for its route, where no run ends. */
@@ -10,5 +11,27 @@ export function lateRouteProofs(clock: Clock): RouteProofs {
   return {
     has: (resource) => clock.monotonicMs() - (provenAtMs.get(resource) ?? -Infinity) <= provenForMs,
     add: (resource) => void provenAtMs.set(resource, clock.monotonicMs()),
+  };
+}
+
+const shared = new WeakMap<Queue, RouteProofs>();
+
+/** What all who work on one queue have proven lately: the record that one asks for may be the other's to read. */
+export function sharedRouteProofs(queue: Queue, clock: Clock): RouteProofs {
+  const proofs = shared.get(queue) ?? lateRouteProofs(clock);
+  shared.set(queue, proofs);
+  return proofs;
+}
+
+/** Those of one run, for as long as it takes, and what others beside it have proven. */
+export function runRouteProofs(queue: Queue, clock: Clock): RouteProofs {
+  const own = new Set<string>();
+  const beside = sharedRouteProofs(queue, clock);
+  return {
+    has: (resource) => own.has(resource) || beside.has(resource),
+    add: (resource) => {
+      own.add(resource);
+      beside.add(resource);
+    },
   };
 }

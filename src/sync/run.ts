@@ -18,6 +18,7 @@ import { RunCourse } from "./course.ts";
 import { Engine } from "./engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "./identify.ts";
 import { runRemovals } from "./removals.ts";
+import { runRouteProofs } from "./route-proofs.ts";
 import { releaseNameless } from "./nameless.ts";
 import type { Unfinished } from "./plan.ts";
 import type { CompanyReport, Outcome, ReportedError } from "./report.ts";
@@ -148,6 +149,7 @@ function newSession(
 ): Session {
   const { mirror, clock, log, tally } = parts;
   const { full, allowMassDelete, parentsPerRun } = options;
+  const queue = parts.queue ?? new Queue(mirror.db);
   tally.begin(options.resources.map((resource) => resource.name));
   return {
     manifest: mirror.manifest,
@@ -161,13 +163,13 @@ function newSession(
     full,
     allowMassDelete,
     share: options.lanes ?? "all",
-    queue: parts.queue ?? new Queue(mirror.db),
+    queue,
     inbox: new Inbox(mirror.db),
     listings: new Listings(mirror.db),
     parents: new Parents(mirror.db),
     selected: new Map(options.resources.map((resource) => [resource.name, resource])),
     parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
-    provenRoutes: new Set(),
+    provenRoutes: runRouteProofs(queue, clock),
     canaries: new Map(),
     canaryTrials: new Map(),
     removals: runRemovals(),

@@ -10,7 +10,7 @@ import { Runs } from "../store/runs.ts";
 import { Inbox } from "../webhook/inbox.ts";
 import type { Queue } from "../work/queue.ts";
 import { dailyRemovals } from "./removals.ts";
-import { lateRouteProofs } from "./route-proofs.ts";
+import { sharedRouteProofs } from "./route-proofs.ts";
 import type { Session } from "./session.ts";
 import type { Tally } from "./tally.ts";
 
@@ -46,7 +46,7 @@ export function tenderSession(parts: TenderParts, resources: readonly Resource[]
     full: false,
     allowMassDelete: false,
     parentBudget: null,
-    provenRoutes: lateRouteProofs(clock),
+    provenRoutes: sharedRouteProofs(queue, clock),
     canaries: new Map(),
     canaryTrials: new Map(),
     removals: dailyRemovals(mirror.db, clock),

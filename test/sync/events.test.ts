@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/connector/manifest.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/removals.ts";
-import { lateRouteProofs } from "../../src/sync/route-proofs.ts";
+import { lateRouteProofs, runRouteProofs, sharedRouteProofs } from "../../src/sync/route-proofs.ts";
 import { removeRecord } from "../../src/sync/remove.ts";
 import type { Session } from "../../src/sync/session.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
@@ -205,5 +205,17 @@ describe("I5: what counts against the limit", () => {
     expect([proofs.has("people"), proofs.has("orders")]).toEqual([true, false]);
     await clock.advance(1);
     expect(proofs.has("people")).toBe(false);
+  });
+
+  test("a route that answered one who works on the queue counts for the others, for ten minutes", async () => {
+    const clock = createDrivenClock();
+    const { queue } = await openEvents();
+    const [run, tender] = [runRouteProofs(queue, clock), sharedRouteProofs(queue, clock)];
+    tender.add("people");
+    run.add("orders");
+    expect([run.has("people"), tender.has("orders"), run.has("notes")]).toEqual([true, true, false]);
+    await clock.advance(600_001);
+    expect([run.has("people"), run.has("orders"), tender.has("orders")]).toEqual([false, true, false]);
+    expect(sharedRouteProofs((await openEvents()).queue, clock).has("people")).toBe(false);
   });
 });
