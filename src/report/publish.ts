@@ -190,6 +190,9 @@ function attach(db: Db, mirror: string, next: string, manifest: Manifest, asked:
   db.pragma("report.synchronous = OFF");
   db.pragma("report.locking_mode = EXCLUSIVE");
   db.pragma("report.cache_size = -64000");
+  // Of the connection's own, empty database: how much of an index is sorted at once. What fits the processor's
+  // cache and is merged afterwards takes half the time of all at once.
+  db.pragma("main.cache_size = -2000");
   db.exec("BEGIN");
   return showSnapshot(db, "mirror", manifest, asked);
 }
