@@ -61,13 +61,21 @@ const toldOneByOne = 8;
 
 function tell(log: Log, company: string, receipts: readonly Receipt[]): void {
   const stored = receipts.filter(({ fate }) => fate === "stored");
-  const level = stored.length > toldOneByOne ? "debug" : "info";
-  for (const receipt of stored) log[level]("an event was stored", fieldsOf(company, receipt));
+  const isBurst = stored.length > toldOneByOne;
+  for (const receipt of stored) {
+    const level = isBurst ? "debug" : isOdd(receipt) ? "warn" : "info";
+    log[level]("an event was stored", fieldsOf(company, receipt));
+  }
   for (const receipt of receipts)
     if (receipt.fate === "known") log.debug("an event came again", fieldsOf(company, receipt));
-  if (stored.length <= toldOneByOne) return;
+  if (!isBurst) return;
   const types = [...new Set(stored.map(({ type }) => type))];
   log.info("events were stored", { company, events: stored.length, first: stored[0]?.eventId, types });
+}
+
+/** Kept, and nothing follows from it: somebody should know. */
+function isOdd({ state }: Receipt): boolean {
+  return state === "unknown" || state === "unreadable";
 }
 
 function fieldsOf(company: string, { eventId, type, resource, id, state }: Receipt) {

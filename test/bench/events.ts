@@ -33,14 +33,14 @@ const plenty = { limit: 1_000_000, windowMs: 60_000 };
 const settings: readonly Setting[] = [
   { name: "alone", records: 1_000, ...plenty, events: 300, everyMs: 100, beside: false },
   { name: "beside a first run", records: 5_000, ...plenty, events: 150, everyMs: 100, beside: true },
-  // A window in a tenth of its time: the run takes all it may, events live of their reserve.
+  // The run takes all it may, events live of their reserve: twelve a window.
   {
     name: "beside a first run that uses up the budget",
     records: 5_000,
     limit: 120,
-    windowMs: 6_000,
-    events: 40,
-    everyMs: 1_000,
+    windowMs: 60_000,
+    events: 20,
+    everyMs: 6_100,
     beside: true,
   },
 ];

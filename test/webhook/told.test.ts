@@ -10,17 +10,18 @@ async function told(deliveries: readonly Delivery[]) {
   const { mailbox } = await aStation();
   const infos: { message: string; fields: LogFields }[] = [];
   const debugs: string[] = [];
+  const warnings: LogFields[] = [];
   const log = {
     debug: (message: string) => void debugs.push(message),
     info: (message: string, fields: LogFields = {}) => void infos.push({ message, fields }),
-    warn: () => undefined,
+    warn: (_message: string, fields: LogFields = {}) => void warnings.push(fields),
     error: () => undefined,
   };
   const commit = createCommitter({ clock: systemClock, log, onStored: () => undefined });
   await Promise.all(
     deliveries.map((delivery) => new Promise((done) => commit("shop", mailbox, delivery, 100, done))),
   );
-  return { infos, debugs };
+  return { infos, debugs, warnings };
 }
 
 test("a few events are told one by one, with id, type and record", async () => {
@@ -42,4 +43,10 @@ test("a burst is one line with how many there were, and each event at debug", as
     { message: "events were stored", fields: { events: 40, types: ["people.updated"] } },
   ]);
   expect(debugs).toHaveLength(40);
+});
+
+test("an event of a type that nobody knows is a warning: it is kept, and nothing follows from it", async () => {
+  const { infos, warnings } = await told([deliveryOf(about(7, "ghosts.created"))]);
+  expect(infos).toEqual([]);
+  expect(warnings).toMatchObject([{ company: "shop", type: "ghosts.created", state: "unknown" }]);
 });
