@@ -4,7 +4,7 @@ import { MirrorError, type ErrorKind } from "../base/errors.ts";
 import type { Failure, Order, Reply, WorkerStart } from "./job.ts";
 
 /** A thread that runs out of these ends alone, with an error, and takes nothing with it. */
-const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 4 };
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
 /** One thread: asked one thing at a time. */
 export class Hand {

@@ -31,7 +31,7 @@ export function columnsNamed(names: readonly string[]): RowSource["columns"] {
 }
 
 /** So many bytes are asked of SQLite at once: enough to be fast, little enough for a thread's memory. */
-const pieceBytes = 1_000_000;
+const pieceBytes = 400_000;
 const mostPieceRows = 4_000;
 
 /** Reads ranges of a source as cells, in pieces whose rows follow from the size of those before. */

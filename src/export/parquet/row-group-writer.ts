@@ -29,7 +29,9 @@ export class Misfit extends Error {
 /** So many bytes of values are held at most, give or take one row. */
 const mostBytes = 24_000_000;
 /** What a group becomes, mostly: less to copy than when it grows. */
-const groupBytes = 2_000_000;
+const groupBytes = 1_000_000;
+/** Lists are held as JavaScript's values, ten times as large as the bytes that they become. */
+const mostNestedRows = 5_000;
 /** Every Parquet file begins with these; a group made alone leaves them out. */
 const magicBytes = 4;
 
@@ -39,12 +41,14 @@ export class RowGroupWriter {
   readonly #described: readonly ParquetColumn[];
   readonly #nested: readonly NestedColumn[];
   readonly #lists: unknown[][];
+  readonly #mostRows: number;
   #rows = 0;
 
   constructor(columns: readonly ParquetColumn[], nested: readonly NestedColumn[]) {
     this.#described = columns;
     this.#columns = columns.map(({ type, nullable }) => columnOf(type, nullable));
     this.#nested = nested;
+    this.#mostRows = nested.length > 0 ? mostNestedRows : mostRows;
     this.#lists = nested.map(() => []);
   }
 
@@ -63,7 +67,7 @@ export class RowGroupWriter {
         from = next;
       }
       this.#rows++;
-      if (this.#rows === mostRows || (this.#rows % 1024 === 0 && this.#sizeBytes() > mostBytes))
+      if (this.#rows === this.#mostRows || (this.#rows % 1024 === 0 && this.#sizeBytes() > mostBytes))
         this.flush(found);
     }
   }
