@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resource } from "../../src/connector/define.ts";
@@ -67,12 +67,15 @@ export const benchColumns: readonly string[] = ["id", ...Object.keys(shape)];
 export async function benchMirror(rows: number): Promise<string> {
   const file = join(tmpdir(), `fintoro-mirror-bench-export-${rows}.db`);
   if (existsSync(file)) return file;
-  const mirror = await openMirror(file, benchManifest);
+  const part = `${file}.part`;
+  rmSync(part, { force: true });
+  const mirror = await openMirror(part, benchManifest);
   const columns = [...benchColumns, "_synced_at"].map((name) => `"${name}"`).join(", ");
   mirror.db.pragma("synchronous = OFF");
   mirror.db.exec(`WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < ${rows})
     INSERT INTO invoices (${columns}) SELECT n, ${values.join(", ")}, '2026-03-01T00:00:00.000Z' FROM s`);
   mirror.db.pragma("wal_checkpoint(TRUNCATE)");
   mirror.close();
+  renameSync(part, file);
   return file;
 }
