@@ -1,9 +1,10 @@
 import { messageOf, MirrorError } from "../base/errors.ts";
+import type { Lane } from "../base/lane.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { ServiceAnswer, Transport } from "../connector/transport.ts";
 import { requestFor } from "../extract/requests.ts";
 import type { Cause, Reading } from "../store/reading.ts";
-import type { Work } from "../work/item.ts";
+import { isUrgent, type Work } from "../work/item.ts";
 import { Bell } from "./bell.ts";
 import type { Course } from "./course.ts";
 import { applyCounted, type Session } from "./session.ts";
@@ -41,6 +42,8 @@ export class Engine {
   /** The run's requests are used up: what is in flight may finish, nothing new begins. */
   private full = false;
   private fatal: unknown = null;
+  /** In flight beside events: second looks and what follows, which may wait long for the budget. */
+  private patient = 0;
 
   constructor(session: Session, options: EngineOptions) {
     this.session = session;
@@ -82,7 +85,9 @@ export class Engine {
         if (this.draining || (course.ends && course.nextLookMs() === null)) return;
         course.rested();
       }
-      await this.waitForMore(mayStart && (this.active.size === 0 || !course.ends));
+      // With all places of the patient taken nothing is due until one of them ends, or somebody rings.
+      const mayBeDue = mayStart && this.patient < this.mostPatient;
+      await this.waitForMore(mayBeDue && (this.active.size === 0 || !course.ends));
     }
   }
 
@@ -117,14 +122,31 @@ export class Engine {
     const { queue, clock, share } = this.session;
     const work = queue.lease(clock.nowMs(), this.resources, share);
     if (!work) return false;
+    const isPatient = this.isPatient(work);
+    if (isPatient && this.patient >= this.mostPatient) {
+      queue.release(work);
+      return false;
+    }
+    this.patient += Number(isPatient);
     const task = this.handle(work, signal).catch((error: unknown) => this.end(error));
     this.active.add(task);
     void task.finally(() => {
       this.active.delete(task);
+      this.patient -= Number(isPatient);
       queue.release(work);
       this.bell.ring();
     });
     return true;
+  }
+
+  /** Events are leased first, so what comes after them may be held back without holding an event back. */
+  private isPatient(work: Work): boolean {
+    return !this.options.course.ends && !isUrgent(work);
+  }
+
+  /** The rest of the places is always free for events. */
+  private get mostPatient(): number {
+    return Math.max(1, Math.floor(this.options.concurrency / 2));
   }
 
   private end(error: unknown): void {
@@ -145,7 +167,7 @@ export class Engine {
       tally.sent(work.kind);
     };
     try {
-      const request = { ...requestFor(resource, work), lane: work.lane, signal, onSent };
+      const request = { ...requestFor(resource, work), lane: permitLane(work), signal, onSent };
       const answer = await this.options.transport.send(request);
       tally.requests.retried += answer.attempts - 1;
       await this.take(resource, work, this.reading(work, sentSeq, answer.requestId), answer);
@@ -201,6 +223,11 @@ export class Engine {
 }
 
 type Settlable = Parameters<typeof settleFailure>[5];
+
+/** Only an event's own read draws on what is kept for events. */
+function permitLane(work: Work): Lane {
+  return work.lane === "webhook" && !isUrgent(work) ? "list" : work.lane;
+}
 
 function causeOf(work: Work): Cause {
   if (work.lane === "webhook") return "webhook";

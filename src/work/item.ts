@@ -36,3 +36,11 @@ export function pageTarget(variant: string, page: number): string {
 export function childTarget(parent: string, id: RecordId, page: number): string {
   return `child:${parent}:${id}:${page}`;
 }
+
+/**
+ * An event's own first read. What follows from it, second looks and further attempts are due at a time, and wait
+ * for the budget like anything else: the share that is kept for events is not theirs.
+ */
+export function isUrgent({ lane, dueAtMs = 0 }: Pick<Work, "lane" | "dueAtMs">): boolean {
+  return lane === "webhook" && dueAtMs === 0;
+}
