@@ -44,6 +44,8 @@ describe("what serve shows of itself", () => {
     expect(await metric(daemon, 'deliveries_total{company="acme",result="401"}')).toBe("1");
     expect(await metric(daemon, 'deliveries_total{company="acme",result="stored"}')).toBe("1");
     await eventually(async () => (await metric(daemon, 'events_waiting{company="acme"}')) === "0", "read");
+    const stored = "SELECT value ->> 'state' FROM _meta WHERE key = 'service'";
+    await eventually(() => inMirror(company, stored) === "working", "the state of the service, for status");
     expect(await eventsOf(company)).toMatchObject({
       code: 0,
       events: {

@@ -35,6 +35,10 @@ const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, 
 const lines = (mirror: Mirror, id: number) =>
   rows(mirror, "SELECT position, id, title FROM order_lines WHERE order_id = ? ORDER BY position", id);
 
+function coloured(label: string) {
+  return { ...order(1), colour: { id: 3, label } };
+}
+
 describe("a record's row", () => {
   test("carries when it was last written, and a tombstone keeps the row", async () => {
     const mirror = await openShop();
@@ -180,7 +184,6 @@ describe("lists of full records beside details", () => {
 
   test("a nested label that no column shows is an update: the JSON is the service's, too", async () => {
     const mirror = await openShop();
-    const coloured = (label: string) => ({ ...order(1), colour: { id: 3, label } });
     put(mirror, "orders", coloured("red"), { source: "detail" });
     expect(put(mirror, "orders", coloured("rot"))).toBe("updated");
     expect(put(mirror, "orders", coloured("rot"))).toBe("unchanged");

@@ -9,6 +9,10 @@ import { childPage, page, sessionOf } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 
+function at(ms: number): string {
+  return new Date(startMs + ms).toISOString();
+}
+
 describe("how a mirror stands", () => {
   test("is told of every resource, read-only, beside the process that writes", async () => {
     const path = join(tempFolder(), "shop.db");
@@ -96,7 +100,6 @@ describe("how a mirror stands", () => {
   test("knows the last run that came to an end, also while another is under way", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
-    const at = (ms: number) => new Date(startMs + ms).toISOString();
     expect(lastEndedRun(mirror.db)).toBeNull();
     runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
     runs.begin("incremental", at(7), null, {});
