@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { commands } from "../../src/cli/commands.ts";
+import { readCommandLine } from "../../src/cli/program.ts";
+import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
+import { blocks, docs } from "../support/docs.ts";
+
+/** The program's arguments, up to what belongs to the shell. */
+const call = /(?:^|[`\s/])fintoro-mirror(?:\.js)? +([a-z-][^\n`|;>&#]*)/;
+
+/** Lines of shells and crontabs, and what stands between backticks in the text. */
+function callsIn(file: string, text: string): string[] {
+  const shells = blocks.filter((block) => block.file === file && /^(sh|cron)$/.test(block.language));
+  const lines = shells.flatMap((block) => block.text.split("\n")).map((line) => line.replace(/^#.*/, ""));
+  const prose = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, "");
+  const spoken = [...prose.matchAll(/`[^`\n]*`/g)].map(([span]) => span);
+  return [...lines, ...spoken].flatMap((line) => call.exec(line)?.[1]?.trim() ?? []);
+}
+
+/** Names in capitals stand for what the reader puts there. */
+function argsOf(line: string): string[] {
+  const words = line.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+  return words.map((word) => word.replaceAll(/^["']|["']$/g, "").replace(/^(SEQ|N)$/, "1"));
+}
+
+function commandOf(line: string): string {
+  const request = readCommandLine(argsOf(line), commands, "1.2.3");
+  return request.kind === "run" ? request.command.name : request.kind;
+}
+
+function tablesIn(line: string): readonly string[] {
+  const request = readCommandLine(argsOf(line), commands, "1.2.3");
+  return request.kind === "run" && request.command.name === "export" ? request.input.args : [];
+}
+
+/** Ways of writing that show a form of the command rather than one. */
+const isForm = (line: string) => /[…[\]]/.test(line);
+
+const found = [...docs].flatMap(([file, text]) => callsIn(file, text).map((line) => [file, line] as const));
+
+describe("every command line in what users read is one that the program takes:", () => {
+  test.each(found.filter(([, line]) => !isForm(line)))("%s: %s", (_, line) => {
+    expect(commands.map(({ name }) => name)).toContain(commandOf(line));
+  });
+
+  test("the ones that are looked for are found, and are not taken for forms", () => {
+    const told = new Set(found.filter(([, line]) => !isForm(line)).map(([, line]) => commandOf(line)));
+    for (const name of [
+      "check",
+      "sync",
+      "serve",
+      "status",
+      "publish",
+      "export",
+      "sandbox",
+      "webhooks create",
+    ])
+      expect(told).toContain(name);
+    expect(new Set(found.map(([file]) => file))).toEqual(new Set(docs.keys()));
+    expect(found.filter(([, line]) => isForm(line)).length).toBeLessThan(4);
+  });
+
+  test("tables and views that an export is asked for are there", () => {
+    const known = new Set(tablesOfManifest(manifest).map(({ name }) => name));
+    const asked = found.flatMap(([, line]) => (isForm(line) ? [] : tablesIn(line)));
+    expect(asked).toContain("v_receivables");
+    expect(asked.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test("a command that is not one is noticed", () => {
+    expect(() => commandOf("exprt --out files")).toThrow("exprt");
+    expect(() => commandOf("export --format xlsx")).toThrow("parquet");
+  });
+});
+
+test("the text on reporting says of each view what it is", () => {
+  const rows = [...(docs.get("docs/reporting.md") ?? "").matchAll(/^\| `(v_\w+)` +\|/gm)];
+  const views = (manifest.views ?? []).map(({ name }) => name);
+  expect(new Set(rows.map(([, name]) => name))).toEqual(new Set(views));
+});

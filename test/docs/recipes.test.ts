@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DuckDBInstance, type DuckDBConnection, type Json } from "@duckdb/node-api";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { duckShellQueries, sqlFor } from "../support/docs.ts";
+import { exportOf } from "../support/export.ts";
+import { publishedCompany, type PublishedCompany } from "../support/published.ts";
+import { putAs, remove } from "../support/store.ts";
+
+type Answer = readonly (readonly (string | null)[])[];
+
+let company: PublishedCompany;
+let report: Db;
+let folder: string;
+let next = 0;
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  company = await publishedCompany({ records: "small" });
+  report = openDatabase(company.file, { readonly: true });
+  const views = ["v_receivables", "v_revenue_by_month"];
+  const tables = ["invoices", "invoice_items", ...views];
+  const { manifest } = await exporting({ out: "parquet", tables });
+  next = manifest.next_since;
+  for (const name of ["acme", "other"])
+    await exporting({ out: "lake", company: name, partition: "year" as const, tables: ["invoices"] });
+}, 60_000);
+
+afterAll(() => {
+  report.close();
+  company.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Request = Omit<NonNullable<Parameters<typeof exportOf>[1]>, "out"> & { readonly out: string };
+
+function exporting({ out, ...request }: Request) {
+  return exportOf(company.mirror, { format: "parquet", ...request, out: path.join(folder, out) });
+}
+
+/** Numbers as numbers: one reader writes 12.5 where another one has 12.500000. */
+function plain(value: Json | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(text) ? String(Math.round(Number(text) * 1e6) / 1e6) : text;
+}
+
+function askReport(sql: string): Answer {
+  const rows = report.prepare(sql).raw().all() as Json[][];
+  return rows.map((row) => row.map((value) => plain(value)));
+}
+
+async function withDuck<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  try {
+    return await work(connection);
+  } finally {
+    connection.closeSync();
+  }
+}
+
+/** The files of the text lie in the test's folder. */
+async function ask(connection: DuckDBConnection, sql: string): Promise<Answer> {
+  const here = sql.replaceAll(/'(parquet|delta|lake)\//g, `'${folder}/$1/`);
+  const reader = await connection.runAndReadAll(here);
+  return reader.getRowsJson().map((row) => row.map((value) => plain(value)));
+}
+
+const queries = (reader: string) => sqlFor(reader).filter(({ sql }) => sql.startsWith("SELECT"));
+
+describe("queries in what users read", () => {
+  test.each(queries("report"))("the report answers: $sql", ({ sql }) => {
+    expect(askReport(sql).length).toBeGreaterThan(0);
+  });
+
+  test.each(queries("duckdb"))("DuckDB answers: $sql", async ({ sql }) => {
+    expect((await withDuck((connection) => ask(connection, sql))).length).toBeGreaterThan(0);
+  });
+
+  test("DuckDB's shell lines give what the report says is owed", async () => {
+    const expected = askReport("SELECT currency, sum(to_be_paid) FROM v_receivables GROUP BY 1 ORDER BY 1");
+    expect(duckShellQueries).toHaveLength(2);
+    for (const sql of duckShellQueries) {
+      const rows = await withDuck((connection) => ask(connection, sql));
+      expect(rows.toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1))).toEqual(expected);
+    }
+  });
+
+  test("that ask for the same get the same answer, whoever is asked", async () => {
+    const answers = new Map<string, Answer[]>();
+    const told = (answer: string | null, rows: Answer) =>
+      answer === null ? null : answers.set(answer, [...(answers.get(answer) ?? []), rows]);
+    for (const { sql, answer } of queries("report")) told(answer, askReport(sql));
+    for (const { sql, answer } of queries("duckdb"))
+      told(answer, await withDuck((connection) => ask(connection, sql)));
+    const shared = [...answers].filter(([, all]) => all.length > 1);
+    expect(shared.map(([answer]) => answer)).toEqual(["owed", "revenue", "lines-add-up"]);
+    for (const [answer, [first, ...others]] of shared)
+      for (const other of others) expect([answer, ...other]).toEqual([answer, ...(first ?? [])]);
+  });
+
+  test("on the mirror itself agree with the report on who owes us", () => {
+    const [query] = sqlFor("mirror");
+    const rows = company.mirror.db
+      .prepare(query?.sql ?? "")
+      .raw()
+      .all() as [string, string, number][];
+    const owed = (currency: string) =>
+      rows.reduce((sum, row) => (row[1] === currency ? sum + Math.round(row[2] * 100) : sum), 0) / 100;
+    const expected = askReport(
+      "SELECT currency, sum(to_be_paid) FROM v_receivables GROUP BY currency ORDER BY currency",
+    );
+    expect(expected.length).toBeGreaterThan(1);
+    expect(expected.map(([currency]) => [currency, plain(owed(currency ?? ""))])).toEqual(expected);
+  });
+});
+
+/** One invoice gone, one with another note and a line less. */
+function change({ mirror, records }: PublishedCompany): void {
+  const [gone, other] = records.get("invoices") ?? [];
+  if (!gone || !other) throw new Error("there are no invoices");
+  remove(mirror, "invoices", Number(gone["id"]));
+  const { items } = other as unknown as { readonly items: readonly unknown[] };
+  const changed = { ...other, note: "changed", items: items.slice(1) };
+  putAs(mirror, "invoices", Number(other["id"]), JSON.stringify(changed), { source: "detail" });
+}
+
+const all = (table: string, key: string) => `SELECT * FROM ${table} ORDER BY ${key}`;
+
+test("the load and the merge of the text make of a delta what is there now, also when it comes twice", async () => {
+  change(company);
+  const tables = ["invoices", "invoice_items"];
+  const { manifest } = await exporting({ out: "delta", tables, since: next });
+  expect(manifest.next_since).toBeGreaterThan(next);
+  const [load, merge] = ["load", "merge"].map(
+    (name) => sqlFor("duckdb").find(({ answer }) => answer === name)?.sql ?? "",
+  );
+  await withDuck(async (connection) => {
+    await ask(connection, load ?? "");
+    const before = await ask(connection, all("invoices", "id"));
+    for (let times = 0; times < 2; times++) await ask(connection, merge ?? "");
+    await exporting({ out: "parquet", tables });
+    const invoices = await ask(connection, all("invoices", "id"));
+    expect(invoices).toHaveLength(before.length - 1);
+    expect(invoices).toEqual(await ask(connection, all("'parquet/acme/invoices.parquet'", "id")));
+    const items = "invoice_id, position";
+    expect(await ask(connection, all("invoice_items", items))).toEqual(
+      await ask(connection, all("'parquet/acme/invoice_items.parquet'", items)),
+    );
+  });
+});
