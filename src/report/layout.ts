@@ -19,7 +19,7 @@ export interface Layout {
 }
 
 /** Raised when the same data is to be laid out otherwise. */
-const layoutVersion = 1;
+const layoutVersion = 2;
 
 export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): Layout {
   const tables = shown.filter(({ kind }) => kind !== "view");
@@ -27,7 +27,7 @@ export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): L
   const records = new Set(manifest.resources.filter(({ detail }) => detail).map(({ name }) => name));
   const indexes = new Map(tables.map((table) => [table.name, indexedColumns(table, records)]));
   const declared = tables.map((table) => [tableSql(table, () => true), indexes.get(table.name)]);
-  const said = JSON.stringify([layoutVersion, declared, views.map(viewSql)]);
+  const said = JSON.stringify([layoutVersion, declared, views.map((view) => viewSql(view))]);
   return { tables, views, indexes, hash: hash("sha256", said, "hex").slice(0, 32) };
 }
 
@@ -76,8 +76,24 @@ export function indexSql(schema: string, table: string, column: string): string 
   return `CREATE INDEX ${quoted(schema)}.${quoted(`${table}_by_${column}`)} ON ${quoted(table)} (${quoted(column)})`;
 }
 
-export function viewSql({ name, view }: SnapshotTable): string {
-  return `CREATE VIEW ${quoted(name)} AS ${view?.sql ?? "SELECT NULL"}`;
+/** Of `untyped` columns a cast tells readers the type, which SQLite cannot tell of an expression. */
+export function viewSql(
+  { name, view, columns }: SnapshotTable,
+  untyped: ReadonlySet<string> = new Set(),
+): string {
+  const sql = view?.sql ?? "SELECT NULL";
+  if (untyped.size === 0) return `CREATE VIEW ${quoted(name)} AS ${sql}`;
+  const shown = columns.map((column) => {
+    const own = quoted(column.name);
+    return untyped.has(column.name) ? `CAST(${own} AS ${castOf(column.type)}) AS ${own}` : own;
+  });
+  return `CREATE VIEW ${quoted(name)} AS SELECT ${shown.join(", ")}\nFROM (${sql})`;
+}
+
+/** A cast to DATE or DECIMAL would make a number of a day, an integer of 2.0: casts go by affinity. */
+function castOf(type: ReportType): "INTEGER" | "REAL" | "TEXT" {
+  if (type === "INTEGER" || type === "BOOLEAN") return "INTEGER";
+  return type === "REAL" || type.startsWith("DECIMAL") ? "REAL" : "TEXT";
 }
 
 /** `CREATE TABLE "x"` -> `CREATE TABLE "report"."x"`. */

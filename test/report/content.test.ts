@@ -126,6 +126,21 @@ describe("the published report", () => {
     ]);
   });
 
+  test("tells a type of every view's column, for readers that go by it", () => {
+    const report = reading(company.file);
+    const kinds = new Map((manifest.views ?? []).map(({ name, columns }) => [name, columns]));
+    for (const [view, columns] of kinds) {
+      const told = rowsOf(report, `SELECT name, type FROM pragma_table_info('${view}')`);
+      expect([view, ...told.map(({ name }) => name)]).toEqual([view, ...columns.map(({ name }) => name)]);
+      for (const { name, type } of told)
+        expect([view, name, type]).toEqual([
+          view,
+          name,
+          expect.stringMatching(/^(INT|REAL|TEXT|DATE|DEC|TIME|BOOL)/),
+        ]);
+    }
+  });
+
   test("answers the views as the mirror's own snapshot does", () => {
     const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
     onTestFinished(() => snapshot.close());

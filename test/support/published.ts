@@ -6,6 +6,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
+import { createView } from "../../src/report/build-report.ts";
 import { publishReport, type Published, type PublishParts } from "../../src/report/publish.ts";
 import { layoutOf, tableSql } from "../../src/report/layout.ts";
 import { openMirror, type Mirror } from "../../src/store/mirror.ts";
@@ -110,7 +111,7 @@ export function emptyReport(): Db {
   for (const table of tables) db.exec(tableSql(table, () => false));
   db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
   db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
-  for (const { name, view } of views) db.exec(`CREATE VIEW ${name} AS ${view?.sql ?? ""}`);
+  for (const view of views) createView(db, "main", view);
   db.exec("INSERT INTO currencies (id, symbol) VALUES (1, 'EUR')");
   return db;
 }
