@@ -110,7 +110,7 @@ export class Engine {
   private hasMore(): boolean {
     const { queue, clock, share } = this.session;
     const work = queue.lease(clock.nowMs(), this.resources, share);
-    if (work) queue.release(work);
+    if (work) queue.giveBack(work);
     return work !== null || queue.nextRetryMs(this.resources, share) !== null;
   }
 
@@ -124,7 +124,7 @@ export class Engine {
     if (!work) return false;
     const isPatient = this.isPatient(work);
     if (isPatient && this.patient >= this.mostPatient) {
-      queue.release(work);
+      queue.giveBack(work);
       return false;
     }
     this.patient += Number(isPatient);

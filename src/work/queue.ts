@@ -81,7 +81,7 @@ export class Queue {
     this.tellWatchers();
   }
 
-  /** Told when rows may have become due, before they are committed. Returns what ends it. */
+  /** Told when rows may have become due or free, added ones before they are committed. Returns what ends it. */
   watch(watcher: () => void): () => void {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);
@@ -125,8 +125,14 @@ export class Queue {
     this.remove.run(work.id, sentSeq);
   }
 
-  /** After the transaction, whatever came of it. */
+  /** After the transaction, whatever came of it. A row that stays may be another's by now: he has to be told. */
   release(work: Work): void {
+    this.giveBack(work);
+    this.tellWatchers();
+  }
+
+  /** Of a row that was only looked at: nothing is new to anybody. */
+  giveBack(work: Work): void {
     this.leased.delete(work.id);
   }
 

@@ -3,7 +3,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
 import { diceOf, mutate } from "../support/scenario.ts";
-import { eventOf, inboxOf, tend, until } from "../support/tended.ts";
+import { eventOf, inboxOf, tend, until, waitingRows } from "../support/tended.ts";
 import { truthOf } from "../support/truth.ts";
 
 const ids = (company: Company, table: string) =>
@@ -59,6 +59,25 @@ describe("a run beside the tender", () => {
     expect(report.resources["invoices"]).toMatchObject({ inserted: 0, updated: 0, deleted: 0 });
     expect(company.proxy.asked.slice(asked).filter(({ path }) => path.startsWith("/invoices/"))).toEqual([]);
     expectEqual(company, { tables: ["invoices"] });
+  });
+
+  test("I4: an event that comes during the run's last read of its record is read as soon as that is done", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const tended = await tend(company);
+    const [id = 0] = ids(company, "orders");
+    company.sandbox.control.alter("orders", id, { issueDate: "2026-11-03" });
+    const read = holdAnswer(company, `/orders/${id}`);
+    const run = tended.run();
+    await until(read.isHeld);
+    await until(() => waitingRows(tended.mirror).length === 1);
+    company.sandbox.control.alter("orders", id, { note: "Počas čítania" });
+    tended.deliver(eventOf("orders.updated", id));
+    read.letGo();
+    expect((await run).outcome).toBe("complete");
+    await tended.rest();
+    expect(inboxOf(tended.mirror)).toEqual(["orders.updated done updated"]);
+    expectEqual(company, { tables: ["orders"] });
   });
 
   test("leaves the lane of events to the tender, and its events are read while it waits for a slow list", async () => {
