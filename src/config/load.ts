@@ -18,9 +18,10 @@ export interface LoadOptions {
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
   /**
    * `required`: a missing variable or file is an error. `when_used`: it is one only for who reveals the
-   * secret, so that reading the mirror works where the token is not at hand.
+   * secret, so that reading the mirror works where the token is not at hand. `token`: the token is required,
+   * and what is missing of a webhook is a warning: only who receives deliveries needs that.
    */
-  readonly secrets?: "required" | "when_used";
+  readonly secrets?: "required" | "token" | "when_used";
 }
 
 export interface LoadedConfig {
@@ -84,15 +85,26 @@ function check(value: unknown, options: LoadOptions, folder: string): Checked {
   const shape = configShape(known);
   const secrets = resolveSecrets(raw, { env: options.env, readFile: options.readFile, folder });
   const result = shape.safeParse(raw);
-  const secretProblems = options.secrets === "when_used" ? [] : secrets.problems;
+  const [secretProblems, secretWarnings] = weighed(secrets.problems, options.secrets ?? "required");
   const shapeProblems = result.success ? [] : problemsOf(result.error.issues, raw, knownKeys(shape));
   const problems = [...shapeProblems, ...companyNameProblems(raw), ...secretProblems];
   if (!result.success || problems.length > 0) return { config: null, problems, warnings: [] };
   return {
     config: buildConfig(result.data, secrets, folder),
     problems,
-    warnings: warningsOf(result.data, secrets, known),
+    warnings: [...secretWarnings, ...warningsOf(result.data, secrets, known)],
   };
+}
+
+/** Which missing secrets are mistakes, and which only worth a word. */
+function weighed(
+  missing: readonly Problem[],
+  needed: NonNullable<LoadOptions["secrets"]>,
+): readonly [problems: readonly Problem[], warnings: readonly Problem[]] {
+  if (needed === "required") return [missing, []];
+  if (needed === "when_used") return [[], []];
+  const isOfWebhook = ({ path: place }: Problem) => place[2] === "webhook";
+  return [missing.filter((one) => !isOfWebhook(one)), missing.filter(isOfWebhook)];
 }
 
 /** `http:` with everything below it commented out is the same as no `http:`. */

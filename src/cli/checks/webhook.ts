@@ -9,8 +9,12 @@ export async function checkWebhook({ config, company }: CheckSubject, lookup: Lo
   const local = isLoopbackUrl(config.baseUrl);
   const fault = await endpointFault(publicUrl, { lookup, loopback: local });
   if (fault) return (fault.certain ? fail : warn)("webhook", fault.what, fault.hint);
-  if (secrets.length === 0)
-    return warn("webhook", `${publicUrl} has no secret`, "set webhook.secrets: every delivery is refused");
+  if (!secrets.some(({ known }) => known))
+    return warn(
+      "webhook",
+      `${publicUrl} has no secret`,
+      "set webhook.secrets (`webhooks create` gets one): without it `serve` can take no delivery",
+    );
   if (local && isLoopbackUrl(publicUrl)) return ok("webhook", `${publicUrl} (this machine)`);
   const expected = `/webhooks/${company.name}`;
   if (new URL(publicUrl).pathname === expected) return ok("webhook", publicUrl);

@@ -51,7 +51,7 @@ async function checkAll(context: CommandContext, tell: Tell): Promise<void> {
 
 async function checkConfig(context: CommandContext, tell: Tell): Promise<LoadedConfig | null> {
   try {
-    const loaded = context.config();
+    const loaded = context.config("token");
     const count = loaded.config.companies.length;
     await tell(
       ok("config", `${shownPath(loaded, context)}, ${count === 1 ? "1 company" : `${count} companies`}`),

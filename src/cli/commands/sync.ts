@@ -44,7 +44,7 @@ export const syncCommand = command({
   args: [{ name: "[resource...]", doc: "only these tables" }],
   options,
   run: async (context, input) => {
-    const { config } = context.config();
+    const { config } = context.config("token");
     const companies = chosenCompanies(config, context.globals.company);
     const resources = selectResources(context.connectors[0].manifest, config.resources, input.args);
     if (input.options.dryRun) return dryRun(context, config, companies, resources, input.options.full);
