@@ -40,6 +40,8 @@ export class Life {
   readonly slots: Slots | null;
   private readonly parts: LifeParts;
   private readonly closing = new AbortController();
+  /** Rejects when work that began later fails. */
+  private readonly broken = Promise.withResolvers<never>();
   private readonly presence: Presence;
   private readonly ring: SecretRing;
   private readonly duties: Duties;
@@ -110,7 +112,7 @@ export class Life {
     const works: Promise<unknown>[] = [];
     try {
       works.push(...this.begin(works));
-      await Promise.all(works);
+      await Promise.race([Promise.all(works), this.broken.promise]);
     } finally {
       this.closing.abort();
       await Promise.allSettled([...works, this.tender.ended]);
@@ -148,7 +150,7 @@ export class Life {
         presence,
         receives: () => this.receives,
         service: () => tender.state(),
-        onAbsence: () => void works.push(this.afterAbsence()),
+        onAbsence: () => void works.push(this.afterAbsence().catch(this.broken.reject)),
       }),
     ];
   }

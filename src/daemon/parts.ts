@@ -27,7 +27,7 @@ export interface StationParts {
 }
 
 /** What is done after each run, whoever asked for it: publishing, exports. */
-type AfterRun = (run: {
+export type AfterRun = (run: {
   readonly config: Config;
   readonly company: CompanyConfig;
   readonly report: CompanyReport;

@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { StationView } from "../observe/station-view.ts";
@@ -27,7 +28,18 @@ export interface ViewParts {
   readonly life: Life | null;
 }
 
+/** What cannot be looked at is told as a trouble of this company, and hides no other's. */
 export function stationView(parts: ViewParts): StationView {
+  try {
+    return viewOf(parts, factsOf(parts));
+  } catch (error) {
+    const { life, clock } = parts;
+    const service = { state: "database", message: messageOf(error), sinceMs: clock.nowMs() } as const;
+    return { ...viewOf(parts, factsOf({ ...parts, life: null })), open: life !== null, service };
+  }
+}
+
+function viewOf(parts: ViewParts, facts: Facts): StationView {
   const { settings, counted, without, life } = parts;
   const run = life?.desk.current ?? null;
   const counting = life ? [{ tally: life.tender.tally, stats: life.service.transport.stats() }] : [];
@@ -37,23 +49,23 @@ export function stationView(parts: ViewParts): StationView {
     open: life !== null,
     service: life ? life.tender.state() : without,
     run: run ? { mode: run.mode, startedMs: run.startedMs } : null,
-    lastRun: counted.lastRun ?? (life && lastEndedRun(life.mirror.db)),
     runs: { ...counted.runs },
-    ...stored(parts),
-    budget: life ? life.service.governor.view() : null,
+    ...facts,
     ...counted.totals.with(counting),
     deliveries: { ...counted.deliveries },
     nextRunMs: life?.slots?.after(parts.clock.nowMs()) ?? null,
   };
 }
 
-type Stored = Pick<StationView, "wholeRunMs" | "sweptMs" | "events" | "queue">;
+type Facts = Pick<StationView, "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "queue" | "budget">;
 
-/** From the mirror; nothing is known while it is closed. */
-function stored({ life, manifest, settings }: ViewParts): Stored {
+/** From the files; nothing is known while they are closed. */
+function factsOf({ life, manifest, settings, counted }: ViewParts): Facts {
   const names = settings.resources.map(({ name }) => name);
   if (!life)
     return {
+      lastRun: counted.lastRun,
+      budget: null,
       wholeRunMs: null,
       sweptMs: Object.fromEntries(names.map((name) => [name, null])),
       events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
@@ -61,6 +73,8 @@ function stored({ life, manifest, settings }: ViewParts): Stored {
     };
   const inbox = new InboxView(life.mirror.db);
   return {
+    lastRun: counted.lastRun ?? lastEndedRun(life.mirror.db),
+    budget: life.service.governor.view(),
     wholeRunMs: lastWholeRun(life.mirror.db, names)?.startedMs ?? null,
     sweptMs: sweptTimes(life.mirror.db, manifest, names),
     events: {

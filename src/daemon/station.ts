@@ -6,7 +6,7 @@ import { lockHolder, takeWriterLock, type WriterLock } from "../store/lock.ts";
 import { guarded } from "../store/sqlite.ts";
 import type { Mailbox } from "../webhook/mailbox.ts";
 import { graceMs, Life } from "./life.ts";
-import type { Settings, StationParts } from "./parts.ts";
+import type { AfterRun, Settings, StationParts } from "./parts.ts";
 import { renewalNeeded } from "./renewal.ts";
 import type { EndedRun } from "./run-desk.ts";
 import { stationView, type Counted } from "./station-view.ts";
@@ -122,6 +122,7 @@ export class Station {
     const closed = AbortSignal.any([this.stopped.signal, this.renewal.signal]);
     try {
       this.life = await this.open(closed);
+      this.say("starting", null);
       if (this.life.receives) log.info("the mirror is open: deliveries are taken");
       else
         log.warn("the mirror is open; without a webhook secret no delivery can be taken, only runs are made");
@@ -142,8 +143,15 @@ export class Station {
       counted.lastRun = run;
       counted.runs[run.outcome] = (counted.runs[run.outcome] ?? 0) + 1;
     };
+    // what follows a run needs no new life: it goes by the config as it is then
+    const afterRun = this.parts.afterRun.map(
+      (step): AfterRun =>
+        ({ report }) =>
+          step({ ...this.settings, report }),
+    );
     return Life.open({
       ...this.parts,
+      afterRun,
       settings,
       totals: counted.totals,
       onRunEnd,
@@ -152,7 +160,7 @@ export class Station {
     });
   }
 
-  private say(state: StationView["service"]["state"], message: string): void {
+  private say(state: StationView["service"]["state"], message: string | null): void {
     if (this.without.message === message) return;
     this.without = { state, message, sinceMs: this.parts.clock.nowMs() };
   }

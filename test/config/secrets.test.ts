@@ -104,9 +104,9 @@ describe("a webhook secret", () => {
   test("that is missing is a warning to who only needs the token, which is needed all the same", () => {
     const { config, warnings } = load(withSecrets("${file:hook}"), { secrets: "token" });
     expect(config.companies[0]?.token.known).toBe(true);
-    expect(warnings).toEqual([
+    expect(warnings).toContainEqual(
       expect.stringMatching(/^config\.yaml:\d+:\d+: .*webhook\.secrets\[0\]: the file/),
-    ]);
+    );
     expect(() => load(minimal(), { env: {}, secrets: "token" })).toThrow("TOKEN is not set");
   });
 });

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Daemon } from "../../src/daemon/daemon.ts";
 import { takeWriterLock } from "../../src/store/lock.ts";
@@ -86,6 +87,29 @@ describe("what follows a run", () => {
   });
 });
 
+describe("a company whose mirror cannot be looked at", () => {
+  test("says so itself, keeps what it counted, and hides no other company", async () => {
+    const company = await aCompany({ records: 3 });
+    const companies = [
+      { name: "acme", token: company.sandbox.token },
+      { name: "beta", token: company.sandbox.token },
+    ];
+    const daemon = startDaemon(company, configOf(company, "", companies));
+    await eventually(() => daemon.views().every((one) => one.runs["complete"] === 1), "a run of each");
+    const rows = daemon.views()[0]?.rows;
+    const db = new Database(company.file);
+    db.exec("ALTER TABLE _inbox RENAME COLUMN received_at TO elsewhere");
+    const [acme, beta] = daemon.views();
+    expect(acme).toMatchObject({ company: "acme", open: true, service: { state: "database" }, rows });
+    expect(acme?.service.message).toContain("received_at");
+    expect(beta).toMatchObject({ company: "beta", open: true, service: { state: "working" } });
+    db.exec("ALTER TABLE _inbox RENAME COLUMN elsewhere TO received_at");
+    db.close();
+    expect(stateOf(daemon)?.service.state).toBe("working");
+    await daemon.stop();
+  });
+});
+
 describe("a station whose file is not at hand", () => {
   test("waits for who holds the lock, says so, and takes no deliveries meanwhile", async () => {
     const company = await leftInOrder();
@@ -114,6 +138,23 @@ describe("a station whose file is not at hand", () => {
 });
 
 describe("a change of the config", () => {
+  test("that concerns what follows a run holds for the next run, without a new life", async () => {
+    const company = await leftInOrder();
+    const followed: number[] = [];
+    const daemon = startDaemon(company, configOf(company), {
+      afterRun: [async ({ config }) => void followed.push(config.exports.length)],
+    });
+    await untilWorking(daemon);
+    daemon.apply(configOf(company, "exports: [{ format: csv, out: ./reports, after: sync }]\n"));
+    const db = openDatabase(company.file);
+    const asked = { resources: ["clients"] };
+    new Orders(db).add("sync", asked, { atMs: Date.now(), pid: process.pid });
+    db.close();
+    await eventually(() => followed.length > 0, "what follows the run");
+    expect(followed).toEqual([1]);
+    await daemon.stop();
+  });
+
   test("takes effect without losing what is stored; a company that is gone is left in order", async () => {
     const company = await leftInOrder();
     const daemon = startDaemon(company, configOf(company));
