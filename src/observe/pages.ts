@@ -5,22 +5,23 @@ import { readinessOf, usualLimits, type ReadyLimits } from "./health.ts";
 import { createMetrics, type Strays } from "./metrics.ts";
 import type { StationView } from "./station-view.ts";
 
-export interface PagesOptions extends Partial<ReadyLimits> {
+export interface PagesOptions {
   /** Of this program. */
   readonly version: string;
   readonly strays?: () => Strays;
+  /** Asked each time: the schedule may change, and its nights are not equally long. */
+  readonly limits?: () => Partial<ReadyLimits>;
 }
 
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 
 /** What `serve` shows of itself, by path. Nothing here asks the service or writes anything. */
 export function pagesOf(views: () => readonly StationView[], clock: Clock, options: PagesOptions): Pages {
-  const limits = { ...usualLimits, ...options };
   const metrics = createMetrics(options.version);
   return {
     "/": () => page(200, text, index),
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
-    "/readyz": () => readyPage(views, clock.nowMs(), limits),
+    "/readyz": () => readyPage(views, clock.nowMs(), { ...usualLimits, ...options.limits?.() }),
     "/metrics": async () =>
       page(200, metrics.type, await metrics.render(views(), clock.nowMs(), options.strays?.())),
   };

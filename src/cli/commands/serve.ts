@@ -4,7 +4,8 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import { pagesOf } from "../../observe/pages.ts";
-import { slotsOf } from "../../schedule/slots.ts";
+import { freshForMs } from "../../schedule/fresh.ts";
+import { slotsOf, type Slots } from "../../schedule/slots.ts";
 import { listen, type Listener } from "../../webhook/listen.ts";
 import { createReceiver } from "../../webhook/receiver.ts";
 import { selectResources } from "../chosen-resources.ts";
@@ -24,12 +25,16 @@ export const serveCommand = command({
   run: async (context, { options }) => {
     const { config, path } = loadServed(context);
     const address = addressOf(options.listen) ?? config.serve;
-    const served: Served = { daemon: null, reload: () => undefined };
+    const served: Served = { daemon: null, reload: () => undefined, slots: slotsIn(config) };
     const stopReloading = context.onHangup(() => served.reload());
     const listener = await open(context, config, address, served);
     const daemon = new Daemon(daemonParts(context, path), config);
     served.daemon = daemon;
-    served.reload = reloading(context, config, () => loadServed(context).config, daemon);
+    const apply = (changed: Config) => {
+      daemon.apply(changed);
+      served.slots = slotsIn(changed);
+    };
+    served.reload = reloading(context, config, () => loadServed(context).config, { apply });
     try {
       await tellReady(context, config, address, listener);
       while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
@@ -47,6 +52,8 @@ export const serveCommand = command({
 interface Served {
   daemon: Daemon | null;
   reload: () => void;
+  /** Of the config as it is now; null: no run by the clock. */
+  slots: Slots | null;
 }
 
 /** With every mistake that only a daemon would notice. */
@@ -58,6 +65,10 @@ function loadServed(context: CommandContext): { config: Config; path: string } {
   if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   return { config: { ...config, companies: chosenCompanies(config, context.globals.company) }, path };
+}
+
+function slotsIn({ schedule: { sync, timezone } }: Config): Slots | null {
+  return sync === null ? null : slotsOf(sync, timezone);
 }
 
 function addressOf(given: string | undefined): ListenAddress | null {
@@ -93,7 +104,11 @@ function open(
     port,
     receiver,
     log,
-    pages: pagesOf(() => served.daemon?.views() ?? [], clock, { version, strays: () => strays }),
+    pages: pagesOf(() => served.daemon?.views() ?? [], clock, {
+      version,
+      strays: () => strays,
+      limits: () => ({ freshForMs: freshForMs(served.slots, clock.nowMs()) }),
+    }),
   });
 }
 
