@@ -15,6 +15,8 @@ export interface CompanyStatus {
   readonly mirrored: boolean;
   /** Who is writing right now. */
   readonly writer: string | null;
+  /** The run it is making, as far as its own note tells; null: none, or nobody knows. */
+  readonly running: number | "unknown" | null;
   readonly budget: BudgetView | null;
   readonly freshness: Freshness;
   readonly health: Health | null;
@@ -33,7 +35,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...(budget ? [budgetLine(budget)] : []),
     ...troubleLines(health),
     ...(status.events ? eventLines(status.events, nowMs) : []),
-    ...runLines(health, writer, nowMs),
+    ...runLines(health, status.running, nowMs),
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
   ];
 }
@@ -93,10 +95,10 @@ function troubleLines(health: Health): string[] {
     .concat(columns.map((line) => `  ${line}`));
 }
 
-/** A run without an end can be under way only as the latest one, and beside somebody who writes. */
-function runLines({ runs }: Health, writer: string | null, nowMs: number): string[] {
+function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: number): string[] {
   return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
-    const open = writer !== null && index === 0 ? "running, or cut off" : "cut off";
+    const mayRun = running === "unknown" && index === 0;
+    const open = running === id ? "running" : mayRun ? "running, or cut off" : "cut off";
     const took = finishedAt ? ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}` : "";
     return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? open}${took}`;
   });

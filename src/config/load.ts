@@ -103,8 +103,12 @@ function weighed(
 ): readonly [problems: readonly Problem[], warnings: readonly Problem[]] {
   if (needed === "required") return [missing, []];
   if (needed === "when_used") return [[], []];
-  const isOfWebhook = ({ path: place }: Problem) => place[2] === "webhook";
   return [missing.filter((one) => !isOfWebhook(one)), missing.filter(isOfWebhook)];
+}
+
+/** `companies.NAME.webhook.…` */
+function isOfWebhook({ path: place }: Problem): boolean {
+  return place[2] === "webhook";
 }
 
 /** `http:` with everything below it commented out is the same as no `http:`. */

@@ -59,7 +59,12 @@ export function lockHolder(path: string): string | null {
 
 /** The command that holds the lock, by its note; null: nobody holds it, or nobody knows who. */
 export function lockingCommand(path: string): string | null {
-  return lockHolder(path) === null ? null : (noted(`${path}.holder`)?.command ?? null);
+  return lockNote(path)?.command ?? null;
+}
+
+/** What the holder of the lock wrote down of itself; null: nobody holds it, or nobody knows who. */
+export function lockNote(path: string): HolderNote | null {
+  return lockHolder(path) === null ? null : noted(`${path}.holder`);
 }
 
 function isBusy(error: unknown): boolean {
@@ -74,9 +79,10 @@ function lockedBy(note: string, cause: unknown): MirrorError {
   });
 }
 
-interface HolderNote {
+export interface HolderNote {
   readonly pid?: number;
   readonly command?: string;
+  /** ISO, when the lock was taken. */
   readonly since?: string;
 }
 

@@ -4,6 +4,8 @@ import type { Db } from "./sqlite.ts";
 export interface RunRow {
   readonly id: number;
   readonly mode: string;
+  /** Of the process that made it. */
+  readonly pid: number;
   readonly startedAt: string;
   readonly finishedAt: string | null;
   readonly outcome: string | null;
@@ -52,6 +54,7 @@ export class Runs {
     const rows = this.db.prepare("SELECT * FROM _runs ORDER BY id DESC LIMIT ?").all(most) as {
       id: number;
       mode: string;
+      pid: number;
       started_at: string;
       finished_at: string | null;
       outcome: string | null;
@@ -62,6 +65,7 @@ export class Runs {
     return rows.map((row) => ({
       id: row.id,
       mode: row.mode,
+      pid: row.pid,
       startedAt: row.started_at,
       finishedAt: row.finished_at,
       outcome: row.outcome,

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventStatus } from "../../src/cli/status-events.ts";
@@ -84,14 +85,22 @@ describe("status", () => {
     expect(stdout).toContain("! events: 1 waits, the oldest came 1h 01m ago");
   });
 
-  test("a run without an end was cut off, unless somebody writes who may be at it", async () => {
+  test("a run without an end was cut off, unless who holds the lock began it since", async () => {
     const company = await mirrored();
-    write(company, "INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, 1)", [
-      new Date().toISOString(),
-    ]);
+    const begin = (pid: number) =>
+      write(company, "INSERT INTO _runs (mode, started_at, pid) VALUES ('incremental', ?, ?)", [
+        new Date().toISOString(),
+        pid,
+      ]);
+    begin(process.pid);
     expect((await status(company)).stdout).toMatch(/run 2 .*: cut off\n.*run 1 .*: complete/);
+    await pause(5);
     listening(company);
-    expect((await status(company)).stdout).toMatch(/run 2 .*: running, or cut off\n/);
+    expect((await status(company)).stdout).toMatch(/run 2 .*: cut off\n/);
+    begin(process.pid + 1);
+    expect((await status(company)).stdout).toMatch(/run 3 .*: cut off\n/);
+    begin(process.pid);
+    expect((await status(company)).stdout).toMatch(/run 4 .*: running\n.*run 3 .*: cut off\n/);
   });
 
   test("says what the requests in the queue wait for", async () => {

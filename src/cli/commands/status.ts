@@ -2,7 +2,7 @@ import { formatDuration } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { lockHolder } from "../../store/lock.ts";
+import { lockHolder, lockNote, type HolderNote } from "../../store/lock.ts";
 import { earliest, readHealth, type Health } from "../../sync/health.ts";
 import { readEvents } from "../../sync/health-events.ts";
 import { budgetView } from "../budget-view.ts";
@@ -67,7 +67,8 @@ function companyStatus(
     const writer = lockHolder(files.lock);
     const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
     const events = judgeEvents(readEvents(db), { written: writer !== null, wholeSinceMs, nowMs });
-    return { mirrored: true, writer, budget, freshness, health, events };
+    const running = runUnderWay(health, writer === null ? null : (lockNote(files.lock) ?? {}));
+    return { mirrored: true, writer, running, budget, freshness, health, events };
   } finally {
     db.close();
   }
@@ -76,10 +77,22 @@ function companyStatus(
 const nothingYet = {
   mirrored: false,
   writer: null,
+  running: null,
   freshness: { oldest: null, stale: [] },
   health: null,
   events: null,
 };
+
+/**
+ * Pure: a run without an end is under way if who holds the lock made it, since it holds it: in a container
+ * every process has the same number.
+ */
+function runUnderWay({ runs }: Health, note: HolderNote | null): CompanyStatus["running"] {
+  const [latest] = runs;
+  if (note === null || !latest || latest.outcome !== null) return null;
+  if (note.pid === undefined || note.since === undefined) return "unknown";
+  return latest.pid === note.pid && latest.startedAt >= note.since ? latest.id : null;
+}
 
 /** Pure: which of the tables the config asks for are older than allowed. */
 function judgeFreshness(
