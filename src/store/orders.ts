@@ -73,7 +73,10 @@ export class Orders {
   finish(id: number, state: "done" | "failed", report: unknown, atMs: number): void {
     const sql = "UPDATE _orders SET state = ?, report = ?, settled_at = ? WHERE id = ?";
     const values = [state, JSON.stringify(report), isoTime(atMs), id];
-    this.change(() => this.statements.get(sql).run(...values));
+    this.change(() => {
+      this.statements.get(sql).run(...values);
+      this.forgetOld(atMs);
+    });
   }
 
   /** The asker no longer waits for it. False: it is already begun, or gone. */
@@ -98,9 +101,14 @@ export class Orders {
       this.statements
         .get("UPDATE _orders SET state = 'waiting', report = NULL WHERE state = 'running'")
         .run();
-      this.statements.get("DELETE FROM _orders WHERE settled_at < ?").run(isoTime(nowMs - keptMs));
+      this.forgetOld(nowMs);
       return orphans.length;
     });
+  }
+
+  /** A daemon lives for months. */
+  private forgetOld(nowMs: number): void {
+    this.statements.get("DELETE FROM _orders WHERE settled_at < ?").run(isoTime(nowMs - keptMs));
   }
 
   private change<T>(step: () => T): T {
@@ -142,7 +150,10 @@ function orderOf(row: OrderRow): Order {
   };
 }
 
-/** A process of this machine, whoever's it is. */
+/**
+ * A process of this machine, whoever's it is. Another container's number says nothing here: at worst an asker
+ * that lives is taken for gone, finds its order dropped and asks anew, or a run is made that nobody waits for.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

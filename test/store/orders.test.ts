@@ -93,6 +93,21 @@ describe("a writer that begins", () => {
   });
 });
 
+test("answers are forgotten after a week, also where the one who gives them never restarts", () => {
+  const old = orders.add("sync", {}, asker);
+  orders.finish(old, "done", {}, startMs);
+  const young = orders.add("sync", {}, asker);
+  orders.finish(young, "done", {}, startMs + 8 * dayMs);
+  expect(orders.get(old)).toBeNull();
+  expect(orders.get(young)?.state).toBe("done");
+});
+
+test("what waits is found without a look at what is answered", () => {
+  const sql = "SELECT * FROM _orders WHERE state = 'waiting' AND kind = ifnull(?, kind) ORDER BY id LIMIT 1";
+  const plan = connect().prepare(`EXPLAIN QUERY PLAN ${sql}`).all("sync") as { detail: string }[];
+  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining("_orders_waiting")]);
+});
+
 test("alive is a process of this machine, whoever's it is", () => {
   expect(isAlive(process.pid)).toBe(true);
   expect(isAlive(1)).toBe(true);
