@@ -36,7 +36,7 @@ export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: Los
   let failed: readonly Gap[] = gaps;
   for (const [leastMs, mostMs] of delays) {
     const tried = failed.map(([from, to]): Gap => [from + leastMs, to + mostMs]);
-    failed = merged(tried.flatMap((attempt) => gaps.flatMap((gap) => overlap(attempt, gap))));
+    failed = overlaps(merged(tried), gaps);
   }
   return failed.length > 0;
 }
@@ -54,10 +54,19 @@ function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Ga
   return gaps;
 }
 
-function overlap([aFrom, aTo]: Gap, [bFrom, bTo]: Gap): Gap[] {
-  const from = Math.max(aFrom, bFrom);
-  const to = Math.min(aTo, bTo);
-  return from <= to ? [[from, to]] : [];
+/** Of two lists that are in order and each free of overlaps: a daemon that died every minute left many. */
+function overlaps(some: readonly Gap[], others: readonly Gap[]): Gap[] {
+  const found: Gap[] = [];
+  for (let i = 0, j = 0; i < some.length && j < others.length;) {
+    const [one, other] = [some[i], others[j]];
+    if (!one || !other) break;
+    const from = Math.max(one[0], other[0]);
+    const to = Math.min(one[1], other[1]);
+    if (from <= to) found.push([from, to]);
+    if (one[1] < other[1]) i++;
+    else j++;
+  }
+  return found;
 }
 
 /** As few as cover the same moments, so that many restarts do not multiply. */

@@ -16,6 +16,10 @@ import { Totals } from "./totals.ts";
 const lockAgainMs = 2_000;
 const openAgainMs = 30_000;
 
+/** A look that took longer is followed by a rest of so many times as long. */
+const longLookMs = 20;
+const restAfterLook = 20;
+
 /**
  * One company in the daemon. Whatever happens to its mirror, its token or its service stays its own: the
  * station tells it, takes no deliveries meanwhile where it must, and tries again.
@@ -29,6 +33,8 @@ export class Station {
   private renewal = new AbortController();
   private life: Life | null = null;
   private without: StationView["service"];
+  private seen: { readonly view: StationView; readonly life: Life | null; readonly untilMs: number } | null =
+    null;
   private readonly counted: Counted = { totals: new Totals(), runs: {}, deliveries: {}, lastRun: null };
   private readonly ended: Promise<void>;
 
@@ -44,9 +50,17 @@ export class Station {
     return this.life?.mailbox ?? "closed";
   }
 
+  /** Looking takes the only thread there is: where queue and inbox are long, what was seen a moment ago will do. */
   view(): StationView {
-    const { settings, counted, without, life } = this;
-    return stationView({ ...this.parts, settings, counted, without, life });
+    const { settings, counted, without, life, seen } = this;
+    const { clock } = this.parts;
+    const beganMs = clock.monotonicMs();
+    if (seen && seen.life === life && beganMs < seen.untilMs) return seen.view;
+    const view = stationView({ ...this.parts, settings, counted, without, life });
+    const endedMs = clock.monotonicMs();
+    const tookMs = endedMs - beganMs;
+    this.seen = tookMs > longLookMs ? { view, life, untilMs: endedMs + tookMs * restAfterLook } : null;
+    return view;
   }
 
   /** An event came. */
