@@ -15,7 +15,7 @@ export interface CompanyStatus {
   readonly mirrored: boolean;
   /** Who is writing right now. */
   readonly writer: string | null;
-  /** The run it is making, as far as its own note tells; null: none, or nobody knows. */
+  /** The run it is making; `unknown`: it left no note of itself. */
   readonly running: number | "unknown" | null;
   readonly budget: BudgetView | null;
   readonly freshness: Freshness;
