@@ -8,6 +8,7 @@ import { mayHaveLost, type Span } from "./gaps.ts";
 import { lastWholeRun } from "./history.ts";
 import type { RunRequest } from "./perform.ts";
 import type { RunDesk } from "./run-desk.ts";
+import { createTolerance } from "./tolerance.ts";
 
 export interface DutyParts {
   readonly mirror: Mirror;
@@ -41,9 +42,11 @@ export function reasonForRun(
 export class Duties {
   private readonly parts: DutyParts;
   private readonly names: readonly string[];
+  private readonly patiently: (step: () => void) => boolean;
 
   constructor(parts: DutyParts) {
     this.parts = parts;
+    this.patiently = createTolerance(parts.clock, parts.log);
     this.names = parts.asked.resources.map(({ name }) => name);
   }
 
@@ -97,8 +100,10 @@ export class Duties {
     return { slotMs: noted?.slotMs ?? null, wholeRunMs };
   }
 
+  /** One that could not be noted is known by its run. */
   private take(slotMs: number): void {
-    this.parts.mirror.apply(() => this.parts.mirror.meta.set(metaKey, { slotMs }));
+    const { mirror } = this.parts;
+    this.patiently(() => mirror.apply(() => mirror.meta.set(metaKey, { slotMs })));
   }
 }
 

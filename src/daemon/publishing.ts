@@ -1,15 +1,18 @@
 import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
 import type { ScheduleConfig } from "../config/config.ts";
 import { followSlots } from "../schedule/follow.ts";
 import { slotsOf } from "../schedule/slots.ts";
 import type { Mirror } from "../store/mirror.ts";
+import { createTolerance } from "./tolerance.ts";
 
 interface PublishingParts<S> {
   readonly settings: S;
   readonly mirror: Mirror;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Log;
   readonly closed: AbortSignal;
   readonly publish: (settings: S) => Promise<void>;
 }
@@ -20,9 +23,10 @@ const metaKey = "publish_schedule";
 export async function followPublishing<S extends { readonly config: { readonly schedule: ScheduleConfig } }>(
   parts: PublishingParts<S>,
 ): Promise<void> {
-  const { settings, mirror, clock, random, closed } = parts;
+  const { settings, mirror, clock, random, log, closed } = parts;
   const { publish: pattern, timezone } = settings.config.schedule;
   if (pattern === null || pattern === "after_sync") return;
+  const patiently = createTolerance(clock, log);
   await followSlots({
     slots: slotsOf(pattern, timezone),
     clock,
@@ -34,7 +38,7 @@ export async function followPublishing<S extends { readonly config: { readonly s
     },
     run: async (slotMs) => {
       await parts.publish(settings);
-      if (!closed.aborted) mirror.apply(() => mirror.meta.set(metaKey, { slotMs }));
+      if (!closed.aborted) patiently(() => mirror.apply(() => mirror.meta.set(metaKey, { slotMs })));
     },
   });
 }

@@ -156,4 +156,22 @@ describe("the schedule", () => {
     await one.pass(60_000);
     await done;
   });
+
+  test("a slot that cannot be noted, because somebody else writes, ends nothing and is not run again", async () => {
+    const slots = slotsOf("15 2 * * *", "UTC");
+    const { duties, mirror, ran, pass, close } = await dutiesWith(["complete"], { slots });
+    const done = duties.follow("first");
+    await pass(60_000);
+    mirror.db.exec(
+      "CREATE TEMP TRIGGER busy BEFORE INSERT ON main._meta BEGIN SELECT RAISE(ABORT, 'busy'); END",
+    );
+    await pass(20 * hourMs, 60_000);
+    expect(ran).toHaveLength(2);
+    mirror.db.exec("DROP TRIGGER busy");
+    await pass(20 * hourMs, 60_000);
+    close.abort();
+    await pass(60_000);
+    await done;
+    expect(ran).toHaveLength(3);
+  });
 });

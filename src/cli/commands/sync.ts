@@ -60,7 +60,6 @@ export const syncCommand = command({
         () => inTurns(runs),
       )
       .finally(() => clearTimeout(timeout));
-    await tell(context, reports);
     const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
     for (const [company, report] of reports) {
       const outcome = await afterRun(context, config, company, report);
@@ -68,6 +67,8 @@ export const syncCommand = command({
       const exported = await exportsAfterRun(context, config, company, report);
       if (exported) outcomes.push(exported);
     }
+    // Last: a reader that has read enough (`| head`) ends the program, and takes nothing of the above along.
+    await tell(context, reports);
     return worstOutcome(outcomes);
   },
 });
