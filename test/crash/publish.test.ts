@@ -11,6 +11,7 @@ import { openDatabase } from "../../src/store/sqlite.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { endOf, type Ended } from "../support/cli.ts";
 import { put } from "../support/store.ts";
+import { processEnv } from "../support/process-env.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -48,7 +49,7 @@ function startPublish({ folder }: Place, args = "", before = ""): ChildProcess {
   const command = `${before} exec "${process.execPath}" "${program}" publish ${args} --config config.yaml`;
   return spawn("bash", ["-c", command], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", T: "token" },
+    env: processEnv({ T: "token" }),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 25_000,
     killSignal: "SIGKILL",

@@ -16,6 +16,7 @@ import type { DataStream } from "../../src/cli/output.ts";
 import { createInvocation } from "../../src/cli/run.ts";
 import type { World } from "../../src/cli/world.ts";
 import { createTerminal, jumpingClock } from "./observe.ts";
+import { processEnv } from "./process-env.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -45,7 +46,7 @@ export function startProgram(args: readonly string[], start: Start = {}): ChildP
   const { cwd = temporaryFolder(), env = {}, file = path.join(root, "src/main.ts") } = start;
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", ...env },
+    env: processEnv(env),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 20_000,
     killSignal: "SIGKILL",

@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { CompanyReport } from "../../src/sync/report.ts";
 import type { Company } from "./company.ts";
+import { processEnv } from "./process-env.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -26,7 +27,7 @@ export function writeConfig(company: Company, more = ""): string {
 export function startSync(company: Company, args: readonly string[] = []): ChildProcess {
   const config = path.join(company.folder, "config.yaml");
   return spawn(process.execPath, [program, "sync", ...args, "--json", "--config", config], {
-    env: { PATH: process.env["PATH"] ?? "", FINTORO_TOKEN: company.sandbox.token },
+    env: processEnv({ FINTORO_TOKEN: company.sandbox.token }),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 25_000,
     killSignal: "SIGKILL",

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { processEnv } from "./process-env.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -25,7 +26,7 @@ export interface Process {
 export function startProcess(folder: string, args: readonly string[], mostMs = 60_000): Process {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: processEnv(),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: mostMs,
     killSignal: "SIGKILL",

@@ -9,6 +9,7 @@ import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events
 import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { look } from "./compare.ts";
 import type { Company } from "./company.ts";
+import { processEnv } from "./process-env.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
@@ -44,7 +45,7 @@ function withoutReport(more: string): string {
 export function startIn(company: Company, args: readonly string[]): ChildProcess {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: company.folder,
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: processEnv(),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 40_000,
     killSignal: "SIGKILL",
