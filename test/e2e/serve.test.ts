@@ -32,8 +32,11 @@ describe("serve", () => {
       () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Told by an event",
       "the client's new name",
     );
-    const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
-    expect(metrics).toMatch(/deliveries_total\{company="acme",result="stored"\} 1/);
+    const stored = 'deliveries_total{company="acme",result="stored"} 1';
+    await eventually(
+      async () => (await (await fetch(`${daemon.url}/metrics`)).text()).includes(stored),
+      "the delivery, counted",
+    );
     const { code, stdout } = await daemon.end("SIGTERM");
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toEqual([{ url: daemon.url, pid: daemon.child.pid, companies: ["acme"] }]);
