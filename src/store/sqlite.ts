@@ -38,7 +38,7 @@ function setUpWriter(db: Db): void {
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = OFF");
   db.pragma("cache_size = -32000");
-  db.pragma("wal_autocheckpoint = 4000");
+  db.pragma("wal_autocheckpoint = 16000");
   db.pragma("journal_size_limit = 67108864");
 }
 
