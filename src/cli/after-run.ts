@@ -2,39 +2,18 @@ import type { Config } from "../config/config.ts";
 import type { CompanyReport } from "../sync/report.ts";
 import type { CommandContext } from "./command.ts";
 import type { Outcome } from "./exit-code.ts";
-import { failureOf } from "./failure.ts";
-import { publishCompany } from "./publish-company.ts";
+import { exportsAfterRun } from "./exports-after-run.ts";
+import { publishAfterRun } from "./publish-after-run.ts";
 
-type Context = Pick<CommandContext, "connectors" | "clock" | "version" | "signal" | "log">;
-
-/**
- * What follows a run that brought something in, as the config asks: the report. Never throws: the run is
- * committed whatever becomes of it. The outcome is that of the publishing; null where there is nothing to tell.
- */
+/** All that the config asks for after a run, in this order. Never throws; what did not go well. */
 export async function afterRun(
-  context: Context,
+  context: CommandContext,
   config: Config,
   company: string,
-  { outcome }: Pick<CompanyReport, "outcome">,
-): Promise<Outcome | null> {
-  const { log, signal } = context;
-  if (config.schedule.publish !== "after_sync") return null;
-  if (outcome !== "complete" && outcome !== "partial") return null;
-  try {
-    const published = await publishCompany({ ...context, showing: quietly }, config, company);
-    const { file, bytes } = published;
-    if (published.outcome === "written") log.info(`${company}: report written`, { file, bytes });
-    else log.debug(`${company}: nothing changed since the last report`, { file });
-    return null;
-  } catch (error) {
-    const { kind, message, hint } = failureOf(error);
-    if (kind === "locked") return null;
-    if (signal.aborted) return "interrupted";
-    log.error(`${company}: the report was not written: ${message}`, { kind, hint: hint ?? undefined });
-    return "database";
-  }
-}
-
-function quietly<T>(_read: () => readonly string[], work: () => Promise<T>): Promise<T> {
-  return work();
+  report: Pick<CompanyReport, "outcome">,
+): Promise<Outcome[]> {
+  const outcomes: (Outcome | null)[] = [];
+  for (const step of [publishAfterRun, exportsAfterRun])
+    outcomes.push(await step(context, config, company, report));
+  return outcomes.filter((outcome) => outcome !== null);
 }

@@ -4,6 +4,7 @@ import type { CommandContext } from "./command.ts";
 import type { Outcome } from "./exit-code.ts";
 import { exportCompany, type CompanyExport } from "./export-company.ts";
 import { failureOf } from "./failure.ts";
+import { quietly } from "./quietly.ts";
 
 type Context = Pick<
   CommandContext,
@@ -50,8 +51,4 @@ async function exportOne(context: Context, config: Config, request: CompanyExpor
     log.error(`${company}: the export failed: ${message}`, { kind, format, where, hint: hint ?? undefined });
     return "database";
   }
-}
-
-function quietly<T>(_read: () => readonly string[], work: () => Promise<T>): Promise<T> {
-  return work();
 }

@@ -127,12 +127,12 @@ const ownTables: readonly TableDoc[] = [
     table: "_changes",
     place: "mirror",
     title: "Change log",
-    doc: "Every change of the mirror in the order of its commits. Applied from the first, it gives the live rows.",
+    doc: "Every change of the mirror in the order of its commits. Applied from the first, it gives the live rows; an `event` tells of what has no table, and changes none.",
     columns: [
       own("seq", "INTEGER", "Grows with every change."),
       own("resource", "TEXT", "The record's table."),
       own("record_id", "INTEGER", "The record's id."),
-      { ...own("op", "TEXT", "What happened."), values: ["insert", "update", "delete"] },
+      { ...own("op", "TEXT", "What happened."), values: ["insert", "update", "delete", "event"] },
       own("at", "TEXT", "When it was written."),
       {
         ...own("cause", "TEXT", "Why the record was read."),

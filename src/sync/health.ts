@@ -4,8 +4,8 @@ import { Quarantine, type Quarantined } from "../store/quarantine.ts";
 import { Records } from "../store/records.ts";
 import { Runs, type RunRow } from "../store/runs.ts";
 import type { Db } from "../store/sqlite.ts";
+import { sweptAt } from "../store/swept.ts";
 import { Queue, type QueueCount } from "../work/queue.ts";
-import { sweepKey, variantsOf } from "./plan.ts";
 import type { CompanyReport } from "./report.ts";
 import type { Trouble } from "./tally.ts";
 
@@ -75,7 +75,7 @@ function resourceHealth(
   return {
     name,
     ...records.counts(name),
-    sweptAt: sweptAt(manifest, name, new Runs(db)),
+    sweptAt: sweptAt(manifest, resourceNamed(manifest, name), new Runs(db)),
     troubles: last?.troubles?.filter((trouble) => trouble.resource === name) ?? [],
     ...(stalest ? { stalestParent: stalest } : {}),
   };
@@ -102,30 +102,8 @@ export function sweptTimes(
   names: readonly string[],
 ): Readonly<Record<string, number | null>> {
   const runs = new Runs(db);
-  const times = names.map((name) => [name, sweptAt(manifest, name, runs)] as const);
+  const times = names.map((name) => [name, sweptAt(manifest, resourceNamed(manifest, name), runs)] as const);
   return Object.fromEntries(times.map(([name, at]) => [name, at === null ? null : Date.parse(at)]));
-}
-
-/**
- * From the runs' own rows, which are written as each list is closed: a run that was killed counts for what
- * it had read. What has no list of its own is as fresh as the stalest of what brings it.
- */
-function sweptAt(manifest: Manifest, name: string, runs: Runs): string | null {
-  const resource = resourceNamed(manifest, name);
-  const { list } = resource;
-  if (list.kind === "owned" || list.kind === "parents") {
-    const sources = list.kind === "owned" ? list.by : list.parents;
-    return earliest(sources.map((source) => sweptAt(manifest, source.resource, runs)));
-  }
-  const variants = list.kind === "single" ? [""] : variantsOf(resource);
-  const keys = variants.map((variant) => sweepKey(name, variant));
-  return earliest(keys.map((key) => runs.lastSwept(key)));
-}
-
-/** Of ISO times; null when one of them is missing. */
-export function earliest(times: readonly (string | null)[]): string | null {
-  if (times.includes(null)) return null;
-  return times.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
 }
 
 function stalestParent(db: Db, manifest: Manifest, name: string): ResourceHealth["stalestParent"] {

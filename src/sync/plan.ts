@@ -1,5 +1,6 @@
 import type { Lane } from "../base/lane.ts";
 import type { Resource } from "../connector/resource.ts";
+import { sweepKey } from "../store/swept.ts";
 import { pageTarget, type NewWork } from "../work/item.ts";
 import { resumeWithinMs, trustPauseMs } from "./limits.ts";
 
@@ -15,10 +16,6 @@ export interface SweepPlan {
   readonly seeds: readonly NewWork[];
   /** Sweeps begun too long ago: what is left of them is dropped before they are seeded anew. */
   readonly abandoned: readonly { readonly resource: string; readonly variant: string }[];
-}
-
-export function sweepKey(resource: string, variant: string): string {
-  return variant === "" ? resource : `${resource}:${variant}`;
 }
 
 /** The lists that a resource is swept by. */

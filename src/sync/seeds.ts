@@ -3,7 +3,8 @@ import type { Resource } from "../connector/resource.ts";
 import { recordTarget } from "../work/item.ts";
 import { addChildList } from "./listed-record.ts";
 import { scrubAgeMs } from "./limits.ts";
-import { planSweeps, sweepKey, type Unfinished } from "./plan.ts";
+import { sweepKey } from "../store/swept.ts";
+import { planSweeps, type Unfinished } from "./plan.ts";
 import type { Session } from "./session.ts";
 
 /** Everything a run begins with; inside the transaction that writes its row. */

@@ -7,7 +7,8 @@ import type { Reading } from "../store/reading.ts";
 import { pageTarget, recordTarget } from "../work/item.ts";
 import { massDeleteLimit, mostSweeps, trustPauseMs } from "./limits.ts";
 import { askForOrphans } from "./orphans.ts";
-import { firstPage, sweepKey } from "./plan.ts";
+import { sweepKey } from "../store/swept.ts";
+import { firstPage } from "./plan.ts";
 import { removeRecord } from "./remove.ts";
 import { mayRemove, runOf, type Session } from "./session.ts";
 

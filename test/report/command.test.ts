@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/local-date.ts";
-import { afterRun } from "../../src/cli/after-run.ts";
+import { publishAfterRun } from "../../src/cli/publish-after-run.ts";
 import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
 import { openMirror } from "../../src/store/mirror.ts";
 import { reading, rowsOf } from "../support/published.ts";
@@ -139,7 +139,7 @@ async function after(folder: string, outcome: "complete" | "partial" | "failed",
   const told = await playing(
     ["act"],
     async (context) => {
-      got = await afterRun(context, context.config("when_used").config, company, { outcome });
+      got = await publishAfterRun(context, context.config("when_used").config, company, { outcome });
       return "complete" as const;
     },
     { cwd: folder, env: { T: "token-of-acme" } },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resumeWithinMs, trustPauseMs } from "../../src/sync/limits.ts";
-import { planSweeps, sweepKey, variantsOf, type Unfinished } from "../../src/sync/plan.ts";
+import { sweepKey } from "../../src/store/swept.ts";
+import { planSweeps, variantsOf, type Unfinished } from "../../src/sync/plan.ts";
 import { resources, resourceOf } from "../support/mirror.ts";
 import { startMs } from "../support/store.ts";
 

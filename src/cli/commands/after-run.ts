@@ -2,7 +2,6 @@ import { chosenCompanies } from "../../config/companies.ts";
 import { afterRun } from "../after-run.ts";
 import { command } from "../command.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { exportsAfterRun } from "../exports-after-run.ts";
 
 /** What `serve` starts beside itself: a report of millions of rows must not keep deliveries waiting. */
 export const afterRunCommand = command({
@@ -13,10 +12,7 @@ export const afterRunCommand = command({
     const { config } = context.config("when_used");
     const outcomes: Outcome[] = [];
     for (const { name } of chosenCompanies(config, context.globals.company)) {
-      for (const step of [afterRun, exportsAfterRun]) {
-        const outcome = await step(context, config, name, { outcome: "complete" });
-        if (outcome !== null) outcomes.push(outcome);
-      }
+      outcomes.push(...(await afterRun(context, config, name, { outcome: "complete" })));
     }
     return worstOutcome(outcomes);
   },

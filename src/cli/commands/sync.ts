@@ -4,7 +4,6 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { RunRequest } from "../../daemon/perform.ts";
 import type { CompanyReport } from "../../sync/report.ts";
 import { afterRun } from "../after-run.ts";
-import { exportsAfterRun } from "../exports-after-run.ts";
 import { command, type CommandContext } from "../command.ts";
 import { companyRun, type CompanyRun } from "../company-run.ts";
 import { dryRun } from "../dry-run.ts";
@@ -62,10 +61,7 @@ export const syncCommand = command({
       .finally(() => clearTimeout(timeout));
     const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
     for (const [company, report] of reports) {
-      const outcome = await afterRun(context, config, company, report);
-      if (outcome) outcomes.push(outcome);
-      const exported = await exportsAfterRun(context, config, company, report);
-      if (exported) outcomes.push(exported);
+      outcomes.push(...(await afterRun(context, config, company, report)));
     }
     // Last: a reader that has read enough (`| head`) ends the program, and takes nothing of the above along.
     await tell(context, reports);
