@@ -3,6 +3,7 @@ import { Migrator, type Migration } from "kysely/migration";
 import { MirrorError } from "../base/errors.ts";
 import { first } from "./migrations/0001-first.ts";
 import { inbox } from "./migrations/0002-inbox.ts";
+import { inboxIds } from "./migrations/0003-inbox-ids.ts";
 import type { Db } from "./sqlite.ts";
 import { databaseError } from "./sqlite.ts";
 
@@ -10,6 +11,7 @@ import { databaseError } from "./sqlite.ts";
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-first": first,
   "0002-inbox": inbox,
+  "0003-inbox-ids": inboxIds,
 };
 
 const table = "_migrations";

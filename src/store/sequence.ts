@@ -15,9 +15,14 @@ export class Sequence {
 
   constructor(db: Db, meta: Meta) {
     this.meta = meta;
-    const dirty = Number(db.prepare("SELECT coalesce(max(dirty_seq), 0) FROM _work").pluck().get());
-    const started = Number(db.prepare("SELECT coalesce(max(started_seq), 0) FROM _listings").pluck().get());
-    this.last = Math.max((meta.get("seq") as number | null) ?? 0, dirty, started);
+    const highest = (sql: string) => Number(db.prepare(sql).pluck().get() ?? 0);
+    this.last = Math.max(
+      (meta.get("seq") as number | null) ?? 0,
+      highest("SELECT max(dirty_seq) FROM _work"),
+      highest("SELECT max(started_seq) FROM _listings"),
+      // An event that found its record in the queue already is noted here alone.
+      highest("SELECT max(dirty_seq) FROM _inbox WHERE state = 'waiting'"),
+    );
   }
 
   next(): number {

@@ -24,7 +24,7 @@ export interface StoredEvent {
 }
 
 /**
- * The events that were delivered, each once and for ever: an id that comes again years later is known (I7).
+ * The events that were delivered, each once and for ever: EventIds knows which are there (I7).
  *
  * Written inside the door's transactions only: an event and its mark in the queue commit together, and so do
  * a read's rows and the settling of the events that asked for it (I1, I6). Source of truth: for what was
@@ -40,8 +40,7 @@ export class Inbox {
   constructor(db: Db) {
     this.insertEvent = db.prepare(
       `INSERT INTO _inbox (event_id, type, resource_type, resource_id, occurred_at, received_at, body, state,
-         resource, target, dirty_seq, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (event_id) DO NOTHING`,
+         resource, target, dirty_seq, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.settleWaiting = db.prepare(
       `UPDATE _inbox SET state = 'done', settled_at = ?, outcome = ?, request_id = ?, problem = NULL
@@ -50,9 +49,9 @@ export class Inbox {
     );
     this.update = db.prepare(
       `UPDATE _inbox SET state = ?, resource = ?, target = ?, dirty_seq = ?, problem = ?,
-         settled_at = NULL, outcome = NULL, request_id = NULL WHERE event_id = ?`,
+         settled_at = NULL, outcome = NULL, request_id = NULL WHERE seq = ?`,
     );
-    this.select = db.prepare("SELECT event_id AS eventId, state, body FROM _inbox WHERE event_id = ?");
+    this.select = db.prepare("SELECT event_id AS eventId, state, body FROM _inbox WHERE seq = ?");
     this.selectLost = db
       .prepare(
         `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND (
@@ -62,9 +61,9 @@ export class Inbox {
       .pluck();
   }
 
-  /** False: the event is known, and nothing was written. */
-  insert(delivery: Delivery, receivedAt: string, verdict: EventVerdict, dirtySeq: number | null): boolean {
-    const { changes } = this.insertEvent.run(
+  /** Of an event that is not known yet: see EventIds. */
+  insert(delivery: Delivery, receivedAt: string, verdict: EventVerdict, dirtySeq: number | null): void {
+    this.insertEvent.run(
       delivery.eventId,
       delivery.type,
       delivery.resourceType,
@@ -78,7 +77,6 @@ export class Inbox {
       dirtySeq,
       verdict.problem,
     );
-    return changes > 0;
   }
 
   /** The record was read; events that came after the read was sent stay (I4). Gives those that were settled. */
@@ -91,14 +89,15 @@ export class Inbox {
     return this.settleWaiting.all(at, outcome, requestId, resource, target, sentSeq) as SettledEvent[];
   }
 
-  get(eventId: string): StoredEvent | null {
-    return (this.select.get(eventId) as StoredEvent | undefined) ?? null;
+  /** By its number, as EventIds finds it. */
+  get(seq: number): StoredEvent | null {
+    return (this.select.get(seq) as StoredEvent | undefined) ?? null;
   }
 
   /** The same event once more, judged anew. */
-  judgeAgain(eventId: string, verdict: EventVerdict, dirtySeq: number | null): void {
+  judgeAgain(seq: number, verdict: EventVerdict, dirtySeq: number | null): void {
     const { state, resource, target, problem } = verdict;
-    this.update.run(state, resource, target, dirtySeq, problem, eventId);
+    this.update.run(state, resource, target, dirtySeq, problem, seq);
   }
 
   /** Events that wait for a read that nobody makes: it is not in the queue, or its table is mirrored no more. */

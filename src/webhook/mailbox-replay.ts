@@ -2,6 +2,7 @@ import type { Mirror } from "../store/mirror.ts";
 import type { Queue } from "../work/queue.ts";
 import { readStored } from "./delivery.ts";
 import type { Inbox } from "./inbox.ts";
+import type { EventIds } from "./inbox-ids.ts";
 import type { EventJudge } from "./inbox-verdict.ts";
 import { Consequences } from "./mailbox-consequences.ts";
 
@@ -17,6 +18,7 @@ export interface ReplayParts {
   readonly mirror: Mirror;
   readonly queue: Queue;
   readonly inbox: Inbox;
+  readonly ids: EventIds;
   readonly judge: EventJudge;
   readonly nowMs: number;
 }
@@ -45,13 +47,14 @@ export function replayEvents(parts: ReplayParts, eventIds: readonly string[]): R
   return { queued, unread: eventIds.length - queued - missing.length, missing };
 }
 
-function replayOne({ inbox, judge }: ReplayParts, eventId: string, consequences: Consequences) {
-  const stored = inbox.get(eventId);
-  if (!stored) return null;
+function replayOne({ inbox, ids, judge }: ReplayParts, eventId: string, consequences: Consequences) {
+  const seq = ids.find(eventId);
+  const stored = seq === null ? null : inbox.get(seq);
+  if (seq === null || !stored) return null;
   const delivery = readStored(stored.eventId, stored.body);
   const verdict = judge(delivery);
   if (verdict.state === stored.state && verdict.state !== "waiting") return verdict.state;
-  inbox.judgeAgain(eventId, verdict, verdict.state === "waiting" ? consequences.dirtySeq : null);
+  inbox.judgeAgain(seq, verdict, verdict.state === "waiting" ? consequences.dirtySeq : null);
   consequences.add(delivery, verdict);
   return verdict.state;
 }

@@ -4,6 +4,7 @@ import type { Mirror } from "../store/mirror.ts";
 import type { Queue } from "../work/queue.ts";
 import type { Delivery } from "./delivery.ts";
 import { Inbox } from "./inbox.ts";
+import { EventIds } from "./inbox-ids.ts";
 import { Consequences } from "./mailbox-consequences.ts";
 import { createPatience } from "./mailbox-patience.ts";
 import { replayEvents, type Replayed } from "./mailbox-replay.ts";
@@ -58,6 +59,7 @@ export interface MailboxParts {
 export function createMailbox(parts: MailboxParts): CompanyMailbox {
   const { mirror, queue, selected, secrets, refresh, clock, onUnheard } = parts;
   const inbox = new Inbox(mirror.db);
+  const ids = new EventIds(mirror.db);
   const judge = createJudge(mirror.manifest, selected);
   const briefly = createPatience(mirror.db);
 
@@ -66,20 +68,26 @@ export function createMailbox(parts: MailboxParts): CompanyMailbox {
     const verdict = judge(delivery);
     const { state, resource, problem } = verdict;
     const dirtySeq = state === "waiting" ? consequences.dirtySeq : null;
-    const isNew = inbox.insert(delivery, receivedAt, verdict, dirtySeq);
-    if (isNew) consequences.add(delivery, verdict);
+    const isNew = !ids.has(eventId);
+    if (isNew) {
+      inbox.insert(delivery, receivedAt, verdict, dirtySeq);
+      ids.add(eventId);
+      consequences.add(delivery, verdict);
+    }
     return { eventId, fate: isNew ? "stored" : "known", type, resource, id, state, problem };
   };
   const take = (deliveries: readonly Delivery[], receivedAtMs: number): readonly Receipt[] =>
     mirror.apply(() => {
       const receivedAt = isoTime(receivedAtMs);
       const consequences = new Consequences(mirror, queue, receivedAtMs);
+      ids.begin();
       const receipts = deliveries.map((delivery) => store(delivery, receivedAt, consequences));
       consequences.commit();
+      ids.end();
       return receipts;
     });
   const replay = (eventIds: readonly string[]) =>
-    replayEvents({ mirror, queue, inbox, judge, nowMs: clock.nowMs() }, eventIds);
+    replayEvents({ mirror, queue, inbox, ids, judge, nowMs: clock.nowMs() }, eventIds);
 
   return {
     secrets,

@@ -1,6 +1,6 @@
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import type { Db, Statement } from "../store/sqlite.ts";
-import type { NewWork, Work, WorkKind } from "./item.ts";
+import { isUrgent, type NewWork, type Work, type WorkKind } from "./item.ts";
 
 /** Whose rows: where events are received, their lane has a worker of its own, and runs take the others. */
 export type LaneShare = "all" | "events" | "others";
@@ -28,6 +28,7 @@ export class Queue {
   private readonly leased = new Set<number>();
   private readonly watchers = new Set<() => void>();
   private readonly insert: Statement;
+  private readonly selectSame: Statement;
   private readonly insertLook: Statement;
   private readonly remove: Statement;
   private readonly selectNext: Statement;
@@ -46,6 +47,12 @@ export class Queue {
          payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
          attempts = 0, state = 'ready', error = NULL`,
     );
+    this.selectSame = db
+      .prepare(
+        `SELECT id FROM _work WHERE resource = ? AND target = ? AND lane = ? AND reason = ? AND kind IN (?, 'confirm')
+           AND due_ms = 0 AND state = 'ready' AND attempts = 0 AND error IS NULL`,
+      )
+      .pluck();
     this.insertLook = db.prepare(
       `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (resource, target) DO NOTHING`,
@@ -68,6 +75,7 @@ export class Queue {
   add(work: NewWork): void {
     const payload = work.payload === undefined ? null : JSON.stringify(work.payload);
     const due = work.dueAtMs ?? 0;
+    if (isUrgent(work) && this.isToBeRead(work)) return;
     this.insert.run(
       work.resource,
       work.target,
@@ -79,6 +87,15 @@ export class Queue {
       work.dirtySeq,
     );
     this.tellWatchers();
+  }
+
+  /**
+   * Is the very same in the queue, first in line, and not begun? Its read will be sent after this reason as well,
+   * so there is nothing to write: a burst of events about few records costs what the records cost.
+   */
+  private isToBeRead({ resource, target, lane, reason, kind }: NewWork): boolean {
+    const id = this.selectSame.get(resource, target, laneRank(lane), reason, kind);
+    return id !== undefined && !this.leased.has(id as number);
   }
 
   /** Told when rows may have become due or free, added ones before they are committed. Returns what ends it. */
