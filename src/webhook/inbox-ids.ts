@@ -22,6 +22,7 @@ export class EventIds {
   private readonly inThis = new Set<string>();
   private lastSeq = 0;
   private filedSeq = 0;
+  private readonly selectLast: Statement;
   private readonly selectNewer: Statement;
   private readonly selectHash: Statement;
   private readonly selectFiled: Statement;
@@ -31,6 +32,7 @@ export class EventIds {
   constructor(db: Db, mostUnfiled = usualMostUnfiled) {
     this.mostUnfiled = mostUnfiled;
     this.meta = new Meta(db);
+    this.selectLast = db.prepare("SELECT max(seq) FROM _inbox").pluck();
     this.selectNewer = db.prepare("SELECT event_id, seq FROM _inbox WHERE seq > ? ORDER BY seq").raw();
     this.selectHash = db.prepare("SELECT 1 FROM _inbox_ids WHERE hash = ?").pluck();
     this.selectFiled = db
@@ -49,6 +51,7 @@ export class EventIds {
   begin(): void {
     this.inThis.clear();
     this.forget(this.filed());
+    if (Number(this.selectLast.get() ?? 0) < Math.max(this.lastSeq, this.filedSeq)) this.beginAnew();
     const newer = this.selectNewer.all(Math.max(this.lastSeq, this.filedSeq));
     for (const [eventId, seq] of newer as [string, number][]) {
       this.unfiled.set(eventId, seq);
@@ -79,6 +82,14 @@ export class EventIds {
     const entries = [...this.unfiled].map(([eventId, seq]) => [hashOf(eventId), seq] as const);
     for (const [key, seq] of entries.toSorted(([a], [b]) => a - b)) this.insert.run(key, seq);
     this.meta.set(filedKey, this.lastSeq);
+  }
+
+  /** Somebody deleted what came last, and its numbers are given out again. */
+  private beginAnew(): void {
+    this.unfiled.clear();
+    this.lastSeq = 0;
+    this.filedSeq = 0;
+    this.meta.set(filedKey, 0);
   }
 
   private filed(): number {

@@ -62,7 +62,7 @@ export class InboxView {
          WHERE (@eventId IS NULL OR i.event_id = @eventId) AND (@state IS NULL OR i.state = @state)
            AND (@type IS NULL OR i.type = @type) AND (@resource IS NULL OR i.resource = @resource)
            AND i.received_at >= @since
-         ORDER BY i.received_at DESC, i.rowid DESC LIMIT @most`,
+         ORDER BY i.rowid DESC LIMIT @most`,
       )
       .safeIntegers(true)
       .all({ eventId, state, type, resource, since, most });
@@ -88,11 +88,11 @@ export class InboxView {
 
   /** ISO; null: nothing ever came. */
   lastReceived(): string | null {
-    return this.one("SELECT max(received_at) FROM _inbox") as string | null;
+    return this.one("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1") as string | null;
   }
 
   private one(sql: string): unknown {
-    return this.present ? this.db.prepare(sql).pluck().get() : null;
+    return this.present ? (this.db.prepare(sql).pluck().get() ?? null) : null;
   }
 }
 

@@ -17,7 +17,7 @@ export function chosenEvents(db: Db, choice: ReplayChoice): readonly string[] {
   const table = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_inbox'");
   if (table.get() === undefined) return [];
   const sql = `SELECT event_id FROM _inbox
-    WHERE received_at >= ? AND state = ifnull(?, state) ORDER BY received_at, rowid`;
+    WHERE received_at >= ? AND state = ifnull(?, state) ORDER BY rowid`;
   return db.prepare(sql).pluck().all(choice.since, choice.state) as string[];
 }
 
