@@ -131,7 +131,7 @@ function codeOf(error: Error): string {
   return "code" in error ? String(error.code) : "";
 }
 
-type Runner = (step: () => unknown) => unknown;
+type Runner = Database.Transaction<(step: () => unknown) => unknown>;
 
 /** Made once for each connection: a delivery's transaction is too short to make one each time. */
 const runners = new WeakMap<Db, Runner>();
@@ -139,12 +139,12 @@ const runners = new WeakMap<Db, Runner>();
 function runnerOf(db: Db): Runner {
   const known = runners.get(db);
   if (known) return known;
-  const runner = db.transaction((step: () => unknown) => step()).immediate;
+  const runner = db.transaction((step: () => unknown) => step());
   runners.set(db, runner);
   return runner;
 }
 
 /** `BEGIN IMMEDIATE`: a transaction that reads first and then writes would fail at once when another wrote between. */
 export function inTransaction<T>(db: Db, step: () => T): T {
-  return guarded(db.name, () => runnerOf(db)(step) as T);
+  return guarded(db.name, () => runnerOf(db).immediate(step) as T);
 }
