@@ -11,8 +11,11 @@ export interface SharedSnapshot {
   close(): Promise<void>;
 }
 
-/** A writer would have to commit between two first reads every time. */
-const mostAttempts = 50;
+/**
+ * A writer would have to commit between two first reads every time: one that commits each millisecond did it
+ * fifty times in a row. These are a few seconds.
+ */
+const mostAttempts = 1_000;
 
 /**
  * Connections cannot share a transaction, so all begin at once and compare what they see: every change of a
