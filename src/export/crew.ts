@@ -30,12 +30,17 @@ export class Crew {
   }
 
   /** All begin at once; what each then sees. */
-  async begin(show: readonly string[]): Promise<Sight[]> {
-    const replies = await this.#all({ kind: "begin", show });
+  async begin(): Promise<Sight[]> {
+    const replies = await this.#all({ kind: "begin" });
     return replies.map((reply) => {
       assert(reply.kind === "began", "a thread that begins says so");
       return { seq: reply.seq, schemaVersion: reply.schemaVersion };
     });
+  }
+
+  /** On all threads: makes the leading thread's temporary views. */
+  async show(statements: readonly string[]): Promise<void> {
+    await this.#all({ kind: "show", statements });
   }
 
   /** On all threads; with `alone` on the first one only, which then does all of it. */

@@ -46,7 +46,8 @@ export interface Encoder {
 
 /** What the thread that leads asks of another one; each is answered before the next. */
 export type Order =
-  | { readonly kind: "begin"; readonly show: readonly string[] }
+  | { readonly kind: "begin" }
+  | { readonly kind: "show"; readonly statements: readonly string[] }
   | { readonly kind: "open"; readonly job: Job }
   | { readonly kind: "ask"; readonly sql: string }
   | { readonly kind: "make"; readonly job: number; readonly range: KeyRange }

@@ -11,11 +11,8 @@ export interface SharedSnapshot {
   close(): Promise<void>;
 }
 
-/**
- * A writer would have to commit between two first reads every time: one that commits each millisecond did it
- * fifty times in a row. These are a few seconds.
- */
-const mostAttempts = 1_000;
+/** A writer would have to commit between two first reads every time. */
+const mostAttempts = 200;
 
 /**
  * Connections cannot share a transaction, so all begin at once and compare what they see: every change of a
@@ -29,17 +26,16 @@ export async function openShared(
   let snapshot = openSnapshot(path, manifest, options);
   const crew = new Crew({ mirror: path });
   try {
-    let show = showOf(snapshot);
+    let began = crew.begin();
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      if (agree(snapshot, await crew.begin(show)))
+      if (agree(snapshot, await began)) {
+        // Only now: what a snapshot shows names its state, so that no two of them show the same.
+        await crew.show(showOf(snapshot));
         return { snapshot, crew, close: () => closeAll(snapshot, crew) };
+      }
       snapshot.close();
-      const begun = crew.begin(show);
+      began = crew.begin();
       snapshot = openSnapshot(path, manifest, options);
-      const shown = showOf(snapshot);
-      if (agree(snapshot, await begun) && shown.join() === show.join())
-        return { snapshot, crew, close: () => closeAll(snapshot, crew) };
-      show = shown;
     }
   } catch (error) {
     await closeAll(snapshot, crew);

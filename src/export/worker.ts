@@ -34,7 +34,10 @@ function answered(order: Order): Reply {
 function answer(order: Order): Reply {
   switch (order.kind) {
     case "begin":
-      return { kind: "began", ...begin(db, order.show) };
+      return { kind: "began", ...begin(db) };
+    case "show":
+      for (const statement of order.statements) db.exec(statement);
+      return { kind: "done" };
     case "open":
       for (const statement of order.job.setup) db.exec(statement);
       encoders.set(order.job.id, createEncoder(db, order.job));
@@ -54,12 +57,11 @@ function answer(order: Order): Reply {
   }
 }
 
-/** A transaction sees what was committed at its first read. `show` makes the leading thread's temporary views. */
-function begin(connection: Db, show: readonly string[]): Sight {
+/** A transaction sees what was committed at its first read. */
+function begin(connection: Db): Sight {
   if (connection.inTransaction) connection.exec("ROLLBACK");
   connection.exec("BEGIN");
   const seq = Number(connection.prepare("SELECT coalesce(max(seq), 0) FROM main._change_log").pluck().get());
-  for (const statement of show) connection.exec(statement);
   return { seq, schemaVersion: Number(connection.pragma("main.schema_version", { simple: true })) };
 }
 
