@@ -75,7 +75,7 @@ export class Queue {
   add(work: NewWork): void {
     const payload = work.payload === undefined ? null : JSON.stringify(work.payload);
     const due = work.dueAtMs ?? 0;
-    if (isUrgent(work) && this.isToBeRead(work)) return;
+    if (payload === null && isUrgent(work) && this.isToBeRead(work)) return;
     this.insert.run(
       work.resource,
       work.target,
