@@ -48,9 +48,9 @@ function ask(question: string, signal: AbortSignal): Promise<string> {
 /** Read only when it is asked for: no other command pays for the sandbox. */
 async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...order }: SandboxOrder) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
-  const { parseRecords } = await import("../connectors/fintoro/sandbox/options.ts");
-  const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/parse.ts");
-  const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/parse.ts");
+  const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox-options.ts");
+  const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/fault-text.ts");
+  const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/delivery-fault-text.ts");
   const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
   const webhook =
     webhookUrl === undefined ? null : { url: webhookUrl, ...(secret !== undefined && { secret }) };

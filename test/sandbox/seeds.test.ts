@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseRecords } from "../../connectors/fintoro/sandbox/options.ts";
+import { parseRecords } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { volumesOf } from "../../connectors/fintoro/sandbox/seed/plan.ts";
 import { all, get, openSandbox, post, type Dict } from "../support/sandbox.ts";
 

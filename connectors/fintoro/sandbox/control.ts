@@ -1,12 +1,12 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { mailsOf, type SentMail } from "./domain/payments.ts";
 import type { Company, Tables } from "./domain/company.ts";
-import { startDay, type Day, type DayOptions } from "./day/day.ts";
-import { Hand } from "./day/hand.ts";
-import { trigger, type Triggered } from "./day/trigger.ts";
+import { startDay, type Day, type DayOptions } from "./traffic/tick.ts";
+import { Hand } from "./traffic/actor.ts";
+import { trigger, type Triggered } from "./traffic/trigger.ts";
 import { emit } from "./domain/emit.ts";
 import type { Fault } from "./faults/fault.ts";
-import type { FaultPlan } from "./faults/plan.ts";
+import type { FaultPlan } from "./faults/fault-plan.ts";
 import { dayOf } from "./ground/calendar.ts";
 import { Chance } from "./ground/chance.ts";
 import { languageNamed } from "./lookups/languages.ts";
@@ -14,14 +14,14 @@ import type { TableName } from "./model/catalogue.ts";
 import type { EventListener, SandboxEvent } from "./model/events.ts";
 import { Missing } from "./rules/problems.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
-import type { Router } from "./service/route.ts";
+import type { Router } from "./routes/router.ts";
 import type { Tokens } from "./service/tokens.ts";
-import { english, writeInside } from "./service/write-inside.ts";
+import { english, writeInside } from "./routes/write-inside.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
 import type { JsonObject } from "./view/json.ts";
-import { webhookControlOf, type WebhookControl } from "./webhooks/control.ts";
-import type { Courier } from "./webhooks/courier.ts";
-import type { DeliveryShares } from "./webhooks/mischief.ts";
+import { webhookControlOf, type WebhookControl } from "./webhooks/delivery-control.ts";
+import type { Courier } from "./webhooks/sender.ts";
+import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
 
 /** The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. */
 export interface Control {

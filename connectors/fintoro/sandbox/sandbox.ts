@@ -3,20 +3,20 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/random.ts";
 import { controlOf, type Control } from "./control.ts";
 import { openCompany, type Company } from "./domain/company.ts";
-import { FaultPlan } from "./faults/plan.ts";
+import { FaultPlan } from "./faults/fault-plan.ts";
 import { dateOf, localDay } from "./ground/calendar.ts";
-import { documentCount, type SandboxOptions } from "./options.ts";
+import { documentCount, type SandboxOptions } from "./sandbox-options.ts";
 import { planOf } from "./seed/plan.ts";
 import { Limiter } from "./service/limiter.ts";
 import type { RequestLog } from "./service/request-log.ts";
-import { basePath } from "./service/requests.ts";
-import { Router } from "./service/route.ts";
-import { allRoutes } from "./service/routes/all.ts";
+import { basePath } from "./http/request.ts";
+import { Router } from "./routes/router.ts";
+import { allRoutes } from "./routes/all-routes.ts";
 import { Service } from "./service/service.ts";
-import { sideDoorTo } from "./side-door.ts";
+import { sideDoorTo } from "./control-server.ts";
 import { Tokens } from "./service/tokens.ts";
-import { Courier } from "./webhooks/courier.ts";
-import { subscribeAtStart } from "./webhooks/at-start.ts";
+import { Courier } from "./webhooks/sender.ts";
+import { subscribeAtStart } from "./webhooks/first-subscriptions.ts";
 
 interface SandboxCompany {
   readonly name: string;

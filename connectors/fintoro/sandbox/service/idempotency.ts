@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Company } from "../domain/company.ts";
-import { value, type Answer } from "./answer.ts";
-import type { Route } from "./route.ts";
+import { value, type Answer } from "../http/answer.ts";
+import type { Route } from "../routes/router.ts";
 
 interface Kept {
   readonly fingerprint: string;

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import type { JsonObject } from "../view/json.ts";
+import { parse, queryInt } from "../rules/shape.ts";
+import { list, type Answer } from "../http/answer.ts";
+import type { Call } from "./router.ts";
+
+export interface PageSize {
+  readonly most: number;
+  readonly usual: number;
+}
+
+/** One page of ids that are already filtered and sorted. */
+export function paged(
+  call: Call,
+  path: string,
+  ids: readonly number[],
+  size: PageSize,
+  view: (id: number) => JsonObject,
+): Answer {
+  const schema = z.object({ perPage: queryInt(1, size.most), page: queryInt(1) });
+  const { perPage = size.usual, page = 1 } = parse(schema, call.query);
+  const slice = ids.slice((page - 1) * perPage, page * perPage);
+  const base = `${call.company.settings.publicOrigin}/api/public/v1${path}`;
+  return list(slice.map(view), paginatorOf({ base, page, perPage, total: ids.length, shown: slice.length }));
+}
+
+interface PageFacts {
+  readonly base: string;
+  readonly page: number;
+  readonly perPage: number;
+  readonly total: number;
+  readonly shown: number;
+}
+
+/** The service's URLs name the page and drop every other parameter. */
+function paginatorOf({ base, page, perPage, total, shown }: PageFacts): JsonObject {
+  const last = Math.max(1, Math.ceil(total / perPage));
+  const url = (number: number) => `${base}?page=${number}`;
+  const next = page < last ? url(page + 1) : null;
+  const previous = page > 1 ? url(page - 1) : null;
+  return {
+    currentPage: page,
+    perPage,
+    totalPages: last,
+    totalResults: total,
+    currentFrom: shown === 0 ? 0 : (page - 1) * perPage + 1,
+    currentTo: shown === 0 ? 0 : (page - 1) * perPage + shown,
+    firstPageUrl: url(1),
+    lastPageUrl: url(last),
+    nextPageUrl: next,
+    previousPageUrl: previous,
+    links: [
+      { url: previous, label: "&laquo; Previous", active: false },
+      ...numbers(page, last).map((number) =>
+        number === null
+          ? { url: null, label: "...", active: false }
+          : { url: url(number), label: String(number), active: number === page },
+      ),
+      { url: next, label: "Next &raquo;", active: false },
+    ],
+  };
+}
+
+/** All of them while they are few; else both ends and the neighbours, null for a gap. */
+function numbers(page: number, last: number): (number | null)[] {
+  if (last < 14) return range(1, last);
+  if (page <= 7) return [...range(1, 10), null, last - 1, last];
+  if (page >= last - 6) return [1, 2, null, ...range(last - 9, last)];
+  return [1, 2, null, ...range(page - 3, page + 3), null, last - 1, last];
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}

@@ -1,0 +1,19 @@
+import { keepUpload } from "../domain/uploads.ts";
+import { refuse } from "../rules/problems.ts";
+import { value, type Answer } from "../http/answer.ts";
+import type { Call, Route } from "./router.ts";
+
+export function uploadRoutes(): Route[] {
+  return [{ method: "POST", path: "/contact-activity-attachments", scope: "write", handle: upload }];
+}
+
+function upload({ company, files }: Call): Answer {
+  if (files.length === 0) refuse("files", "required");
+  const data = files.map((file) => ({
+    uploadToken: keepUpload(company, file),
+    fileName: file.name,
+    mimeType: file.mimeType,
+    size: file.content.length,
+  }));
+  return value({ data }, 201);
+}
