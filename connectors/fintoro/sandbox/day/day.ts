@@ -1,6 +1,6 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf } from "../../../../src/base/errors.ts";
-import type { Chance } from "../ground/chance.ts";
+import type { Chance } from "../base/seeded-random.ts";
 import { isRefusal, type Hand } from "./hand.ts";
 import { trigger } from "./trigger.ts";
 

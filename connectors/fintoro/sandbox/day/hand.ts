@@ -1,7 +1,7 @@
-import type { Company, Tables } from "../domain/company.ts";
-import type { Chance } from "../ground/chance.ts";
+import type { Company, Tables } from "../domain/company-state.ts";
+import type { Chance } from "../base/seeded-random.ts";
 import type { TableName } from "../model/catalogue.ts";
-import { Invalid, Missing } from "../rules/problems.ts";
+import { Invalid, Missing } from "../rules/refusals.ts";
 import type { Router } from "../service/route.ts";
 import { writeInside } from "../service/write-inside.ts";
 

@@ -1,4 +1,4 @@
-import { chanceOf } from "../ground/chance.ts";
+import { chanceOf } from "../base/seeded-random.ts";
 
 export interface CurrencyInfo {
   readonly id: number;

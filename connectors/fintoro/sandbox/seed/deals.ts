@@ -1,13 +1,13 @@
-import { chanceOf, type Chance } from "../ground/chance.ts";
+import { chanceOf, type Chance } from "../base/seeded-random.ts";
 import { czechia, slovakia } from "../lookups/countries.ts";
 import { euro } from "../lookups/currencies.ts";
 import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
-import type { Client, DiscountType, DocumentKind } from "../model/records.ts";
-import { goodOf } from "./catalog.ts";
-import type { Plan } from "./plan.ts";
-import { languageOfCountry, seededClient } from "./parties.ts";
-import { oddNotes, services, type VatClass } from "./words.ts";
+import type { Client, DiscountType, DocumentKind } from "../model/company-records.ts";
+import { goodOf } from "./price-list-seed.ts";
+import type { Plan } from "./seed-plan.ts";
+import { languageOfCountry, seededClient } from "./contact-seed.ts";
+import { oddNotes, services, type VatClass } from "./sample-words.ts";
 
 /** What a chain of documents is about: who buys what. Every document of the chain tells the same. */
 export interface Deal {

@@ -1,8 +1,8 @@
-import { chanceOf } from "../ground/chance.ts";
-import { firstDayOfYear, yearOf } from "../ground/calendar.ts";
-import { formatNumber } from "../domain/numbering.ts";
-import type { DocumentKind } from "../model/records.ts";
-import type { Plan } from "./plan.ts";
+import { chanceOf } from "../base/seeded-random.ts";
+import { firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { formatNumber } from "../base/document-numbers.ts";
+import type { DocumentKind } from "../model/company-records.ts";
+import type { Plan } from "./seed-plan.ts";
 
 const prefixes: Readonly<Record<DocumentKind, string>> = {
   invoice: "(RRRR)",

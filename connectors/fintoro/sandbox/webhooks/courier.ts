@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
-import type { Company } from "../domain/company.ts";
-import { Chance } from "../ground/chance.ts";
-import type { SandboxEvent } from "../model/events.ts";
-import type { Subscription } from "../model/records.ts";
+import type { Company } from "../domain/company-state.ts";
+import { Chance } from "../base/seeded-random.ts";
+import type { SandboxEvent } from "../model/event-log.ts";
+import type { Subscription } from "../model/company-records.ts";
 import { History, type AttemptOutcome } from "./history.ts";
 import { Mischief, type DeliveryShares } from "./mischief.ts";
 import { Poster, type PostResult } from "./post.ts";

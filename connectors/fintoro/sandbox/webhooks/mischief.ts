@@ -1,4 +1,4 @@
-import { chanceOf } from "../ground/chance.ts";
+import { chanceOf } from "../base/seeded-random.ts";
 
 /** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
 export interface DeliveryShares {

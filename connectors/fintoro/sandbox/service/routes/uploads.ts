@@ -1,5 +1,5 @@
 import { keepUpload } from "../../domain/uploads.ts";
-import { refuse } from "../../rules/problems.ts";
+import { refuse } from "../../rules/refusals.ts";
 import { value, type Answer } from "../answer.ts";
 import type { Call, Route } from "../route.ts";
 
