@@ -1,4 +1,4 @@
-import type { Chance } from "./seeded-random.ts";
+import type { SeededRandom } from "./seeded-random.ts";
 
 /** IČO: seven digits and a check digit (weights 8 to 2, modulo 11). */
 export function businessId(firstSeven: string): string {
@@ -7,7 +7,7 @@ export function businessId(firstSeven: string): string {
 }
 
 /** Slovak DIČ: ten digits, divisible by eleven where it is a VAT number too. */
-export function slovakTaxId(chance: Chance): string {
+export function slovakTaxId(chance: SeededRandom): string {
   const base = 2_020_000_000 + chance.int(0, 99_999_999);
   return String(base - (base % 11));
 }

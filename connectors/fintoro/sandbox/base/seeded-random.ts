@@ -1,8 +1,8 @@
 /**
- * Chance that needs no order: a stream for each (seed, topic, number), so that record 70,000 can be
+ * SeededRandom that needs no order: a stream for each (seed, topic, number), so that record 70,000 can be
  * told without telling the 69,999 before it, and always the same way.
  */
-export class Chance {
+export class SeededRandom {
   #state: number;
 
   constructor(state: number) {
@@ -72,6 +72,6 @@ function mix(a: number, b: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-export function chanceOf(seed: number, topic: string, number: number): Chance {
-  return new Chance(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
+export function seededRandom(seed: number, topic: string, number: number): SeededRandom {
+  return new SeededRandom(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
 }

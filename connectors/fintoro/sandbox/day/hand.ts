@@ -1,5 +1,5 @@
 import type { Company, Tables } from "../domain/company-state.ts";
-import type { Chance } from "../base/seeded-random.ts";
+import type { SeededRandom } from "../base/seeded-random.ts";
 import type { TableName } from "../model/catalogue.ts";
 import { Invalid, Missing } from "../rules/refusals.ts";
 import type { Router } from "../service/route.ts";
@@ -8,10 +8,10 @@ import { writeInside } from "../service/write-inside.ts";
 /** Somebody who works in a company: by its rules, and by chance where there is a choice. */
 export class Hand {
   readonly company: Company;
-  readonly chance: Chance;
+  readonly chance: SeededRandom;
   readonly #router: Router;
 
-  constructor(router: Router, company: Company, chance: Chance) {
+  constructor(router: Router, company: Company, chance: SeededRandom) {
     this.#router = router;
     this.company = company;
     this.chance = chance;

@@ -1,4 +1,4 @@
-import { chanceOf } from "../base/seeded-random.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 import type { Table } from "./table.ts";
 
 type Key = string | number;
@@ -35,7 +35,7 @@ export function shuffledTies(ids: readonly number[], keyOf: (id: number) => Key,
     id,
     place,
     key: keyOf(id),
-    lot: chanceOf(turn, "tie", id).next(),
+    lot: seededRandom(turn, "tie", id).next(),
   }));
   const rank = new Map<Key, number>();
   for (const { key, place } of keyed) if (!rank.has(key)) rank.set(key, place);

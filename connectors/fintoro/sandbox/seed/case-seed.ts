@@ -1,4 +1,4 @@
-import { chanceOf } from "../base/seeded-random.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 import { momentOf } from "../base/calendar.ts";
 import type { BusinessCase, CaseStatus } from "../model/company-records.ts";
 import type { Plan } from "./seed-plan.ts";
@@ -16,23 +16,23 @@ const isWithClient = (index: number) => index % 4 !== 3;
 
 export function seededCase(plan: Plan, id: number): BusinessCase {
   const index = id - plan.firstIds.business_cases;
-  const chance = chanceOf(plan.seed, "case", index);
+  const random = seededRandom(plan.seed, "case", index);
   const statuses = plan.volumes.business_case_statuses;
   const column = index % (statuses + 1);
   const topic = caseTopics[index % caseTopics.length] ?? "";
-  const createdAtMs = momentOf(plan.today - chance.int(2, 600), chance.int(480, 1000));
+  const createdAtMs = momentOf(plan.today - random.int(2, 600), random.int(480, 1000));
   return {
     id,
     contactType: isWithClient(index) ? "client" : "supplier",
     contactId: contactOf(plan, index),
     name: index < caseTopics.length ? topic : `${topic} ${index + 1}`,
-    description: chance.often(0.5)
-      ? `Prvý kontakt na výstave.\nRozpočet do ${chance.int(1, 90)} 000 €.`
+    description: random.often(0.5)
+      ? `Prvý kontakt na výstave.\nRozpočet do ${random.int(1, 90)} 000 €.`
       : null,
     statusId: column === statuses ? null : plan.firstIds.business_case_statuses + column,
     boardPosition: Math.floor(index / (statuses + 1)) + 1,
     createdAtMs,
-    updatedAtMs: createdAtMs + chance.int(0, 20) * 3_600_000,
+    updatedAtMs: createdAtMs + random.int(0, 20) * 3_600_000,
   };
 }
 

@@ -1,4 +1,4 @@
-import { chanceOf, type Chance } from "../base/seeded-random.ts";
+import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { momentOf } from "../base/calendar.ts";
 import { czechCrown, euro } from "../lookups/currencies.ts";
 import { czechia, slovakia } from "../lookups/countries.ts";
@@ -27,36 +27,36 @@ const currencyOfCountry: Readonly<Record<number, number>> = { [czechia]: czechCr
 
 export function seededClient(plan: Plan, id: number): Client {
   const index = id - plan.firstIds.clients;
-  const chance = chanceOf(plan.seed, "client", index);
-  const party = partyOf(chance, index, chance.often(0.25) ? "person" : "company");
-  const createdAtMs = momentOf(plan.firstDay + chance.int(0, 200), chance.int(480, 1000));
+  const random = seededRandom(plan.seed, "client", index);
+  const party = partyOf(random, index, random.often(0.25) ? "person" : "company");
+  const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
   return {
     id,
     ...party,
-    ...deliveryOf(chance, party),
-    ...preferencesOf(chance, party),
+    ...deliveryOf(random, party),
+    ...preferencesOf(random, party),
     createdAtMs,
-    updatedAtMs: createdAtMs + (chance.often(0.4) ? chance.int(1, 500) * 86_400_000 : 0),
+    updatedAtMs: createdAtMs + (random.often(0.4) ? random.int(1, 500) * 86_400_000 : 0),
   };
 }
 
 export function seededSupplier(plan: Plan, id: number): Supplier {
   const index = id - plan.firstIds.suppliers;
-  const chance = chanceOf(plan.seed, "supplier", index);
-  const createdAtMs = momentOf(plan.firstDay + chance.int(0, 200), chance.int(480, 1000));
-  const party = partyOf(chance, index + 3, chance.often(0.1) ? "person" : "company");
+  const random = seededRandom(plan.seed, "supplier", index);
+  const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
+  const party = partyOf(random, index + 3, random.often(0.1) ? "person" : "company");
   return { id, ...party, createdAtMs, updatedAtMs: createdAtMs };
 }
 
 /** The public register is the same for every company. */
 export function seededSubject(index: number): Subject {
-  const chance = chanceOf(0, "subject", index);
-  const freelancer = chance.often(0.3);
-  const home = slovakAddress(chance);
-  const name = freelancer ? personSk(chance) : companySk(chance);
+  const random = seededRandom(0, "subject", index);
+  const freelancer = random.often(0.3);
+  const home = slovakAddress(random);
+  const name = freelancer ? personSk(random) : companySk(random);
   const subjectId = businessId(`5${String(index * 7 + 1).padStart(6, "0")}`);
-  const taxId = chance.often(0.9) ? slovakTaxId(chance) : null;
-  const vatId = taxId && chance.often(0.7) ? `SK${taxId}` : null;
+  const taxId = random.often(0.9) ? slovakTaxId(random) : null;
+  const vatId = taxId && random.often(0.7) ? `SK${taxId}` : null;
   return {
     id: Number(subjectId),
     legalForm: freelancer ? "freelancer" : "company",
@@ -71,44 +71,44 @@ export function seededSubject(index: number): Subject {
   };
 }
 
-function partyOf(chance: Chance, index: number, type: Party["type"]): Party {
-  const where = chance.next();
-  if (index % 9 === 4) return oddParty(chance, Math.floor(index / 9));
-  if (where < 0.05) return foreignParty(chance, index);
-  return where < 0.2 ? czechParty(chance, type) : slovakParty(chance, type);
+function partyOf(random: SeededRandom, index: number, type: Party["type"]): Party {
+  const where = random.next();
+  if (index % 9 === 4) return oddParty(random, Math.floor(index / 9));
+  if (where < 0.05) return foreignParty(random, index);
+  return where < 0.2 ? czechParty(random, type) : slovakParty(random, type);
 }
 
-function slovakParty(chance: Chance, type: Party["type"]): Party {
-  const home = slovakAddress(chance);
-  if (type === "person") return person(chance, personSk(chance), home);
-  const taxId = slovakTaxId(chance);
-  const vatId = chance.often(0.75) ? `SK${taxId}` : null;
-  const subjectId = businessId(String(chance.int(3_100_000, 5_600_000)));
-  return company(chance, companySk(chance), { subjectId, taxId, vatId }, home);
+function slovakParty(random: SeededRandom, type: Party["type"]): Party {
+  const home = slovakAddress(random);
+  if (type === "person") return person(random, personSk(random), home);
+  const taxId = slovakTaxId(random);
+  const vatId = random.often(0.75) ? `SK${taxId}` : null;
+  const subjectId = businessId(String(random.int(3_100_000, 5_600_000)));
+  return company(random, companySk(random), { subjectId, taxId, vatId }, home);
 }
 
-function czechParty(chance: Chance, type: Party["type"]): Party {
-  const [city = "", zip = ""] = chance.pick(words.citiesCz).split(":");
-  const home = { street: streetOf(chance, words.streetsCz), city, zip, countryId: czechia };
-  if (type === "person") return person(chance, personCz(chance), home);
-  const subjectId = businessId(String(chance.int(2_500_000, 2_999_999)));
+function czechParty(random: SeededRandom, type: Party["type"]): Party {
+  const [city = "", zip = ""] = random.pick(words.citiesCz).split(":");
+  const home = { street: streetOf(random, words.streetsCz), city, zip, countryId: czechia };
+  if (type === "person") return person(random, personCz(random), home);
+  const subjectId = businessId(String(random.int(2_500_000, 2_999_999)));
   const taxId = `CZ${subjectId}`;
-  const name = `${chance.pick(words.tradesCz)} ${chance.pick(words.ownNamesCz)} ${chance.pick(words.formsCz)}`;
-  return company(chance, name, { subjectId, taxId, vatId: chance.often(0.8) ? taxId : null }, home);
+  const name = `${random.pick(words.tradesCz)} ${random.pick(words.ownNamesCz)} ${random.pick(words.formsCz)}`;
+  return company(random, name, { subjectId, taxId, vatId: random.often(0.8) ? taxId : null }, home);
 }
 
-function foreignParty(chance: Chance, index: number): Party {
-  const [countryId, city, zip, street, name] = chance.pick(words.abroad);
-  const vatId = countryId === 840 ? null : `${vatPrefix[countryId] ?? ""}${chance.digits(9)}`;
-  const ids = { subjectId: chance.digits(9), taxId: null, vatId };
-  return company(chance, index % 2 === 0 ? name : `${name} ${index}`, ids, { street, city, zip, countryId });
+function foreignParty(random: SeededRandom, index: number): Party {
+  const [countryId, city, zip, street, name] = random.pick(words.abroad);
+  const vatId = countryId === 840 ? null : `${vatPrefix[countryId] ?? ""}${random.digits(9)}`;
+  const ids = { subjectId: random.digits(9), taxId: null, vatId };
+  return company(random, index % 2 === 0 ? name : `${name} ${index}`, ids, { street, city, zip, countryId });
 }
 
 const vatPrefix: Readonly<Record<number, string>> = { 40: "ATU", 276: "DE", 348: "HU", 616: "PL" };
 
-function oddParty(chance: Chance, turn: number): Party {
+function oddParty(random: SeededRandom, turn: number): Party {
   const name = words.oddNames[turn % words.oddNames.length] ?? "";
-  const plain = slovakParty(chance, "company");
+  const plain = slovakParty(random, "company");
   return {
     ...plain,
     name: turn < words.oddNames.length ? name : `${name} (${turn})`,
@@ -119,9 +119,9 @@ function oddParty(chance: Chance, turn: number): Party {
 type Home = Pick<Party, "street" | "city" | "zip" | "countryId">;
 type Ids = Pick<Party, "subjectId" | "taxId" | "vatId">;
 
-function person(chance: Chance, name: string, home: Home): Party {
-  const email = chance.often(0.7)
-    ? `${name.split(" ").map(plainWord).join(".")}${chance.int(1, 99)}@example.com`
+function person(random: SeededRandom, name: string, home: Home): Party {
+  const email = random.often(0.7)
+    ? `${name.split(" ").map(plainWord).join(".")}${random.int(1, 99)}@example.com`
     : null;
   return {
     type: "person",
@@ -135,8 +135,8 @@ function person(chance: Chance, name: string, home: Home): Party {
   };
 }
 
-function company(chance: Chance, name: string, ids: Ids, home: Home): Party {
-  const email = chance.often(0.85) ? `fakturacie@${domainOf(name)}.example` : null;
+function company(random: SeededRandom, name: string, ids: Ids, home: Home): Party {
+  const email = random.often(0.85) ? `fakturacie@${domainOf(name)}.example` : null;
   return { type: "company", name, ...ids, isVatPayer: ids.vatId !== null, email, ...home };
 }
 
@@ -162,18 +162,18 @@ function domainOf(name: string): string {
   return parts.join("-").slice(0, 40).replace(/-+$/, "") || "firma";
 }
 
-function personSk(chance: Chance): string {
-  const surname = chance.pick(words.surnamesSk);
-  return chance.often(0.5)
-    ? `${chance.pick(words.menSk)} ${surname}`
-    : `${chance.pick(words.womenSk)} ${feminine(surname)}`;
+function personSk(random: SeededRandom): string {
+  const surname = random.pick(words.surnamesSk);
+  return random.often(0.5)
+    ? `${random.pick(words.menSk)} ${surname}`
+    : `${random.pick(words.womenSk)} ${feminine(surname)}`;
 }
 
-function personCz(chance: Chance): string {
-  const surname = chance.pick(words.surnamesCz);
-  return chance.often(0.5)
-    ? `${chance.pick(words.menCz)} ${surname}`
-    : `${chance.pick(words.womenCz)} ${feminine(surname)}`;
+function personCz(random: SeededRandom): string {
+  const surname = random.pick(words.surnamesCz);
+  return random.often(0.5)
+    ? `${random.pick(words.menCz)} ${surname}`
+    : `${random.pick(words.womenCz)} ${feminine(surname)}`;
 }
 
 function feminine(surname: string): string {
@@ -182,21 +182,21 @@ function feminine(surname: string): string {
     : `${surname.replace(/[ao]$|(?<=[^aeiou])e(?=[ck]$)/, "")}ová`;
 }
 
-function companySk(chance: Chance): string {
-  return `${chance.pick(words.trades)} ${chance.pick(words.ownNames)} ${chance.int(1, 999)}, ${chance.pick(words.formsSk)}`;
+function companySk(random: SeededRandom): string {
+  return `${random.pick(words.trades)} ${random.pick(words.ownNames)} ${random.int(1, 999)}, ${random.pick(words.formsSk)}`;
 }
 
-function slovakAddress(chance: Chance): Home {
-  const [city = "", zip = ""] = chance.pick(words.citiesSk).split(":");
-  return { street: streetOf(chance, words.streetsSk), city, zip, countryId: slovakia };
+function slovakAddress(random: SeededRandom): Home {
+  const [city = "", zip = ""] = random.pick(words.citiesSk).split(":");
+  return { street: streetOf(random, words.streetsSk), city, zip, countryId: slovakia };
 }
 
-function streetOf(chance: Chance, streets: readonly string[]): string {
-  return `${chance.pick(streets)} ${chance.int(1, 120)}${chance.often(0.2) ? "/A" : ""}`;
+function streetOf(random: SeededRandom, streets: readonly string[]): string {
+  return `${random.pick(streets)} ${random.int(1, 120)}${random.often(0.2) ? "/A" : ""}`;
 }
 
-function deliveryOf(chance: Chance, party: Party): DeliveryAddress {
-  if (!chance.often(0.15)) {
+function deliveryOf(random: SeededRandom, party: Party): DeliveryAddress {
+  if (!random.often(0.15)) {
     return {
       hasDeliveryAddress: false,
       deliveryStreet: null,
@@ -205,7 +205,7 @@ function deliveryOf(chance: Chance, party: Party): DeliveryAddress {
       deliveryCountryId: null,
     };
   }
-  const home = slovakAddress(chance);
+  const home = slovakAddress(random);
   return {
     hasDeliveryAddress: true,
     deliveryStreet: home.street,
@@ -215,20 +215,20 @@ function deliveryOf(chance: Chance, party: Party): DeliveryAddress {
   };
 }
 
-function preferencesOf(chance: Chance, party: Party): Preferences {
-  const has = chance.often(0.3);
+function preferencesOf(random: SeededRandom, party: Party): Preferences {
+  const has = random.often(0.3);
   const country = party.countryId ?? slovakia;
   return {
-    preferredDeliveryMethodId: has ? chance.int(1, 6) : null,
-    preferredPaymentMethodId: has ? chance.int(1, 6) : null,
+    preferredDeliveryMethodId: has ? random.int(1, 6) : null,
+    preferredPaymentMethodId: has ? random.int(1, 6) : null,
     preferredCurrencyId: country === slovakia ? null : (currencyOfCountry[country] ?? euro),
     preferredLanguageId: country === slovakia ? null : (languageOfCountry[country] ?? 2),
-    preferredDueDays: has ? chance.pick([7, 14, 21, 30, 60]) : null,
-    preferredNote: chance.often(0.1) ? chance.pick(words.oddNotes) : null,
-    preferredVariableSymbol: chance.often(0.05) ? chance.int(1, 9_999_999_999) : null,
-    preferredConstantSymbol: has ? chance.pick([8, 308, 558]) : null,
-    preferredSpecificSymbol: chance.often(0.1) ? chance.int(1, 9_999_999) : null,
-    preferredTextAboveItems: chance.often(0.1) ? "Fakturujeme Vám:" : null,
+    preferredDueDays: has ? random.pick([7, 14, 21, 30, 60]) : null,
+    preferredNote: random.often(0.1) ? random.pick(words.oddNotes) : null,
+    preferredVariableSymbol: random.often(0.05) ? random.int(1, 9_999_999_999) : null,
+    preferredConstantSymbol: has ? random.pick([8, 308, 558]) : null,
+    preferredSpecificSymbol: random.often(0.1) ? random.int(1, 9_999_999) : null,
+    preferredTextAboveItems: random.often(0.1) ? "Fakturujeme Vám:" : null,
   };
 }
 

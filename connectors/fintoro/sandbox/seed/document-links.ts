@@ -1,4 +1,4 @@
-import { chanceOf } from "../base/seeded-random.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 import type { DocumentKind } from "../model/company-records.ts";
 import type { Plan } from "./seed-plan.ts";
 
@@ -56,7 +56,7 @@ function linkOne(plan: Plan, kind: DocumentKind): { made: Int32Array; found: Int
   for (let index = 0; index < count; index++) {
     const source = Math.floor((index * sourceCount) / count);
     const free = found[source] === -1;
-    if (!free || !chanceOf(plan.seed, `link-${kind}`, index).often(rule.often)) continue;
+    if (!free || !seededRandom(plan.seed, `link-${kind}`, index).often(rule.often)) continue;
     made[index] = source;
     found[source] = index;
   }

@@ -1,4 +1,4 @@
-import { chanceOf, type Chance } from "../base/seeded-random.ts";
+import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { dateOf, yearOf } from "../base/calendar.ts";
 import { rateOn } from "../lookups/currencies.ts";
 import { variableSymbol } from "../base/document-numbers.ts";
@@ -29,7 +29,7 @@ export function firstIdOf(plan: Plan, kind: DocumentKind): number {
 }
 
 export function dueDay(books: Books, kind: DocumentKind, index: number): number {
-  const days = chanceOf(books.plan.seed, `due-${kind}`, index).pick([7, 14, 14, 14, 30, 60]);
+  const days = seededRandom(books.plan.seed, `due-${kind}`, index).pick([7, 14, 14, 14, 30, 60]);
   return books.timelines[kind].issueDay(index) + days;
 }
 
@@ -60,14 +60,14 @@ export function seededDocument(books: Books, kind: DocumentKind, id: number): Do
   const index = id - firstIdOf(plan, kind);
   const root = rootOf(books, kind, index);
   const deal = dealOf(plan, root.kind, root.index);
-  const chance = chanceOf(plan.seed, kind, index);
+  const random = seededRandom(plan.seed, kind, index);
   const source = links.sourceOf(kind, index);
   const sourceId = (from: DocumentKind) =>
     source?.kind === from ? firstIdOf(plan, from) + source.index : null;
   return {
     kind,
     id,
-    uuid: chance.uuid(),
+    uuid: random.uuid(),
     type: kind === "invoice" && isPaymentReceipt(books, index) ? "payment_receipt" : kind,
     number: books.timelines[kind].number(index),
     company: plan.company,
@@ -75,34 +75,34 @@ export function seededDocument(books: Books, kind: DocumentKind, id: number): Do
     client: snapshotOf(deal.client),
     invoiceId: sourceId("invoice"),
     ...datesOf(books, kind, index),
-    ...termsOf(books, kind, index, deal, chance),
+    ...termsOf(books, kind, index, deal, random),
     willBePaid: !isWrittenOff(books, kind, index),
     answer:
       links.madeFrom("order", "quotation", index) === null || kind !== "quotation"
-        ? answerOf(kind, chance)
+        ? answerOf(kind, random)
         : "accepted",
     sources: {
       proformaId: sourceId("proforma"),
       orderId: sourceId("order"),
       quotationId: sourceId("quotation"),
     },
-    items: itemsOf(books, kind, index, deal, chance),
+    items: itemsOf(books, kind, index, deal, random),
   };
 }
 
 /** Two in a hundred are never paid, and the books say so. */
 export function isWrittenOff(books: Books, kind: DocumentKind, index: number): boolean {
-  return kind !== "credit-note" && chanceOf(books.plan.seed, `lost-${kind}`, index).often(0.03);
+  return kind !== "credit-note" && seededRandom(books.plan.seed, `lost-${kind}`, index).often(0.03);
 }
 
-function answerOf(kind: DocumentKind, chance: Chance): Document["answer"] {
-  return kind !== "quotation" ? "waiting" : chance.often(0.7) ? "waiting" : "rejected";
+function answerOf(kind: DocumentKind, random: SeededRandom): Document["answer"] {
+  return kind !== "quotation" ? "waiting" : random.often(0.7) ? "waiting" : "rejected";
 }
 
 function datesOf(books: Books, kind: DocumentKind, index: number) {
   const issue = books.timelines[kind].issueDay(index);
   const delivered = kind === "invoice" || kind === "credit-note";
-  const late = chanceOf(books.plan.seed, `delivery-${kind}`, index);
+  const late = seededRandom(books.plan.seed, `delivery-${kind}`, index);
   return {
     issueDate: dateOf(issue),
     dueDate: kind === "order" || kind === "quotation" ? null : dateOf(dueDay(books, kind, index)),
@@ -111,41 +111,41 @@ function datesOf(books: Books, kind: DocumentKind, index: number) {
   };
 }
 
-function termsOf(books: Books, kind: DocumentKind, index: number, deal: Deal, chance: Chance) {
+function termsOf(books: Books, kind: DocumentKind, index: number, deal: Deal, random: SeededRandom) {
   const { plan, timelines } = books;
   const { client } = deal;
   const rateDay = timelines[kind].issueDay(index) - 1;
   return {
     bankAccountId: plan.firstIds.bank_accounts + (deal.currencyId === 5 ? 1 : 0),
     variableSymbol: variableSymbol(timelines[kind].number(index)),
-    constantSymbol: client.preferredConstantSymbol ?? (chance.often(0.5) ? 308 : null),
+    constantSymbol: client.preferredConstantSymbol ?? (random.often(0.5) ? 308 : null),
     specificSymbol: client.preferredSpecificSymbol,
-    businessCaseId: chance.often(0.3) ? caseOfClient(plan, client.id) : null,
+    businessCaseId: random.often(0.3) ? caseOfClient(plan, client.id) : null,
     discountType: deal.discountType,
     discountValue: deal.discountValue,
     transferTaxLiability: deal.reverseCharge,
     numericalSeriesId:
       plan.firstIds.numerical_series +
       ["invoice", "credit-note", "proforma", "order", "quotation"].indexOf(kind),
-    deliveryMethodId: client.preferredDeliveryMethodId ?? chance.int(1, 6),
-    paymentMethodId: client.preferredPaymentMethodId ?? (chance.often(0.7) ? 1 : chance.int(2, 6)),
+    deliveryMethodId: client.preferredDeliveryMethodId ?? random.int(1, 6),
+    paymentMethodId: client.preferredPaymentMethodId ?? (random.often(0.7) ? 1 : random.int(2, 6)),
     currencyId: deal.currencyId,
     currencyRate: rateOn(deal.currencyId, rateDay),
     languageId: deal.languageId,
-    qrTypeId: chance.often(0.8) ? 2 : 1,
+    qrTypeId: random.often(0.8) ? 2 : 1,
     note: deal.note,
     textAboveItems: deal.textAboveItems,
   };
 }
 
-function itemsOf(books: Books, kind: DocumentKind, index: number, deal: Deal, chance: Chance): Item[] {
+function itemsOf(books: Books, kind: DocumentKind, index: number, deal: Deal, random: SeededRandom): Item[] {
   const year = yearOf(books.timelines[kind].issueDay(index));
   const lines = kind === "credit-note" && index % 2 === 1 ? deal.lines.slice(0, 1) : deal.lines;
   const sign = kind === "credit-note" ? -1 : 1;
   const first = firstIdOf(books.plan, kind) * 10 + index * 10;
   return lines.map((line, position) => ({
     id: first + position,
-    uuid: chance.uuid(),
+    uuid: random.uuid(),
     ...wordsOf(line),
     unitPrice: sign * line.unitPrice,
     vatRate: deal.reverseCharge ? 0 : vatRateOn(line.vatClass, year),

@@ -1,4 +1,4 @@
-import { chanceOf } from "../base/seeded-random.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 import { dateOf } from "../base/calendar.ts";
 import { divide } from "../base/decimal-money.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
@@ -83,13 +83,13 @@ function receiptInvoiceOf(books: Books, document: Document, index: number): numb
 function settlementOf(books: Books, kind: DocumentKind, index: number): Settlement {
   const none = { days: [], firstPercent: 100 };
   if (isWrittenOff(books, kind, index)) return none;
-  const chance = chanceOf(books.plan.seed, `paid-${kind}`, index);
+  const random = seededRandom(books.plan.seed, `paid-${kind}`, index);
   const issue = books.timelines[kind].issueDay(index);
   const certain = kind === "invoice" && isPaymentReceipt(books, index);
-  const fate = certain ? 0 : chance.next();
-  const firstDay = issue + (certain ? 0 : chance.int(1, 25));
-  const secondDay = firstDay + chance.int(1, 30);
-  const firstPercent = chance.pick([20, 30, 50, 65]);
+  const fate = certain ? 0 : random.next();
+  const firstDay = issue + (certain ? 0 : random.int(1, 25));
+  const secondDay = firstDay + random.int(1, 30);
+  const firstPercent = random.pick([20, 30, 50, 65]);
   if (firstDay > books.plan.today || fate > 0.86) return none;
   if (fate < 0.68) return { days: [firstDay], firstPercent: 100 };
   const both = fate < 0.76 && secondDay <= books.plan.today;

@@ -1,4 +1,4 @@
-import { chanceOf } from "../base/seeded-random.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 import type { PriceListItem } from "../model/company-records.ts";
 import { ean13 } from "../base/identifiers.ts";
 import type { Plan } from "./seed-plan.ts";
@@ -25,7 +25,7 @@ export function goodOf(plan: Plan, index: number): Good {
   const list = stocked ? goods : services;
   const [name, unitId, base, vatClass] = list[index % list.length] ?? list[0]!;
   const turn = Math.floor(index / list.length);
-  const drift = turn === 0 ? 1 : 0.6 + chanceOf(plan.seed, "price", index).next();
+  const drift = turn === 0 ? 1 : 0.6 + seededRandom(plan.seed, "price", index).next();
   return {
     name: turn === 0 ? name : `${name} ${turn + 1}`,
     unitId,
@@ -38,21 +38,21 @@ export function goodOf(plan: Plan, index: number): Good {
 export function seededItem(plan: Plan, id: number): PriceListItem {
   const index = id - plan.firstIds.price_list_items;
   const good = goodOf(plan, index);
-  const chance = chanceOf(plan.seed, "item", index);
+  const random = seededRandom(plan.seed, "item", index);
   const vatRate = vatRateOn(good.vatClass, new Date(plan.today * 86_400_000).getUTCFullYear());
-  const bought = good.stocked || chance.often(0.2);
+  const bought = good.stocked || random.often(0.2);
   return {
     id,
     name: good.name,
-    description: chance.often(0.3) ? `Katalógové č. ${index + 1}\n„${good.name}“` : null,
+    description: random.often(0.3) ? `Katalógové č. ${index + 1}\n„${good.name}“` : null,
     unitId: good.unitId,
     unitPrice: good.priceCents / 100,
     vatRate,
-    ean: good.stocked && chance.often(0.8) ? ean13(index + 1) : null,
+    ean: good.stocked && random.often(0.8) ? ean13(index + 1) : null,
     useWarehouse: good.stocked,
     warehouseCode: good.stocked ? `SKL-${String(index + 1).padStart(4, "0")}` : null,
     enableNegativeStock: good.stocked && index % 17 === 3,
-    maxStock: good.stocked && chance.often(0.4) ? chance.int(20, 500) : null,
+    maxStock: good.stocked && random.often(0.4) ? random.int(20, 500) : null,
     purchasePrice: bought ? purchaseCents(good) / 100 : null,
     purchaseVatRate: bought ? vatRate : null,
   };

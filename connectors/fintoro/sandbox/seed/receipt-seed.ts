@@ -1,4 +1,4 @@
-import { chanceOf, type Chance } from "../base/seeded-random.ts";
+import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { dateOf, momentOf, yearOf } from "../base/calendar.ts";
 import { formatNumber } from "../base/document-numbers.ts";
 import type { Receipt, ReceiptLine } from "../model/company-records.ts";
@@ -44,10 +44,10 @@ export function movementsOf(plan: Plan): Movements {
 }
 
 function receive(plan: Plan, turn: number, levels: Map<number, number>, filled: number[]): Sheet {
-  const chance = chanceOf(plan.seed, "inbound", turn);
-  const warehouse = warehouseOf(plan, chance);
-  const moves = distinct(chance, chance.int(1, 4), () => stockedItem(plan, chance)).map((item) => {
-    const quantity = chance.int(5, 120);
+  const random = seededRandom(plan.seed, "inbound", turn);
+  const warehouse = warehouseOf(plan, random);
+  const moves = distinct(random, random.int(1, 4), () => stockedItem(plan, random)).map((item) => {
+    const quantity = random.int(5, 120);
     const slot = item * 8 + warehouse;
     if (!levels.has(slot)) filled.push(slot);
     levels.set(slot, (levels.get(slot) ?? 0) + quantity);
@@ -58,14 +58,14 @@ function receive(plan: Plan, turn: number, levels: Map<number, number>, filled: 
 
 /** From one warehouse, only what lies there; the last piece stays. */
 function release(plan: Plan, turn: number, levels: Map<number, number>, filled: readonly number[]): Sheet {
-  const chance = chanceOf(plan.seed, "outbound", turn);
-  const lead = findFull(chance, levels, filled);
+  const random = seededRandom(plan.seed, "outbound", turn);
+  const lead = findFull(random, levels, filled);
   const warehouse = lead % 8;
-  const others = distinct(chance, chance.int(0, 3), () => chance.pick(filled)).filter(
+  const others = distinct(random, random.int(0, 3), () => random.pick(filled)).filter(
     (slot) => slot % 8 === warehouse && slot !== lead && (levels.get(slot) ?? 0) > 1,
   );
   const moves = [lead, ...others].map((slot) => {
-    const quantity = chance.int(1, Math.max(1, Math.min(15, (levels.get(slot) ?? 0) - 1)));
+    const quantity = random.int(1, Math.max(1, Math.min(15, (levels.get(slot) ?? 0) - 1)));
     levels.set(slot, (levels.get(slot) ?? 0) - quantity);
     return { item: Math.floor(slot / 8), quantity };
   });
@@ -73,49 +73,53 @@ function release(plan: Plan, turn: number, levels: Map<number, number>, filled: 
 }
 
 /** Slots on which more than one piece lies; the receipt just before always left one such. */
-function findFull(chance: Chance, levels: ReadonlyMap<number, number>, filled: readonly number[]): number {
+function findFull(
+  random: SeededRandom,
+  levels: ReadonlyMap<number, number>,
+  filled: readonly number[],
+): number {
   for (let tries = 0; tries < 8; tries++) {
-    const slot = chance.pick(filled);
+    const slot = random.pick(filled);
     if ((levels.get(slot) ?? 0) > 1) return slot;
   }
   return filled.findLast((slot) => (levels.get(slot) ?? 0) > 1) ?? 0;
 }
 
-function warehouseOf(plan: Plan, chance: Chance): number {
-  return chance.often(0.6) ? 0 : chance.int(0, plan.volumes.warehouses - 1);
+function warehouseOf(plan: Plan, random: SeededRandom): number {
+  return random.often(0.6) ? 0 : random.int(0, plan.volumes.warehouses - 1);
 }
 
-function stockedItem(plan: Plan, chance: Chance): number {
-  const index = chance.skewed(plan.volumes.price_list_items);
+function stockedItem(plan: Plan, random: SeededRandom): number {
+  const index = random.skewed(plan.volumes.price_list_items);
   return index % 5 === 4 ? index - 1 : index;
 }
 
-function distinct(chance: Chance, count: number, draw: () => number): number[] {
-  return [...new Set(Array.from({ length: count }, draw))].slice(0, chance.int(count, count));
+function distinct(random: SeededRandom, count: number, draw: () => number): number[] {
+  return [...new Set(Array.from({ length: count }, draw))].slice(0, random.int(count, count));
 }
 
 export function seededReceipt(plan: Plan, movements: Movements, side: Side, id: number): Receipt {
   const table = side === "inbound" ? "warehouse_inbound_receipts" : "warehouse_outbound_receipts";
   const index = id - plan.firstIds[table];
   const sheet = movements[side][index] ?? { warehouse: 0, moves: [] };
-  const chance = chanceOf(plan.seed, `receipt-${side}`, index);
+  const random = seededRandom(plan.seed, `receipt-${side}`, index);
   const day =
     plan.firstDay + Math.floor(((index + 1) / plan.volumes[table]) * (plan.today - 1 - plan.firstDay));
   const warehouse = seededWarehouses(plan)[sheet.warehouse];
   const pattern =
     side === "inbound" ? warehouse?.inboundNumericalSeriesPattern : warehouse?.outboundNumericalSeriesPattern;
-  const createdAtMs = momentOf(day, chance.int(400, 1100));
+  const createdAtMs = momentOf(day, random.int(400, 1100));
   const first = id * 10;
   return {
     id,
-    uuid: chance.uuid(),
+    uuid: random.uuid(),
     number: formatNumber(pattern ?? "(CCCC)", { year: yearOf(day), month: 1, counter: index + 1 }),
     company: plan.company,
     warehouseId: plan.firstIds.warehouses + sheet.warehouse,
-    ...partnerOf(plan, side, chance),
+    ...partnerOf(plan, side, random),
     languageId: 1,
     issueDate: dateOf(day),
-    note: chance.often(0.2) ? "Chýba dodací list; doplniť." : null,
+    note: random.often(0.2) ? "Chýba dodací list; doplniť." : null,
     lines: sheet.moves.map((move, position) => lineOf(plan, side, move, first + position, yearOf(day))),
     createdAtMs,
     updatedAtMs: createdAtMs,
@@ -123,10 +127,10 @@ export function seededReceipt(plan: Plan, movements: Movements, side: Side, id: 
   };
 }
 
-function partnerOf(plan: Plan, side: Side, chance: Chance): Pick<Receipt, "partnerId" | "partner"> {
-  if (chance.often(0.1)) return { partnerId: null, partner: null };
+function partnerOf(plan: Plan, side: Side, random: SeededRandom): Pick<Receipt, "partnerId" | "partner"> {
+  if (random.often(0.1)) return { partnerId: null, partner: null };
   if (side === "outbound") {
-    const client = seededClient(plan, plan.firstIds.clients + chance.skewed(plan.volumes.clients));
+    const client = seededClient(plan, plan.firstIds.clients + random.skewed(plan.volumes.clients));
     return { partnerId: client.id, partner: snapshotOf(client) };
   }
   const {
@@ -134,7 +138,7 @@ function partnerOf(plan: Plan, side: Side, chance: Chance): Pick<Receipt, "partn
     createdAtMs: _c,
     updatedAtMs: _u,
     ...partner
-  } = seededSupplier(plan, plan.firstIds.suppliers + chance.skewed(plan.volumes.suppliers));
+  } = seededSupplier(plan, plan.firstIds.suppliers + random.skewed(plan.volumes.suppliers));
   return { partnerId: id, partner };
 }
 

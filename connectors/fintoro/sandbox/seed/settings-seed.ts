@@ -1,4 +1,4 @@
-import { chanceOf } from "../base/seeded-random.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 import { dateOf, momentOf, yearOf } from "../base/calendar.ts";
 import { documentKinds } from "../model/catalogue.ts";
 import type { BankAccount, DocumentKind, Series, Subscription, Warehouse } from "../model/company-records.ts";
@@ -15,10 +15,10 @@ export function seededAccounts(plan: Plan): BankAccount[] {
     ["Účet bez väzby na banku", null, "SK", "8330", "FIOZSKBA"],
   ] as const;
   return rows.slice(0, plan.volumes.bank_accounts).map(([name, bankId, country, bank, swift], index) => {
-    const chance = chanceOf(plan.seed, "account", index);
+    const random = seededRandom(plan.seed, "account", index);
     const createdAtMs = momentOf(plan.firstDay + index, 600 + index * 7);
     const synced = {
-      balance: chance.int(100, 9_000_000) / 100,
+      balance: random.int(100, 9_000_000) / 100,
       syncedAtMs: momentOf(plan.today - 1, 300),
       until: dateOf(plan.today + 60),
     };
@@ -28,7 +28,7 @@ export function seededAccounts(plan: Plan): BankAccount[] {
       name,
       swift,
       isPrimary: index === 0,
-      iban: iban(country, bank, chance.digits(10)),
+      iban: iban(country, bank, random.digits(10)),
       autoPairingStrategy: index === 0 ? "by_variable_symbol_and_price" : "by_variable_symbol",
       openBanking: index === 0 ? synced : null,
       createdAtMs,
@@ -116,7 +116,7 @@ export function seededSubscriptions(plan: Plan): Subscription[] {
       subscribedEvents,
       lastSuccessAtMs,
       lastFailureAtMs: null,
-      secret: `whsec_${chanceOf(plan.seed, "secret", index).hex(32)}`,
+      secret: `whsec_${seededRandom(plan.seed, "secret", index).hex(32)}`,
       createdAtMs: at,
       updatedAtMs: at + index * 60_000,
     }));

@@ -1,4 +1,4 @@
-import { chanceOf } from "../base/seeded-random.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 import { firstDayOfYear, yearOf } from "../base/calendar.ts";
 import { formatNumber } from "../base/document-numbers.ts";
 import type { DocumentKind } from "../model/company-records.ts";
@@ -55,9 +55,9 @@ export class Timeline {
   /** One in seven was written a few days after it was issued, never in another year. */
   #backdated(index: number): number {
     const day = this.writtenDay(index);
-    const chance = chanceOf(this.#plan.seed, `issue-${this.#kind}`, index);
-    if (!chance.often(0.15)) return day;
-    return Math.max(firstDayOfYear(yearOf(day)), day - chance.int(1, 4));
+    const random = seededRandom(this.#plan.seed, `issue-${this.#kind}`, index);
+    if (!random.often(0.15)) return day;
+    return Math.max(firstDayOfYear(yearOf(day)), day - random.int(1, 4));
   }
 
   number(index: number): string {
