@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events.ts";
+import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/event-log.ts";
 import { differences } from "../support/compare.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/equal.ts";

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished, vi } from "vitest";
-import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events.ts";
+import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/event-log.ts";
 import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { look } from "./compare.ts";
 import type { Company } from "./company.ts";

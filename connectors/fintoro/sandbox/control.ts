@@ -1,18 +1,18 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { mailsOf, type SentMail } from "./domain/payments.ts";
-import type { Company, Tables } from "./domain/company.ts";
+import { mailsOf, type SentMail } from "./domain/documents/payment-rules.ts";
+import type { Company, Tables } from "./domain/company-state.ts";
 import { startDay, type Day, type DayOptions } from "./traffic/tick.ts";
 import { Hand } from "./traffic/actor.ts";
 import { trigger, type Triggered } from "./traffic/trigger.ts";
 import { emit } from "./domain/emit.ts";
 import type { Fault } from "./faults/fault.ts";
 import type { FaultPlan } from "./faults/fault-plan.ts";
-import { dayOf } from "./ground/calendar.ts";
-import { Chance } from "./ground/chance.ts";
+import { dayOf } from "./base/calendar.ts";
+import { SeededRandom } from "./base/seeded-random.ts";
 import { languageNamed } from "./lookups/languages.ts";
 import type { TableName } from "./model/catalogue.ts";
-import type { EventListener, SandboxEvent } from "./model/events.ts";
-import { Missing } from "./rules/problems.ts";
+import type { EventListener, SandboxEvent } from "./model/event-log.ts";
+import { Missing } from "./rules/refusals.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
 import type { Router } from "./routes/router.ts";
 import type { Tokens } from "./service/tokens.ts";
@@ -89,7 +89,7 @@ export interface ControlParts {
 export function controlOf(parts: ControlParts): Control {
   const { faults, limiters, tokens, clock, failures } = parts;
   const company = (index = 0) => companyAt(parts, index);
-  const triggers = new Chance(parts.seed);
+  const triggers = new SeededRandom(parts.seed);
   const triggering = (index?: number) => new Hand(parts.router, company(index), triggers);
   return {
     create: (table, input, index) => writeInside(parts.router, company(index), "POST", table, null, input),
@@ -117,7 +117,7 @@ export function controlOf(parts: ControlParts): Control {
     trigger: (event, id, { forge, company: index } = {}) =>
       trigger(triggering(index), event, { forge, id: id ?? undefined }),
     day: ({ company: index, ...options } = {}) => {
-      const chance = new Chance(options.seed ?? parts.seed);
+      const chance = new SeededRandom(options.seed ?? parts.seed);
       const day = startDay(new Hand(parts.router, company(index), chance), options);
       parts.closing.addEventListener("abort", () => day.stop(), { once: true });
       return day;

@@ -1,10 +1,10 @@
-import { documentsOf, type Company, type Tables } from "./domain/company.ts";
-import { lookupList, lookupNames } from "./lookups/lookups.ts";
+import { documentsOf, type Company, type Tables } from "./domain/company-state.ts";
+import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { Language } from "./lookups/languages.ts";
 import { documentKinds, documentTable } from "./model/catalogue.ts";
 import type { Table } from "./model/table.ts";
-import { logView } from "./view/activity.ts";
-import { documentView, paymentView } from "./view/documents.ts";
+import { logView } from "./view/activity-view.ts";
+import { documentView, paymentView } from "./view/document-view.ts";
 import {
   accountView,
   caseView,
@@ -12,10 +12,10 @@ import {
   statusView,
   subscriptionView,
   warehouseView,
-} from "./view/house.ts";
+} from "./view/settings-view.ts";
 import type { JsonObject } from "./view/json.ts";
-import { clientView, supplierView } from "./view/party.ts";
-import { inboundView, itemView, outboundView } from "./view/stock.ts";
+import { clientView, supplierView } from "./view/contact-view.ts";
+import { inboundView, itemView, outboundView } from "./view/stock-view.ts";
 
 /** Table name -> id -> record. The company's own record has id 1. */
 export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, JsonObject>>;

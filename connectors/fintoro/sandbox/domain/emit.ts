@@ -1,5 +1,5 @@
 import { collections, type TableName } from "../model/catalogue.ts";
-import type { Company } from "./company.ts";
+import type { Company } from "./company-state.ts";
 
 type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
 

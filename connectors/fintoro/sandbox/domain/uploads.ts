@@ -1,5 +1,5 @@
-import type { Attachment } from "../model/records.ts";
-import type { Company } from "./company.ts";
+import type { Attachment } from "../model/company-records.ts";
+import type { Company } from "./company-state.ts";
 
 type Upload = Omit<Attachment, "id">;
 

@@ -1,4 +1,4 @@
-import { chanceOf } from "../ground/chance.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 
 export interface CurrencyInfo {
   readonly id: number;
@@ -27,6 +27,6 @@ export function currencyById(id: number): CurrencyInfo | undefined {
 export function rateOn(currencyId: number, day: number): number {
   const currency = currencyById(currencyId);
   if (!currency || currencyId === euro) return 1;
-  const drift = (chanceOf(currencyId, "rate", day).next() - 0.5) * 0.06;
+  const drift = (seededRandom(currencyId, "rate", day).next() - 0.5) * 0.06;
   return Math.round(currency.perEuro * (1 + drift) * 100_000) / 100_000;
 }

@@ -1,4 +1,4 @@
-import type { DocumentKind } from "./records.ts";
+import type { DocumentKind } from "./company-records.ts";
 
 /** Every collection, by the table it becomes elsewhere: its path, its events' prefix and type. */
 export interface Collection {

@@ -1,10 +1,10 @@
-import { dateOf, dayOf } from "../ground/calendar.ts";
-import { decimal, divide } from "../ground/money.ts";
-import { documentsOf, type Company } from "../domain/company.ts";
-import { totalsOf } from "../domain/totals.ts";
+import { dateOf, dayOf } from "../base/calendar.ts";
+import { decimal, divide } from "../base/decimal-money.ts";
+import { documentsOf, type Company } from "../domain/company-state.ts";
+import { totalsOf } from "../domain/documents/document-totals.ts";
 import { documentTable } from "../model/catalogue.ts";
-import type { Document, DocumentKind } from "../model/records.ts";
-import { clientIdAt, dueDay } from "../seed/documents.ts";
+import type { Document, DocumentKind } from "../model/company-records.ts";
+import { clientIdAt, dueDay } from "../seed/document-seed.ts";
 
 /** What the seeds can tell of a document without telling the document: a list of 200,000 sorts by these. */
 export interface Columns {

@@ -1,13 +1,21 @@
 import { z } from "zod";
-import { dayOf } from "../ground/calendar.ts";
-import { balanceOf } from "../domain/balance.ts";
-import { documentsOf, type Company } from "../domain/company.ts";
-import { successorOf } from "../domain/succession.ts";
+import { dayOf } from "../base/calendar.ts";
+import { balanceOf } from "../domain/documents/balance.ts";
+import { documentsOf, type Company } from "../domain/company-state.ts";
+import { successorOf } from "../domain/documents/succession.ts";
 import { collections, documentTable } from "../model/catalogue.ts";
-import type { Document, DocumentKind } from "../model/records.ts";
-import { parse, queryDate, queryFlag, queryInt, queryNumber, queryOneOf, queryText } from "../rules/shape.ts";
-import { shuffledTies } from "../model/order.ts";
-import { documentPreview } from "../view/documents.ts";
+import type { Document, DocumentKind } from "../model/company-records.ts";
+import {
+  parse,
+  queryDate,
+  queryFlag,
+  queryInt,
+  queryNumber,
+  queryOneOf,
+  queryText,
+} from "../rules/request-shape.ts";
+import { shuffledTies } from "../model/sort-orders.ts";
+import { documentPreview } from "../view/document-view.ts";
 import type { Answer } from "../http/answer.ts";
 import { paged } from "./paging.ts";
 import type { Call } from "./router.ts";

@@ -1,17 +1,17 @@
-import { createCreditNote, creditInvoice, updateCreditNote } from "../domain/credit-notes.ts";
-import { isFlow } from "../domain/document-input.ts";
-import { createDocument, deleteDocument, updateDocument } from "../domain/documents.ts";
-import { createPayment, deletePayment, sendMail } from "../domain/payments.ts";
+import { createCreditNote, creditInvoice, updateCreditNote } from "../domain/documents/credit-note-rules.ts";
+import { isFlow } from "../domain/documents/document-input.ts";
+import { createDocument, deleteDocument, updateDocument } from "../domain/documents/document-rules.ts";
+import { createPayment, deletePayment, sendMail } from "../domain/documents/payment-rules.ts";
 import {
   createSubscription,
   deleteSubscription,
   rotateSecret,
   updateSubscription,
-} from "../domain/subscriptions.ts";
+} from "../domain/webhook-targets.ts";
 import { collections, documentKinds, documentTable } from "../model/catalogue.ts";
-import type { Document, DocumentKind, Subscription } from "../model/records.ts";
-import { documentView, paymentView } from "../view/documents.ts";
-import { subscriptionView } from "../view/house.ts";
+import type { Document, DocumentKind, Subscription } from "../model/company-records.ts";
+import { documentView, paymentView } from "../view/document-view.ts";
+import { subscriptionView } from "../view/settings-view.ts";
 import { nothing, record, type Answer } from "../http/answer.ts";
 import type { Call, Method, Route } from "./router.ts";
 import { documentAt, named } from "./read-routes.ts";

@@ -1,12 +1,12 @@
-import { amount } from "../ground/money.ts";
-import { totalsOf } from "../domain/totals.ts";
+import { amount } from "../base/decimal-money.ts";
+import { totalsOf } from "../domain/documents/document-totals.ts";
 import { pdfOf } from "../files/pdf.ts";
 import { zipOf } from "../files/zip.ts";
 import { currencyById } from "../lookups/currencies.ts";
 import { collections, documentKinds, documentTable } from "../model/catalogue.ts";
-import type { Document, DocumentKind, Receipt } from "../model/records.ts";
-import { Missing } from "../rules/problems.ts";
-import { lineCents } from "../view/stock.ts";
+import type { Document, DocumentKind, Receipt } from "../model/company-records.ts";
+import { Missing } from "../rules/refusals.ts";
+import { lineCents } from "../view/stock-view.ts";
 import { file, type Answer } from "../http/answer.ts";
 import type { Route } from "./router.ts";
 import { documentAt, named } from "./read-routes.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../view/json.ts";
-import { parse, queryInt } from "../rules/shape.ts";
+import { parse, queryInt } from "../rules/request-shape.ts";
 import { list, type Answer } from "../http/answer.ts";
 import type { Call } from "./router.ts";
 

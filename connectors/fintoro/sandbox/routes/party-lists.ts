@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { lookup } from "../lookups/lookups.ts";
-import type { Client, Party, Subject, Supplier } from "../model/records.ts";
-import { parse, queryInt, queryOneOf, queryText } from "../rules/shape.ts";
-import { latin, seededSubject } from "../seed/parties.ts";
-import { clientView, subjectView, supplierView } from "../view/party.ts";
+import { lookup } from "../lookups/lookup-lists.ts";
+import type { Client, Party, Subject, Supplier } from "../model/company-records.ts";
+import { parse, queryInt, queryOneOf, queryText } from "../rules/request-shape.ts";
+import { latin, seededSubject } from "../seed/contact-seed.ts";
+import { clientView, subjectView, supplierView } from "../view/contact-view.ts";
 import { list, type Answer } from "../http/answer.ts";
 import type { Call } from "./router.ts";
 

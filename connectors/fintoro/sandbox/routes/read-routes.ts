@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { paymentsOf } from "../domain/balance.ts";
-import { documentsOf, type Company, type Tables } from "../domain/company.ts";
-import { lookupList, lookupNames } from "../lookups/lookups.ts";
+import { paymentsOf } from "../domain/documents/balance.ts";
+import { documentsOf, type Company, type Tables } from "../domain/company-state.ts";
+import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { collections, documentKinds, documentTable, payableKinds } from "../model/catalogue.ts";
-import type { DocumentKind } from "../model/records.ts";
-import { Missing, refuse } from "../rules/problems.ts";
-import { parse } from "../rules/shape.ts";
-import { logView } from "../view/activity.ts";
-import { documentView, paymentView } from "../view/documents.ts";
+import type { DocumentKind } from "../model/company-records.ts";
+import { Missing, refuse } from "../rules/refusals.ts";
+import { parse } from "../rules/request-shape.ts";
+import { logView } from "../view/activity-view.ts";
+import { documentView, paymentView } from "../view/document-view.ts";
 import {
   accountView,
   caseView,
@@ -15,9 +15,9 @@ import {
   statusView,
   subscriptionView,
   warehouseView,
-} from "../view/house.ts";
-import { clientView, subjectView, supplierView } from "../view/party.ts";
-import { inboundView, itemView, outboundView } from "../view/stock.ts";
+} from "../view/settings-view.ts";
+import { clientView, subjectView, supplierView } from "../view/contact-view.ts";
+import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
 import { list, record, type Answer } from "../http/answer.ts";
 import { listCases, listLogs } from "./crm-lists.ts";
 import { listDocuments } from "./document-list.ts";

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { toNumber } from "../ground/money.ts";
-import type { PriceListItem, Receipt } from "../model/records.ts";
+import { toNumber } from "../base/decimal-money.ts";
+import type { PriceListItem, Receipt } from "../model/company-records.ts";
 import type { Table } from "../model/table.ts";
-import { parse, queryFlag, queryInt, queryNumber, queryOneOf, queryText } from "../rules/shape.ts";
-import { latin } from "../seed/parties.ts";
-import { inboundView, itemPreview, itemView, outboundView } from "../view/stock.ts";
+import { parse, queryFlag, queryInt, queryNumber, queryOneOf, queryText } from "../rules/request-shape.ts";
+import { latin } from "../seed/contact-seed.ts";
+import { inboundView, itemPreview, itemView, outboundView } from "../view/stock-view.ts";
 import type { Answer } from "../http/answer.ts";
 import { paged } from "./paging.ts";
 import type { Call } from "./router.ts";

@@ -1,5 +1,5 @@
 import { keepUpload } from "../domain/uploads.ts";
-import { refuse } from "../rules/problems.ts";
+import { refuse } from "../rules/refusals.ts";
 import { value, type Answer } from "../http/answer.ts";
 import type { Call, Route } from "./router.ts";
 

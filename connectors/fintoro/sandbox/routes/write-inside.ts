@@ -1,4 +1,4 @@
-import type { Company } from "../domain/company.ts";
+import type { Company } from "../domain/company-state.ts";
 import type { Language } from "../lookups/languages.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import type { JsonObject } from "../view/json.ts";

@@ -1,13 +1,13 @@
-import { chanceOf, type Chance } from "../ground/chance.ts";
+import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { czechia, slovakia } from "../lookups/countries.ts";
 import { euro } from "../lookups/currencies.ts";
 import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
-import type { Client, DiscountType, DocumentKind } from "../model/records.ts";
-import { goodOf } from "./catalog.ts";
-import type { Plan } from "./plan.ts";
-import { languageOfCountry, seededClient } from "./parties.ts";
-import { oddNotes, services, type VatClass } from "./words.ts";
+import type { Client, DiscountType, DocumentKind } from "../model/company-records.ts";
+import { goodOf } from "./price-list-seed.ts";
+import type { Plan } from "./seed-plan.ts";
+import { languageOfCountry, seededClient } from "./contact-seed.ts";
+import { oddNotes, services, type VatClass } from "./sample-words.ts";
 
 /** What a chain of documents is about: who buys what. Every document of the chain tells the same. */
 export interface Deal {
@@ -37,50 +37,50 @@ export interface DealLine {
 
 /** Told apart from the deal's body, because lists filter by it. */
 export function dealClientId(plan: Plan, root: DocumentKind, index: number): number {
-  return plan.firstIds.clients + chanceOf(plan.seed, `buyer-${root}`, index).skewed(plan.volumes.clients);
+  return plan.firstIds.clients + seededRandom(plan.seed, `buyer-${root}`, index).skewed(plan.volumes.clients);
 }
 
 export function dealOf(plan: Plan, root: DocumentKind, index: number): Deal {
   const client = seededClient(plan, dealClientId(plan, root, index));
-  const chance = chanceOf(plan.seed, `deal-${root}`, index);
+  const random = seededRandom(plan.seed, `deal-${root}`, index);
   const country = client.countryId ?? slovakia;
-  const currencyId = chance.often(0.75) ? (client.preferredCurrencyId ?? euro) : euro;
+  const currencyId = random.often(0.75) ? (client.preferredCurrencyId ?? euro) : euro;
   const languageId = client.preferredLanguageId ?? languageOfCountry[country] ?? 1;
-  const lines = linesOf(plan, chance, languageById(languageId)?.code ?? "sk");
+  const lines = linesOf(plan, random, languageById(languageId)?.code ?? "sk");
   return {
     client,
     currencyId,
     languageId,
-    reverseCharge: isReverseCharge(client, chance),
-    ...discountOf(chance, 0.1, lines[0]),
-    note: chance.often(0.25) ? chance.pick(oddNotes) : null,
-    textAboveItems: chance.often(0.2) ? "Fakturujeme Vám na základe objednávky:" : null,
+    reverseCharge: isReverseCharge(client, random),
+    ...discountOf(random, 0.1, lines[0]),
+    note: random.often(0.25) ? random.pick(oddNotes) : null,
+    textAboveItems: random.often(0.2) ? "Fakturujeme Vám na základe objednávky:" : null,
     lines,
   };
 }
 
-function isReverseCharge(client: Client, chance: Chance): boolean {
+function isReverseCharge(client: Client, random: SeededRandom): boolean {
   const abroad = client.countryId === czechia || client.countryId === 40 || client.countryId === 276;
-  return client.isVatPayer && (abroad || chance.often(0.02));
+  return client.isVatPayer && (abroad || random.often(0.02));
 }
 
-function linesOf(plan: Plan, chance: Chance, language: string): DealLine[] {
-  const count = chance.often(0.02) ? 8 : chance.int(1, 4);
-  return Array.from({ length: count }, () => lineOf(plan, chance, language));
+function linesOf(plan: Plan, random: SeededRandom, language: string): DealLine[] {
+  const count = random.often(0.02) ? 8 : random.int(1, 4);
+  return Array.from({ length: count }, () => lineOf(plan, random, language));
 }
 
-function lineOf(plan: Plan, chance: Chance, language: string): DealLine {
-  const listed = plan.volumes.price_list_items > 0 && chance.often(0.65);
-  const priceListIndex = listed ? chance.skewed(plan.volumes.price_list_items) : null;
-  const [name, unitId, cents, vatClass] = chance.pick(services);
-  const service = { name, unitId, priceCents: cents + chance.int(0, 500), vatClass };
+function lineOf(plan: Plan, random: SeededRandom, language: string): DealLine {
+  const listed = plan.volumes.price_list_items > 0 && random.often(0.65);
+  const priceListIndex = listed ? random.skewed(plan.volumes.price_list_items) : null;
+  const [name, unitId, cents, vatClass] = random.pick(services);
+  const service = { name, unitId, priceCents: cents + random.int(0, 500), vatClass };
   const good = priceListIndex === null ? service : goodOf(plan, priceListIndex);
   const unitPrice = good.priceCents / 100;
-  const quantity = chance.often(0.7) ? chance.int(1, 12) : chance.int(100, 40_000) / 1000;
-  const discount = discountOf(chance, 0.12, { unitPrice, quantity });
+  const quantity = random.often(0.7) ? random.int(1, 12) : random.int(100, 40_000) / 1000;
+  const discount = discountOf(random, 0.12, { unitPrice, quantity });
   return {
     name: good.name,
-    description: chance.often(0.2) ? `Obdobie ${chance.int(1, 12)}/${chance.int(1, 4)}. štvrťrok` : null,
+    description: random.often(0.2) ? `Obdobie ${random.int(1, 12)}/${random.int(1, 4)}. štvrťrok` : null,
     unitId: good.unitId,
     unitPrice,
     quantity,
@@ -93,13 +93,13 @@ function lineOf(plan: Plan, chance: Chance, language: string): DealLine {
 
 /** A fixed discount only where it is small beside what it lowers, so that no sum changes its sign. */
 function discountOf(
-  chance: Chance,
+  random: SeededRandom,
   often: number,
   line: Pick<DealLine, "unitPrice" | "quantity"> | undefined,
 ): Pick<DealLine, "discountType" | "discountValue"> {
-  if (!chance.often(often)) return { discountType: null, discountValue: null };
+  if (!random.often(often)) return { discountType: null, discountValue: null };
   const worth = (line?.unitPrice ?? 0) * (line?.quantity ?? 0);
-  if (worth > 40 && chance.often(0.4))
-    return { discountType: "fixed", discountValue: chance.pick([1, 2.5, 9.99]) };
-  return { discountType: "percentage", discountValue: chance.pick([3, 5, 10, 12.5, 33.33]) };
+  if (worth > 40 && random.often(0.4))
+    return { discountType: "fixed", discountValue: random.pick([1, 2.5, 9.99]) };
+  return { discountType: "percentage", discountValue: random.pick([3, 5, 10, 12.5, 33.33]) };
 }

@@ -1,8 +1,8 @@
-import { chanceOf } from "../ground/chance.ts";
-import { firstDayOfYear, yearOf } from "../ground/calendar.ts";
-import { formatNumber } from "../domain/numbering.ts";
-import type { DocumentKind } from "../model/records.ts";
-import type { Plan } from "./plan.ts";
+import { seededRandom } from "../base/seeded-random.ts";
+import { firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { formatNumber } from "../base/document-numbers.ts";
+import type { DocumentKind } from "../model/company-records.ts";
+import type { Plan } from "./seed-plan.ts";
 
 const prefixes: Readonly<Record<DocumentKind, string>> = {
   invoice: "(RRRR)",
@@ -55,9 +55,9 @@ export class Timeline {
   /** One in seven was written a few days after it was issued, never in another year. */
   #backdated(index: number): number {
     const day = this.writtenDay(index);
-    const chance = chanceOf(this.#plan.seed, `issue-${this.#kind}`, index);
-    if (!chance.often(0.15)) return day;
-    return Math.max(firstDayOfYear(yearOf(day)), day - chance.int(1, 4));
+    const random = seededRandom(this.#plan.seed, `issue-${this.#kind}`, index);
+    if (!random.often(0.15)) return day;
+    return Math.max(firstDayOfYear(yearOf(day)), day - random.int(1, 4));
   }
 
   number(index: number): string {

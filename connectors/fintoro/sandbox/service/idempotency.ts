@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Company } from "../domain/company.ts";
+import type { Company } from "../domain/company-state.ts";
 import { value, type Answer } from "../http/answer.ts";
 import type { Route } from "../routes/router.ts";
 

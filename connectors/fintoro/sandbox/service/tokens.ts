@@ -1,4 +1,4 @@
-import type { Company } from "../domain/company.ts";
+import type { Company } from "../domain/company-state.ts";
 
 export type Scope = "read" | "write";
 

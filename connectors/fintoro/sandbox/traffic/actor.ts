@@ -1,17 +1,17 @@
-import type { Company, Tables } from "../domain/company.ts";
-import type { Chance } from "../ground/chance.ts";
+import type { Company, Tables } from "../domain/company-state.ts";
+import type { SeededRandom } from "../base/seeded-random.ts";
 import type { TableName } from "../model/catalogue.ts";
-import { Invalid, Missing } from "../rules/problems.ts";
+import { Invalid, Missing } from "../rules/refusals.ts";
 import type { Router } from "../routes/router.ts";
 import { writeInside } from "../routes/write-inside.ts";
 
 /** Somebody who works in a company: by its rules, and by chance where there is a choice. */
 export class Hand {
   readonly company: Company;
-  readonly chance: Chance;
+  readonly chance: SeededRandom;
   readonly #router: Router;
 
-  constructor(router: Router, company: Company, chance: Chance) {
+  constructor(router: Router, company: Company, chance: SeededRandom) {
     this.#router = router;
     this.company = company;
     this.chance = chance;

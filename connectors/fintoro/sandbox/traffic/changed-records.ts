@@ -1,8 +1,8 @@
-import { dayOf } from "../ground/calendar.ts";
+import { dayOf } from "../base/calendar.ts";
 import type { TableName } from "../model/catalogue.ts";
-import type { Document, Receipt } from "../model/records.ts";
-import { Missing } from "../rules/problems.ts";
-import { streetsSk } from "../seed/words.ts";
+import type { Document, Receipt } from "../model/company-records.ts";
+import { Missing } from "../rules/refusals.ts";
+import { streetsSk } from "../seed/sample-words.ts";
 import type { Hand } from "./actor.ts";
 
 /** Changes something about the record, and leaves the rest as it stands. */

@@ -1,7 +1,7 @@
-import { dateOf } from "../ground/calendar.ts";
-import { decimal, toNumber } from "../ground/money.ts";
-import { nextReceiptNumber, type Side } from "../domain/receipts.ts";
-import { Missing } from "../rules/problems.ts";
+import { dateOf } from "../base/calendar.ts";
+import { decimal, toNumber } from "../base/decimal-money.ts";
+import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
+import { Missing } from "../rules/refusals.ts";
 import type { Hand } from "./actor.ts";
 
 /** A whole piece or more of something, and where it lies; null where nothing lies. */

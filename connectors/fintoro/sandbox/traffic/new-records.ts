@@ -1,6 +1,6 @@
 import type { TableName } from "../model/catalogue.ts";
-import { Missing } from "../rules/problems.ts";
-import { iban } from "../seed/identifiers.ts";
+import { Missing } from "../rules/refusals.ts";
+import { iban } from "../base/identifiers.ts";
 import {
   callNotes,
   caseTopics,
@@ -10,7 +10,7 @@ import {
   services,
   streetsSk,
   trades,
-} from "../seed/words.ts";
+} from "../seed/sample-words.ts";
 import { placeWithStock, stockIn, stockOut } from "./goods.ts";
 import type { Hand } from "./actor.ts";
 import { creditSome, payPart } from "./paying.ts";

@@ -1,10 +1,10 @@
-import { balanceOf } from "../domain/balance.ts";
-import { documentsOf, type Company } from "../domain/company.ts";
-import { creditInvoice } from "../domain/credit-notes.ts";
-import { amount } from "../ground/money.ts";
+import { balanceOf } from "../domain/documents/balance.ts";
+import { documentsOf, type Company } from "../domain/company-state.ts";
+import { creditInvoice } from "../domain/documents/credit-note-rules.ts";
+import { amount } from "../base/decimal-money.ts";
 import { payableKinds } from "../model/catalogue.ts";
-import type { DocumentKind } from "../model/records.ts";
-import { Missing } from "../rules/problems.ts";
+import type { DocumentKind } from "../model/company-records.ts";
+import { Missing } from "../rules/refusals.ts";
 import type { Hand } from "./actor.ts";
 
 /** Takes a whole invoice back. */

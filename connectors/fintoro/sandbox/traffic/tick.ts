@@ -1,6 +1,6 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf } from "../../../../src/base/errors.ts";
-import type { Chance } from "../ground/chance.ts";
+import type { SeededRandom } from "../base/seeded-random.ts";
 import { isRefusal, type Hand } from "./actor.ts";
 import { trigger } from "./trigger.ts";
 
@@ -118,7 +118,7 @@ function doSomething(hand: Hand): string {
   return "refused by the rules";
 }
 
-function chosen(chance: Chance): (typeof work)[number] {
+function chosen(chance: SeededRandom): (typeof work)[number] {
   const all = work.reduce((sum, [, often]) => sum + often, 0);
   let lot = chance.next() * all;
   return work.find(([, often]) => (lot -= often) < 0) ?? (work[0] as (typeof work)[number]);

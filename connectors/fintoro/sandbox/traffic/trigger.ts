@@ -8,8 +8,8 @@ import {
   tableNames,
   type TableName,
 } from "../model/catalogue.ts";
-import type { SandboxEvent } from "../model/events.ts";
-import { Missing } from "../rules/problems.ts";
+import type { SandboxEvent } from "../model/event-log.ts";
+import { Missing } from "../rules/refusals.ts";
 import { change } from "./changed-records.ts";
 import { stockIn } from "./goods.ts";
 import { isRefusal, type Hand } from "./actor.ts";

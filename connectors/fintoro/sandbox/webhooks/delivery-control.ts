@@ -1,8 +1,8 @@
 import { systemClock } from "../../../../src/base/clock.ts";
-import type { Company } from "../domain/company.ts";
-import type { SandboxEvent } from "../model/events.ts";
-import type { Subscription } from "../model/records.ts";
-import { Missing } from "../rules/problems.ts";
+import type { Company } from "../domain/company-state.ts";
+import type { SandboxEvent } from "../model/event-log.ts";
+import type { Subscription } from "../model/company-records.ts";
+import { Missing } from "../rules/refusals.ts";
 import type { Courier } from "./sender.ts";
 import type { Attempt } from "./attempts.ts";
 import type { PostResult } from "./poster.ts";

@@ -1,4 +1,4 @@
-import { chanceOf } from "../ground/chance.ts";
+import { seededRandom } from "../base/seeded-random.ts";
 
 /** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
 export interface DeliveryShares {
@@ -35,7 +35,7 @@ export class Mischief {
 
   /** How long each copy is held back; none for what is lost. */
   next(): readonly number[] {
-    const chance = chanceOf(this.#seed, "delivery", this.#count++);
+    const chance = seededRandom(this.#seed, "delivery", this.#count++);
     const [lost, doubled, held] = [chance.next(), chance.next(), chance.next()];
     const [hold, doubleHold] = [chance.int(holdMs.least, holdMs.most), chance.int(holdMs.least, holdMs.most)];
     if (lost < this.#shares.losses) return [];

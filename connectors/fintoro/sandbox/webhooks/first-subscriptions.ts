@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { MirrorError } from "../../../../src/base/errors.ts";
-import type { Company } from "../domain/company.ts";
-import { createSubscription } from "../domain/subscriptions.ts";
+import type { Company } from "../domain/company-state.ts";
+import { createSubscription } from "../domain/webhook-targets.ts";
 import { eventTypes } from "../model/catalogue.ts";
-import type { Subscription } from "../model/records.ts";
+import type { Subscription } from "../model/company-records.ts";
 import type { WebhookWish } from "../sandbox-options.ts";
 import { errorMap } from "../rules/messages.ts";
-import { Invalid } from "../rules/problems.ts";
+import { Invalid } from "../rules/refusals.ts";
 
 /** Secrets hang on the seed like tokens do, so that a sandbox started again is believed. */
 export function subscribeAtStart(

@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import { Agent as PlainAgent, request as plainRequest, type ClientRequest } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
-import { allowedAddress, endpointFlaws } from "./endpoint.ts";
+import { allowedAddress, endpointFlaws } from "../rules/webhook-address.ts";
 
 export interface Parcel {
   readonly url: string;

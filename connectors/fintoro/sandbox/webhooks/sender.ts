@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
-import type { Company } from "../domain/company.ts";
-import { Chance } from "../ground/chance.ts";
-import type { SandboxEvent } from "../model/events.ts";
-import type { Subscription } from "../model/records.ts";
+import type { Company } from "../domain/company-state.ts";
+import { SeededRandom } from "../base/seeded-random.ts";
+import type { SandboxEvent } from "../model/event-log.ts";
+import type { Subscription } from "../model/company-records.ts";
 import { History, type AttemptOutcome } from "./attempts.ts";
 import { Mischief, type DeliveryShares } from "./delivery-faults.ts";
 import { Poster, type PostResult } from "./poster.ts";
@@ -49,7 +49,7 @@ export class Courier {
   readonly poster: Poster;
   readonly #company: Company;
   readonly #options: CourierOptions;
-  readonly #jitter: Chance;
+  readonly #jitter: SeededRandom;
   readonly #queues = new Map<number, SendQueue<Delivery>>();
   /** Deliveries that wait for their time, with when it comes: in real time, or on the clock for retries. */
   readonly #held = new Set<Delivery>();
@@ -61,7 +61,7 @@ export class Courier {
   constructor(company: Company, options: CourierOptions) {
     this.#company = company;
     this.#options = options;
-    this.#jitter = new Chance(options.seed);
+    this.#jitter = new SeededRandom(options.seed);
     this.mischief = new Mischief(options.seed, options.shares);
     this.poster = new Poster({
       timeoutMs: options.timeoutMs,

@@ -1,0 +1,77 @@
+/**
+ * SeededRandom that needs no order: a stream for each (seed, topic, number), so that record 70,000 can be
+ * told without telling the 69,999 before it, and always the same way.
+ */
+export class SeededRandom {
+  #state: number;
+
+  constructor(state: number) {
+    this.#state = state >>> 0;
+  }
+
+  /** In [0, 1). */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  }
+
+  /** Whole number from `low` to `high`, both included. */
+  int(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1));
+  }
+
+  often(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(list: readonly T[]): T {
+    return list[Math.floor(this.next() * list.length)] as T;
+  }
+
+  /** Small indexes far more often than large ones: a few clients buy most. */
+  skewed(count: number): number {
+    const r = this.next();
+    return Math.min(count - 1, Math.floor(r * r * count));
+  }
+
+  digits(length: number): string {
+    let text = "";
+    for (let i = 0; i < length; i++) text += Math.floor(this.next() * 10);
+    return text;
+  }
+
+  hex(length: number): string {
+    let text = "";
+    for (let i = 0; i < length; i++) text += Math.floor(this.next() * 16).toString(16);
+    return text;
+  }
+
+  uuid(): string {
+    const variant = "89ab"[Math.floor(this.next() * 4)];
+    return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-${variant}${this.hex(3)}-${this.hex(12)}`;
+  }
+}
+
+const topics = new Map<string, number>();
+
+function topicHash(topic: string): number {
+  const known = topics.get(topic);
+  if (known !== undefined) return known;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < topic.length; i++) hash = Math.imul(hash ^ topic.charCodeAt(i), 0x01000193);
+  topics.set(topic, hash >>> 0);
+  return hash >>> 0;
+}
+
+function mix(a: number, b: number): number {
+  let h = Math.imul(a ^ (b + 0x9e3779b9), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+export function seededRandom(seed: number, topic: string, number: number): SeededRandom {
+  return new SeededRandom(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
+}

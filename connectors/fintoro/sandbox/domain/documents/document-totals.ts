@@ -1,0 +1,49 @@
+import { decimal, divide, percentOf, productCents, toCents, withVatCents } from "../../base/decimal-money.ts";
+import type { DiscountType, Document, Item } from "../../model/company-records.ts";
+
+export interface Amounts {
+  readonly net: bigint;
+  readonly gross: bigint;
+}
+
+export interface Totals extends Amounts {
+  readonly items: readonly Amounts[];
+  readonly itemsNet: bigint;
+  readonly itemsGross: bigint;
+  readonly hasVat: boolean;
+}
+
+type Priced = Pick<Item, "unitPrice" | "quantity" | "vatRate" | "discountType" | "discountValue">;
+type Charged = Pick<Document, "discountType" | "discountValue" | "transferTaxLiability"> & {
+  readonly items: readonly Priced[];
+};
+
+/** A line: price x quantity less its discount, VAT on the rounded net; none under reverse charge. */
+function itemAmounts(item: Priced, reverseCharge: boolean): Amounts {
+  const full = productCents(decimal(item.unitPrice), decimal(item.quantity));
+  const net = full - discountOf(full, item.discountType, item.discountValue);
+  return { net, gross: reverseCharge ? net : withVatCents(net, item.vatRate) };
+}
+
+/** The document: its lines' sums less its discount, which lowers net and gross in proportion. */
+export function totalsOf(document: Charged): Totals {
+  const items = document.items.map((item) => itemAmounts(item, document.transferTaxLiability));
+  const itemsNet = items.reduce((sum, { net }) => sum + net, 0n);
+  const itemsGross = items.reduce((sum, { gross }) => sum + gross, 0n);
+  const discount = discountOf(itemsNet, document.discountType, document.discountValue);
+  const grossDiscount =
+    document.discountType === "percentage"
+      ? discountOf(itemsGross, "percentage", document.discountValue)
+      : itemsNet === 0n
+        ? discount
+        : divide(discount * itemsGross, itemsNet);
+  const hasVat = document.items.some((item) => item.vatRate > 0) && !document.transferTaxLiability;
+  return { items, itemsNet, itemsGross, net: itemsNet - discount, gross: itemsGross - grossDiscount, hasVat };
+}
+
+/** A fixed discount makes an amount smaller, whichever sign it has. */
+function discountOf(cents: bigint, type: DiscountType | null, value: number | null): bigint {
+  if (type === null || value === null) return 0n;
+  if (type === "percentage") return percentOf(cents, decimal(value));
+  return cents < 0n ? -toCents(decimal(value)) : toCents(decimal(value));
+}
