@@ -18,7 +18,7 @@ import type { Router } from "./service/route.ts";
 import type { Tokens } from "./service/tokens.ts";
 import { english, writeInside } from "./service/write-inside.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
-import type { JsonObject } from "./view/json.ts";
+import type { JsonObject } from "./base/values.ts";
 import { webhookControlOf, type WebhookControl } from "./webhooks/control.ts";
 import type { Courier } from "./webhooks/courier.ts";
 import type { DeliveryShares } from "./webhooks/mischief.ts";

@@ -5,7 +5,7 @@ import type { Day, DayReport } from "./day/day.ts";
 import { isRefusal } from "./day/hand.ts";
 import { error, nothing, value, type Answer } from "./service/answer.ts";
 import { jsonOf, type Incoming } from "./service/requests.ts";
-import type { JsonObject } from "./view/json.ts";
+import type { JsonObject } from "./base/values.ts";
 
 const company = z.int().min(0).optional();
 const wish = z.object({
