@@ -5,7 +5,7 @@ import type { Day, DayReport } from "./traffic/tick.ts";
 import { isRefusal } from "./traffic/actor.ts";
 import { error, nothing, value, type Answer } from "./http/answer.ts";
 import { jsonOf, type Incoming } from "./http/request.ts";
-import type { JsonObject } from "./view/json.ts";
+import type { JsonObject } from "./base/values.ts";
 
 const company = z.int().min(0).optional();
 const wish = z.object({

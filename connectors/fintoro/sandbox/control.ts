@@ -18,7 +18,7 @@ import type { Router } from "./routes/router.ts";
 import type { Tokens } from "./service/tokens.ts";
 import { english, writeInside } from "./routes/write-inside.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
-import type { JsonObject } from "./view/json.ts";
+import type { JsonObject } from "./base/values.ts";
 import { webhookControlOf, type WebhookControl } from "./webhooks/delivery-control.ts";
 import type { Courier } from "./webhooks/sender.ts";
 import type { DeliveryShares } from "./webhooks/delivery-faults.ts";

@@ -13,7 +13,7 @@ import {
   subscriptionView,
   warehouseView,
 } from "./view/settings-view.ts";
-import type { JsonObject } from "./view/json.ts";
+import type { JsonObject } from "./base/values.ts";
 import { clientView, supplierView } from "./view/contact-view.ts";
 import { inboundView, itemView, outboundView } from "./view/stock-view.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../view/json.ts";
+import type { JsonObject } from "../base/values.ts";
 
 /** Which requests a fault hits. */
 interface FaultMatch {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../view/json.ts";
+import type { Json, JsonObject } from "../base/values.ts";
 import type { Struck } from "./fault-plan.ts";
 import type { Rewrite } from "./fault.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../view/json.ts";
+import type { JsonObject } from "../base/values.ts";
 
 /** What a route answers, before it becomes bytes: faults may still rewrite single records of it. */
 export interface Answer {

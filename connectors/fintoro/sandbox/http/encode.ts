@@ -1,5 +1,5 @@
 import type { Rewrite } from "../faults/fault.ts";
-import type { JsonObject } from "../view/json.ts";
+import type { JsonObject } from "../base/values.ts";
 import type { Answer } from "./answer.ts";
 
 /** An answer as bytes: in pieces of about a megabyte, nearly always one. */

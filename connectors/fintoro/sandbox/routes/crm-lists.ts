@@ -4,7 +4,7 @@ import type { Company } from "../domain/company-state.ts";
 import type { ActivityLog, ActivityTarget, BusinessCase } from "../model/company-records.ts";
 import { refuse } from "../rules/refusals.ts";
 import { parse, queryInt, queryOneOf, queryText } from "../rules/request-shape.ts";
-import { latin } from "../seed/contact-seed.ts";
+import { latin } from "../base/values.ts";
 import { logView } from "../view/activity-view.ts";
 import { caseView } from "../view/settings-view.ts";
 import type { Answer } from "../http/answer.ts";

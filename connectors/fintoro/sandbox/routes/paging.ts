@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../view/json.ts";
+import type { JsonObject } from "../base/values.ts";
 import { parse, queryInt } from "../rules/request-shape.ts";
 import { list, type Answer } from "../http/answer.ts";
 import type { Call } from "./router.ts";

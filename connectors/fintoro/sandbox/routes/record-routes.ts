@@ -9,7 +9,7 @@ import type { Language } from "../lookups/languages.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import { logView } from "../view/activity-view.ts";
 import { accountView, caseView, statusView, warehouseView } from "../view/settings-view.ts";
-import type { JsonObject } from "../view/json.ts";
+import type { JsonObject } from "../base/values.ts";
 import { clientView, supplierView } from "../view/contact-view.ts";
 import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
 import { nothing, record } from "../http/answer.ts";

@@ -3,7 +3,7 @@ import { toNumber } from "../base/decimal-money.ts";
 import type { PriceListItem, Receipt } from "../model/company-records.ts";
 import type { Table } from "../model/table.ts";
 import { parse, queryFlag, queryInt, queryNumber, queryOneOf, queryText } from "../rules/request-shape.ts";
-import { latin } from "../seed/contact-seed.ts";
+import { latin } from "../base/values.ts";
 import { inboundView, itemPreview, itemView, outboundView } from "../view/stock-view.ts";
 import type { Answer } from "../http/answer.ts";
 import { paged } from "./paging.ts";

@@ -1,7 +1,7 @@
 import type { Company } from "../domain/company-state.ts";
 import type { Language } from "../lookups/languages.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
-import type { JsonObject } from "../view/json.ts";
+import type { JsonObject } from "../base/values.ts";
 import type { Method, Router } from "./router.ts";
 
 export const english: Language = { id: 2, code: "en", tag: "en" };

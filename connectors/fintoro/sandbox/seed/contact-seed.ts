@@ -1,5 +1,6 @@
 import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { momentOf } from "../base/calendar.ts";
+import { latin } from "../base/values.ts";
 import { czechCrown, euro } from "../lookups/currencies.ts";
 import { czechia, slovakia } from "../lookups/countries.ts";
 import type {
@@ -230,12 +231,4 @@ function preferencesOf(random: SeededRandom, party: Party): Preferences {
     preferredSpecificSymbol: random.often(0.1) ? random.int(1, 9_999_999) : null,
     preferredTextAboveItems: random.often(0.1) ? "Fakturujeme Vám:" : null,
   };
-}
-
-/** Lower case without accents, for addresses and for searching. */
-export function latin(text: string): string {
-  return text
-    .normalize("NFD")
-    .replace(/\p{M}+/gu, "")
-    .toLowerCase();
 }

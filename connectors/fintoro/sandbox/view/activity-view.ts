@@ -5,7 +5,7 @@ import { totalsOf } from "../domain/documents/document-totals.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import type { ActivityLog, ActivityMetadata, DocumentKind } from "../model/company-records.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../base/values.ts";
 
 const labels: Readonly<Record<DocumentKind, string>> = {
   invoice: "Invoice",

@@ -9,7 +9,7 @@ import type {
   Subject,
   Supplier,
 } from "../model/company-records.ts";
-import type { Json } from "./json.ts";
+import type { Json } from "../base/values.ts";
 
 function countryOf(id: number | null, language: Language): Json {
   return id === null ? null : lookup("countries", id, language);

@@ -7,7 +7,7 @@ import { lookup } from "../lookups/lookup-lists.ts";
 import { collections, documentTable } from "../model/catalogue.ts";
 import type { Document, DocumentKind, Item, Payment } from "../model/company-records.ts";
 import { accountReference } from "./settings-view.ts";
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../base/values.ts";
 import { clientSnapshotView } from "./contact-view.ts";
 
 const webPaths: Readonly<Record<DocumentKind, string>> = {

@@ -1,0 +1,20 @@
+/** A value as an answer's JSON holds it. */
+export type Json =
+  null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+/** A record as an answer shows it. */
+export type JsonObject = { readonly [key: string]: Json | undefined };
+
+/** The named fields of a record, in the order of their names. */
+export function pick<T, K extends keyof T>(record: T, keys: readonly K[]): Pick<T, K> {
+  const picked: Partial<T> = {};
+  for (const key of keys) picked[key] = record[key];
+  return picked as Pick<T, K>;
+}
+
+/** Lower case without accents, for searching and for addresses. */
+export function latin(text: string): string {
+  return text
+    .normalize("NFD")
+    .replace(/\p{M}+/gu, "")
+    .toLowerCase();
+}
