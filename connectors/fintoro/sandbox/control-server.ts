@@ -1,20 +1,19 @@
 import { z } from "zod";
 import { MirrorError, messageOf } from "../../../src/base/errors.ts";
 import type { Control } from "./control.ts";
-import type { Day, DayReport } from "./traffic/tick.ts";
-import { isRefusal } from "./traffic/actor.ts";
 import { error, nothing, value, type Answer } from "./http/answer.ts";
-import { jsonOf, type Incoming } from "./http/request.ts";
-import type { JsonObject } from "./base/values.ts";
+import { parseJsonBody, type Incoming } from "./http/request.ts";
+import { isRefusal } from "./traffic/actor.ts";
+import type { Tick, TickReport } from "./traffic/tick.ts";
 
 const company = z.int().min(0).optional();
-const wish = z.object({
+const triggerInput = z.object({
   event: z.string(),
   id: z.int().min(1).optional(),
   forge: z.boolean().optional(),
   company,
 });
-const dayWish = z.object({
+const tickInput = z.object({
   changes: z.int().min(1).max(100_000).optional(),
   durationMs: z.number().min(0).max(86_400_000).optional(),
   seed: z.int().min(0).max(4_294_967_295).optional(),
@@ -25,61 +24,52 @@ const dayWish = z.object({
 const deliveredWithinMs = 15_000;
 const shownAttempts = 1_000;
 
-/** What other processes on this machine may ask of a running sandbox: the control, by HTTP. */
-export function sideDoorTo(control: Control): (incoming: Incoming) => Promise<Answer> {
-  let day: Day | null = null;
-  const doors: Readonly<Record<string, (input: unknown) => Answer | Promise<Answer>>> = {
-    "POST /sandbox/trigger": (input) => triggered(control, wish.parse(input)),
+/** What other processes on this machine may ask of a running sandbox: a part of the control, by HTTP. */
+export function controlServerOf(control: Control): (incoming: Incoming) => Promise<Answer> {
+  let tick: Tick | null = null;
+  const handlers: Readonly<Record<string, (input: unknown) => Answer | Promise<Answer>>> = {
+    "POST /sandbox/trigger": (input) => triggerAnswer(control, triggerInput.parse(input)),
     "POST /sandbox/tick": (input) => {
-      if (day && !day.report().ended) return error(409, "a working day is under way already");
-      day = control.day(dayWish.parse(input));
-      void day.done.catch(() => undefined);
-      return value(dayView(day.report()), 202);
+      if (tick && !tick.report().ended) return error(409, "a working day is under way already");
+      tick = control.day(tickInput.parse(input));
+      void tick.done.catch(() => undefined);
+      return value(reportView(tick.report()), 202);
     },
     "GET /sandbox/tick": () =>
-      day ? value(dayView(day.report())) : error(404, "there was no working day yet"),
+      tick ? value(reportView(tick.report())) : error(404, "there was no working day yet"),
     "DELETE /sandbox/tick": () => {
-      day?.stop();
+      tick?.stop();
       return nothing();
     },
-    "GET /sandbox/deliveries": () => value(deliveriesView(control)),
+    "GET /sandbox/deliveries": () => {
+      const attempts = control.webhooks.history().slice(-shownAttempts);
+      return value({ pending: control.webhooks.pending(), attempts: attempts.map((one) => ({ ...one })) });
+    },
   };
   return async ({ method, fullPath, body }) => {
-    const door = doors[`${method} ${fullPath}`];
-    if (!door) return error(404, `there is no ${method} ${fullPath} at the sandbox`);
+    const handler = handlers[`${method} ${fullPath}`];
+    if (!handler) return error(404, `there is no ${method} ${fullPath} at the sandbox`);
     try {
-      return await door(method === "POST" ? jsonOf(body) : {});
+      return await handler(method === "POST" ? parseJsonBody(body) : {});
     } catch (cause) {
-      return refusal(cause);
+      if (cause instanceof z.ZodError) return error(422, z.prettifyError(cause));
+      if (cause instanceof MirrorError) return error(422, cause.message);
+      return error(isRefusal(cause) ? 409 : 500, messageOf(cause));
     }
   };
 }
 
-function refusal(cause: unknown): Answer {
-  if (cause instanceof z.ZodError) return error(422, z.prettifyError(cause));
-  if (cause instanceof MirrorError) return error(422, cause.message);
-  if (isRefusal(cause)) return error(409, cause.message);
-  return error(500, messageOf(cause));
-}
-
-async function triggered(control: Control, sent: z.output<typeof wish>): Promise<Answer> {
+/** Answers once the events are delivered or cannot be, with the attempts so far. */
+async function triggerAnswer(control: Control, sent: z.output<typeof triggerInput>): Promise<Answer> {
   const { event, id, forge, company: index } = sent;
   const done = control.trigger(event, id, { forge, company: index });
   await control.webhooks.idle(deliveredWithinMs, { company: index ?? 0 }).catch(() => undefined);
   const ids = new Set(done.events.map((one) => one.id));
-  const deliveries = control.webhooks
-    .history(undefined, index)
-    .filter(({ eventId }) => ids.has(eventId))
-    .map((attempt) => ({ ...attempt }));
+  const deliveries = control.webhooks.history(undefined, index).filter(({ eventId }) => ids.has(eventId));
   const events = done.events.map((one) => ({ ...one }));
-  return value({ ...done, events, deliveries });
+  return value({ ...done, events, deliveries: deliveries.map((attempt) => ({ ...attempt })) });
 }
 
-function dayView(report: DayReport): JsonObject {
+function reportView(report: TickReport) {
   return { ...report, kinds: { ...report.kinds } };
-}
-
-function deliveriesView({ webhooks }: Control): JsonObject {
-  const attempts = webhooks.history().slice(-shownAttempts);
-  return { pending: webhooks.pending(), attempts: attempts.map((attempt) => ({ ...attempt })) };
 }

@@ -1,31 +1,35 @@
 import { createHash } from "node:crypto";
 import { systemClock } from "../../../src/base/clock.ts";
+import { MirrorError } from "../../../src/base/errors.ts";
 import { systemRandom } from "../../../src/base/random.ts";
-import { controlOf, type Control } from "./control.ts";
-import { openCompany, type Company } from "./domain/company-state.ts";
-import { FaultPlan } from "./faults/fault-plan.ts";
 import { dateOf, localDay } from "./base/calendar.ts";
-import { documentCount, type SandboxOptions } from "./sandbox-options.ts";
+import { controlServerOf } from "./control-server.ts";
+import { controlOf, type Control, type OpenCompany } from "./control.ts";
+import { openCompany, type Company } from "./domain/company-state.ts";
+import { createSubscription } from "./domain/webhook-targets.ts";
+import { FaultPlan } from "./faults/fault-plan.ts";
+import { basePath } from "./http/request.ts";
+import { english, languageNamed } from "./lookups/languages.ts";
+import { eventTypes } from "./model/catalogue.ts";
+import { allRoutes } from "./routes/all-routes.ts";
+import { Router } from "./routes/router.ts";
+import { errorMap } from "./rules/messages.ts";
+import { Invalid } from "./rules/refusals.ts";
+import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
 import { planOf } from "./seed/seed-plan.ts";
 import { Limiter } from "./service/limiter.ts";
-import type { RequestLog } from "./service/request-log.ts";
-import { basePath } from "./http/request.ts";
-import { Router } from "./routes/router.ts";
-import { allRoutes } from "./routes/all-routes.ts";
-import { Service } from "./service/service.ts";
-import { sideDoorTo } from "./control-server.ts";
+import { Service, type RequestLog } from "./service/service.ts";
 import { Tokens } from "./service/tokens.ts";
-import { Courier } from "./webhooks/sender.ts";
-import { subscribeAtStart } from "./webhooks/first-subscriptions.ts";
+import { Sender } from "./webhooks/sender.ts";
 
-interface SandboxCompany {
+interface CompanyAccess {
   readonly name: string;
   /** May write. */
   readonly token: string;
   readonly readToken: string;
 }
 
-/** A running stand-in for the service. Everything in it is made up, and it forgets all when it ends. */
+/** A running stand-in for the service. All data are made up, and are lost when it ends. */
 export interface Sandbox {
   /** `http://127.0.0.1:PORT/api/public/v1` */
   readonly url: string;
@@ -33,7 +37,7 @@ export interface Sandbox {
   /** The first company's. */
   readonly token: string;
   readonly readToken: string;
-  readonly companies: readonly SandboxCompany[];
+  readonly companies: readonly CompanyAccess[];
   /** Of the subscriptions that were asked for at the start, in their order. */
   readonly webhookSecrets: readonly string[];
   /** The last 20,000 requests, oldest first. */
@@ -42,97 +46,116 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** An origin that no name server knows: whoever follows a link out of an answer notices at once. */
-const publicOrigin = "https://app.fintoro.example";
+/** No name server knows it: a client that follows a link out of an answer fails at once. */
+const unknownOrigin = "https://app.fintoro.example";
 
+/**
+ * Starts the sandbox on 127.0.0.1.
+ *
+ * @throws MirrorError `usage` where a subscription of the start is refused
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const companies = companiesOf(options);
+  const { seed = 1, clock = systemClock, random = systemRandom, latencyMs = 0, webhooks = [] } = options;
+  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
+  const router = new Router(allRoutes());
+  const faults = new FaultPlan(random, options.faults ?? []);
+  const companies = openCompanies(options);
+  const limiters = companies.map(() => new Limiter(clock, { kind, limit, windowMs }));
   const tokens = new Tokens();
-  const cards = companies.map((company) => grant(tokens, company, options.seed ?? 1));
-  const parts = partsOf(options, companies, tokens);
-  const service = new Service(parts);
-  const webhookSecrets = subscribeAtStart(companies[0], options.webhooks ?? [], options.seed ?? 1);
-  const port = await service.listen(options.port ?? 0);
-  const couriers = couriersOf(options, companies, service.failures);
-  for (const { settings } of companies) settings.stocksInLists = options.stocksInLists ?? true;
-  if (options.publicOrigin === "self") {
-    for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
-  }
-  const closing = new AbortController();
-  const { seed = 1 } = options;
-  const control = controlOf({
-    ...parts,
-    companies,
-    couriers,
-    seed,
-    closing: closing.signal,
-    failures: service.failures,
+  const access = companies.map((company) => grantTokens(tokens, company, seed));
+  const service = new Service({
+    router,
+    tokens,
+    limiters,
+    faults,
+    clock,
+    random,
+    language: languageNamed(options.language ?? "en") ?? english,
+    latencyMs: typeof latencyMs === "number" ? [latencyMs, latencyMs] : latencyMs,
   });
-  service.sideDoor = sideDoorTo(control);
-  const first = cards[0] ?? { name: "", token: "", readToken: "" };
+  const webhookSecrets = webhooks.map((one, index) =>
+    subscribe(companies[0], one, `${seed}/webhook/${index}`),
+  );
+  const port = await service.listen(options.port ?? 0);
+  if (options.publicOrigin === "self")
+    for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
+  const senders = companies.map((company) => senderOf(options, company, service.failures));
+  const open = companies.map((company, index): OpenCompany => {
+    return { company, sender: senders[index] as Sender, limiter: limiters[index] as Limiter };
+  });
+  const closing = new AbortController();
+  const { failures } = service;
+  const control = controlOf({
+    companies: open,
+    router,
+    tokens,
+    faults,
+    clock,
+    seed,
+    failures,
+    closing: closing.signal,
+  });
+  service.controlServer = controlServerOf(control);
+  const [first] = access;
   return {
     url: `http://127.0.0.1:${port}${basePath}`,
     port,
-    token: first.token,
-    readToken: first.readToken,
-    companies: cards,
+    token: first?.token ?? "",
+    readToken: first?.readToken ?? "",
+    companies: access,
     webhookSecrets,
     requests: () => service.requests.list(),
     control,
     close: () => {
       closing.abort();
-      for (const courier of couriers) courier.close();
+      for (const sender of senders) sender.close();
       return service.close();
     },
   };
 }
 
-function companiesOf(options: SandboxOptions): Company[] {
+function openCompanies(options: SandboxOptions): Company[] {
   const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = "small" } = options;
-  const today = options.today ?? dateOf(localDay(clock.nowMs()));
-  const origin = options.publicOrigin ?? publicOrigin;
+  const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
+  const { today = dateOf(localDay(clock.nowMs())), publicOrigin = unknownOrigin } = options;
   return Array.from({ length: companies }, (_, index) => {
-    const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin: origin });
-    const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
+    const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin });
     return openCompany({ index, plan, clock, random, allowLoopbackWebhooks, stocksInLists });
   });
 }
 
-/** Tokens hang on the seed, so that a sandbox started again knows its clients. */
-function grant(tokens: Tokens, company: Company, seed: number): SandboxCompany {
-  const tokenFor = (scope: string) => {
-    const digest = createHash("sha256").update(`${seed}/${company.index}/${scope}`).digest("hex");
-    return `${company.index + 1}|sandbox${scope}${digest.slice(0, 32)}`;
-  };
-  const card = { name: company.settings.name, token: tokenFor("write"), readToken: tokenFor("read") };
-  tokens.grant(card.token, company, "write");
-  tokens.grant(card.readToken, company, "read");
-  return card;
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-function couriersOf(
-  options: SandboxOptions,
-  companies: readonly Company[],
-  failures: unknown[],
-): readonly Courier[] {
+/** Tokens follow from the seed, so that a sandbox that is started again accepts its clients. */
+function grantTokens(tokens: Tokens, company: Company, seed: number): CompanyAccess {
+  const grant = (scope: "read" | "write") => {
+    const token = `${company.index + 1}|sandbox${scope}${hashOf(`${seed}/${company.index}/${scope}`)}`;
+    tokens.grant(token, { company, scope });
+    return token;
+  };
+  return { name: company.settings.name, token: grant("write"), readToken: grant("read") };
+}
+
+/** Gives the secret; without one it follows from the seed, as tokens do. */
+function subscribe(company: Company | undefined, first: FirstSubscription, secretSeed: string): string {
+  const { url, secret = `whsec_${hashOf(secretSeed)}`, events: subscribedEvents = eventTypes } = first;
+  try {
+    const made = company && createSubscription(company, { url, isActive: true, subscribedEvents });
+    if (made) company.tables.webhook_subscriptions.replace({ ...made, secret });
+    return secret;
+  } catch (cause) {
+    if (!(cause instanceof Invalid)) throw cause;
+    const [problem] = errorMap(cause.problems, "en")["url"] ?? [cause.message];
+    throw new MirrorError("usage", `${url} cannot be subscribed: ${problem}`, { cause });
+  }
+}
+
+function senderOf(options: SandboxOptions, company: Company, failures: unknown[]): Sender {
   const { seed = 1, deliveries: shares = {}, clock = systemClock, retryScale = 1 } = options;
   const { deliveryTimeoutMs: timeoutMs = 10_000, deliveryConcurrency: concurrency = 8 } = options;
   const onBug = (cause: unknown) => void failures.push(cause);
   const rest = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
-  return companies.map((company) => new Courier(company, { seed: seed + company.index, ...rest }));
-}
-
-function partsOf(options: SandboxOptions, companies: readonly Company[], tokens: Tokens) {
-  const { clock = systemClock, random = systemRandom, latencyMs = 0 } = options;
-  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
-  return {
-    router: new Router(allRoutes()),
-    tokens,
-    limiters: companies.map(() => new Limiter(clock, { kind, limit, windowMs })),
-    faults: new FaultPlan(random, options.faults ?? []),
-    clock,
-    random,
-    language: options.language ?? "en",
-    latencyMs: typeof latencyMs === "number" ? ([latencyMs, latencyMs] as const) : latencyMs,
-  };
+  return new Sender(company, { seed: seed + company.index, ...rest });
 }

@@ -2,61 +2,60 @@ import type { ServerResponse } from "node:http";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { Encoded } from "../http/encode.ts";
-import type { Moment } from "./fault.ts";
-import type { Struck } from "./fault-plan.ts";
+import { drained } from "../http/send.ts";
+import type { ActiveFaults, Moment } from "./fault.ts";
 
 /**
- * Answers that never arrive whole: connections that break, hang, drip or never end.
- * True when the fault took the answer over, so that nobody else writes it.
+ * Applies faults whose answers never arrive whole: connections that break, hang, drip or never end.
+ *
+ * @returns true when the fault has sent the answer, so that nobody else may
  */
-export async function broken(
+export async function breakConnection(
   response: ServerResponse,
   encoded: Encoded,
-  struck: Struck,
+  faults: ActiveFaults,
   clock: Clock,
 ): Promise<boolean> {
-  const reset = struck.get("reset");
-  const hang = struck.get("hang");
-  const drip = struck.get("drip");
-  const huge = struck.get("huge_body");
-  const bomb = struck.get("gzip_bomb");
-  if (reset) await stopAt(response, encoded, reset.when ?? "before", () => response.destroy());
-  else if (hang) await stopAt(response, encoded, hang.when ?? "before", () => undefined);
-  else if (drip) await dripOut(response, encoded, drip.chunkBytes ?? 16, drip.everyMs ?? 50, clock);
-  else if (huge) await pour(response, response, encoded, huge.sizeBytes);
-  else if (bomb) await explode(response, encoded, bomb.sizeBytes);
+  const reset = faults.get("reset");
+  const hang = faults.get("hang");
+  const drip = faults.get("drip");
+  const huge = faults.get("huge_body");
+  const bomb = faults.get("gzip_bomb");
+  if (reset) {
+    await sendUntil(response, encoded, reset.when ?? "before");
+    response.destroy();
+  } else if (hang) await sendUntil(response, encoded, hang.when ?? "before");
+  else if (drip) await sendSlowly(response, encoded, drip.chunkBytes ?? 16, drip.everyMs ?? 50, clock);
+  else if (huge) await sendSpaces(response, response, encoded, huge.sizeBytes);
+  else if (bomb) await sendCompressedSpaces(response, encoded, bomb.sizeBytes);
   else return false;
   return true;
 }
 
-/** Writes as much as the moment allows, then does what is left to do. */
-function stopAt(response: ServerResponse, encoded: Encoded, when: Moment, then: () => void): Promise<void> {
-  if (when === "before") {
-    then();
-    return Promise.resolve();
-  }
+function writeHead(response: ServerResponse, encoded: Encoded): Buffer {
   const body = Buffer.concat(encoded.pieces);
   response.writeHead(encoded.status, { ...encoded.headers, "Content-Length": String(body.length) });
+  return body;
+}
+
+async function sendUntil(response: ServerResponse, encoded: Encoded, when: Moment): Promise<void> {
+  if (when === "before") return;
+  const body = writeHead(response, encoded);
   response.flushHeaders();
-  return new Promise((resolve) => {
-    const finish = () => {
-      then();
-      resolve();
-    };
-    if (when === "headers") setImmediate(finish);
-    else response.write(body.subarray(0, Math.max(1, body.length >> 1)), () => setImmediate(finish));
+  await new Promise<void>((resolve) => {
+    if (when === "headers") setImmediate(resolve);
+    else response.write(body.subarray(0, Math.max(1, body.length >> 1)), () => setImmediate(resolve));
   });
 }
 
-async function dripOut(
+async function sendSlowly(
   response: ServerResponse,
   encoded: Encoded,
   chunkBytes: number,
   everyMs: number,
   clock: Clock,
 ): Promise<void> {
-  const body = Buffer.concat(encoded.pieces);
-  response.writeHead(encoded.status, { ...encoded.headers, "Content-Length": String(body.length) });
+  const body = writeHead(response, encoded);
   for (let at = 0; at < body.length && !response.destroyed; at += chunkBytes) {
     response.write(body.subarray(at, at + chunkBytes));
     await clock.sleep(everyMs);
@@ -64,19 +63,15 @@ async function dripOut(
   response.end();
 }
 
-async function explode(response: ServerResponse, encoded: Encoded, sizeBytes: number): Promise<void> {
+async function sendCompressedSpaces(response: ServerResponse, encoded: Encoded, sizeBytes: number) {
   const sink = createGzip({ level: 9 });
   sink.pipe(response);
-  await pour(
-    response,
-    sink,
-    { ...encoded, headers: { ...encoded.headers, "Content-Encoding": "gzip" } },
-    sizeBytes,
-  );
+  const headers = { ...encoded.headers, "Content-Encoding": "gzip" };
+  await sendSpaces(response, sink, { ...encoded, headers }, sizeBytes);
 }
 
-/** Well-formed JSON of any size: one long text of spaces. */
-async function pour(
+/** Valid JSON of any size: one long text of spaces. */
+async function sendSpaces(
   response: ServerResponse,
   sink: NodeJS.WritableStream,
   encoded: Encoded,
@@ -86,19 +81,7 @@ async function pour(
   const block = Buffer.alloc(65_536, " ");
   sink.write('{"data":[{"id":1,"name":"');
   for (let left = sizeBytes; left > 0 && !response.destroyed; left -= block.length) {
-    if (!sink.write(block.subarray(0, Math.min(left, block.length)))) await roomIn(sink, response);
+    if (!sink.write(block.subarray(0, Math.min(left, block.length)))) await drained(sink, response);
   }
   sink.end('"}]}');
-}
-
-function roomIn(sink: NodeJS.WritableStream, response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      sink.removeListener("drain", done);
-      response.removeListener("close", done);
-      resolve();
-    };
-    sink.once("drain", done);
-    response.once("close", done);
-  });
 }

@@ -1,19 +1,20 @@
 import type { Random } from "../../../../src/base/random.ts";
-import type { Fault, FaultAct, FaultKind } from "./fault.ts";
+import { ActiveFaults, type Fault } from "./fault.ts";
 
-export interface FaultTarget {
+interface FaultTarget {
   readonly method: string;
   readonly path: string;
   readonly company: number | null;
 }
 
+/** A fault in force, with how many requests it has matched and affected. */
 interface Armed {
   readonly fault: Fault;
-  seen: number;
-  struck: number;
+  matched: number;
+  affected: number;
 }
 
-/** The faults in force, and whom each of them strikes. */
+/** The faults in force; chooses those that affect a request. */
 export class FaultPlan {
   readonly #random: Random;
   #armed: Armed[] = [];
@@ -23,9 +24,9 @@ export class FaultPlan {
     for (const fault of faults) this.add(fault);
   }
 
-  /** Returns a function that takes the fault away again. */
+  /** Returns a function that removes the fault. */
   add(fault: Fault): () => void {
-    const armed = { fault, seen: 0, struck: 0 };
+    const armed = { fault, matched: 0, affected: 0 };
     this.#armed.push(armed);
     return () => {
       this.#armed = this.#armed.filter((other) => other !== armed);
@@ -36,55 +37,28 @@ export class FaultPlan {
     this.#armed = [];
   }
 
-  /** What this request has to suffer. */
-  strike(target: FaultTarget): Struck {
-    return new Struck(this.#armed.filter((armed) => this.#hits(armed, target)).map(({ fault }) => fault));
+  /** Counts the request, and gives the faults that affect it. */
+  faultsFor(target: FaultTarget): ActiveFaults {
+    const hits = this.#armed.filter((armed) => this.#affects(armed, target));
+    return new ActiveFaults(hits.map(({ fault }) => fault));
   }
 
-  #hits(armed: Armed, target: FaultTarget): boolean {
-    const { fault } = armed;
-    if (!matches(fault, target)) return false;
-    armed.seen++;
-    if (armed.seen <= (fault.after ?? 0) || armed.struck >= (fault.times ?? Number.POSITIVE_INFINITY))
-      return false;
-    if (this.#random.next() >= (fault.probability ?? 1)) return false;
-    armed.struck++;
+  #affects(armed: Armed, target: FaultTarget): boolean {
+    const { match, after = 0, times = Number.POSITIVE_INFINITY, probability = 1 } = armed.fault;
+    if (!matches(match, target)) return false;
+    armed.matched++;
+    if (armed.matched <= after || armed.affected >= times) return false;
+    if (this.#random.next() >= probability) return false;
+    armed.affected++;
     return true;
   }
 }
 
-function matches({ match = {} }: Fault, { method, path, company }: FaultTarget): boolean {
-  const { path: wanted } = match;
-  const pathFits =
-    wanted === undefined || (typeof wanted === "string" ? path.startsWith(wanted) : wanted.test(path));
+function matches(match: Fault["match"], { method, path, company }: FaultTarget): boolean {
+  const wanted = match?.path ?? "";
   return (
-    pathFits &&
-    (match.method === undefined || match.method === method) &&
-    (match.company === undefined || match.company === company)
+    (typeof wanted === "string" ? path.startsWith(wanted) : wanted.test(path)) &&
+    (match?.method === undefined || match.method === method) &&
+    (match?.company === undefined || match.company === company)
   );
-}
-
-/** The faults of one request, by kind. */
-export class Struck {
-  readonly #acts: readonly FaultAct[];
-
-  constructor(acts: readonly FaultAct[]) {
-    this.#acts = acts;
-  }
-
-  get<K extends FaultKind>(kind: K): Extract<FaultAct, { kind: K }> | undefined {
-    return this.#acts.find((act): act is Extract<FaultAct, { kind: K }> => act.kind === kind);
-  }
-
-  all<K extends FaultKind>(kind: K): Extract<FaultAct, { kind: K }>[] {
-    return this.#acts.filter((act): act is Extract<FaultAct, { kind: K }> => act.kind === kind);
-  }
-
-  has(kind: FaultKind): boolean {
-    return this.get(kind) !== undefined;
-  }
-
-  get latencyMs(): number {
-    return this.all("latency").reduce((sum, { latencyMs }) => sum + latencyMs, 0);
-  }
 }

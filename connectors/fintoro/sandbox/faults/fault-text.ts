@@ -1,30 +1,8 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { nearest } from "../../../../src/base/names.ts";
-import type { Fault, FaultAct, Moment } from "./fault.ts";
+import { plainFaults, type Fault, type FaultAct, type Moment } from "./fault.ts";
 
-const plain = [
-  "html",
-  "truncated",
-  "invalid_json",
-  "content_type",
-  "redirect",
-  "redirect_same",
-  "empty_list",
-  "wrong_page",
-  "endless_pages",
-  "changing_totals",
-  "duplicate_ids",
-  "shuffled_ties",
-  "missing_ids",
-  "huge_ids",
-  "unknown_values",
-  "unknown_fields",
-  "missing_fields",
-  "proto_key",
-  "number_literals",
-  "echo_token",
-  "drip",
-] as const;
+const plain = [...plainFaults, "content_type", "redirect", "redirect_same", "drip"] as const;
 const momentary = ["reset", "hang"] as const;
 const sized = ["huge_body", "gzip_bomb"] as const;
 const names = [...plain, ...momentary, ...sized, "latency", "429"];
@@ -33,31 +11,34 @@ const grammar =
   "write faults as NAME[=DETAIL][:PROBABILITY][@PATH], separated by commas, for example 500:0.05,reset=half:0.01,latency=200,429=0@/invoices";
 
 /**
- * `500:0.05,reset:0.01,latency:200` -> faults. A status is a number (`429=0` says `Retry-After: 0`,
- * `429=-` leaves it out); `latency` takes milliseconds, `reset` and `hang` a moment, the big bodies a size.
+ * `500:0.05,reset:0.01,latency:200` -> faults. A status is a number (`429=0` sends `Retry-After: 0`,
+ * `429=-` omits it); `latency` takes milliseconds, `reset` and `hang` a moment, the big bodies bytes.
+ *
+ * @throws MirrorError `usage` where a fault is not understood
  */
 export function parseFaults(text: string): Fault[] {
-  return text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .map(parseFault);
+  const parts = text.split(",").map((part) => part.trim());
+  return parts.filter((part) => part !== "").map(parseFault);
 }
 
 function parseFault(part: string): Fault {
   const match = /^([a-z0-9_]+)(?:=([^:@]+))?(?::([\d.]+))?(?:@(\/.*))?$/.exec(part);
   if (!match) throw unreadable(part, "cannot be read as a fault");
   const [, name = "", detail, value, path] = match;
-  const aim = path === undefined ? {} : { match: { path } };
+  const scope = path === undefined ? {} : { match: { path } };
   if (name === "latency")
-    return { ...aim, kind: "latency", latencyMs: numberOf(part, detail ?? value ?? "") };
+    return { ...scope, kind: "latency", latencyMs: numberOf(part, detail ?? value ?? "") };
   const probability = value === undefined ? 1 : numberOf(part, value);
   if (probability > 1) throw unreadable(part, "has a probability above 1");
-  return { ...aim, ...actOf(part, name, detail), probability };
+  return { ...scope, ...actOf(part, name, detail), probability };
 }
 
 function actOf(part: string, name: string, detail: string | undefined): FaultAct {
-  if (/^[3-5]\d\d$/.test(name)) return statusAct(part, Number(name), detail);
+  if (/^[3-5]\d\d$/.test(name)) {
+    const status = Number(name);
+    if (detail === undefined) return { kind: "status", status };
+    return { kind: "status", status, retryAfterS: detail === "-" ? null : numberOf(part, detail) };
+  }
   const simple = plain.find((kind) => kind === name);
   if (simple) return { kind: simple };
   const moment = momentary.find((kind) => kind === name);
@@ -66,11 +47,6 @@ function actOf(part: string, name: string, detail: string | undefined): FaultAct
   if (big) return { kind: big, sizeBytes: detail === undefined ? 50_000_000 : numberOf(part, detail) };
   const near = nearest(name, names);
   throw unreadable(part, `names no known fault${near ? ` (did you mean ${near}?)` : ""}`);
-}
-
-function statusAct(part: string, status: number, detail: string | undefined): FaultAct {
-  if (detail === undefined) return { kind: "status", status };
-  return { kind: "status", status, retryAfterS: detail === "-" ? null : numberOf(part, detail) };
 }
 
 function momentOf(part: string, text: string): Moment {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { UploadedFile } from "../routes/router.ts";
 
+/** A request, read to its end. */
 export interface Incoming {
   readonly method: string;
   /** Below the base path; null outside of it. */
@@ -10,10 +10,20 @@ export interface Incoming {
   readonly body: Buffer;
 }
 
+/** A file of a multipart form. */
+export interface UploadedFile {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly content: Buffer;
+}
+
+/** Of a longer body the rest is read and dropped. */
 const largestBodyBytes = 64_000_000;
 
+/** Where the API begins. */
 export const basePath = "/api/public/v1";
 
+/** Reads the request with its body. */
 export async function readRequest(request: IncomingMessage): Promise<Incoming> {
   const url = new URL(request.url ?? "/", "http://sandbox");
   const inside = url.pathname === basePath || url.pathname.startsWith(`${basePath}/`);
@@ -22,11 +32,11 @@ export async function readRequest(request: IncomingMessage): Promise<Incoming> {
     path: inside ? url.pathname.slice(basePath.length) : null,
     fullPath: url.pathname,
     query: Object.fromEntries(url.searchParams),
-    body: await bodyOf(request),
+    body: await readBody(request),
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of request) {
@@ -36,8 +46,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What is no JSON object reads as an empty one: the validation then names what is missing. */
-export function jsonOf(body: Buffer): unknown {
+/** The JSON object in a body; an empty one for anything else, so that validation names what is missing. */
+export function parseJsonBody(body: Buffer): unknown {
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
@@ -47,9 +57,10 @@ export function jsonOf(body: Buffer): unknown {
 }
 
 /** The files of a multipart body, from its field `files` or `files[]`; null for any other body. */
-export async function filesOf(body: Buffer, contentType: string): Promise<UploadedFile[] | null> {
+export async function parseFiles(body: Buffer, contentType: string): Promise<UploadedFile[] | null> {
   if (!/^multipart\/form-data/i.test(contentType)) return null;
-  const form = await formOf(body, contentType);
+  const answer = new Response(new Uint8Array(body), { headers: { "content-type": contentType } });
+  const form = await answer.formData().catch(() => null);
   const sent = form ? [...form.getAll("files"), ...form.getAll("files[]")] : [];
   const files = sent.filter((part) => part instanceof File);
   return Promise.all(
@@ -59,12 +70,4 @@ export async function filesOf(body: Buffer, contentType: string): Promise<Upload
       content: Buffer.from(await file.arrayBuffer()),
     })),
   );
-}
-
-async function formOf(body: Buffer, contentType: string): Promise<FormData | null> {
-  try {
-    return await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
-  } catch {
-    return null;
-  }
 }

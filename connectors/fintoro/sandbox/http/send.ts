@@ -5,41 +5,38 @@ import type { Encoded } from "./encode.ts";
 
 const zip = promisify(gzip);
 
-/** Below this a compressed body is not worth it; above the second it is compressed as it goes. */
-const worthBytes = 4_096;
-const streamBytes = 8_000_000;
+/** A smaller body is sent as it is; a body above the second size is streamed and compressed on the way. */
+const compressFromBytes = 4_096;
+const streamFromBytes = 8_000_000;
 
-/** Sends the answer: one piece while that is reasonable, in turn with the reader when it is huge. */
+/** Sends the answer, compressed where the client accepts it; a huge one no faster than the client reads. */
 export async function send(
   response: ServerResponse,
   encoded: Encoded,
   acceptEncoding: string,
 ): Promise<void> {
-  const zipped = encoded.sizeBytes >= worthBytes && /\bgzip\b/.test(acceptEncoding) && isText(encoded);
-  if (encoded.sizeBytes > streamBytes) {
-    await sendLong(response, encoded, zipped);
+  const sizeBytes = encoded.pieces.reduce((sum, { length }) => sum + length, 0);
+  const isText = /json|text/.test(encoded.headers["Content-Type"] ?? "");
+  const zipped = isText && sizeBytes >= compressFromBytes && /\bgzip\b/.test(acceptEncoding);
+  if (sizeBytes > streamFromBytes) {
+    await stream(response, encoded, zipped ? null : sizeBytes);
     return;
   }
-  const whole =
-    encoded.pieces.length === 1 && encoded.pieces[0] ? encoded.pieces[0] : Buffer.concat(encoded.pieces);
+  const whole = Buffer.concat(encoded.pieces);
   const body = zipped ? await zip(whole, { level: 4 }) : whole;
-  const headers = {
+  response.writeHead(encoded.status, {
     ...encoded.headers,
     ...(zipped && { "Content-Encoding": "gzip", Vary: "Accept-Encoding" }),
-  };
-  if (encoded.status !== 204) Object.assign(headers, { "Content-Length": String(body.length) });
-  response.writeHead(encoded.status, headers);
+    ...(encoded.status !== 204 && { "Content-Length": String(body.length) }),
+  });
   response.end(body);
 }
 
-function isText({ headers }: Encoded): boolean {
-  return /json|text/.test(headers["Content-Type"] ?? "");
-}
-
-async function sendLong(response: ServerResponse, encoded: Encoded, zipped: boolean): Promise<void> {
-  const length = zipped ? { "Content-Encoding": "gzip" } : { "Content-Length": String(encoded.sizeBytes) };
+async function stream(response: ServerResponse, encoded: Encoded, sizeBytes: number | null): Promise<void> {
+  const length =
+    sizeBytes === null ? { "Content-Encoding": "gzip" } : { "Content-Length": String(sizeBytes) };
   response.writeHead(encoded.status, { ...encoded.headers, ...length });
-  const sink = zipped ? createGzip({ level: 1 }) : response;
+  const sink = sizeBytes === null ? createGzip({ level: 1 }) : response;
   if (sink !== response) sink.pipe(response);
   for (const piece of encoded.pieces) {
     if (response.destroyed) return;
@@ -48,8 +45,8 @@ async function sendLong(response: ServerResponse, encoded: Encoded, zipped: bool
   sink.end();
 }
 
-/** Or the reader went away. */
-function drained(sink: NodeJS.WritableStream, response: ServerResponse): Promise<void> {
+/** Resolves when `sink` accepts more data, or when the client has gone away. */
+export function drained(sink: NodeJS.WritableStream, response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       sink.removeListener("drain", done);

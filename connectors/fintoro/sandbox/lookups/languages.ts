@@ -14,6 +14,9 @@ export const languages: readonly LanguageInfo[] = list.split(" ").map((entry, in
 
 export type Language = LanguageInfo;
 
+/** What an answer is written in where nobody asks for another language. */
+export const english: Language = { id: 2, code: "en", tag: "en" };
+
 const byName = new Map(languages.flatMap((info) => [[info.code, info] as const, [info.tag, info] as const]));
 
 export function languageNamed(name: string): Language | undefined {

@@ -2,7 +2,7 @@ import { bankById, banks } from "./banks.ts";
 import { countries } from "./countries.ts";
 import { currencies } from "./currencies.ts";
 import { deliveryLabels, paymentLabels, qrLabels, unitLabels } from "./labels.ts";
-import { languages, type Language } from "./languages.ts";
+import { english, languages, type Language } from "./languages.ts";
 
 /** A lookup record as the API answers it. */
 export type LookupRecord = Readonly<Record<string, string | number | boolean>>;
@@ -38,8 +38,6 @@ export function lookup(name: LookupName, id: number, language: Language): Lookup
 export function lookupHas(name: LookupName, id: number): boolean {
   return name === "banks" ? bankById(id) !== undefined : book(name, english).byId.has(id);
 }
-
-const english: Language = { id: 2, code: "en", tag: "en" };
 
 function book(name: LookupName, language: Language): Book {
   const key = `${name}/${language.code}`;

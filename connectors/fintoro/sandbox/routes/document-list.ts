@@ -1,12 +1,13 @@
-import { z } from "zod";
-import { dayOf } from "../base/calendar.ts";
+import type { z } from "zod";
+import { decimal, divide } from "../base/decimal-money.ts";
+import type { Company } from "../domain/company-state.ts";
 import { balanceOf } from "../domain/documents/balance.ts";
-import { documentsOf, type Company } from "../domain/company-state.ts";
+import { totalsOf } from "../domain/documents/document-totals.ts";
 import { successorOf } from "../domain/documents/succession.ts";
-import { collections, documentTable } from "../model/catalogue.ts";
+import type { Answer } from "../http/answer.ts";
+import { documentTable } from "../model/catalogue.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";
 import {
-  parse,
   queryDate,
   queryFlag,
   queryInt,
@@ -14,15 +15,11 @@ import {
   queryOneOf,
   queryText,
 } from "../rules/request-shape.ts";
-import { shuffledTies } from "../model/sort-orders.ts";
 import { documentPreview } from "../view/document-view.ts";
-import type { Answer } from "../http/answer.ts";
-import { paged } from "./paging.ts";
+import { isWithin, recordList } from "./record-list.ts";
 import type { Call } from "./router.ts";
-import { columnsOf, filteredTotal, sortKeyOf } from "./document-columns.ts";
 
-const statuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
-const sortKeys: Readonly<Record<DocumentKind, readonly [string, ...string[]]>> = {
+const sortNames: Readonly<Record<DocumentKind, readonly string[]>> = {
   invoice: ["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"],
   "credit-note": ["number", "issueDate", "dueDate", "total", "totalWithVat"],
   proforma: ["number", "issueDate", "dueDate", "total", "totalWithVat"],
@@ -30,10 +27,21 @@ const sortKeys: Readonly<Record<DocumentKind, readonly [string, ...string[]]>> =
   quotation: ["number", "issueDate", "validityDate", "total", "totalWithVat"],
 };
 
-const filters = z.object({
+const sorts: Readonly<Record<string, (document: Document) => string | number>> = {
+  number: ({ number }) => number,
+  issueDate: ({ issueDate }) => issueDate,
+  dueDate: ({ dueDate }) => dueDate ?? "",
+  deliveryDate: ({ deliveryDate }) => deliveryDate ?? "",
+  validityDate: ({ validityDate }) => validityDate ?? "",
+  total: (document) => Number(totalsOf(document).net),
+  totalWithVat: (document) => Number(totalsOf(document).gross),
+  totalWithVatEur: grossInEuro,
+};
+
+const filters = {
   number: queryText(),
   clientId: queryInt(),
-  paymentStatus: queryOneOf(statuses),
+  paymentStatus: queryOneOf(["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"]),
   issueDateFrom: queryDate(),
   issueDateTo: queryDate(),
   dueDateFrom: queryDate(),
@@ -46,95 +54,68 @@ const filters = z.object({
   withoutInvoice: queryFlag(),
   withoutProforma: queryFlag(),
   withoutOrder: queryFlag(),
-  sortDirection: queryOneOf(["asc", "desc"]),
-});
-type Filters = z.output<typeof filters>;
+};
+type Filters = z.output<z.ZodObject<typeof filters>>;
 
-export function listDocuments(call: Call, kind: DocumentKind): Answer {
-  const { company, language } = call;
-  const schema = filters.extend({ sortBy: queryOneOf(sortKeys[kind]) });
-  const { sortBy = "issueDate", sortDirection = "desc", ...wanted } = parse(schema, call.query);
-  const table = documentsOf(company, kind);
-  const keyOf = sortKeyOf(company, kind, sortBy);
-  const ascending = company.orders.by(table, `${kind}/${sortBy}`, keyOf);
-  const kept = sortDirection === "asc" ? ascending : ascending.toReversed();
-  const sorted = call.disorder === null ? kept : shuffledTies(kept, keyOf, call.disorder);
-  const tests = testsOf(company, kind, wanted);
-  const ids = tests.length === 0 ? sorted : sorted.filter((id) => tests.every((test) => test(id)));
-  const path = `/${collections[documentTable[kind]].path}`;
-  const view = (id: number) => documentPreview(company, table.get(id) as Document, language);
-  return paged(call, path, ids, { most: 500, usual: 10 }, view);
+/** The handler of a document list; every kind takes all filters and applies those that are its own. */
+export function documentList(kind: DocumentKind): (call: Call) => Answer {
+  return recordList({
+    table: documentTable[kind] as "invoices",
+    sorts: Object.fromEntries(Object.entries(sorts).filter(([name]) => sortNames[kind].includes(name))),
+    usualOrder: ["issueDate", "desc"],
+    filters,
+    pageSize: { most: 500, usual: 10 },
+    view: documentPreview,
+    shufflesTies: true,
+    test: (wanted, { company }) => {
+      const tests = testsOf(company, kind, wanted);
+      return tests.length === 0 ? null : (document) => tests.every((test) => test(document));
+    },
+  });
 }
 
-type Test = (id: number) => boolean;
+type Test = (document: Document) => boolean;
 
-/** Cheap tests first: the expensive ones then see few. */
+/** Cheap tests first: the expensive ones then see few documents. */
 function testsOf(company: Company, kind: DocumentKind, wanted: Filters): Test[] {
-  return [
-    ...cheapTests(company, kind, wanted),
-    ...linkTests(company, kind, wanted),
-    ...wholeTests(company, kind, wanted),
-  ];
-}
-
-function cheapTests(company: Company, kind: DocumentKind, wanted: Filters): Test[] {
-  const columns = columnsOf(company, kind);
-  const { number, clientId } = wanted;
+  const { number, clientId, paymentStatus, status } = wanted;
   const tests: Test[] = [];
-  if (clientId !== undefined) tests.push((id) => columns.clientId(id) === clientId);
-  if (number !== undefined) {
-    const found = (text: string) => (kind === "order" ? text.startsWith(number) : text.includes(number));
-    tests.push((id) => found(columns.number(id)));
-  }
-  tests.push(...between(columns.issueDay, day(wanted.issueDateFrom), day(wanted.issueDateTo)));
-  if (kind !== "order" && kind !== "quotation") {
-    tests.push(...between(columns.dueDate, wanted.dueDateFrom, wanted.dueDateTo));
-  }
-  return tests;
-}
-
-function day(date: string | undefined): number | undefined {
-  return date === undefined ? undefined : dayOf(date);
-}
-
-function between<T extends number | string>(
-  column: (id: number) => T,
-  from: T | undefined,
-  to: T | undefined,
-): Test[] {
-  const tests: Test[] = [];
-  if (from !== undefined) tests.push((id) => column(id) >= from);
-  if (to !== undefined) tests.push((id) => column(id) <= to);
-  return tests;
-}
-
-function linkTests(company: Company, kind: DocumentKind, wanted: Filters): Test[] {
-  const without: readonly (readonly [DocumentKind, boolean | undefined, readonly DocumentKind[]])[] = [
-    ["invoice", wanted.withoutInvoice, ["proforma", "order", "quotation"]],
-    ["proforma", wanted.withoutProforma, ["order", "quotation"]],
-    ["order", wanted.withoutOrder, ["quotation"]],
-  ];
-  return without
-    .filter(([, flag, sources]) => flag === true && sources.includes(kind))
-    .map(
-      ([result]) =>
-        (id: number) =>
-          successorOf(company, kind, id, result) === null,
-    );
-}
-
-function wholeTests(company: Company, kind: DocumentKind, wanted: Filters): Test[] {
-  const table = documentsOf(company, kind);
-  const whole = (test: (document: Document) => boolean) => (id: number) => test(table.get(id) as Document);
-  const { paymentStatus, status, totalFrom, totalTo, validityDateFrom, validityDateTo } = wanted;
-  const tests: Test[] = [];
+  const between = <T extends string | number>(read: (document: Document) => T, from?: T, to?: T) => {
+    if (from !== undefined || to !== undefined) tests.push((document) => isWithin(read(document), from, to));
+  };
+  if (clientId !== undefined) tests.push((document) => document.clientId === clientId);
+  if (number !== undefined && kind === "order") tests.push((order) => order.number.startsWith(number));
+  else if (number !== undefined) tests.push((document) => document.number.includes(number));
+  between(({ issueDate }) => issueDate, wanted.issueDateFrom, wanted.issueDateTo);
+  if (kind !== "order" && kind !== "quotation")
+    between(({ dueDate }) => dueDate ?? "", wanted.dueDateFrom, wanted.dueDateTo);
+  for (const [result, flag, sources] of successors)
+    if (wanted[flag] === true && sources.includes(kind))
+      tests.push(({ id }) => successorOf(company, kind, id, result) === null);
   if (kind === "quotation") {
-    if (status !== undefined) tests.push(whole((document) => document.answer === status));
-    tests.push(...between((id) => table.get(id)?.validityDate ?? "", validityDateFrom, validityDateTo));
-  } else if (paymentStatus !== undefined && kind !== "order") {
-    tests.push(whole((document) => balanceOf(company, document).status === paymentStatus));
-  }
-  if (totalFrom !== undefined) tests.push(whole((document) => filteredTotal(kind, document) >= totalFrom));
-  if (totalTo !== undefined) tests.push(whole((document) => filteredTotal(kind, document) <= totalTo));
+    if (status !== undefined) tests.push((document) => document.answer === status);
+    between(({ validityDate }) => validityDate ?? "", wanted.validityDateFrom, wanted.validityDateTo);
+  } else if (paymentStatus !== undefined && kind !== "order")
+    tests.push((document) => balanceOf(company, document).status === paymentStatus);
+  between((document) => filteredTotal(kind, document), wanted.totalFrom, wanted.totalTo);
   return tests;
+}
+
+/** Which documents can follow from which; a filter asks for those from which none has followed. */
+const successors: readonly (readonly [DocumentKind, keyof Filters, readonly DocumentKind[]])[] = [
+  ["invoice", "withoutInvoice", ["proforma", "order", "quotation"]],
+  ["proforma", "withoutProforma", ["order", "quotation"]],
+  ["order", "withoutOrder", ["quotation"]],
+];
+
+/** Invoices filter by their total in euro with VAT, quotations by it with VAT, the others without. */
+function filteredTotal(kind: DocumentKind, document: Document): number {
+  if (kind === "invoice") return grossInEuro(document) / 100;
+  const { net, gross } = totalsOf(document);
+  return Number(kind === "quotation" ? gross : net) / 100;
+}
+
+/** Cents. */
+function grossInEuro(document: Document): number {
+  return Number(divide(totalsOf(document).gross * 1_000_000n, decimal(document.currencyRate)));
 }

@@ -1,173 +1,180 @@
+import type { JsonObject } from "../base/values.ts";
+import type { Company, Tables } from "../domain/company-state.ts";
+import * as settings from "../domain/company-settings.ts";
 import * as activities from "../domain/crm/activities.ts";
 import * as cases from "../domain/crm/case-board.ts";
-import * as catalog from "../domain/warehouse/price-list.ts";
-import type { Company, Tables } from "../domain/company-state.ts";
-import * as house from "../domain/company-settings.ts";
-import * as parties from "../domain/crm/contacts.ts";
+import * as contacts from "../domain/crm/contacts.ts";
+import * as creditNotes from "../domain/documents/credit-note-rules.ts";
+import { isFlow } from "../domain/documents/document-input.ts";
+import * as documents from "../domain/documents/document-rules.ts";
+import * as payments from "../domain/documents/payment-rules.ts";
+import * as priceList from "../domain/warehouse/price-list.ts";
 import * as receipts from "../domain/warehouse/receipts.ts";
-import type { Language } from "../lookups/languages.ts";
-import { collections, type TableName } from "../model/catalogue.ts";
-import { logView } from "../view/activity-view.ts";
-import { accountView, caseView, statusView, warehouseView } from "../view/settings-view.ts";
-import type { JsonObject } from "../base/values.ts";
-import { clientView, supplierView } from "../view/contact-view.ts";
-import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
-import { nothing, record } from "../http/answer.ts";
-import type { Method, Route } from "./router.ts";
-import { named } from "./read-routes.ts";
+import * as webhooks from "../domain/webhook-targets.ts";
+import { list, nothing, record, type Answer } from "../http/answer.ts";
+import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
+import type { DocumentKind, Subscription } from "../model/company-records.ts";
+import { Missing } from "../rules/refusals.ts";
+import { subscriptionView } from "../view/settings-view.ts";
+import { documentList } from "./document-list.ts";
+import {
+  listCases,
+  listClients,
+  listInbound,
+  listItems,
+  listOutbound,
+  listSuppliers,
+} from "./record-lists.ts";
+import { listLogs, listPayments } from "./query-lists.ts";
+import { tableOf, viewOf, type RecordOf, type View } from "./record-views.ts";
+import { get, write, type Call, type Method, type Route } from "./router.ts";
 
-type RecordOf<K extends keyof Tables> = NonNullable<ReturnType<Tables[K]["get"]>>;
-
-/** How one collection is written: all of them have the same three routes. */
-interface Writing<K extends TableName> {
-  readonly table: K;
-  readonly update: Method;
-  readonly idempotent: boolean;
+/** How the records of one table are listed and written. */
+interface RecordRules<K extends keyof Tables> {
+  /** All records in one answer where it is absent. */
+  readonly list?: (call: Call) => Answer;
   readonly create: (company: Company, input: unknown) => RecordOf<K>;
-  readonly change: (company: Company, own: RecordOf<K>, input: unknown) => RecordOf<K>;
+  /** Does POST take an `Idempotency-Key`? It does where this is absent. */
+  readonly idempotent?: boolean;
+  /** What the answer to POST shows; as the detail where it is absent. */
+  readonly createdView?: View<RecordOf<K>>;
+  /** PUT where it is absent. */
+  readonly updateMethod?: Method;
+  /** Absent for records that do not change. */
+  readonly update?: (company: Company, own: RecordOf<K>, input: unknown) => RecordOf<K>;
   readonly remove: (company: Company, own: RecordOf<K>) => void;
-  readonly view: (company: Company, own: RecordOf<K>, language: Language) => JsonObject;
 }
 
-function routesOf<K extends TableName>(writing: Writing<K>): Route[] {
-  const { table, update, idempotent, create, change, remove, view } = writing;
-  const path = `/${collections[table].path}`;
-  const own = `${path}/{id}`;
+/** The routes of every table: list, detail, create, update, delete. */
+export function recordRoutes(): Route[] {
   return [
-    {
-      method: "POST",
-      path,
-      scope: "write",
-      idempotent,
-      handle: ({ company, language, input }) => record(view(company, create(company, input), language), 201),
-    },
-    {
-      method: update,
-      path: own,
-      scope: "write",
-      handle: (call) =>
-        record(view(call.company, change(call.company, named(call, table), call.input), call.language)),
-    },
-    {
-      method: "DELETE",
-      path: own,
-      scope: "write",
-      handle: (call) => {
-        remove(call.company, named(call, table));
-        return nothing();
-      },
-    },
-  ];
-}
-
-/** Creating, changing and deleting everything but documents, payments and subscriptions. */
-export function writingRoutes(): Route[] {
-  return [...partyRoutes(), ...crmRoutes(), ...houseRoutes(), ...stockRoutes()];
-}
-
-function partyRoutes(): Route[] {
-  return [
-    ...routesOf({
-      table: "clients",
-      update: "PUT",
-      idempotent: true,
-      create: parties.createClient,
-      change: parties.updateClient,
-      remove: parties.deleteClient,
-      view: (_, client, language) => clientView(client, language),
+    ...routesOf("clients", {
+      list: listClients,
+      create: contacts.createClient,
+      update: contacts.updateClient,
+      remove: contacts.deleteClient,
     }),
-    ...routesOf({
-      table: "suppliers",
-      update: "PUT",
-      idempotent: true,
-      create: parties.createSupplier,
-      change: parties.updateSupplier,
-      remove: parties.deleteSupplier,
-      view: (_, supplier, language) => supplierView(supplier, language),
+    ...routesOf("suppliers", {
+      list: listSuppliers,
+      create: contacts.createSupplier,
+      update: contacts.updateSupplier,
+      remove: contacts.deleteSupplier,
     }),
-  ];
-}
-
-function crmRoutes(): Route[] {
-  return [
-    ...routesOf({
-      table: "business_case_statuses",
-      update: "PUT",
-      idempotent: true,
+    ...routesOf("business_case_statuses", {
       create: cases.createStatus,
-      change: cases.updateStatus,
+      update: cases.updateStatus,
       remove: cases.deleteStatus,
-      view: (_, status) => statusView(status),
     }),
-    ...routesOf({
-      table: "business_cases",
-      update: "PATCH",
-      idempotent: true,
+    ...routesOf("business_cases", {
+      list: listCases,
       create: cases.createCase,
-      change: cases.updateCase,
+      updateMethod: "PATCH",
+      update: cases.updateCase,
       remove: cases.deleteCase,
-      view: caseView,
     }),
-    ...routesOf({
-      table: "contact_activity_logs",
-      update: "PATCH",
-      idempotent: true,
+    ...routesOf("contact_activity_logs", {
+      list: listLogs,
       create: activities.createLog,
-      change: activities.updateLog,
+      updateMethod: "PATCH",
+      update: activities.updateLog,
       remove: activities.deleteLog,
-      view: logView,
     }),
-  ];
-}
-
-function houseRoutes(): Route[] {
-  return [
-    ...routesOf({
-      table: "bank_accounts",
-      update: "PATCH",
+    ...routesOf("bank_accounts", {
+      create: settings.createAccount,
       idempotent: false,
-      create: house.createAccount,
-      change: house.updateAccount,
-      remove: house.deleteAccount,
-      view: (_, account, language) => accountView(account, language),
+      updateMethod: "PATCH",
+      update: settings.updateAccount,
+      remove: settings.deleteAccount,
     }),
-    ...routesOf({
-      table: "warehouses",
-      update: "PUT",
+    ...routesOf("warehouses", {
+      create: settings.createWarehouse,
       idempotent: false,
-      create: house.createWarehouse,
-      change: house.updateWarehouse,
-      remove: house.deleteWarehouse,
-      view: (_, warehouse) => warehouseView(warehouse),
+      update: settings.updateWarehouse,
+      remove: settings.deleteWarehouse,
     }),
-  ];
-}
-
-function stockRoutes(): Route[] {
-  const sides = [
-    ["warehouse_inbound_receipts", "inbound", inboundView],
-    ["warehouse_outbound_receipts", "outbound", outboundView],
-  ] as const;
-  return [
-    ...sides.flatMap(([table, side, view]) =>
-      routesOf({
-        table,
-        update: "PUT",
-        idempotent: true,
-        create: (company, input) => receipts.createReceipt(company, side, input),
-        change: (company, own, input) => receipts.updateReceipt(company, side, own, input),
-        remove: (company, own) => receipts.deleteReceipt(company, side, own),
-        view,
-      }),
+    ...routesOf("warehouse_inbound_receipts", { list: listInbound, ...receiptRules("inbound") }),
+    ...routesOf("warehouse_outbound_receipts", { list: listOutbound, ...receiptRules("outbound") }),
+    ...routesOf("price_list_items", {
+      list: listItems,
+      create: priceList.createItem,
+      update: priceList.updateItem,
+      remove: priceList.deleteItem,
+    }),
+    ...documentKinds.flatMap((kind) =>
+      routesOf(documentTable[kind] as "invoices", { list: documentList(kind), ...documentRules(kind) }),
     ),
-    ...routesOf({
-      table: "price_list_items",
-      update: "PUT",
-      idempotent: true,
-      create: catalog.createItem,
-      change: catalog.updateItem,
-      remove: catalog.deleteItem,
-      view: itemView,
+    ...routesOf("document_payments", {
+      list: listPayments,
+      create: payments.createPayment,
+      remove: payments.deletePayment,
+    }),
+    ...routesOf("webhook_subscriptions", {
+      create: webhooks.createSubscription,
+      createdView: viewWithSecret,
+      update: webhooks.updateSubscription,
+      remove: webhooks.deleteSubscription,
     }),
   ];
+}
+
+function receiptRules(side: receipts.Side): RecordRules<"warehouse_inbound_receipts"> {
+  return {
+    create: (company, input) => receipts.createReceipt(company, side, input),
+    update: (company, own, input) => receipts.updateReceipt(company, side, own, input),
+    remove: (company, own) => receipts.deleteReceipt(company, side, own),
+  };
+}
+
+function documentRules(kind: DocumentKind): RecordRules<"invoices"> {
+  const { deleteDocument: remove } = documents;
+  if (!isFlow(kind))
+    return { create: creditNotes.createCreditNote, update: creditNotes.updateCreditNote, remove };
+  return {
+    create: (company, input) => documents.createDocument(company, kind, input),
+    update: (company, own, input) => documents.updateDocument(company, own, kind, input),
+    remove,
+  };
+}
+
+function routesOf<K extends TableName>(table: K, rules: RecordRules<K>): Route[] {
+  const { create, idempotent, update, updateMethod = "PUT", remove } = rules;
+  const view = viewOf(table);
+  const { createdView = view } = rules;
+  const path = `/${collections[table].path}`;
+  const shown = ({ company, language }: Call, own: RecordOf<K>) => record(view(company, own, language));
+  const listAll = ({ company, language }: Call) =>
+    list([...tableOf(company, table).values()].map((own) => view(company, own, language)));
+  return [
+    get(path, rules.list ?? listAll),
+    get(`${path}/{id}`, (call) => shown(call, recordAt(call, table))),
+    write(
+      "POST",
+      path,
+      ({ company, language, input }) => record(createdView(company, create(company, input), language), 201),
+      idempotent,
+    ),
+    ...(update
+      ? [
+          write(updateMethod, `${path}/{id}`, (call) =>
+            shown(call, update(call.company, recordAt(call, table), call.input)),
+          ),
+        ]
+      : []),
+    write("DELETE", `${path}/{id}`, (call) => {
+      remove(call.company, recordAt(call, table));
+      return nothing();
+    }),
+  ];
+}
+
+/** The record that the path names; throws `Missing` (404) where there is none. */
+export function recordAt<K extends keyof Tables>({ company, id }: Call, table: K): RecordOf<K> {
+  const own = tableOf(company, table).get(id);
+  if (own === undefined) throw new Missing();
+  return own;
+}
+
+/** The secret is shown when it is new, and never again. */
+export function viewWithSecret(company: Company, subscription: Subscription): JsonObject {
+  return { ...subscriptionView(company, subscription), plainTextSecret: subscription.secret };
 }

@@ -1,15 +1,9 @@
 import type { Company } from "../domain/company-state.ts";
-import type { Language } from "../lookups/languages.ts";
 import type { Answer } from "../http/answer.ts";
+import type { UploadedFile } from "../http/request.ts";
+import type { Language } from "../lookups/languages.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** A file of the form, already read. */
-export interface UploadedFile {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly content: Buffer;
-}
 
 /** One authorised request, as a route sees it. */
 export interface Call {
@@ -20,28 +14,43 @@ export interface Call {
   readonly query: Readonly<Record<string, string>>;
   /** Parsed JSON; an empty object where there was none. */
   readonly input: unknown;
-  /** Of a multipart request: what came in its field `files`. */
+  /** Of a multipart request: the content of its field `files`. */
   readonly files: readonly UploadedFile[];
-  /** Ties come in another order each time: a number that grows; null keeps them in order. */
-  readonly disorder: number | null;
+  /** A number that grows: equal sort keys come in another order each time. Null sorts them by id. */
+  readonly shuffle: number | null;
 }
 
+/** A method on a path, and what answers it. */
 export interface Route {
   readonly method: Method;
   /** `/invoices/{id}/pdf` */
   readonly path: string;
   readonly scope: "read" | "write";
   /** Takes an `Idempotency-Key`. */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
   readonly handle: (call: Call) => Answer;
 }
 
-export interface Match {
-  readonly route: Route;
-  readonly id: number;
+/** The route; or the methods that the path has instead, none for an unknown path. */
+export type RouteMatch =
+  { readonly route: Route; readonly id: number } | { readonly allowed: readonly Method[] };
+
+/** A route that reads. */
+export function get(path: string, handle: (call: Call) => Answer): Route {
+  return { method: "GET", path, scope: "read", handle };
 }
 
-/** Routes by method under their path's segments. */
+/** A route that writes; POST takes an `Idempotency-Key` unless `idempotent` is false. */
+export function write(
+  method: Method,
+  path: string,
+  handle: (call: Call) => Answer,
+  idempotent = method === "POST",
+): Route {
+  return { method, path, scope: "write", idempotent, handle };
+}
+
+/** Finds routes by method and path. */
 export class Router {
   readonly #byShape = new Map<string, Map<Method, Route>>();
 
@@ -53,13 +62,11 @@ export class Router {
     }
   }
 
-  /** The route, the methods that the path has instead, or null for an unknown path. */
-  find(method: string, path: string): Match | { readonly allowed: readonly Method[] } | null {
+  find(method: string, path: string): RouteMatch {
     const segments = path.replace(/\/$/, "").split("/").slice(1);
-    const exact = this.#byShape.get(shapeOf(segments, false)) ?? this.#byShape.get(shapeOf(segments, true));
-    if (!exact) return null;
-    const route = exact.get((method === "HEAD" ? "GET" : method) as Method);
-    return route ? { route, id: idOf(segments[1]) } : { allowed: [...exact.keys()] };
+    const methods = this.#byShape.get(shapeOf(segments, false)) ?? this.#byShape.get(shapeOf(segments));
+    const route = methods?.get((method === "HEAD" ? "GET" : method) as Method);
+    return route ? { route, id: idOf(segments[1]) } : { allowed: [...(methods?.keys() ?? [])] };
   }
 }
 

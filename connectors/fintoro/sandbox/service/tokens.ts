@@ -1,26 +1,26 @@
 import type { Company } from "../domain/company-state.ts";
 
-export type Scope = "read" | "write";
-
+/** Who sends a request, and what the token allows. */
 export interface Bearer {
   readonly company: Company;
-  readonly scope: Scope;
+  readonly scope: "read" | "write";
 }
 
-/** Who may do what; a revoked token stops working at once. */
+/** The valid tokens; a revoked one stops working at once. */
 export class Tokens {
-  readonly #byToken = new Map<string, Bearer>();
+  readonly #bearers = new Map<string, Bearer>();
 
-  grant(token: string, company: Company, scope: Scope): void {
-    this.#byToken.set(token, { company, scope });
+  grant(token: string, bearer: Bearer): void {
+    this.#bearers.set(token, bearer);
   }
 
   revoke(token: string): void {
-    this.#byToken.delete(token);
+    this.#bearers.delete(token);
   }
 
-  bearer(authorization: string | undefined): Bearer | null {
+  /** Whose token an `Authorization` header carries; null for none or an unknown one. */
+  find(authorization: string | undefined): Bearer | null {
     const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
-    return token === undefined ? null : (this.#byToken.get(token) ?? null);
+    return token === undefined ? null : (this.#bearers.get(token) ?? null);
   }
 }

@@ -1,47 +1,68 @@
-import type { Company, Tables } from "../domain/company-state.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
-import type { TableName } from "../model/catalogue.ts";
+import type { JsonObject } from "../base/values.ts";
+import type { Company, Tables } from "../domain/company-state.ts";
+import { english } from "../lookups/languages.ts";
+import { collections, type TableName } from "../model/catalogue.ts";
+import type { Method, Router } from "../routes/router.ts";
 import { Invalid, Missing } from "../rules/refusals.ts";
-import type { Router } from "../routes/router.ts";
-import { writeInside } from "../routes/write-inside.ts";
 
-/** Somebody who works in a company: by its rules, and by chance where there is a choice. */
-export class Hand {
+/** Records that are tried before an action counts as refused. */
+const mostTries = 60;
+
+/** A person at work in a company: writes by the API's own rules, and chooses records by seeded random. */
+export class Actor {
   readonly company: Company;
-  readonly chance: SeededRandom;
+  readonly random: SeededRandom;
   readonly #router: Router;
 
-  constructor(router: Router, company: Company, chance: SeededRandom) {
+  constructor(router: Router, company: Company, random: SeededRandom) {
     this.#router = router;
     this.company = company;
-    this.chance = chance;
+    this.random = random;
   }
 
+  /**
+   * Calls the route's own handler, so that nothing is written that a client could not write.
+   *
+   * @param id null for a new record
+   * @returns the record as the answer shows it; an empty object for a deletion
+   * @throws Invalid (422), Missing (404)
+   */
+  write(method: "POST" | "PUT" | "DELETE", table: TableName, id: number | null, input: unknown): JsonObject {
+    const { company } = this;
+    const path = `/${collections[table].path}${id === null ? "" : `/${id}`}`;
+    const methods: readonly Method[] = [method, "PATCH"];
+    const match = methods.map((one) => this.#router.find(one, path)).find((found) => "route" in found);
+    if (!match || !("route" in match)) throw new Error(`broken promise: ${method} ${path} is a route`);
+    const call = { company, language: english, id: match.id, query: {}, input, files: [], shuffle: null };
+    const { body } = match.route.handle(call);
+    return body.kind === "record" ? body.record : {};
+  }
+
+  /** Gives the new record's id. */
   create(table: TableName, input: unknown): number {
-    return Number(writeInside(this.#router, this.company, "POST", table, null, input)["id"]);
+    return Number(this.write("POST", table, null, input)["id"]);
   }
 
-  update(table: TableName, id: number, input: unknown): void {
-    writeInside(this.#router, this.company, "PUT", table, id, input);
-  }
-
-  remove(table: TableName, id: number): void {
-    writeInside(this.#router, this.company, "DELETE", table, id, {});
-  }
-
-  /** A live record of the table; throws `Missing` where there is none. */
-  any(table: keyof Tables): number {
+  /** Some live record of the table, or null. */
+  find(table: keyof Tables): number | null {
     const ids = [...this.company.tables[table].ids()];
-    if (ids.length === 0) throw new Missing();
-    return this.chance.pick(ids);
+    return ids.length === 0 ? null : this.random.pick(ids);
   }
 
-  /** Tries `act` with one record after another, in an order of chance, until the rules allow it. */
+  /** @throws Missing where the table is empty */
+  any(table: keyof Tables): number {
+    const id = this.find(table);
+    if (id === null) throw new Missing();
+    return id;
+  }
+
+  /** Tries `act` with one record after another, in random order, until the rules allow it; gives its id. */
   withAny(table: keyof Tables, act: (id: number) => void): number {
     const ids = [...this.company.tables[table].ids()];
     let refusal: unknown = new Missing();
     for (let tries = 0; tries < mostTries && ids.length > 0; tries++) {
-      const [id = 0] = ids.splice(this.chance.int(0, ids.length - 1), 1);
+      const [id = 0] = ids.splice(this.random.int(0, ids.length - 1), 1);
       try {
         act(id);
         return id;
@@ -54,9 +75,7 @@ export class Hand {
   }
 }
 
-const mostTries = 60;
-
-/** The service's own no: what was asked is against its rules, or there is nothing to do it to. */
+/** Is it the service's own refusal: against its rules, or there is no such record? */
 export function isRefusal(cause: unknown): cause is Invalid | Missing {
   return cause instanceof Invalid || cause instanceof Missing;
 }

@@ -1,125 +1,66 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf } from "../../../../src/base/errors.ts";
-import type { SeededRandom } from "../base/seeded-random.ts";
-import { isRefusal, type Hand } from "./actor.ts";
-import { trigger } from "./trigger.ts";
+import { doSomeWork } from "./actions.ts";
+import type { Actor } from "./actor.ts";
 
-export interface DayOptions {
+export interface TickOptions {
+  /** @default 200 */
   readonly changes?: number | undefined;
-  /** The changes are spread evenly over it. */
+  /** The changes are spread evenly over it. @default 60,000 */
   readonly durationMs?: number | undefined;
-  readonly seed?: number | undefined;
 }
 
-export interface DayReport {
+export interface TickReport {
+  /** Made so far. */
   readonly changes: number;
   readonly of: number;
   readonly ended: boolean;
-  /** A bug of the sandbox itself, which ended the day. */
+  /** A bug of the sandbox itself, which ended it. */
   readonly problem: string | null;
   /** Events that followed from the changes. */
   readonly events: number;
-  /** How often what was done, in words. */
+  /** How often each kind of change was made. */
   readonly kinds: Readonly<Record<string, number>>;
 }
 
-/** A working day that is under way. */
-export interface Day {
-  readonly done: Promise<DayReport>;
-  report(): DayReport;
-  /** Nothing happens any more; `done` resolves. */
+/** A working day under way. */
+export interface Tick {
+  /** Resolves at its end; rejects with a bug of the sandbox. */
+  readonly done: Promise<TickReport>;
+  report(): TickReport;
+  /** No more changes are made; `done` resolves. */
   stop(): void;
 }
 
-/** What people do at work, and how often in a hundred times or so. */
-const work: readonly (readonly [event: string, often: number, told: string])[] = [
-  ["invoices.created", 16, "invoices written"],
-  ["invoices.updated", 9, "invoices updated"],
-  ["invoices.paid", 13, "invoices paid"],
-  ["document-payments.created", 5, "payments in part"],
-  ["document-payments.deleted", 1, "payments deleted"],
-  ["invoices.deleted", 2, "invoices deleted"],
-  ["credit-notes.created", 3, "credit notes written"],
-  ["credit-notes.paid", 1, "credit notes paid"],
-  ["proformas.created", 3, "proformas written"],
-  ["proformas.paid", 2, "proformas paid"],
-  ["orders.created", 6, "orders taken"],
-  ["orders.updated", 3, "orders updated"],
-  ["orders.deleted", 1, "orders deleted"],
-  ["quotations.created", 5, "quotations written"],
-  ["quotations.updated", 2, "quotations updated"],
-  ["quotations.deleted", 1, "quotations deleted"],
-  ["warehouse-inbound-receipts.created", 6, "goods taken in"],
-  ["warehouse-outbound-receipts.created", 5, "goods given out"],
-  ["warehouse-inbound-receipts.updated", 1, "receipts updated"],
-  ["warehouse-outbound-receipts.deleted", 1, "receipts deleted"],
-  ["price-list-items.created", 1, "items listed"],
-  ["price-list-items.updated", 3, "items repriced"],
-  ["clients.created", 3, "clients added"],
-  ["clients.updated", 6, "clients changed"],
-  ["clients.deleted", 1, "clients deleted"],
-  ["suppliers.created", 1, "suppliers added"],
-  ["suppliers.updated", 2, "suppliers changed"],
-  ["suppliers.deleted", 1, "suppliers deleted"],
-  ["business-cases.created", 3, "cases opened"],
-  ["business-cases.updated", 4, "cases moved"],
-  ["business-cases.deleted", 1, "cases deleted"],
-  ["contact-activity-logs.created", 6, "CRM events noted"],
-  ["contact-activity-logs.updated", 1, "CRM events changed"],
-  ["contact-activity-logs.deleted", 1, "CRM events deleted"],
-];
-
-/** A working day: the seed says what is done and to whom, the rules of the company whether it may be. */
-export function startDay(hand: Hand, { changes = 200, durationMs = 60_000 }: DayOptions): Day {
+/** Starts a working day: the seed decides what is done and to which records, the rules what is allowed. */
+export function startTick(actor: Actor, { changes = 200, durationMs = 60_000 }: TickOptions): Tick {
   const stopped = new AbortController();
   const kinds: Record<string, number> = {};
   const counts = { changes: 0, events: 0, ended: false, problem: null as string | null };
-  const unsubscribe = hand.company.events.subscribe(() => counts.events++);
-  const report = (): DayReport => ({ ...counts, of: changes, kinds: { ...kinds } });
-  const live = async () => {
+  const unsubscribe = actor.company.events.subscribe(() => counts.events++);
+  const report = (): TickReport => ({ ...counts, of: changes, kinds: { ...kinds } });
+  const work = async () => {
     const startMs = systemClock.monotonicMs();
-    for (let i = 0; i < changes && !stopped.signal.aborted; i++) {
+    for (let i = 0; i < changes; i++) {
       const waitMs = startMs + (i * durationMs) / changes - systemClock.monotonicMs();
-      await (waitMs > 0 ? systemClock.sleep(waitMs, stopped.signal) : breath());
-      if (stopped.signal.aborted) break;
-      const told = doSomething(hand);
+      await (waitMs > 0 ? systemClock.sleep(waitMs, stopped.signal) : new Promise(setImmediate));
+      if (stopped.signal.aborted) return;
+      const kind = doSomeWork(actor);
       counts.changes++;
-      kinds[told] = (kinds[told] ?? 0) + 1;
+      kinds[kind] = (kinds[kind] ?? 0) + 1;
     }
   };
-  const end = () => {
-    counts.ended = true;
-    unsubscribe();
-  };
-  const fail = (cause: unknown) => {
-    counts.problem = messageOf(cause);
-    throw cause;
-  };
-  const done = live().catch(fail).finally(end).then(report);
-  return { done, report, stop: () => stopped.abort() };
-}
-
-/** Others get their turn between two changes. */
-function breath(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** What is refused is left, and something else is done. */
-function doSomething(hand: Hand): string {
-  for (let tries = 0; tries < 20; tries++) {
-    const [event, , told] = chosen(hand.chance);
+  const end = async () => {
     try {
-      trigger(hand, event);
-      return told;
+      await work();
     } catch (cause) {
-      if (!isRefusal(cause)) throw cause;
+      counts.problem = messageOf(cause);
+      throw cause;
+    } finally {
+      counts.ended = true;
+      unsubscribe();
     }
-  }
-  return "refused by the rules";
-}
-
-function chosen(chance: SeededRandom): (typeof work)[number] {
-  const all = work.reduce((sum, [, often]) => sum + often, 0);
-  let lot = chance.next() * all;
-  return work.find(([, often]) => (lot -= often) < 0) ?? (work[0] as (typeof work)[number]);
+    return report();
+  };
+  return { done: end(), report, stop: () => stopped.abort() };
 }

@@ -1,11 +1,9 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import type { Company } from "../domain/company-state.ts";
 import type { SandboxEvent } from "../model/event-log.ts";
-import type { Subscription } from "../model/company-records.ts";
 import { Missing } from "../rules/refusals.ts";
-import type { Courier } from "./sender.ts";
-import type { Attempt } from "./attempts.ts";
 import type { PostResult } from "./poster.ts";
+import type { Attempt, Sender } from "./sender.ts";
 
 /** Deliveries seen from the inside. Without a company: the first one's, or all of them for `pending` and `idle`. */
 export interface WebhookControl {
@@ -14,11 +12,11 @@ export interface WebhookControl {
   /** Deliveries that are neither delivered nor given up, retries included. */
   pending(company?: number): number;
   /**
-   * Resolves when nothing is waiting to be sent; rejects after `timeoutMs`. Retries that are due later than
+   * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
    * `withinMs` (default 1 s) do not count.
    */
   idle(timeoutMs?: number, how?: { readonly withinMs?: number; readonly company?: number }): Promise<void>;
-  /** One request, once, right or wrong as told; the answer is the receiver's. */
+  /** Sends one request, once, right or wrong as asked; gives the receiver's answer. */
   send(delivery?: OddDelivery, company?: number): Promise<PostResult>;
 }
 
@@ -29,56 +27,56 @@ interface OddDelivery {
   readonly url?: string;
   readonly secret?: string;
   readonly event?: Partial<SandboxEvent>;
-  /** The body as it goes out, whatever it is; it is what gets signed. */
+  /** The body as it is sent, whatever it is; it is what gets signed. */
   readonly body?: string | Buffer;
-  /** Over the right ones: null leaves one out, a list sends it several times. */
+  /** Over the right ones: null omits one, a list sends it several times. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | null>>;
 }
 
+/** A company with the sender of its events. */
+export interface SendingCompany {
+  readonly company: Company;
+  readonly sender: Sender;
+}
+
+/** @param at gives a company by its index, or throws */
 export function webhookControlOf(
-  companies: readonly Company[],
-  couriers: readonly Courier[],
+  companies: readonly SendingCompany[],
+  at: (index: number) => SendingCompany,
 ): WebhookControl {
-  const chosen = (company?: number) =>
-    couriers.filter((_, index) => company === undefined || index === company);
-  const pendingWithin = (ms: number, company?: number) =>
-    chosen(company).reduce((sum, courier) => sum + courier.pendingWithin(ms), 0);
+  const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
+  const pendingWithin = (ms: number, index?: number) =>
+    chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
-    history: (subscription, company = 0) => couriers[company]?.history.list(subscription) ?? [],
-    pending: (company) => pendingWithin(Number.POSITIVE_INFINITY, company),
-    idle: (timeoutMs = 10_000, { withinMs = 1_000, company } = {}) =>
-      idle(
-        () => pendingWithin(withinMs, company),
-        () => chosen(company).map((courier) => courier.moved()),
-        timeoutMs,
-      ),
-    send: async (delivery = {}, index = 0) => {
-      const [company, courier] = [companies[index], couriers[index]];
-      if (!company || !courier) throw new Error(`broken promise: the sandbox has a company ${index}`);
-      return send(company, courier, delivery);
+    history: (subscription, index = 0) => {
+      const all = at(index).sender.attempts.list();
+      return subscription === undefined ? all : all.filter((one) => one.subscription === subscription);
     },
+    pending: (index) => pendingWithin(Number.POSITIVE_INFINITY, index),
+    idle: async (timeoutMs = 10_000, { withinMs = 1_000, company } = {}) => {
+      const end = new AbortController();
+      const endsMs = systemClock.monotonicMs() + timeoutMs;
+      const deadline = systemClock.sleep(timeoutMs, end.signal);
+      while (pendingWithin(withinMs, company) > 0) {
+        if (systemClock.monotonicMs() >= endsMs)
+          throw new Error(
+            `${pendingWithin(withinMs, company)} deliveries are still waiting after ${timeoutMs} ms`,
+          );
+        await Promise.race([deadline, ...chosen(company).map(({ sender }) => sender.nextAttempt())]);
+      }
+      end.abort();
+    },
+    send: (delivery = {}, index = 0) => sendOdd(at(index), delivery),
   };
 }
 
-async function idle(pending: () => number, moved: () => Promise<void>[], timeoutMs: number): Promise<void> {
-  const end = new AbortController();
-  const endsMs = systemClock.monotonicMs() + timeoutMs;
-  const deadline = systemClock.sleep(timeoutMs, end.signal);
-  try {
-    while (pending() > 0) {
-      if (systemClock.monotonicMs() >= endsMs)
-        throw new Error(`${pending()} deliveries are still waiting after ${timeoutMs} ms`);
-      await Promise.race([deadline, ...moved()]);
-    }
-  } finally {
-    end.abort();
-  }
-}
-
-async function send(company: Company, courier: Courier, odd: OddDelivery): Promise<PostResult> {
-  const subscription = subscriptionFor(company, odd);
+async function sendOdd({ company, sender }: SendingCompany, odd: OddDelivery): Promise<PostResult> {
+  const { webhook_subscriptions: subscriptions } = company.tables;
+  const subscription =
+    odd.subscription === undefined
+      ? [...subscriptions.values()].find(({ isActive }) => isActive)
+      : subscriptions.get(odd.subscription);
   const url = odd.url ?? subscription?.url;
-  const secret = odd.secret ?? subscription?.secret ?? "";
   if (url === undefined) throw new Missing();
   const event = {
     id: `evt_${company.random.uuid().replaceAll("-", "")}`,
@@ -88,15 +86,9 @@ async function send(company: Company, courier: Courier, odd: OddDelivery): Promi
     ...odd.event,
   };
   const body = Buffer.from(odd.body ?? JSON.stringify(event));
-  const headers = { ...courier.headersFor(event.id, body, secret), ...odd.headers };
-  const sent = Object.entries(headers).filter(
+  const signed = sender.headersFor(event.id, body, odd.secret ?? subscription?.secret ?? "");
+  const headers = Object.entries({ ...signed, ...odd.headers }).filter(
     (entry): entry is [string, string | string[]] => entry[1] !== null,
   );
-  return courier.poster.post({ url, headers: Object.fromEntries(sent), body });
-}
-
-function subscriptionFor({ tables }: Company, odd: OddDelivery): Subscription | undefined {
-  const { webhook_subscriptions: table } = tables;
-  if (odd.subscription !== undefined) return table.get(odd.subscription);
-  return [...table.values()].find(({ isActive }) => isActive);
+  return sender.poster.post({ url, headers: Object.fromEntries(headers), body });
 }

@@ -1,3 +1,4 @@
+import { MirrorError } from "../../../../src/base/errors.ts";
 import { seededRandom } from "../base/seeded-random.ts";
 
 /** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
@@ -10,15 +11,15 @@ export interface DeliveryShares {
   readonly reorder: number;
 }
 
-export const faithful: DeliveryShares = { duplicates: 0, losses: 0, reorder: 0 };
+const faultless: DeliveryShares = { duplicates: 0, losses: 0, reorder: 0 };
 
-/** What is held back is held this long at most. */
-const holdMs = { least: 20, most: 250 };
+/** How long a delivery is held back. */
+const heldMs = { least: 20, most: 250 };
 
-/** Decides what becomes of each delivery: the n-th of a company has the same fate for the same seed and shares. */
-export class Mischief {
+/** Decides what goes wrong with each delivery: with the n-th of a company the same for the same seed and shares. */
+export class DeliveryFaults {
   readonly #seed: number;
-  #shares = faithful;
+  #shares = faultless;
   #count = 0;
 
   constructor(seed: number, shares: Partial<DeliveryShares>) {
@@ -26,6 +27,7 @@ export class Mischief {
     this.change(shares);
   }
 
+  /** @throws RangeError where a share is not from 0 to 1 */
   change(shares: Partial<DeliveryShares>): void {
     for (const [name, share] of Object.entries(shares)) {
       if (!(share >= 0 && share <= 1)) throw new RangeError(`${name} is a share from 0 to 1, not ${share}`);
@@ -33,13 +35,33 @@ export class Mischief {
     this.#shares = { ...this.#shares, ...shares };
   }
 
-  /** How long each copy is held back; none for what is lost. */
+  /** How long each copy of the next delivery is held back, ms; no copy for one that is lost. */
   next(): readonly number[] {
-    const chance = seededRandom(this.#seed, "delivery", this.#count++);
-    const [lost, doubled, held] = [chance.next(), chance.next(), chance.next()];
-    const [hold, doubleHold] = [chance.int(holdMs.least, holdMs.most), chance.int(holdMs.least, holdMs.most)];
+    const random = seededRandom(this.#seed, "delivery", this.#count++);
+    const [lost, doubled, held] = [random.next(), random.next(), random.next()];
+    const firstMs = random.int(heldMs.least, heldMs.most);
+    const secondMs = random.int(heldMs.least, heldMs.most);
     if (lost < this.#shares.losses) return [];
-    const first = held < this.#shares.reorder ? hold : 0;
-    return doubled < this.#shares.duplicates ? [first, doubleHold] : [first];
+    const first = held < this.#shares.reorder ? firstMs : 0;
+    return doubled < this.#shares.duplicates ? [first, secondMs] : [first];
   }
+}
+
+/**
+ * `duplicates:0.2,losses:0.2,reorder:0.5` -> shares.
+ *
+ * @throws MirrorError `usage` where a part is not understood
+ */
+export function parseShares(text: string): Partial<DeliveryShares> {
+  const parts = text.split(",").map((part) => part.trim());
+  return Object.fromEntries(parts.filter((part) => part !== "").map(parseShare));
+}
+
+function parseShare(part: string): [string, number] {
+  const [name = "", value = "", ...rest] = part.split(":");
+  const share = value === "" || rest.length > 0 ? Number.NaN : Number(value);
+  if (name in faultless && share >= 0 && share <= 1) return [name, share];
+  throw new MirrorError("usage", `webhook fault "${part}" cannot be read`, {
+    hint: "write shares from 0 to 1 of duplicates, losses and reorder: duplicates:0.2,losses:0.1,reorder:0.5",
+  });
 }

@@ -2,9 +2,9 @@ import { lookup } from "node:dns";
 import { Agent as PlainAgent, request as plainRequest, type ClientRequest } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
-import { allowedAddress, endpointFlaws } from "../rules/webhook-address.ts";
+import { allowedAddress, endpointFlaws, type EndpointFlaw } from "../rules/webhook-address.ts";
 
-export interface Parcel {
+export interface Post {
   readonly url: string;
   /** A list of values is sent as so many lines. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -21,11 +21,11 @@ interface PosterOptions {
   /** For all of one request, to the end of its answer. */
   readonly timeoutMs: number;
   readonly allowLoopback: boolean;
-  /** Where a name is; the system's resolver unless a test says otherwise. */
+  /** Resolves host names. @default the system's resolver */
   readonly resolve?: typeof lookup;
 }
 
-/** Sends parcels: one POST each, checked before it is sent, no redirect followed. */
+/** Sends one POST each, to addresses that are checked before; follows no redirect. */
 export class Poster {
   readonly #options: PosterOptions;
   readonly #agents = {
@@ -38,25 +38,25 @@ export class Poster {
     this.#options = options;
   }
 
-  async post(parcel: Parcel): Promise<PostResult> {
-    const [flaw] = endpointFlaws(parcel.url, this.#options.allowLoopback);
+  async post(post: Post): Promise<PostResult> {
+    const [flaw] = endpointFlaws(post.url, this.#options.allowLoopback);
     if (flaw) return unsent(`not sent: ${flawTexts[flaw]}`);
-    const first = await this.#once(parcel);
-    return first === "stale" ? ((await this.#once(parcel)) as PostResult) : first;
+    const first = await this.#once(post);
+    return first === "stale" ? ((await this.#once(post)) as PostResult) : first;
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts what is under way. */
   close(): void {
     this.#closing.abort();
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
 
-  /** `stale`: the receiver closed the kept connection while the request went out; a fresh one will tell. */
-  #once(parcel: Parcel): Promise<PostResult | "stale"> {
+  /** `stale`: the receiver closed a kept connection as the request went out; a new one is needed. */
+  #once(post: Post): Promise<PostResult | "stale"> {
     if (this.#closing.signal.aborted) return Promise.resolve(unsent("the sandbox ended"));
     const { timeoutMs } = this.#options;
     return new Promise((resolve) => {
-      const request = this.#request(parcel);
+      const request = this.#request(post);
       const end = (result: PostResult | "stale") => {
         clearTimeout(timer);
         resolve(result);
@@ -74,15 +74,19 @@ export class Poster {
         response.on("error", (error) => end(unsent(error.message)));
         response.resume();
       });
-      request.end(parcel.body);
+      request.end(post.body);
     });
   }
 
-  #request({ url, headers, body }: Parcel): ClientRequest {
+  #request({ url, headers, body }: Post): ClientRequest {
     const target = new URL(url);
+    const lines = Object.entries(headers).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : [...value],
+    ]);
     const options = {
       method: "POST",
-      headers: { ...mutable(headers), "content-length": String(body.length) },
+      headers: { ...Object.fromEntries(lines), "content-length": String(body.length) },
       lookup: checkedLookup(this.#options),
       signal: this.#closing.signal,
     };
@@ -92,7 +96,7 @@ export class Poster {
   }
 }
 
-const flawTexts = {
+const flawTexts: Readonly<Record<EndpointFlaw, string>> = {
   url: "the URL cannot be read",
   credentials: "the URL holds credentials",
   https: "the URL is not https",
@@ -103,13 +107,7 @@ function unsent(error: string): PostResult {
   return { status: null, error };
 }
 
-function mutable(headers: Parcel["headers"]): Record<string, string | string[]> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]),
-  );
-}
-
-/** The connection goes to the very addresses that were checked: a name cannot change its mind in between. */
+/** Connects only to addresses that it has checked itself: a name cannot point elsewhere in between. */
 function checkedLookup({ allowLoopback, resolve = lookup }: PosterOptions): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {

@@ -1,26 +1,45 @@
 import { createHmac } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
-import type { Company } from "../domain/company-state.ts";
+import { BoundedLog } from "../base/bounded-log.ts";
 import { SeededRandom } from "../base/seeded-random.ts";
-import type { SandboxEvent } from "../model/event-log.ts";
+import type { Company } from "../domain/company-state.ts";
 import type { Subscription } from "../model/company-records.ts";
-import { History, type AttemptOutcome } from "./attempts.ts";
-import { Mischief, type DeliveryShares } from "./delivery-faults.ts";
+import type { SandboxEvent } from "../model/event-log.ts";
+import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
 import { Poster, type PostResult } from "./poster.ts";
-import { SendQueue } from "./send-queue.ts";
 
-export interface CourierOptions {
+export interface SenderOptions {
   readonly seed: number;
   readonly shares: Partial<DeliveryShares>;
-  /** 1 waits as long as the service does; 0.001 is a thousand times quicker. */
+  /** Waits between attempts as a multiple of the service's; 0.001 is a thousand times faster. */
   readonly retryScale: number;
   readonly timeoutMs: number;
   /** Requests to one subscription at once. */
   readonly concurrency: number;
   readonly clock: Clock;
-  /** A bug of the sandbox itself. */
+  /** Receives bugs of the sandbox itself. */
   readonly onBug: (cause: unknown) => void;
+}
+
+/**
+ * `retry`: another attempt follows. `failed`: that was the last one. `lost`: a delivery fault, never sent.
+ * `dropped`: the subscription was deactivated or deleted while the delivery waited.
+ */
+type AttemptOutcome = "delivered" | "retry" | "failed" | "lost" | "dropped";
+
+/** One attempt at one delivery, and how it ended. */
+export interface Attempt {
+  readonly eventId: string;
+  readonly type: string;
+  readonly subscription: number;
+  /** From 1; 0 for what was lost or dropped before any. */
+  readonly attempt: number;
+  /** When it ended. */
+  readonly at: string;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly outcome: AttemptOutcome;
 }
 
 /** One event on its way to one subscription. */
@@ -32,121 +51,72 @@ interface Delivery {
   attempts: number;
 }
 
-/** Between attempts 1-2, 2-3, 3-4, 4-5. */
+/** The deliveries of one subscription that may go out now, in order. */
+interface Lane {
+  readonly waiting: Delivery[];
+  sending: number;
+}
+
+/** Between attempts 1-2, 2-3, 3-4, 4-5 (interface document). */
 const retryDelaysMs = [10_000, 100_000, 1_000_000, 10_000_000];
 const jitterShare = 0.05;
 
-/** From the change to the first attempt: after the answer to whoever made the change, as a rule. */
-const momentMs = 5;
+/** From the change to the first attempt: usually after the answer to the client that made the change. */
+const firstDelayMs = 5;
+
+const notSent: PostResult = { status: null, error: null };
 
 /**
- * Carries a company's events to its subscriptions, as the interface promises: at least once, five attempts
- * each. Everything waits in memory and is gone with the sandbox.
+ * Sends a company's events to its subscriptions as the interface document promises: at least once, five
+ * attempts each. Deliveries wait in memory and end with the sandbox.
  */
-export class Courier {
-  readonly history = new History();
-  readonly mischief: Mischief;
+export class Sender {
+  /** The newest 50,000 attempts. */
+  readonly attempts = new BoundedLog<Attempt>(50_000);
+  readonly faults: DeliveryFaults;
   readonly poster: Poster;
   readonly #company: Company;
-  readonly #options: CourierOptions;
+  readonly #options: SenderOptions;
   readonly #jitter: SeededRandom;
-  readonly #queues = new Map<number, SendQueue<Delivery>>();
-  /** Deliveries that wait for their time, with when it comes: in real time, or on the clock for retries. */
-  readonly #held = new Set<Delivery>();
-  readonly #retries = new Map<Delivery, number>();
+  readonly #lanes = new Map<number, Lane>();
+  /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
+  readonly #pending = new Map<Delivery, number>();
   readonly #closing = new AbortController();
   readonly #unsubscribe: () => void;
-  #onMove: (() => void)[] = [];
+  #listeners: (() => void)[] = [];
 
-  constructor(company: Company, options: CourierOptions) {
+  constructor(company: Company, options: SenderOptions) {
     this.#company = company;
     this.#options = options;
     this.#jitter = new SeededRandom(options.seed);
-    this.mischief = new Mischief(options.seed, options.shares);
-    this.poster = new Poster({
-      timeoutMs: options.timeoutMs,
-      allowLoopback: company.settings.allowLoopbackWebhooks,
-    });
+    this.faults = new DeliveryFaults(options.seed, options.shares);
+    const allowLoopback = company.settings.allowLoopbackWebhooks;
+    this.poster = new Poster({ timeoutMs: options.timeoutMs, allowLoopback });
     setMaxListeners(0, this.#closing.signal);
-    this.#unsubscribe = company.events.subscribe((event) => this.#take(event));
+    this.#unsubscribe = company.events.subscribe((event) => this.#accept(event));
   }
 
-  /** Deliveries that are neither delivered nor given up. */
-  get pending(): number {
-    return this.pendingWithin(Number.POSITIVE_INFINITY);
-  }
-
-  /** The same without retries that are due later than that. */
+  /** Deliveries that are neither delivered nor given up; without retries due later than `ms` from now. */
   pendingWithin(ms: number): number {
-    if (this.#closing.signal.aborted) return 0;
     const untilMs = this.#options.clock.monotonicMs() + ms;
-    const soon = [...this.#retries.values()].filter((dueMs) => dueMs <= untilMs).length;
-    const queued = [...this.#queues.values()].reduce((sum, { size }) => sum + size, 0);
-    return this.#held.size + soon + queued;
+    return [...this.#pending.values()].filter((dueMs) => dueMs <= untilMs).length;
   }
 
-  /** Resolves when something has moved. */
-  moved(): Promise<void> {
-    return new Promise((resolve) => this.#onMove.push(resolve));
+  /** Resolves after the next attempt. */
+  nextAttempt(): Promise<void> {
+    return new Promise((resolve) => this.#listeners.push(resolve));
   }
 
   close(): void {
     this.#unsubscribe();
     this.#closing.abort();
-    for (const queue of this.#queues.values()) queue.clear();
-    this.#held.clear();
-    this.#retries.clear();
+    this.#pending.clear();
+    this.#lanes.clear();
     this.poster.close();
-    this.#move();
+    this.#notify();
   }
 
-  #take(event: SandboxEvent): void {
-    let body: Buffer | null = null;
-    for (const { id, isActive, subscribedEvents } of this.#company.tables.webhook_subscriptions.values()) {
-      if (!isActive || !subscribedEvents.includes(event.type)) continue;
-      body ??= Buffer.from(JSON.stringify(event));
-      const holds = this.mischief.next();
-      const copies = holds.map((holdMs) => ({ holdMs, delivery: newDelivery(event, body as Buffer, id) }));
-      if (copies.length === 0) this.#note(newDelivery(event, body, id), unsent, "lost");
-      for (const { holdMs, delivery } of copies) {
-        this.#held.add(delivery);
-        void this.#release(delivery, momentMs + holdMs);
-      }
-    }
-  }
-
-  async #release(delivery: Delivery, ms: number): Promise<void> {
-    await systemClock.sleep(ms, this.#closing.signal);
-    if (this.#held.delete(delivery)) this.#queue(delivery.subscription).push(delivery);
-  }
-
-  #queue(subscription: number): SendQueue<Delivery> {
-    const known = this.#queues.get(subscription);
-    if (known) return known;
-    const send = async (delivery: Delivery) => {
-      await this.#attempt(delivery).catch(this.#options.onBug);
-      setImmediate(() => this.#move());
-    };
-    const queue = new SendQueue(this.#options.concurrency, send);
-    this.#queues.set(subscription, queue);
-    return queue;
-  }
-
-  /** The subscription as it is now: its URL, and the secret of the day. */
-  async #attempt(delivery: Delivery): Promise<void> {
-    const subscription = this.#subscription(delivery);
-    if (!subscription?.isActive) {
-      this.#note(delivery, unsent, "dropped");
-      return;
-    }
-    const { url, secret } = subscription;
-    const headers = this.headersFor(delivery.event.id, delivery.body, secret);
-    const result = await this.poster.post({ url, headers, body: delivery.body });
-    if (this.#closing.signal.aborted) return;
-    delivery.attempts++;
-    this.#settle(delivery, result);
-  }
-
+  /** The headers of a delivery, signed over the body. */
   headersFor(eventId: string, body: Buffer, secret: string): Record<string, string> {
     return {
       "content-type": "application/json",
@@ -156,49 +126,97 @@ export class Courier {
     };
   }
 
-  #settle(delivery: Delivery, result: PostResult): void {
-    const { status } = result;
-    const good = status !== null && status >= 200 && status < 300;
-    const delayMs = retryDelaysMs[delivery.attempts - 1];
-    const outcome = good ? "delivered" : delayMs === undefined ? "failed" : "retry";
-    this.#note(delivery, result, outcome);
-    const nowMs = this.#options.clock.nowMs();
-    const subscription = this.#subscription(delivery);
-    if (subscription) {
-      const told = good ? { lastSuccessAtMs: nowMs } : { lastFailureAtMs: nowMs };
-      this.#company.tables.webhook_subscriptions.replace({ ...subscription, ...told });
+  #accept(event: SandboxEvent): void {
+    const body = Buffer.from(JSON.stringify(event));
+    for (const { id, isActive, subscribedEvents } of this.#company.tables.webhook_subscriptions.values()) {
+      if (!isActive || !subscribedEvents.includes(event.type)) continue;
+      const newDelivery = (): Delivery => ({ event, body, subscription: id, attempts: 0 });
+      const heldMs = this.faults.next();
+      if (heldMs.length === 0) this.#record(newDelivery(), notSent, "lost");
+      for (const ms of heldMs) void this.#enqueue(newDelivery(), 0, systemClock, firstDelayMs + ms);
     }
-    if (outcome === "retry") void this.#retry(delivery, delayMs ?? 0);
   }
 
-  async #retry(delivery: Delivery, delayMs: number): Promise<void> {
+  /** Lets a delivery go out after `waitMs`. */
+  async #enqueue(delivery: Delivery, dueMs: number, clock: Clock, waitMs: number): Promise<void> {
+    this.#pending.set(delivery, dueMs);
+    await clock.sleep(waitMs, this.#closing.signal);
+    if (this.#closing.signal.aborted) return;
+    this.#pending.set(delivery, 0);
+    const { subscription } = delivery;
+    const lane = this.#lanes.get(subscription) ?? { waiting: [], sending: 0 };
+    this.#lanes.set(subscription, lane);
+    lane.waiting.push(delivery);
+    this.#sendFrom(lane);
+  }
+
+  #sendFrom(lane: Lane): void {
+    while (lane.sending < this.#options.concurrency) {
+      const delivery = lane.waiting.shift();
+      if (!delivery) return;
+      lane.sending++;
+      const fail = (cause: unknown) => {
+        this.#pending.delete(delivery);
+        this.#options.onBug(cause);
+      };
+      const end = () => {
+        lane.sending--;
+        this.#sendFrom(lane);
+        this.#notify();
+      };
+      void this.#attempt(delivery).catch(fail).finally(end);
+    }
+  }
+
+  /** Uses the subscription as it is now: its URL and its current secret. */
+  async #attempt(delivery: Delivery): Promise<void> {
+    const subscription = this.#subscription(delivery);
+    if (!subscription?.isActive) {
+      this.#record(delivery, notSent, "dropped");
+      return;
+    }
+    const { url, secret } = subscription;
+    const headers = this.headersFor(delivery.event.id, delivery.body, secret);
+    const result = await this.poster.post({ url, headers, body: delivery.body });
+    if (this.#closing.signal.aborted) return;
+    delivery.attempts++;
+    const { status } = result;
+    const succeeded = status !== null && status >= 200 && status < 300;
+    const delayMs = succeeded ? undefined : retryDelaysMs[delivery.attempts - 1];
+    this.#record(delivery, result, succeeded ? "delivered" : delayMs === undefined ? "failed" : "retry");
+    this.#stamp(delivery, succeeded);
+    if (delayMs !== undefined) this.#retry(delivery, delayMs);
+  }
+
+  #stamp(delivery: Delivery, succeeded: boolean): void {
+    const subscription = this.#subscription(delivery);
+    if (!subscription) return;
+    const nowMs = this.#options.clock.nowMs();
+    const stamp = succeeded ? { lastSuccessAtMs: nowMs } : { lastFailureAtMs: nowMs };
+    this.#company.tables.webhook_subscriptions.replace({ ...subscription, ...stamp });
+  }
+
+  #retry(delivery: Delivery, delayMs: number): void {
     const { clock, retryScale } = this.#options;
     const waitMs = delayMs * retryScale * (1 + jitterShare * (2 * this.#jitter.next() - 1));
-    this.#retries.set(delivery, clock.monotonicMs() + waitMs);
-    await clock.sleep(waitMs, this.#closing.signal);
-    if (this.#retries.delete(delivery)) this.#queue(delivery.subscription).push(delivery);
+    void this.#enqueue(delivery, clock.monotonicMs() + waitMs, clock, waitMs);
   }
 
   #subscription({ subscription }: Delivery): Subscription | undefined {
     return this.#company.tables.webhook_subscriptions.get(subscription);
   }
 
-  #note(delivery: Delivery, { status, error }: PostResult, outcome: AttemptOutcome): void {
+  #record(delivery: Delivery, { status, error }: PostResult, outcome: AttemptOutcome): void {
     const { event, subscription, attempts } = delivery;
     const at = isoTime(this.#options.clock.nowMs());
     const { id: eventId, type } = event;
-    this.history.add({ eventId, type, subscription, attempt: attempts, at, status, error, outcome });
+    this.attempts.add({ eventId, type, subscription, attempt: attempts, at, status, error, outcome });
+    if (outcome !== "retry") this.#pending.delete(delivery);
   }
 
-  #move(): void {
-    const waiting = this.#onMove;
-    this.#onMove = [];
-    for (const wake of waiting) wake();
+  #notify(): void {
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener();
   }
-}
-
-const unsent: PostResult = { status: null, error: null };
-
-function newDelivery(event: SandboxEvent, body: Buffer, subscription: number): Delivery {
-  return { event, body, subscription, attempts: 0 };
 }

@@ -1,0 +1,55 @@
+import type { JsonObject } from "../base/values.ts";
+import type { Company, Tables } from "../domain/company-state.ts";
+import type { Language } from "../lookups/languages.ts";
+import type { Table } from "../model/table.ts";
+import { logView } from "../view/activity-view.ts";
+import { clientView, supplierView } from "../view/contact-view.ts";
+import { documentView, paymentView } from "../view/document-view.ts";
+import {
+  accountView,
+  caseView,
+  seriesView,
+  statusView,
+  subscriptionView,
+  warehouseView,
+} from "../view/settings-view.ts";
+import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
+
+export type RecordOf<K extends keyof Tables> = Tables[K] extends Table<infer T> ? T : never;
+
+/** What a detail shows of a record. */
+export type View<T> = (company: Company, record: T, language: Language) => JsonObject;
+
+const recordViews: { readonly [K in keyof Tables]: View<RecordOf<K>> } = {
+  clients: (_, client, language) => clientView(client, language),
+  suppliers: (_, supplier, language) => supplierView(supplier, language),
+  bank_accounts: (_, account, language) => accountView(account, language),
+  business_case_statuses: (_, status) => statusView(status),
+  business_cases: caseView,
+  contact_activity_logs: logView,
+  warehouses: (_, warehouse) => warehouseView(warehouse),
+  warehouse_inbound_receipts: inboundView,
+  warehouse_outbound_receipts: outboundView,
+  price_list_items: itemView,
+  invoices: documentView,
+  credit_notes: documentView,
+  proformas: documentView,
+  orders: documentView,
+  quotations: documentView,
+  document_payments: paymentView,
+  webhook_subscriptions: subscriptionView,
+  numerical_series: seriesView,
+};
+
+/** The tables whose records have a detail. */
+export const tablesWithViews = Object.keys(recordViews) as readonly (keyof Tables)[];
+
+/** The view of a table's records, as their own route shows them. */
+export function viewOf<K extends keyof Tables>(name: K): View<RecordOf<K>> {
+  return recordViews[name];
+}
+
+/** A company's table, typed by its records. */
+export function tableOf<K extends keyof Tables>(company: Company, name: K): Table<RecordOf<K>> {
+  return company.tables[name] as unknown as Table<RecordOf<K>>;
+}
