@@ -12,14 +12,14 @@ import { basePath } from "./http/request.ts";
 import { english, languageNamed } from "./lookups/languages.ts";
 import { eventTypes } from "./model/catalogue.ts";
 import { allRoutes } from "./routes/all-routes.ts";
-import { Router } from "./routes/router.ts";
+import { routerOf } from "./routes/router.ts";
 import { errorMap } from "./rules/messages.ts";
 import { Invalid } from "./rules/refusals.ts";
 import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
 import { planOf } from "./seed/seed-plan.ts";
 import { Limiter } from "./service/limiter.ts";
 import { Service, type RequestLog } from "./service/service.ts";
-import { Tokens } from "./service/tokens.ts";
+import type { Bearer } from "./service/responder.ts";
 import { Sender } from "./webhooks/sender.ts";
 
 interface CompanyAccess {
@@ -55,72 +55,68 @@ const unknownOrigin = "https://app.fintoro.example";
  * @throws MirrorError `usage` where a subscription of the start is refused
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { seed = 1, clock = systemClock, random = systemRandom, latencyMs = 0, webhooks = [] } = options;
-  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
-  const router = new Router(allRoutes());
-  const faults = new FaultPlan(random, options.faults ?? []);
-  const companies = openCompanies(options);
-  const limiters = companies.map(() => new Limiter(clock, { kind, limit, windowMs }));
-  const tokens = new Tokens();
-  const access = companies.map((company) => grantTokens(tokens, company, seed));
-  const service = new Service({
-    router,
+  const { seed = 1, clock = systemClock, random = systemRandom, webhooks = [], language = "en" } = options;
+  const { latencyMs = 0 } = options;
+  const failures: unknown[] = [];
+  const companies = openCompanies(options, failures);
+  const tokens = new Map<string, Bearer>();
+  const parts = {
+    companies,
+    router: routerOf(allRoutes()),
     tokens,
-    limiters,
-    faults,
+    faults: new FaultPlan(random, options.faults ?? []),
     clock,
+    failures,
+  };
+  const service = new Service({
+    ...parts,
+    limiters: companies.map(({ limiter }) => limiter),
     random,
-    language: languageNamed(options.language ?? "en") ?? english,
+    language: languageNamed(language) ?? english,
     latencyMs: typeof latencyMs === "number" ? [latencyMs, latencyMs] : latencyMs,
   });
+  const access = companies.map(({ company }) => grantTokens(tokens, company, seed));
+  const [own] = companies;
   const webhookSecrets = webhooks.map((one, index) =>
-    subscribe(companies[0], one, `${seed}/webhook/${index}`),
+    subscribe(own?.company, one, `${seed}/webhook/${index}`),
   );
   const port = await service.listen(options.port ?? 0);
   if (options.publicOrigin === "self")
-    for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
-  const senders = companies.map((company) => senderOf(options, company, service.failures));
-  const open = companies.map((company, index): OpenCompany => {
-    return { company, sender: senders[index] as Sender, limiter: limiters[index] as Limiter };
-  });
+    for (const { company } of companies) company.settings.publicOrigin = `http://127.0.0.1:${port}`;
   const closing = new AbortController();
-  const { failures } = service;
-  const control = controlOf({
-    companies: open,
-    router,
-    tokens,
-    faults,
-    clock,
-    seed,
-    failures,
-    closing: closing.signal,
-  });
+  const control = controlOf({ ...parts, seed, closing: closing.signal });
   service.controlServer = controlServerOf(control);
-  const [first] = access;
   return {
     url: `http://127.0.0.1:${port}${basePath}`,
     port,
-    token: first?.token ?? "",
-    readToken: first?.readToken ?? "",
+    token: access[0]?.token ?? "",
+    readToken: access[0]?.readToken ?? "",
     companies: access,
     webhookSecrets,
     requests: () => service.requests.list(),
     control,
     close: () => {
       closing.abort();
-      for (const sender of senders) sender.close();
+      for (const { sender } of companies) sender.close();
       return service.close();
     },
   };
 }
 
-function openCompanies(options: SandboxOptions): Company[] {
+function openCompanies(options: SandboxOptions, failures: unknown[]): OpenCompany[] {
   const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = "small" } = options;
   const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
   const { today = dateOf(localDay(clock.nowMs())), publicOrigin = unknownOrigin } = options;
+  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
+  const { deliveryTimeoutMs: timeoutMs = 10_000, deliveryConcurrency: concurrency = 8 } = options;
+  const { deliveries: shares = {}, retryScale = 1 } = options;
+  const onBug = (cause: unknown) => void failures.push(cause);
+  const sending = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
   return Array.from({ length: companies }, (_, index) => {
     const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin });
-    return openCompany({ index, plan, clock, random, allowLoopbackWebhooks, stocksInLists });
+    const company = openCompany({ index, plan, clock, random, allowLoopbackWebhooks, stocksInLists });
+    const limiter = new Limiter(clock, { kind, limit, windowMs });
+    return { company, limiter, sender: new Sender(company, { ...sending, seed: seed + index }) };
   });
 }
 
@@ -129,10 +125,10 @@ function hashOf(text: string): string {
 }
 
 /** Tokens follow from the seed, so that a sandbox that is started again accepts its clients. */
-function grantTokens(tokens: Tokens, company: Company, seed: number): CompanyAccess {
+function grantTokens(tokens: Map<string, Bearer>, company: Company, seed: number): CompanyAccess {
   const grant = (scope: "read" | "write") => {
     const token = `${company.index + 1}|sandbox${scope}${hashOf(`${seed}/${company.index}/${scope}`)}`;
-    tokens.grant(token, { company, scope });
+    tokens.set(token, { company, scope });
     return token;
   };
   return { name: company.settings.name, token: grant("write"), readToken: grant("read") };
@@ -150,12 +146,4 @@ function subscribe(company: Company | undefined, first: FirstSubscription, secre
     const [problem] = errorMap(cause.problems, "en")["url"] ?? [cause.message];
     throw new MirrorError("usage", `${url} cannot be subscribed: ${problem}`, { cause });
   }
-}
-
-function senderOf(options: SandboxOptions, company: Company, failures: unknown[]): Sender {
-  const { seed = 1, deliveries: shares = {}, clock = systemClock, retryScale = 1 } = options;
-  const { deliveryTimeoutMs: timeoutMs = 10_000, deliveryConcurrency: concurrency = 8 } = options;
-  const onBug = (cause: unknown) => void failures.push(cause);
-  const rest = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
-  return new Sender(company, { seed: seed + company.index, ...rest });
 }

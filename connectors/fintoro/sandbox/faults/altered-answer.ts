@@ -16,30 +16,28 @@ export function alterAnswer(encoded: Encoded, faults: ActiveFaults, request: Sho
   if (same) return redirectTo(request.url, same.status);
   if (faults.has("html")) {
     const page = "<!doctype html><title>Maintenance</title><h1>Hneď sme späť…</h1>";
-    return { ...withType(encoded, "text/html; charset=UTF-8"), pieces: [Buffer.from(page)] };
+    return { ...withType(encoded, "text/html; charset=UTF-8"), body: Buffer.from(page) };
   }
   if (faults.has("echo_token")) return echoToken(encoded, request);
   const type = faults.get("content_type");
   const typed = type ? withType(encoded, type.contentType ?? "text/plain; charset=utf-8") : encoded;
-  if (faults.has("truncated")) {
-    const body = Buffer.concat(typed.pieces);
-    return { ...typed, pieces: [body.subarray(0, Math.floor(body.length * 0.7))] };
-  }
+  const { body } = typed;
+  if (faults.has("truncated")) return { ...typed, body: body.subarray(0, Math.floor(body.length * 0.7)) };
   if (faults.has("invalid_json"))
-    return { ...typed, pieces: [...typed.pieces, Buffer.from(",,}]\n<!-- -->")] };
+    return { ...typed, body: Buffer.concat([body, Buffer.from(",,}]\n<!-- -->")]) };
   return typed;
 }
 
 function redirectTo(location: string, status = 302): Encoded {
-  return { status, headers: { Location: location, "Content-Type": "text/html" }, pieces: [] };
+  return { status, headers: { Location: location, "Content-Type": "text/html" }, body: Buffer.alloc(0) };
 }
 
 /** A careless error page that prints the request. */
 function echoToken(encoded: Encoded, { authorization }: ShownRequest): Encoded {
   const token = authorization.replace(/^Bearer +/i, "");
   const message = `Server Error while handling Authorization: ${authorization}`;
-  const pieces = [Buffer.from(JSON.stringify({ message, token }))];
-  return { ...withType(encoded, "application/json"), status: 500, pieces };
+  const body = Buffer.from(JSON.stringify({ message, token }));
+  return { ...withType(encoded, "application/json"), status: 500, body };
 }
 
 function withType(encoded: Encoded, contentType: string): Encoded {

@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { Encoded } from "../http/encode.ts";
-import { drained } from "../http/send.ts";
 import type { ActiveFaults, Moment } from "./fault.ts";
 
 /**
@@ -26,21 +27,20 @@ export async function breakConnection(
     response.destroy();
   } else if (hang) await sendUntil(response, encoded, hang.when ?? "before");
   else if (drip) await sendSlowly(response, encoded, drip.chunkBytes ?? 16, drip.everyMs ?? 50, clock);
-  else if (huge) await sendSpaces(response, response, encoded, huge.sizeBytes);
-  else if (bomb) await sendCompressedSpaces(response, encoded, bomb.sizeBytes);
+  else if (huge) await sendSpaces(response, encoded, huge.sizeBytes, false);
+  else if (bomb) await sendSpaces(response, encoded, bomb.sizeBytes, true);
   else return false;
   return true;
 }
 
-function writeHead(response: ServerResponse, encoded: Encoded): Buffer {
-  const body = Buffer.concat(encoded.pieces);
-  response.writeHead(encoded.status, { ...encoded.headers, "Content-Length": String(body.length) });
-  return body;
+function writeHead(response: ServerResponse, { status, headers, body }: Encoded): void {
+  response.writeHead(status, { ...headers, "Content-Length": String(body.length) });
 }
 
 async function sendUntil(response: ServerResponse, encoded: Encoded, when: Moment): Promise<void> {
   if (when === "before") return;
-  const body = writeHead(response, encoded);
+  const { body } = encoded;
+  writeHead(response, encoded);
   response.flushHeaders();
   await new Promise<void>((resolve) => {
     if (when === "headers") setImmediate(resolve);
@@ -55,7 +55,8 @@ async function sendSlowly(
   everyMs: number,
   clock: Clock,
 ): Promise<void> {
-  const body = writeHead(response, encoded);
+  const { body } = encoded;
+  writeHead(response, encoded);
   for (let at = 0; at < body.length && !response.destroyed; at += chunkBytes) {
     response.write(body.subarray(at, at + chunkBytes));
     await clock.sleep(everyMs);
@@ -63,25 +64,26 @@ async function sendSlowly(
   response.end();
 }
 
-async function sendCompressedSpaces(response: ServerResponse, encoded: Encoded, sizeBytes: number) {
-  const sink = createGzip({ level: 9 });
-  sink.pipe(response);
-  const headers = { ...encoded.headers, "Content-Encoding": "gzip" };
-  await sendSpaces(response, sink, { ...encoded, headers }, sizeBytes);
-}
-
-/** Valid JSON of any size: one long text of spaces. */
+/** Valid JSON of any size: one long text of spaces, made no faster than the client reads it. */
 async function sendSpaces(
   response: ServerResponse,
-  sink: NodeJS.WritableStream,
   encoded: Encoded,
   sizeBytes: number,
+  zipped: boolean,
 ): Promise<void> {
-  response.writeHead(encoded.status, encoded.headers);
+  const encoding = zipped ? { "Content-Encoding": "gzip" } : {};
+  response.writeHead(encoded.status, { ...encoded.headers, ...encoding });
+  const spaces = Readable.from(spacesIn(sizeBytes));
+  const gone = () => undefined;
+  await (zipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response)).catch(
+    gone,
+  );
+}
+
+function* spacesIn(sizeBytes: number): Generator<Buffer> {
   const block = Buffer.alloc(65_536, " ");
-  sink.write('{"data":[{"id":1,"name":"');
-  for (let left = sizeBytes; left > 0 && !response.destroyed; left -= block.length) {
-    if (!sink.write(block.subarray(0, Math.min(left, block.length)))) await drained(sink, response);
-  }
-  sink.end('"}]}');
+  yield Buffer.from('{"data":[{"id":1,"name":"');
+  for (let left = sizeBytes; left > 0; left -= block.length)
+    yield block.subarray(0, Math.min(left, block.length));
+  yield Buffer.from('"}]}');
 }

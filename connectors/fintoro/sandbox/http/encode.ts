@@ -1,11 +1,11 @@
 import type { JsonObject } from "../base/values.ts";
 import type { Answer } from "./answer.ts";
 
-/** An answer as bytes: in pieces of about a megabyte, nearly always one. */
+/** An answer as it is sent. */
 export interface Encoded {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly pieces: readonly Buffer[];
+  readonly body: Buffer;
 }
 
 /** Rewrites one record's JSON text; `text` is what would be sent. */
@@ -20,21 +20,20 @@ export interface BodyChanges {
 }
 
 const unchanged: BodyChanges = { rewrite: null, paginator: null, emptyList: false, duplicateFirst: false };
-const pieceChars = 1_000_000;
 
 /** Writes the answer's body with its headers, `changes` applied. */
 export function encode({ status, headers = {}, body }: Answer, changes = unchanged): Encoded {
-  if (body.kind === "nothing") return { status, headers, pieces: [] };
+  if (body.kind === "nothing") return { status, headers, body: Buffer.alloc(0) };
   if (body.kind === "file") {
     const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(body.name)}`;
     const named = { ...headers, "Content-Type": body.mediaType, "Content-Disposition": disposition };
-    return { status, headers: named, pieces: [body.content] };
+    return { status, headers: named, body: body.content };
   }
   const json = { ...headers, "Content-Type": "application/json" };
   if (body.kind === "list")
-    return { status, headers: json, pieces: listPieces(body.records, body.paginator, changes) };
+    return { status, headers: json, body: encodeList(body.records, body.paginator, changes) };
   const text = body.kind === "value" ? JSON.stringify(body.value) : recordText(body.record, changes.rewrite);
-  return { status, headers: json, pieces: [Buffer.from(text)] };
+  return { status, headers: json, body: Buffer.from(text) };
 }
 
 function recordText(record: JsonObject, rewrite: Rewrite | null): string {
@@ -42,25 +41,26 @@ function recordText(record: JsonObject, rewrite: Rewrite | null): string {
   return rewrite ? rewrite(record, text) : text;
 }
 
-function listPieces(
+const pieceChars = 1_000_000;
+
+/** A list may be longer than a string can be: it is collected in pieces. */
+function encodeList(
   records: Iterable<JsonObject>,
   paginator: JsonObject | undefined,
-  changes: BodyChanges,
-): Buffer[] {
+  { rewrite, emptyList, duplicateFirst, paginator: changed }: BodyChanges,
+): Buffer {
   const pieces: Buffer[] = [];
   let text = '{"data":[';
-  let count = 0;
-  for (const one of changes.emptyList ? [] : records) {
-    const line = recordText(one, changes.rewrite);
-    const twice = changes.duplicateFirst && count === 0;
-    text += `${count === 0 ? "" : ","}${twice ? `${line},${line}` : line}`;
-    count++;
+  let separator = "";
+  for (const one of emptyList ? [] : records) {
+    const line = recordText(one, rewrite);
+    text += separator + (duplicateFirst && separator === "" ? `${line},${line}` : line);
+    separator = ",";
     if (text.length < pieceChars) continue;
     pieces.push(Buffer.from(text));
     text = "";
   }
-  const sent = paginator && changes.paginator ? changes.paginator(paginator) : paginator;
+  const sent = paginator && changed ? changed(paginator) : paginator;
   text += sent ? `],"paginator":${JSON.stringify(sent)}}` : "]}";
-  pieces.push(Buffer.from(text));
-  return pieces;
+  return Buffer.concat([...pieces, Buffer.from(text)]);
 }

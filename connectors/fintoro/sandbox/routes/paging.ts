@@ -11,19 +11,19 @@ export interface PageSize {
   readonly usual: number;
 }
 
-/** One page of ids that are already filtered and sorted; `path` is the list's own. */
-export function paged(
+/** One page of items that are already filtered and sorted; `path` is the list's own. */
+export function paged<T>(
   call: Call,
   path: string,
-  ids: readonly number[],
+  items: readonly T[],
   size: PageSize,
-  view: (id: number) => JsonObject,
+  view: (item: T) => JsonObject,
 ): Answer {
   const schema = z.object({ perPage: queryInt(1, size.most), page: queryInt(1) });
   const { perPage = size.usual, page = 1 } = parse(schema, call.query);
-  const shown = ids.slice((page - 1) * perPage, page * perPage);
+  const shown = items.slice((page - 1) * perPage, page * perPage);
   const url = `${call.company.settings.publicOrigin}${basePath}${path}`;
-  return list(shown.map(view), paginatorOf(url, page, perPage, ids.length, shown.length));
+  return list(shown.map(view), paginatorOf(url, page, perPage, items.length, shown.length));
 }
 
 /** The service's URLs name the page and drop every other parameter. */

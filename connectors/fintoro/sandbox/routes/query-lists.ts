@@ -5,7 +5,7 @@ import { logsOf } from "../domain/crm/activity-index.ts";
 import { paymentsOf } from "../domain/documents/balance.ts";
 import { list, record, type Answer } from "../http/answer.ts";
 import { documentKinds, payableKinds } from "../model/catalogue.ts";
-import type { ActivityLog, DocumentKind, Subject } from "../model/company-records.ts";
+import type { DocumentKind, Subject } from "../model/company-records.ts";
 import { Missing, refuse } from "../rules/refusals.ts";
 import { parse, queryInt, queryOneOf } from "../rules/request-shape.ts";
 import { seededSubject } from "../seed/contact-seed.ts";
@@ -42,25 +42,22 @@ export function listLogs(call: Call): Answer {
   if (!company.tables[table].has(id)) refuse(param, "exists");
   const all = logsOf(company, { kind, id });
   const logs = all.filter(({ type }) => wanted.type === undefined || type === wanted.type);
-  const byId = new Map(logs.map((log) => [log.id, log]));
-  const view = (logId: number) => logView(company, byId.get(logId) as ActivityLog, language);
-  return paged(call, "/contact-activity-logs", [...byId.keys()], { most: 200, usual: 10 }, view);
+  const size = { most: 200, usual: 10 };
+  return paged(call, "/contact-activity-logs", logs, size, (log) => logView(company, log, language));
 }
 
 const kinds = (allowed: readonly DocumentKind[]) => z.enum(allowed as [DocumentKind, ...DocumentKind[]]);
-const paymentQuery = z.object({
-  documentType: kinds(payableKinds),
-  documentId: z
-    .string()
-    .regex(/^\d{1,15}$/)
-    .transform(Number),
-});
+const documentId = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+const paymentQuery = z.object({ documentType: kinds(payableKinds), documentId });
 
 /** The payments of one document. */
 export function listPayments({ company, query, language }: Call): Answer {
-  const { documentType, documentId } = parse(paymentQuery, query);
-  if (!documentsOf(company, documentType).has(documentId)) refuse("documentId", "exists");
-  const payments = paymentsOf(company, documentType, documentId);
+  const { documentType, documentId: id } = parse(paymentQuery, query);
+  if (!documentsOf(company, documentType).has(id)) refuse("documentId", "exists");
+  const payments = paymentsOf(company, documentType, id);
   return list(payments.map((payment) => paymentView(company, payment, language)));
 }
 
@@ -74,14 +71,8 @@ export function listSeries({ company, query }: Call): Answer {
   return list(own.map((one) => seriesView(company, one)));
 }
 
-const registerSize = 400;
-const register: Subject[] = [];
-
 /** The public register of companies; the same for everybody. */
-function subjects(): readonly Subject[] {
-  if (register.length === 0) for (let i = 0; i < registerSize; i++) register.push(seededSubject(i));
-  return register;
-}
+const subjects: readonly Subject[] = Array.from({ length: 400 }, (_, index) => seededSubject(index));
 
 const subjectQuery = z.object({
   searchQuery: z.string().min(3).max(255),
@@ -93,7 +84,7 @@ const subjectQuery = z.object({
 export function listSubjects(call: Call): Answer {
   const { searchQuery, legalForm, limit = 20 } = parse(subjectQuery, call.query);
   const wanted = latin(searchQuery);
-  const found = subjects().filter(
+  const found = subjects.filter(
     (subject) =>
       (legalForm === undefined || subject.legalForm === legalForm) &&
       (latin(subject.name).includes(wanted) || (subject.subjectId ?? "").startsWith(searchQuery)),
@@ -103,7 +94,7 @@ export function listSubjects(call: Call): Answer {
 
 /** One subject of the register. */
 export function showSubject({ id }: Call): Answer {
-  const subject = subjects().find((one) => one.id === id);
+  const subject = subjects.find((one) => one.id === id);
   if (!subject) throw new Missing();
   return record(subjectView(subject));
 }

@@ -1,16 +1,16 @@
 import type { JsonObject } from "../base/values.ts";
 import type { Company, Tables } from "../domain/company-state.ts";
 import * as settings from "../domain/company-settings.ts";
-import * as activities from "../domain/crm/activities.ts";
+import { createLog, deleteLog, updateLog } from "../domain/crm/activities.ts";
 import * as cases from "../domain/crm/case-board.ts";
 import * as contacts from "../domain/crm/contacts.ts";
-import * as creditNotes from "../domain/documents/credit-note-rules.ts";
+import { createCreditNote, updateCreditNote } from "../domain/documents/credit-note-rules.ts";
 import { isFlow } from "../domain/documents/document-input.ts";
-import * as documents from "../domain/documents/document-rules.ts";
-import * as payments from "../domain/documents/payment-rules.ts";
-import * as priceList from "../domain/warehouse/price-list.ts";
-import * as receipts from "../domain/warehouse/receipts.ts";
-import * as webhooks from "../domain/webhook-targets.ts";
+import { createDocument, deleteDocument, updateDocument } from "../domain/documents/document-rules.ts";
+import { createPayment, deletePayment } from "../domain/documents/payment-rules.ts";
+import { createItem, deleteItem, updateItem } from "../domain/warehouse/price-list.ts";
+import { createReceipt, deleteReceipt, updateReceipt, type Side } from "../domain/warehouse/receipts.ts";
+import { createSubscription, deleteSubscription, updateSubscription } from "../domain/webhook-targets.ts";
 import { list, nothing, record, type Answer } from "../http/answer.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
 import type { DocumentKind, Subscription } from "../model/company-records.ts";
@@ -29,137 +29,105 @@ import { listLogs, listPayments } from "./query-lists.ts";
 import { tableOf, viewOf, type RecordOf, type View } from "./record-views.ts";
 import { get, write, type Call, type Method, type Route } from "./router.ts";
 
-/** How the records of one table are listed and written. */
+type Create<K extends keyof Tables> = (company: Company, input: unknown) => RecordOf<K>;
+type Update<K extends keyof Tables> = (company: Company, own: RecordOf<K>, input: unknown) => RecordOf<K>;
+type Remove<K extends keyof Tables> = (company: Company, own: RecordOf<K>) => void;
+
+/** How the records of one table are read and written. */
 interface RecordRules<K extends keyof Tables> {
-  /** All records in one answer where it is absent. */
+  /** Without an update the records do not change. */
+  readonly writes: readonly [Create<K>, Update<K> | null, Remove<K>];
+  /** @default all records in one answer */
   readonly list?: (call: Call) => Answer;
-  readonly create: (company: Company, input: unknown) => RecordOf<K>;
-  /** Does POST take an `Idempotency-Key`? It does where this is absent. */
+  /** @default "PUT" */
+  readonly method?: Method;
+  /** Does POST take an `Idempotency-Key`? @default true */
   readonly idempotent?: boolean;
-  /** What the answer to POST shows; as the detail where it is absent. */
+  /** What the answer to POST shows. @default what the detail shows */
   readonly createdView?: View<RecordOf<K>>;
-  /** PUT where it is absent. */
-  readonly updateMethod?: Method;
-  /** Absent for records that do not change. */
-  readonly update?: (company: Company, own: RecordOf<K>, input: unknown) => RecordOf<K>;
-  readonly remove: (company: Company, own: RecordOf<K>) => void;
 }
 
 /** The routes of every table: list, detail, create, update, delete. */
 export function recordRoutes(): Route[] {
+  const { createClient, updateClient, deleteClient, createSupplier, updateSupplier, deleteSupplier } =
+    contacts;
+  const { createStatus, updateStatus, deleteStatus, createCase, updateCase, deleteCase } = cases;
+  const { createAccount, updateAccount, deleteAccount } = settings;
+  const { createWarehouse, updateWarehouse, deleteWarehouse } = settings;
   return [
-    ...routesOf("clients", {
-      list: listClients,
-      create: contacts.createClient,
-      update: contacts.updateClient,
-      remove: contacts.deleteClient,
-    }),
+    ...routesOf("clients", { list: listClients, writes: [createClient, updateClient, deleteClient] }),
     ...routesOf("suppliers", {
       list: listSuppliers,
-      create: contacts.createSupplier,
-      update: contacts.updateSupplier,
-      remove: contacts.deleteSupplier,
+      writes: [createSupplier, updateSupplier, deleteSupplier],
     }),
-    ...routesOf("business_case_statuses", {
-      create: cases.createStatus,
-      update: cases.updateStatus,
-      remove: cases.deleteStatus,
-    }),
+    ...routesOf("business_case_statuses", { writes: [createStatus, updateStatus, deleteStatus] }),
     ...routesOf("business_cases", {
       list: listCases,
-      create: cases.createCase,
-      updateMethod: "PATCH",
-      update: cases.updateCase,
-      remove: cases.deleteCase,
+      method: "PATCH",
+      writes: [createCase, updateCase, deleteCase],
     }),
     ...routesOf("contact_activity_logs", {
       list: listLogs,
-      create: activities.createLog,
-      updateMethod: "PATCH",
-      update: activities.updateLog,
-      remove: activities.deleteLog,
+      method: "PATCH",
+      writes: [createLog, updateLog, deleteLog],
     }),
     ...routesOf("bank_accounts", {
-      create: settings.createAccount,
+      method: "PATCH",
       idempotent: false,
-      updateMethod: "PATCH",
-      update: settings.updateAccount,
-      remove: settings.deleteAccount,
+      writes: [createAccount, updateAccount, deleteAccount],
     }),
     ...routesOf("warehouses", {
-      create: settings.createWarehouse,
       idempotent: false,
-      update: settings.updateWarehouse,
-      remove: settings.deleteWarehouse,
+      writes: [createWarehouse, updateWarehouse, deleteWarehouse],
     }),
-    ...routesOf("warehouse_inbound_receipts", { list: listInbound, ...receiptRules("inbound") }),
-    ...routesOf("warehouse_outbound_receipts", { list: listOutbound, ...receiptRules("outbound") }),
-    ...routesOf("price_list_items", {
-      list: listItems,
-      create: priceList.createItem,
-      update: priceList.updateItem,
-      remove: priceList.deleteItem,
-    }),
+    ...routesOf("warehouse_inbound_receipts", { list: listInbound, writes: receiptWrites("inbound") }),
+    ...routesOf("warehouse_outbound_receipts", { list: listOutbound, writes: receiptWrites("outbound") }),
+    ...routesOf("price_list_items", { list: listItems, writes: [createItem, updateItem, deleteItem] }),
     ...documentKinds.flatMap((kind) =>
-      routesOf(documentTable[kind] as "invoices", { list: documentList(kind), ...documentRules(kind) }),
+      routesOf(documentTable[kind] as "invoices", { list: documentList(kind), writes: documentWrites(kind) }),
     ),
-    ...routesOf("document_payments", {
-      list: listPayments,
-      create: payments.createPayment,
-      remove: payments.deletePayment,
-    }),
+    ...routesOf("document_payments", { list: listPayments, writes: [createPayment, null, deletePayment] }),
     ...routesOf("webhook_subscriptions", {
-      create: webhooks.createSubscription,
       createdView: viewWithSecret,
-      update: webhooks.updateSubscription,
-      remove: webhooks.deleteSubscription,
+      writes: [createSubscription, updateSubscription, deleteSubscription],
     }),
   ];
 }
 
-function receiptRules(side: receipts.Side): RecordRules<"warehouse_inbound_receipts"> {
-  return {
-    create: (company, input) => receipts.createReceipt(company, side, input),
-    update: (company, own, input) => receipts.updateReceipt(company, side, own, input),
-    remove: (company, own) => receipts.deleteReceipt(company, side, own),
-  };
+function receiptWrites(side: Side): RecordRules<"warehouse_inbound_receipts">["writes"] {
+  return [
+    (company, input) => createReceipt(company, side, input),
+    (company, own, input) => updateReceipt(company, side, own, input),
+    (company, own) => deleteReceipt(company, side, own),
+  ];
 }
 
-function documentRules(kind: DocumentKind): RecordRules<"invoices"> {
-  const { deleteDocument: remove } = documents;
-  if (!isFlow(kind))
-    return { create: creditNotes.createCreditNote, update: creditNotes.updateCreditNote, remove };
-  return {
-    create: (company, input) => documents.createDocument(company, kind, input),
-    update: (company, own, input) => documents.updateDocument(company, own, kind, input),
-    remove,
-  };
+function documentWrites(kind: DocumentKind): RecordRules<"invoices">["writes"] {
+  if (!isFlow(kind)) return [createCreditNote, updateCreditNote, deleteDocument];
+  return [
+    (company, input) => createDocument(company, kind, input),
+    (company, own, input) => updateDocument(company, own, kind, input),
+    deleteDocument,
+  ];
 }
 
 function routesOf<K extends TableName>(table: K, rules: RecordRules<K>): Route[] {
-  const { create, idempotent, update, updateMethod = "PUT", remove } = rules;
   const view = viewOf(table);
-  const { createdView = view } = rules;
+  const { writes, method = "PUT", idempotent, createdView = view } = rules;
+  const [create, update, remove] = writes;
   const path = `/${collections[table].path}`;
   const shown = ({ company, language }: Call, own: RecordOf<K>) => record(view(company, own, language));
   const listAll = ({ company, language }: Call) =>
     list([...tableOf(company, table).values()].map((own) => view(company, own, language)));
+  const post = ({ company, input, language }: Call) =>
+    record(createdView(company, create(company, input), language), 201);
+  const change = (call: Call, by: Update<K>) =>
+    shown(call, by(call.company, recordAt(call, table), call.input));
   return [
     get(path, rules.list ?? listAll),
     get(`${path}/{id}`, (call) => shown(call, recordAt(call, table))),
-    write(
-      "POST",
-      path,
-      ({ company, language, input }) => record(createdView(company, create(company, input), language), 201),
-      idempotent,
-    ),
-    ...(update
-      ? [
-          write(updateMethod, `${path}/{id}`, (call) =>
-            shown(call, update(call.company, recordAt(call, table), call.input)),
-          ),
-        ]
-      : []),
+    write("POST", path, post, idempotent),
+    ...(update ? [write(method, `${path}/{id}`, (call) => change(call, update))] : []),
     write("DELETE", `${path}/{id}`, (call) => {
       remove(call.company, recordAt(call, table));
       return nothing();

@@ -5,14 +5,7 @@ import type { Table } from "../model/table.ts";
 import { logView } from "../view/activity-view.ts";
 import { clientView, supplierView } from "../view/contact-view.ts";
 import { documentView, paymentView } from "../view/document-view.ts";
-import {
-  accountView,
-  caseView,
-  seriesView,
-  statusView,
-  subscriptionView,
-  warehouseView,
-} from "../view/settings-view.ts";
+import * as settings from "../view/settings-view.ts";
 import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
 
 export type RecordOf<K extends keyof Tables> = Tables[K] extends Table<infer T> ? T : never;
@@ -23,11 +16,11 @@ export type View<T> = (company: Company, record: T, language: Language) => JsonO
 const recordViews: { readonly [K in keyof Tables]: View<RecordOf<K>> } = {
   clients: (_, client, language) => clientView(client, language),
   suppliers: (_, supplier, language) => supplierView(supplier, language),
-  bank_accounts: (_, account, language) => accountView(account, language),
-  business_case_statuses: (_, status) => statusView(status),
-  business_cases: caseView,
+  bank_accounts: (_, account, language) => settings.accountView(account, language),
+  business_case_statuses: (_, status) => settings.statusView(status),
+  business_cases: settings.caseView,
   contact_activity_logs: logView,
-  warehouses: (_, warehouse) => warehouseView(warehouse),
+  warehouses: (_, warehouse) => settings.warehouseView(warehouse),
   warehouse_inbound_receipts: inboundView,
   warehouse_outbound_receipts: outboundView,
   price_list_items: itemView,
@@ -37,8 +30,8 @@ const recordViews: { readonly [K in keyof Tables]: View<RecordOf<K>> } = {
   orders: documentView,
   quotations: documentView,
   document_payments: paymentView,
-  webhook_subscriptions: subscriptionView,
-  numerical_series: seriesView,
+  webhook_subscriptions: settings.subscriptionView,
+  numerical_series: settings.seriesView,
 };
 
 /** The tables whose records have a detail. */

@@ -50,31 +50,21 @@ export function write(
   return { method, path, scope: "write", idempotent, handle };
 }
 
-/** Finds routes by method and path. */
-export class Router {
-  readonly #byShape = new Map<string, Map<Method, Route>>();
+/** Finds the route of a method and a path. */
+export type Router = (method: string, path: string) => RouteMatch;
 
-  constructor(routes: readonly Route[]) {
-    for (const route of routes) {
-      const shape = shapeOf(route.path.split("/").slice(1));
-      const methods = this.#byShape.get(shape) ?? new Map<Method, Route>();
-      this.#byShape.set(shape, methods.set(route.method, route));
-    }
-  }
-
-  find(method: string, path: string): RouteMatch {
-    const segments = path.replace(/\/$/, "").split("/").slice(1);
-    const methods = this.#byShape.get(shapeOf(segments, false)) ?? this.#byShape.get(shapeOf(segments));
-    const route = methods?.get((method === "HEAD" ? "GET" : method) as Method);
-    return route ? { route, id: idOf(segments[1]) } : { allowed: [...(methods?.keys() ?? [])] };
-  }
-}
-
-/** The second segment is the id wherever there is one. */
-function shapeOf(segments: readonly string[], withId = true): string {
-  return segments.map((segment, i) => (withId && i === 1 ? "{id}" : segment)).join("/");
-}
-
-function idOf(segment: string | undefined): number {
-  return segment !== undefined && /^\d{1,15}$/.test(segment) ? Number(segment) : Number.NaN;
+/** HEAD finds the route of GET. The second segment of a path is the id wherever there is one. */
+export function routerOf(routes: readonly Route[]): Router {
+  const known = routes.map((route) => ({ route, parts: route.path.split("/") }));
+  return (method, path) => {
+    const sent = path.replace(/\/$/, "").split("/");
+    const fitting = known.filter(
+      ({ parts }) =>
+        parts.length === sent.length && parts.every((part, i) => part === "{id}" || part === sent[i]),
+    );
+    const wanted = method === "HEAD" ? "GET" : method;
+    const found = fitting.find(({ route }) => route.method === wanted);
+    const id = /^\d{1,15}$/.test(sent[2] ?? "") ? Number(sent[2]) : Number.NaN;
+    return found ? { route: found.route, id } : { allowed: fitting.map(({ route }) => route.method) };
+  };
 }

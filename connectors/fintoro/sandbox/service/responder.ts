@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../../src/base/clock.ts";
+import type { Company } from "../domain/company-state.ts";
 import type { ActiveFaults } from "../faults/fault.ts";
 import { error, value, type Answer } from "../http/answer.ts";
 import { parseFiles, parseJsonBody, type Incoming } from "../http/request.ts";
@@ -10,7 +11,12 @@ import { errorMap, message } from "../rules/messages.ts";
 import { Invalid, Missing } from "../rules/refusals.ts";
 import { emptyToNull } from "../rules/request-shape.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
-import type { Bearer } from "./tokens.ts";
+
+/** Who sends a request, and what the token allows. */
+export interface Bearer {
+  readonly company: Company;
+  readonly scope: "read" | "write";
+}
 
 /** One request on its way through the service. */
 export interface Visit {

@@ -15,12 +15,12 @@ import { send } from "../http/send.ts";
 import { negotiate, type Language } from "../lookups/languages.ts";
 import type { Router } from "../routes/router.ts";
 import type { Limiter, Permit } from "./limiter.ts";
-import { Responder, type Visit } from "./responder.ts";
-import type { Tokens } from "./tokens.ts";
+import { Responder, type Bearer, type Visit } from "./responder.ts";
 
 export interface ServiceParts {
   readonly router: Router;
-  readonly tokens: Tokens;
+  /** Whose they are; a token that is removed stops working at once. */
+  readonly tokens: ReadonlyMap<string, Bearer>;
   /** One for each company. */
   readonly limiters: readonly Limiter[];
   readonly faults: FaultPlan;
@@ -30,6 +30,8 @@ export interface ServiceParts {
   readonly language: Language;
   /** From and to. */
   readonly latencyMs: readonly [number, number];
+  /** Collects bugs of the sandbox itself. */
+  readonly failures: unknown[];
 }
 
 /** One request as it was answered. */
@@ -52,8 +54,6 @@ const keepAliveMs = 75_000;
 export class Service {
   /** The last 20,000 requests. */
   readonly requests = new BoundedLog<RequestLog>(20_000);
-  /** Bugs of the sandbox itself. */
-  readonly failures: unknown[] = [];
   /** Answers paths below `/sandbox/`, outside of the API: no token, no budget, no faults, no log. */
   controlServer: ((incoming: Incoming) => Promise<Answer>) | null = null;
   readonly #parts: ServiceParts;
@@ -64,10 +64,10 @@ export class Service {
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#responder = new Responder(parts.limiters, parts.clock, (cause) => this.failures.push(cause));
+    this.#responder = new Responder(parts.limiters, parts.clock, (cause) => parts.failures.push(cause));
     this.#server = createServer({ keepAlive: true, noDelay: true }, (request, response) => {
       this.#serve(request, response).catch((cause: unknown) => {
-        if (!response.destroyed) this.failures.push(cause);
+        if (!response.destroyed) parts.failures.push(cause);
         response.destroy();
       });
     });
@@ -113,7 +113,8 @@ export class Service {
     const { router, tokens, faults, random, language } = this.#parts;
     const { method, fullPath } = incoming;
     const path = incoming.path ?? fullPath;
-    const bearer = tokens.find(request.headers.authorization);
+    const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
+    const bearer = tokens.get(token) ?? null;
     return {
       incoming,
       request,
@@ -121,7 +122,7 @@ export class Service {
       requestId: `req_${random.uuid().replaceAll("-", "")}`,
       faults: faults.faultsFor({ method, path, company: bearer?.company.index ?? null }),
       bearer,
-      match: incoming.path === null ? { allowed: [] } : router.find(method, path),
+      match: incoming.path === null ? { allowed: [] } : router(method, path),
     };
   }
 

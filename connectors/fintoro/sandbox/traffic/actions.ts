@@ -69,13 +69,6 @@ function pay(actor: Actor, table: TableName, id: number | null): number {
   return orWithNew(actor, table, payOne, () => payOne(someUnpaid(actor, [documentType]).documentId));
 }
 
-export interface TriggerOptions {
-  /** The record it happens to; one is chosen when it is absent. */
-  readonly id?: number | undefined;
-  /** Emits the event without the change. */
-  readonly forge?: boolean | undefined;
-}
-
 /** What was done, and every event that followed from it. */
 export interface Triggered {
   readonly event: string;
@@ -87,19 +80,21 @@ export interface Triggered {
 /**
  * Makes an event happen by a fitting change under the company's own rules, or emits it without one.
  *
+ * @param id the record it happens to; null lets one be chosen
+ * @param forge emits the event without the change
  * @throws MirrorError `usage` for an unknown event; Invalid, Missing where the rules refuse the change
  */
-export function trigger(actor: Actor, event: string, { id, forge }: TriggerOptions = {}): Triggered {
+export function trigger(actor: Actor, event: string, id: number | null = null, forge = false): Triggered {
   if (!eventTypes.includes(event)) throw unknownEvent(event);
   const [path = "", change = ""] = event.split(".");
   const table = tableNames.find((name) => collections[name].path === path) ?? null;
   const action = actions[change];
-  const forged = forge === true || table === null || !action;
+  const forged = forge || table === null || !action;
   const { events: log } = actor.company;
   const events: SandboxEvent[] = [];
   const unsubscribe = log.subscribe((one) => events.push(one));
   try {
-    const done = forged ? (id ?? someId(actor, table)) : action(actor, table, id ?? null);
+    const done = forged ? (id ?? someId(actor, table)) : action(actor, table, id);
     if (forged) log.append(event, table ? collections[table].type : (otherTypes[path] ?? path), done);
     const own = events.find((one) => one.type === event);
     return { event, id: own?.resource.id ?? done, forged, events };

@@ -32,7 +32,7 @@ export class Actor {
     const { company } = this;
     const path = `/${collections[table].path}${id === null ? "" : `/${id}`}`;
     const methods: readonly Method[] = [method, "PATCH"];
-    const match = methods.map((one) => this.#router.find(one, path)).find((found) => "route" in found);
+    const match = methods.map((one) => this.#router(one, path)).find((found) => "route" in found);
     if (!match || !("route" in match)) throw new Error(`broken promise: ${method} ${path} is a route`);
     const call = { company, language: english, id: match.id, query: {}, input, files: [], shuffle: null };
     const { body } = match.route.handle(call);

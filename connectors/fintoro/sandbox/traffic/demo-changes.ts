@@ -14,10 +14,10 @@ export function demoChanges(actor: Actor): readonly DemoChange[] {
   const known = [...invoices.values()].toReversed();
   const unpaid = known.find((invoice) => balanceOf(actor.company, invoice).toBePaid > 0n);
   const other = known.find(({ id }) => id !== unpaid?.id);
-  const change = (event: string, id: number | undefined, sentence: (id: number) => string): DemoChange => ({
+  const change = (event: string, id: number | null, sentence: (id: number) => string): DemoChange => ({
     make: () => {
       const [table = ""] = event.split(".");
-      const { id: changed } = trigger(actor, event, { id });
+      const { id: changed } = trigger(actor, event, id);
       return { sentence: sentence(changed), table, id: changed };
     },
   });
@@ -26,9 +26,9 @@ export function demoChanges(actor: Actor): readonly DemoChange[] {
     return `invoice ${invoice?.number} was written for ${invoice?.client.name}`;
   };
   return [
-    change("invoices.created", undefined, written),
+    change("invoices.created", null, written),
     ...(unpaid ? [change("invoices.paid", unpaid.id, () => `invoice ${unpaid.number} was paid`)] : []),
-    change("clients.updated", undefined, (id) => `${clients.get(id)?.name} has a new address`),
+    change("clients.updated", null, (id) => `${clients.get(id)?.name} has a new address`),
     ...(other ? [change("invoices.deleted", other.id, () => `invoice ${other.number} was deleted`)] : []),
   ];
 }

@@ -3,22 +3,7 @@ import type { Company } from "../domain/company-state.ts";
 import type { SandboxEvent } from "../model/event-log.ts";
 import { Missing } from "../rules/refusals.ts";
 import type { PostResult } from "./poster.ts";
-import type { Attempt, Sender } from "./sender.ts";
-
-/** Deliveries seen from the inside. Without a company: the first one's, or all of them for `pending` and `idle`. */
-export interface WebhookControl {
-  /** Every attempt so far, oldest first. */
-  history(subscription?: number, company?: number): readonly Attempt[];
-  /** Deliveries that are neither delivered nor given up, retries included. */
-  pending(company?: number): number;
-  /**
-   * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
-   * `withinMs` (default 1 s) do not count.
-   */
-  idle(timeoutMs?: number, how?: { readonly withinMs?: number; readonly company?: number }): Promise<void>;
-  /** Sends one request, once, right or wrong as asked; gives the receiver's answer. */
-  send(delivery?: OddDelivery, company?: number): Promise<PostResult>;
-}
+import type { Sender } from "./sender.ts";
 
 /** What is left out is as the service would send it. */
 interface OddDelivery {
@@ -39,35 +24,50 @@ export interface SendingCompany {
   readonly sender: Sender;
 }
 
-/** @param at gives a company by its index, or throws */
+/**
+ * Deliveries seen from the inside. Without an index: the first company's, or all of them for `pending` and
+ * `idle`.
+ *
+ * @param at gives a company by its index, or throws
+ */
 export function webhookControlOf(
   companies: readonly SendingCompany[],
-  at: (index: number) => SendingCompany,
-): WebhookControl {
+  at: (index?: number) => SendingCompany,
+) {
   const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
   const pendingWithin = (ms: number, index?: number) =>
     chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
-    history: (subscription, index = 0) => {
-      const all = at(index).sender.attempts.list();
-      return subscription === undefined ? all : all.filter((one) => one.subscription === subscription);
-    },
-    pending: (index) => pendingWithin(Number.POSITIVE_INFINITY, index),
-    idle: async (timeoutMs = 10_000, { withinMs = 1_000, company } = {}) => {
+    /** Every attempt so far, oldest first. */
+    history: (subscription?: number, index?: number) =>
+      at(index)
+        .sender.attempts.list()
+        .filter((one) => subscription === undefined || one.subscription === subscription),
+    /** Deliveries that are neither delivered nor given up, retries included. */
+    pending: (index?: number) => pendingWithin(Number.POSITIVE_INFINITY, index),
+    /**
+     * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
+     * `withinMs` do not count.
+     */
+    idle: async (timeoutMs = 10_000, { withinMs = 1_000, company }: IdleOptions = {}) => {
       const end = new AbortController();
       const endsMs = systemClock.monotonicMs() + timeoutMs;
       const deadline = systemClock.sleep(timeoutMs, end.signal);
-      while (pendingWithin(withinMs, company) > 0) {
+      for (let count; (count = pendingWithin(withinMs, company)) > 0;) {
         if (systemClock.monotonicMs() >= endsMs)
-          throw new Error(
-            `${pendingWithin(withinMs, company)} deliveries are still waiting after ${timeoutMs} ms`,
-          );
+          throw new Error(`${count} deliveries are still waiting after ${timeoutMs} ms`);
         await Promise.race([deadline, ...chosen(company).map(({ sender }) => sender.nextAttempt())]);
       }
       end.abort();
     },
-    send: (delivery = {}, index = 0) => sendOdd(at(index), delivery),
+    /** Sends one request, once, right or wrong as asked; gives the receiver's answer. */
+    send: async (delivery: OddDelivery = {}, index?: number) => sendOdd(at(index), delivery),
   };
+}
+
+interface IdleOptions {
+  readonly withinMs?: number;
+  readonly company?: number;
 }
 
 async function sendOdd({ company, sender }: SendingCompany, odd: OddDelivery): Promise<PostResult> {
