@@ -1,23 +1,21 @@
-import type { Clock } from "../../../src/base/clock.ts";
 import { dayOf } from "./base/calendar.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
+import type { JsonObject } from "./base/values.ts";
+import type { Company } from "./domain/company-state.ts";
 import { mailsOf } from "./domain/documents/payment-rules.ts";
 import { emit } from "./domain/emit.ts";
-import type { FaultPlan } from "./faults/fault-plan.ts";
 import type { Fault } from "./faults/fault.ts";
-import { english, languageNamed } from "./lookups/languages.ts";
+import { english, languageNamed, type Language } from "./lookups/languages.ts";
+import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { TableName } from "./model/catalogue.ts";
 import type { EventListener } from "./model/event-log.ts";
-import { tableOf } from "./routes/record-views.ts";
-import type { Router } from "./routes/router.ts";
+import { tableOf, tablesWithViews, viewOf } from "./routes/record-views.ts";
 import { Missing } from "./rules/refusals.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
-import type { Bearer } from "./service/responder.ts";
-import { snapshotOf } from "./snapshot.ts";
-import { trigger } from "./traffic/actions.ts";
+import type { ServiceParts } from "./service/responder.ts";
 import { Actor } from "./traffic/actor.ts";
-import { demoChanges } from "./traffic/demo-changes.ts";
 import { startTick, type TickOptions } from "./traffic/tick.ts";
+import { demoChanges, trigger } from "./traffic/trigger.ts";
 import { webhookControlOf, type SendingCompany } from "./webhooks/delivery-control.ts";
 import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
 
@@ -30,14 +28,9 @@ export interface OpenCompany extends SendingCompany {
   readonly limiter: Limiter;
 }
 
-interface ControlParts {
+interface ControlParts extends ServiceParts {
   readonly companies: readonly OpenCompany[];
-  readonly router: Router;
-  readonly tokens: Map<string, Bearer>;
-  readonly faults: FaultPlan;
-  readonly clock: Clock;
   readonly seed: number;
-  readonly failures: readonly unknown[];
   /** Aborts when the sandbox ends. */
   readonly closing: AbortSignal;
 }
@@ -137,4 +130,20 @@ export function controlOf(parts: ControlParts) {
     /** Bugs of the sandbox itself; empty in a sound run. */
     failures: () => [...parts.failures],
   };
+}
+
+/** Table name -> id -> record. The company's own record has id 1. */
+export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, JsonObject>>;
+
+/** Everything a company has, each record as its own route would show it now. */
+function snapshotOf(company: Company, language: Language): Snapshot {
+  const byId = (records: readonly JsonObject[]) =>
+    new Map(records.map((record) => [Number(record["id"]), record]));
+  const all = new Map([["company", new Map<number, JsonObject>([[1, { name: company.settings.name }]])]]);
+  for (const name of lookupNames) all.set(name.replaceAll("-", "_"), byId(lookupList(name, language)));
+  for (const name of tablesWithViews) {
+    const records = [...tableOf(company, name).values()];
+    all.set(name, byId(records.map((record) => viewOf(name)(company, record as never, language))));
+  }
+  return all;
 }

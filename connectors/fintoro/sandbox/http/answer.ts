@@ -9,7 +9,7 @@ export interface Answer {
 
 type Body =
   | { readonly kind: "nothing" }
-  | { readonly kind: "value"; readonly value: JsonObject }
+  | { readonly kind: "value"; readonly value: object }
   | { readonly kind: "record"; readonly record: JsonObject }
   | { readonly kind: "list"; readonly records: Iterable<JsonObject>; readonly paginator?: JsonObject }
   | { readonly kind: "file"; readonly mediaType: string; readonly name: string; readonly content: Buffer };
@@ -25,7 +25,7 @@ export function list(records: Iterable<JsonObject>, paginator?: JsonObject): Ans
 }
 
 /** JSON that is no record, so that no fault changes it. */
-export function value(body: JsonObject, status = 200): Answer {
+export function value(body: object, status = 200): Answer {
   return { status, body: { kind: "value", value: body } };
 }
 

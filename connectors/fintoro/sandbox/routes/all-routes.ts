@@ -8,7 +8,7 @@ import { refuse } from "../rules/refusals.ts";
 import { documentView } from "../view/document-view.ts";
 import { seriesView } from "../view/settings-view.ts";
 import { fileRoutes } from "./file-routes.ts";
-import { listSeries, listSubjects, showSubject } from "./query-lists.ts";
+import { listSeries, listSubjects, showSubject } from "./record-lists.ts";
 import { recordAt, recordRoutes, viewWithSecret } from "./record-routes.ts";
 import { get, write, type Call, type Route } from "./router.ts";
 

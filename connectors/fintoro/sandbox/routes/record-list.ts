@@ -1,28 +1,53 @@
 import { z } from "zod";
+import type { JsonObject } from "../base/values.ts";
 import type { Company } from "../domain/company-state.ts";
 import { list, type Answer } from "../http/answer.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import { shuffledTies } from "../model/sort-orders.ts";
-import { parse, queryOneOf } from "../rules/request-shape.ts";
+import {
+  parse,
+  queryDate,
+  queryFlag,
+  queryInt,
+  queryNumber,
+  queryOneOf,
+  queryText,
+} from "../rules/request-shape.ts";
 import { paged, type PageSize } from "./paging.ts";
 import { tableOf, viewOf, type RecordOf, type View } from "./record-views.ts";
 import type { Call } from "./router.ts";
 
-type Direction = "asc" | "desc";
+/** A query parameter, and the test of a record by its value. */
+export interface Filter<T> {
+  readonly schema: z.ZodType;
+  readonly test: Test<T, never>;
+}
+type Test<T, V> = (record: T, wanted: V, call: Call) => boolean;
+
+export const byInt = <T>(test: Test<T, number>): Filter<T> => ({ schema: queryInt(), test });
+export const byNumber = <T>(test: Test<T, number>): Filter<T> => ({ schema: queryNumber(), test });
+export const byText = <T>(test: Test<T, string>, max = 255): Filter<T> => ({ schema: queryText(max), test });
+export const byDate = <T>(test: Test<T, string>): Filter<T> => ({ schema: queryDate(), test });
+/** Applies where the parameter is true. */
+export const byFlag = <T>(test: (record: T, call: Call) => boolean): Filter<T> => ({
+  schema: queryFlag(),
+  test: (record, wanted, call) => !wanted || test(record, call),
+});
+export const byWord = <T>(words: readonly [string, ...string[]], test: Test<T, string>): Filter<T> => ({
+  schema: queryOneOf(words),
+  test,
+});
 
 /** How one list filters, sorts and shows its records. */
-interface ListRules<K extends TableName, S extends z.ZodRawShape> {
-  readonly table: K;
+interface ListRules<K extends TableName> {
+  /** Query parameters, besides those of sorting and paging. Cheap tests first: the others see fewer records. */
+  readonly filters: Readonly<Record<string, Filter<RecordOf<K>>>>;
   /** What `sortBy` may name. */
   readonly sorts: Readonly<Record<string, (record: RecordOf<K>, company: Company) => string | number>>;
   /** The order without `sortBy` and `sortDirection`; by id where the name is not among `sorts`. */
-  readonly usualOrder: readonly [sortBy: string, direction: Direction];
+  readonly usualOrder: readonly [sortBy: string, direction: "asc" | "desc"];
   /** A sort key that changes without a change of its record, so that no order is kept. */
   readonly changingSort?: string;
-  /** Query parameters, besides those of sorting and paging. */
-  readonly filters: S;
-  /** Makes the test that records pass; not called for a request without filters. */
-  readonly test: (wanted: z.output<z.ZodObject<S>>, call: Call) => (record: RecordOf<K>) => boolean;
   /** Absent for a list without pages. */
   readonly pageSize?: PageSize;
   /** @default the view of the detail */
@@ -32,53 +57,45 @@ interface ListRules<K extends TableName, S extends z.ZodRawShape> {
 }
 
 /** Makes the handler of a list. */
-export function recordList<K extends TableName, S extends z.ZodRawShape>(
-  rules: ListRules<K, S>,
-): (call: Call) => Answer {
-  const { table: name, sorts, filters, pageSize, view = viewOf(name) } = rules;
-  const sortBy = queryOneOf(Object.keys(sorts) as [string, ...string[]]);
-  const query = z.object({ ...filters, sortBy, sortDirection: queryOneOf(["asc", "desc"]) });
+export function recordList<K extends TableName>(name: K, rules: ListRules<K>): (call: Call) => Answer {
+  const { filters, sorts, pageSize, view = viewOf(name) } = rules;
+  const query = z.object({
+    ...Object.fromEntries(Object.entries(filters).map(([param, { schema }]) => [param, schema])),
+    sortBy: queryOneOf(Object.keys(sorts) as [string, ...string[]]),
+    sortDirection: queryOneOf(["asc", "desc"]),
+  });
   return (call) => {
-    const { company, language } = call;
-    const wanted = parse(query, call.query) as z.output<z.ZodObject<S>> & OrderQuery;
-    const recordAt = (id: number) => tableOf(company, name).get(id) as RecordOf<K>;
-    const isFiltered = Object.keys(filters).some((filter) => call.query[filter] !== undefined);
-    const test = isFiltered ? rules.test(wanted, call) : null;
-    const sorted = sortedIds(rules, wanted, call);
-    const ids = test ? sorted.filter((id) => test(recordAt(id))) : sorted;
-    const show = (id: number) => view(company, recordAt(id), language);
+    const wanted: Readonly<Record<string, unknown>> = parse(query, call.query);
+    const recordAt = (id: number) => tableOf(call.company, name).get(id) as RecordOf<K>;
+    const tests = Object.entries(filters).filter(([param]) => wanted[param] !== undefined);
+    const fits = (record: RecordOf<K>) =>
+      tests.every(([param, { test }]) => test(record, wanted[param] as never, call));
+    const sorted = sortedIds(name, rules, wanted, call);
+    const ids = tests.length === 0 ? sorted : sorted.filter((id) => fits(recordAt(id)));
+    const show = (id: number) => view(call.company, recordAt(id), call.language);
     if (!pageSize) return list(lazily(ids, show));
     return paged(call, `/${collections[name].path}`, ids, pageSize, show);
   };
 }
 
-interface OrderQuery {
-  readonly sortBy?: string;
-  readonly sortDirection?: Direction;
-}
-
-function sortedIds<K extends TableName, S extends z.ZodRawShape>(
-  { table: name, sorts, usualOrder, changingSort, shufflesTies }: ListRules<K, S>,
-  { sortBy = usualOrder[0], sortDirection = usualOrder[1] }: OrderQuery,
+function sortedIds<K extends TableName>(
+  name: K,
+  { sorts, usualOrder, changingSort, shufflesTies }: ListRules<K>,
+  { sortBy = usualOrder[0], sortDirection = usualOrder[1] }: { readonly [param: string]: unknown },
   { company, shuffle }: Call,
 ): readonly number[] {
   const table = tableOf(company, name);
-  const sortKey = sorts[sortBy] ?? (({ id }) => id);
+  const sortKey = sorts[String(sortBy)] ?? (({ id }) => id);
   const keyOf = (id: number) => sortKey(table.get(id) as RecordOf<K>, company);
   const ascending =
     sortBy === changingSort
       ? [...table.ids()].toSorted((a, b) => Number(keyOf(a)) - Number(keyOf(b)) || a - b)
-      : company.orders.by(table, `${name}/${sortBy}`, keyOf);
+      : company.orders.by(table, `${name}/${String(sortBy)}`, keyOf);
   const ids = sortDirection === "asc" ? ascending : ascending.toReversed();
   return shufflesTies && shuffle !== null ? shuffledTies(ids, keyOf, shuffle) : ids;
 }
 
-/** Is the value between two bounds, both included, each of which may be absent? */
-export function isWithin<T extends string | number>(value: T, from?: T, to?: T): boolean {
-  return (from === undefined || value >= from) && (to === undefined || value <= to);
-}
-
 /** One by one while the answer is written: a list without pages may be long. */
-function* lazily<T>(ids: readonly number[], show: (id: number) => T): Generator<T> {
+function* lazily(ids: readonly number[], show: (id: number) => JsonObject): Generator<JsonObject> {
   for (const id of ids) yield show(id);
 }

@@ -17,15 +17,7 @@ import type { DocumentKind, Subscription } from "../model/company-records.ts";
 import { Missing } from "../rules/refusals.ts";
 import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
-import {
-  listCases,
-  listClients,
-  listInbound,
-  listItems,
-  listOutbound,
-  listSuppliers,
-} from "./record-lists.ts";
-import { listLogs, listPayments } from "./query-lists.ts";
+import * as lists from "./record-lists.ts";
 import { tableOf, viewOf, type RecordOf, type View } from "./record-views.ts";
 import { get, write, type Call, type Method, type Route } from "./router.ts";
 
@@ -55,19 +47,19 @@ export function recordRoutes(): Route[] {
   const { createAccount, updateAccount, deleteAccount } = settings;
   const { createWarehouse, updateWarehouse, deleteWarehouse } = settings;
   return [
-    ...routesOf("clients", { list: listClients, writes: [createClient, updateClient, deleteClient] }),
+    ...routesOf("clients", { list: lists.listClients, writes: [createClient, updateClient, deleteClient] }),
     ...routesOf("suppliers", {
-      list: listSuppliers,
+      list: lists.listSuppliers,
       writes: [createSupplier, updateSupplier, deleteSupplier],
     }),
     ...routesOf("business_case_statuses", { writes: [createStatus, updateStatus, deleteStatus] }),
     ...routesOf("business_cases", {
-      list: listCases,
+      list: lists.listCases,
       method: "PATCH",
       writes: [createCase, updateCase, deleteCase],
     }),
     ...routesOf("contact_activity_logs", {
-      list: listLogs,
+      list: lists.listLogs,
       method: "PATCH",
       writes: [createLog, updateLog, deleteLog],
     }),
@@ -80,13 +72,19 @@ export function recordRoutes(): Route[] {
       idempotent: false,
       writes: [createWarehouse, updateWarehouse, deleteWarehouse],
     }),
-    ...routesOf("warehouse_inbound_receipts", { list: listInbound, writes: receiptWrites("inbound") }),
-    ...routesOf("warehouse_outbound_receipts", { list: listOutbound, writes: receiptWrites("outbound") }),
-    ...routesOf("price_list_items", { list: listItems, writes: [createItem, updateItem, deleteItem] }),
+    ...routesOf("warehouse_inbound_receipts", { list: lists.listInbound, writes: receiptWrites("inbound") }),
+    ...routesOf("warehouse_outbound_receipts", {
+      list: lists.listOutbound,
+      writes: receiptWrites("outbound"),
+    }),
+    ...routesOf("price_list_items", { list: lists.listItems, writes: [createItem, updateItem, deleteItem] }),
     ...documentKinds.flatMap((kind) =>
       routesOf(documentTable[kind] as "invoices", { list: documentList(kind), writes: documentWrites(kind) }),
     ),
-    ...routesOf("document_payments", { list: listPayments, writes: [createPayment, null, deletePayment] }),
+    ...routesOf("document_payments", {
+      list: lists.listPayments,
+      writes: [createPayment, null, deletePayment],
+    }),
     ...routesOf("webhook_subscriptions", {
       createdView: viewWithSecret,
       writes: [createSubscription, updateSubscription, deleteSubscription],

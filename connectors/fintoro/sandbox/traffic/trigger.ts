@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { nearest } from "../../../../src/base/names.ts";
-import type { SeededRandom } from "../base/seeded-random.ts";
+import { balanceOf } from "../domain/documents/balance.ts";
 import {
   collections,
   documentKinds,
@@ -114,60 +114,33 @@ function someId(actor: Actor, table: TableName | null): number {
   return actor.find(table) ?? actor.company.tables[table].nextId;
 }
 
-/** What people do in a working day, how often in about a hundred times, and its name in a report. */
-const work: readonly (readonly [event: string, weight: number, name: string])[] = [
-  ["invoices.created", 16, "invoices written"],
-  ["invoices.updated", 9, "invoices updated"],
-  ["invoices.paid", 13, "invoices paid"],
-  ["document-payments.created", 5, "payments in part"],
-  ["document-payments.deleted", 1, "payments deleted"],
-  ["invoices.deleted", 2, "invoices deleted"],
-  ["credit-notes.created", 3, "credit notes written"],
-  ["credit-notes.paid", 1, "credit notes paid"],
-  ["proformas.created", 3, "proformas written"],
-  ["proformas.paid", 2, "proformas paid"],
-  ["orders.created", 6, "orders taken"],
-  ["orders.updated", 3, "orders updated"],
-  ["orders.deleted", 1, "orders deleted"],
-  ["quotations.created", 5, "quotations written"],
-  ["quotations.updated", 2, "quotations updated"],
-  ["quotations.deleted", 1, "quotations deleted"],
-  ["warehouse-inbound-receipts.created", 6, "goods taken in"],
-  ["warehouse-outbound-receipts.created", 5, "goods given out"],
-  ["warehouse-inbound-receipts.updated", 1, "receipts updated"],
-  ["warehouse-outbound-receipts.deleted", 1, "receipts deleted"],
-  ["price-list-items.created", 1, "items listed"],
-  ["price-list-items.updated", 3, "items repriced"],
-  ["clients.created", 3, "clients added"],
-  ["clients.updated", 6, "clients changed"],
-  ["clients.deleted", 1, "clients deleted"],
-  ["suppliers.created", 1, "suppliers added"],
-  ["suppliers.updated", 2, "suppliers changed"],
-  ["suppliers.deleted", 1, "suppliers deleted"],
-  ["business-cases.created", 3, "cases opened"],
-  ["business-cases.updated", 4, "cases moved"],
-  ["business-cases.deleted", 1, "cases deleted"],
-  ["contact-activity-logs.created", 6, "CRM events noted"],
-  ["contact-activity-logs.updated", 1, "CRM events changed"],
-  ["contact-activity-logs.deleted", 1, "CRM events deleted"],
-];
-const allWeights = work.reduce((sum, [, weight]) => sum + weight, 0);
-
-/** Does something of a working day, another thing where the rules refuse it; gives its name in a report. */
-export function doSomeWork(actor: Actor): string {
-  for (let tries = 0; tries < 20; tries++) {
-    const [event, , name] = someWork(actor.random);
-    try {
-      trigger(actor, event);
-      return name;
-    } catch (cause) {
-      if (!isRefusal(cause)) throw cause;
-    }
-  }
-  return "refused by the rules";
+/** One change of `demo`, ready to be made. */
+export interface DemoChange {
+  /** Makes it; gives a sentence about it, and the record whose row in the mirror shows it. */
+  make(): { readonly sentence: string; readonly table: string; readonly id: number };
 }
 
-function someWork(random: SeededRandom): (typeof work)[number] {
-  let rest = random.next() * allWeights;
-  return work.find(([, weight]) => (rest -= weight) < 0) ?? (work[0] as (typeof work)[number]);
+/** What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice. */
+export function demoChanges(actor: Actor): readonly DemoChange[] {
+  const { clients, invoices } = actor.company.tables;
+  const known = [...invoices.values()].toReversed();
+  const unpaid = known.find((invoice) => balanceOf(actor.company, invoice).toBePaid > 0n);
+  const other = known.find(({ id }) => id !== unpaid?.id);
+  const change = (event: string, id: number | null, sentence: (id: number) => string): DemoChange => ({
+    make: () => {
+      const [table = ""] = event.split(".");
+      const { id: changed } = trigger(actor, event, id);
+      return { sentence: sentence(changed), table, id: changed };
+    },
+  });
+  const written = (id: number) => {
+    const invoice = invoices.get(id);
+    return `invoice ${invoice?.number} was written for ${invoice?.client.name}`;
+  };
+  return [
+    change("invoices.created", null, written),
+    ...(unpaid ? [change("invoices.paid", unpaid.id, () => `invoice ${unpaid.number} was paid`)] : []),
+    change("clients.updated", null, (id) => `${clients.get(id)?.name} has a new address`),
+    ...(other ? [change("invoices.deleted", other.id, () => `invoice ${other.number} was deleted`)] : []),
+  ];
 }
