@@ -1,10 +1,11 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { mailsOf, type SentMail } from "./domain/documents/payment-rules.ts";
+import { mailsOf } from "./domain/documents/payment-rules.ts";
+import type { SentMail } from "./model/company-records.ts";
 import type { Company, Tables } from "./domain/company-state.ts";
 import { startDay, type Day, type DayOptions } from "./day/day.ts";
 import { Hand } from "./day/hand.ts";
 import { trigger, type Triggered } from "./day/trigger.ts";
-import { emit } from "./domain/emit.ts";
+import { emit } from "./domain/company-state.ts";
 import type { Fault } from "./faults/fault.ts";
 import type { FaultPlan } from "./faults/plan.ts";
 import { dayOf } from "./base/calendar.ts";

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { systemClock } from "../../../src/base/clock.ts";
 import { systemRandom } from "../../../src/base/random.ts";
 import { controlOf, type Control } from "./control.ts";
-import { openCompany, type Company } from "./domain/company-state.ts";
+import type { Company } from "./domain/company-state.ts";
 import { FaultPlan } from "./faults/plan.ts";
 import { dateOf, localDay } from "./base/calendar.ts";
 import { documentCount, type SandboxOptions } from "./options.ts";
+import { seedCompany } from "./seed/seed-company.ts";
 import { planOf } from "./seed/seed-plan.ts";
 import { Limiter } from "./service/limiter.ts";
 import type { RequestLog } from "./service/request-log.ts";
@@ -89,12 +90,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 function companiesOf(options: SandboxOptions): Company[] {
   const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = "small" } = options;
-  const today = options.today ?? dateOf(localDay(clock.nowMs()));
-  const origin = options.publicOrigin ?? publicOrigin;
+  const { publicOrigin: origin = publicOrigin, stocksInLists = true } = options;
+  const { today = dateOf(localDay(clock.nowMs())) } = options;
+  const { allowLoopbackWebhooks = options.webhooks !== undefined } = options;
   return Array.from({ length: companies }, (_, index) => {
     const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin: origin });
-    const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
-    return openCompany({ index, plan, clock, random, allowLoopbackWebhooks, stocksInLists });
+    const settings = { today: plan.today, publicOrigin: origin, allowLoopbackWebhooks, stocksInLists };
+    return seedCompany(plan, { clock, random, settings });
   });
 }
 

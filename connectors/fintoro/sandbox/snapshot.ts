@@ -2,7 +2,7 @@ import { documentsOf, type Company, type Tables } from "./domain/company-state.t
 import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { Language } from "./lookups/languages.ts";
 import { documentKinds, documentTable } from "./model/catalogue.ts";
-import type { Table } from "./model/table.ts";
+import type { Table } from "./model/record-table.ts";
 import { logView } from "./view/activity-view.ts";
 import { documentView, paymentView } from "./view/document-view.ts";
 import {

@@ -1,6 +1,6 @@
 import { balanceOf } from "../domain/documents/balance.ts";
 import { documentsOf, type Company } from "../domain/company-state.ts";
-import { creditInvoice } from "../domain/documents/credit-note-rules.ts";
+import { creditInvoice } from "../domain/documents/invoice-credit.ts";
 import { amount } from "../base/decimal-money.ts";
 import { payableKinds } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { logsOf } from "../../domain/crm/activity-index.ts";
+import { logsOf } from "../../domain/crm/activities.ts";
 import type { Company } from "../../domain/company-state.ts";
 import type { ActivityLog, ActivityTarget, BusinessCase } from "../../model/company-records.ts";
 import { refuse } from "../../rules/refusals.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { dayOf } from "../../base/calendar.ts";
 import { balanceOf } from "../../domain/documents/balance.ts";
 import { documentsOf, type Company } from "../../domain/company-state.ts";
-import { successorOf } from "../../domain/documents/succession.ts";
+import { successorOf } from "../../domain/documents/document-checks.ts";
 import { collections, documentTable } from "../../model/catalogue.ts";
 import type { Document, DocumentKind } from "../../model/company-records.ts";
 import {

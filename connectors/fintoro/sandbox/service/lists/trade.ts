@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toNumber } from "../../base/decimal-money.ts";
-import type { PriceListItem, Receipt } from "../../model/company-records.ts";
-import type { Table } from "../../model/table.ts";
+import type { PriceListItem, Receipt } from "../../model/warehouse-records.ts";
+import type { Table } from "../../model/record-table.ts";
 import { parse, queryFlag, queryInt, queryNumber, queryOneOf, queryText } from "../../rules/request-shape.ts";
 import { latin } from "../../base/values.ts";
 import { inboundView, itemPreview, itemView, outboundView } from "../../view/stock-view.ts";

@@ -1,9 +1,4 @@
-import {
-  createCreditNote,
-  creditInvoice,
-  updateCreditNote,
-} from "../../domain/documents/credit-note-rules.ts";
-import { isFlow } from "../../domain/documents/document-input.ts";
+import { creditInvoice } from "../../domain/documents/invoice-credit.ts";
 import { createDocument, deleteDocument, updateDocument } from "../../domain/documents/document-rules.ts";
 import { createPayment, deletePayment, sendMail } from "../../domain/documents/payment-rules.ts";
 import {
@@ -36,12 +31,8 @@ export function documentWritingRoutes(): Route[] {
 
 function documentRoutes(kind: DocumentKind): Route[] {
   const path = `/${collections[documentTable[kind]].path}`;
-  const create = ({ company, input }: Call) =>
-    isFlow(kind) ? createDocument(company, kind, input) : createCreditNote(company, input);
-  const change = (call: Call) =>
-    isFlow(kind)
-      ? updateDocument(call.company, documentAt(call, kind), kind, call.input)
-      : updateCreditNote(call.company, documentAt(call, kind), call.input);
+  const create = ({ company, input }: Call) => createDocument(company, kind, input);
+  const change = (call: Call) => updateDocument(call.company, documentAt(call, kind), call.input);
   return [
     write("POST", path, (call) => shown(call, create(call), 201), true),
     write("PUT", `${path}/{id}`, (call) => shown(call, change(call))),

@@ -1,4 +1,4 @@
-import { keepUpload } from "../../domain/uploads.ts";
+import { keepUpload } from "../../domain/crm/activities.ts";
 import { refuse } from "../../rules/refusals.ts";
 import { value, type Answer } from "../answer.ts";
 import type { Call, Route } from "../route.ts";
