@@ -146,18 +146,27 @@ function termsOf({ firstIds }: Plan, draft: Draft, random: SeededRandom) {
   };
 }
 
+/** Seeded lines move no stock; one list for all of them. */
+const noAllocations: Item["allocations"] = [];
+
 /** The deal's lines; every second credit note takes back only the first. */
 function itemsOf({ firstIds }: Plan, draft: Draft, documentId: number, random: SeededRandom): Item[] {
   const { kind, index, issueDay, deal } = draft;
   const isCredit = kind === "credit-note";
   const lines = isCredit && index % 2 === 1 ? deal.lines.slice(0, 1) : deal.lines;
-  return lines.map(({ vatClass, priceListIndex, ...line }, position) => ({
-    ...line,
+  return lines.map((line, position) => ({
     id: documentId * 10 + position,
     uuid: random.uuid(),
+    name: line.name,
+    description: line.description,
     unitPrice: isCredit ? -line.unitPrice : line.unitPrice,
-    vatRate: deal.reverseCharge ? 0 : vatRateOn(vatClass, yearOf(issueDay)),
-    priceListItemId: priceListIndex === null ? null : firstIds.price_list_items + priceListIndex,
-    allocations: [],
+    unitId: line.unitId,
+    quantity: line.quantity,
+    vatRate: deal.reverseCharge ? 0 : vatRateOn(line.vatClass, yearOf(issueDay)),
+    discountName: line.discountName,
+    discountType: line.discountType,
+    discountValue: line.discountValue,
+    priceListItemId: line.priceListIndex === null ? null : firstIds.price_list_items + line.priceListIndex,
+    allocations: noAllocations,
   }));
 }
