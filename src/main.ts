@@ -14,8 +14,6 @@ import { createInvocation } from "./cli/run.ts";
 const fintoro: Connector = {
   manifest,
   startSandbox,
-  demoChanges: async (transport) =>
-    (await import("../connectors/fintoro/demo-changes.ts")).demoChanges(transport),
 };
 
 const invocation = createInvocation({
@@ -48,9 +46,9 @@ function ask(question: string, signal: AbortSignal): Promise<string> {
 /** Read only when it is asked for: no other command pays for the sandbox. */
 async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...order }: SandboxOrder) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
-  const { parseRecords } = await import("../connectors/fintoro/sandbox/options.ts");
-  const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/parse.ts");
-  const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/parse.ts");
+  const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox-options.ts");
+  const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/fault-text.ts");
+  const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/delivery-faults.ts");
   const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
   const webhook =
     webhookUrl === undefined ? null : { url: webhookUrl, ...(secret !== undefined && { secret }) };
@@ -66,6 +64,7 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
     ...sandbox,
     requestCount: () => sandbox.requests().length,
     attempts: () => sandbox.control.webhooks.history(),
+    changes: () => sandbox.control.demoChanges(),
   };
 }
 

@@ -2,7 +2,6 @@ import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import type { LoadedConfig, LoadOptions } from "../config/load.ts";
 import type { Manifest } from "../connector/manifest.ts";
-import type { Transport } from "../connector/transport.ts";
 import type { AdjustableLog } from "../observe/log.ts";
 import type { ProgressView } from "../observe/progress-view.ts";
 import type { Ending } from "./exit-code.ts";
@@ -43,13 +42,11 @@ export interface CommandContext {
 export interface Connector {
   readonly manifest: Manifest;
   startSandbox(order: SandboxOrder): Promise<RunningSandbox>;
-  /** What a morning does to a company, ready to be done, for the demo. */
-  demoChanges(transport: Transport): Promise<readonly DemoChange[]>;
 }
 
 export interface DemoChange {
-  /** Does it at the service: what to tell of it, and the record to look for in the mirror. */
-  make(): Promise<{ readonly told: string; readonly table: string; readonly id: number }>;
+  /** Makes it at the service: a sentence about it, and the record to look for in the mirror. */
+  make(): { readonly sentence: string; readonly table: string; readonly id: number };
 }
 
 /** What the `sandbox` command asks for; undefined leaves it to the sandbox. */
@@ -85,6 +82,8 @@ export interface RunningSandbox {
   requestCount(): number;
   /** To deliver events of the first company, so far. */
   attempts(): readonly { readonly eventId: string; readonly outcome: string }[];
+  /** What `demo` does to the first company, ready to be done. */
+  changes(): readonly DemoChange[];
   close(): Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { demoChanges } from "../../connectors/fintoro/demo-changes.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -16,7 +15,6 @@ import { endOf, playing, startProgram, temporaryFolder } from "../support/cli.ts
 
 const connector: Connector = {
   manifest,
-  demoChanges,
   startSandbox: () => Promise.reject(new Error("the test starts its own")),
 };
 
@@ -33,6 +31,7 @@ async function onStage(act: (stage: Stage, scene: Scene, told: string[]) => Prom
     ...sandbox,
     requestCount: () => sandbox.requests().length,
     attempts: () => sandbox.control.webhooks.history(),
+    changes: () => sandbox.control.demoChanges(),
   };
   const { url: baseUrl, token: writeToken, readToken } = sandbox;
   const stage = setUpStage({ folder: temporaryFolder(), baseUrl, readToken, writeToken });

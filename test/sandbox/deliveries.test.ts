@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { get, openSandbox, post, put, remove, testDay, type Dict } from "../support/sandbox.ts";
 import { isSigned, openSink, type WebhookSink } from "../support/webhook-sink.ts";
 

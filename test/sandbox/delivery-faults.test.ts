@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import type { DeliveryShares } from "../../connectors/fintoro/sandbox/webhooks/mischief.ts";
-import { parseShares } from "../../connectors/fintoro/sandbox/webhooks/parse.ts";
+import type { DeliveryShares } from "../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
+import { parseShares } from "../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
 import { openSandbox } from "../support/sandbox.ts";
 import { isSigned, openSink, type WebhookSink } from "../support/webhook-sink.ts";
 

@@ -1,7 +1,7 @@
 import type { lookup } from "node:dns";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { Poster } from "../../connectors/fintoro/sandbox/webhooks/post.ts";
+import { Poster } from "../../connectors/fintoro/sandbox/webhooks/poster.ts";
 import { openSandbox, WoundClock } from "../support/sandbox.ts";
 import { isSigned, openSink, type Treatment } from "../support/webhook-sink.ts";
 

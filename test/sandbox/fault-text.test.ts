@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseFaults } from "../../connectors/fintoro/sandbox/faults/parse.ts";
+import { parseFaults } from "../../connectors/fintoro/sandbox/faults/fault-text.ts";
 
 describe("faults as text", () => {
   test("a list of names with probabilities, details and paths", () => {

@@ -10,7 +10,7 @@ function limiter(kind: LimiterKind, limit = 3, clock = new WoundClock()) {
 
 /** Hits until refused, as long as `times` allows; what each was told remained. */
 function remainders(of: Limiter, times: number): string[] {
-  return Array.from({ length: times }, () => of.hit().headers()["X-RateLimit-Remaining"] ?? "");
+  return Array.from({ length: times }, () => of.count().headers()["X-RateLimit-Remaining"] ?? "");
 }
 
 describe("the window", () => {
@@ -19,17 +19,17 @@ describe("the window", () => {
     clock.wind(17_333);
     expect(remainders(of, 3)).toEqual(["2", "1", "0"]);
     clock.wind(minute - 1);
-    expect(of.hit().allowed).toBe(false);
+    expect(of.count().allowed).toBe(false);
     clock.wind(1);
-    expect(of.hit()).toMatchObject({ allowed: true });
+    expect(of.count()).toMatchObject({ allowed: true });
   });
 
   test("does not slide: requests late in it do not push its end", () => {
     const { clock, limiter: of } = limiter("fixed");
-    of.hit();
+    of.count();
     clock.wind(minute - 10);
-    of.hit();
-    of.hit();
+    of.count();
+    of.count();
     clock.wind(10);
     expect(remainders(of, 3)).toEqual(["2", "1", "0"]);
   });
@@ -40,7 +40,7 @@ describe("the window", () => {
       3,
       new WoundClock(Date.UTC(2026, 10, 20, 9, 0, 0, 250)),
     );
-    of.hit();
+    of.count();
     clock.wind(minute - 251);
     expect(remainders(of, 2)).toEqual(["1", "0"]);
     clock.wind(1);
@@ -49,7 +49,7 @@ describe("the window", () => {
 
   test("refused requests are not counted", () => {
     const { clock, limiter: of } = limiter("fixed");
-    for (let i = 0; i < 50; i++) of.hit();
+    for (let i = 0; i < 50; i++) of.count();
     clock.wind(minute);
     expect(remainders(of, 4).slice(0, 3)).toEqual(["2", "1", "0"]);
   });
@@ -62,15 +62,15 @@ describe("what remains", () => {
       ["hit_time", "2"],
     ] as const) {
       const { limiter: of } = limiter(kind);
-      const slow = of.hit();
-      of.hit();
+      const slow = of.count();
+      of.count();
       expect(slow.headers()["X-RateLimit-Remaining"], kind).toBe(first);
     }
   });
 
   test("of an answer that leaves after its window is the whole budget again, with no window open", () => {
     const { clock, limiter: of } = limiter("fixed");
-    const slow = of.hit();
+    const slow = of.count();
     clock.wind(minute);
     expect(slow.headers()["X-RateLimit-Remaining"]).toBe("3");
     expect(remainders(of, 1)).toEqual(["2"]);
@@ -81,7 +81,7 @@ describe("a refusal", () => {
   test("tells whole seconds, rounded down: 0 in the last second", () => {
     const { clock, limiter: of } = limiter("fixed");
     remainders(of, 3);
-    const told = () => of.hit().headers();
+    const told = () => of.count().headers();
     expect(told()).toMatchObject({
       "X-RateLimit-Limit": "3",
       "X-RateLimit-Remaining": "0",

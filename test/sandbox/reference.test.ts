@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { allRoutes } from "../../connectors/fintoro/sandbox/service/routes/all.ts";
+import { allRoutes } from "../../connectors/fintoro/sandbox/routes/all-routes.ts";
 import { all, ask, get, one, openSandbox, post, testDay, type Dict } from "../support/sandbox.ts";
 import { Reference, referencePresent } from "../support/sandbox-reference.ts";
 

@@ -106,7 +106,7 @@ function unable(): Promise<never> {
   return Promise.reject(new Error("there is no service on this stage"));
 }
 
-const idleConnector = { manifest, startSandbox: unable, demoChanges: unable };
+const idleConnector = { manifest, startSandbox: unable };
 
 /** The whole command line in this process, over streams that keep what is written. */
 export function stage(argv: readonly string[], { terminal = false, ...parts }: Stage = {}) {

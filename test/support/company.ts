@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { openCompany, type Company } from "./open-company.ts";
 
 export { aGovernor, hastyClock, sync, type Company, type SyncOptions } from "./open-company.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
-import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/log.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
+import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createView } from "../../src/report/build-report.ts";

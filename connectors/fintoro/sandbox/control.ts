@@ -1,161 +1,140 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { mailsOf } from "./domain/documents/payment-rules.ts";
-import type { SentMail } from "./model/company-records.ts";
-import type { Company, Tables } from "./domain/company-state.ts";
-import { startDay, type Day, type DayOptions } from "./day/day.ts";
-import { Hand } from "./day/hand.ts";
-import { trigger, type Triggered } from "./day/trigger.ts";
-import { emit } from "./domain/company-state.ts";
-import type { Fault } from "./faults/fault.ts";
-import type { FaultPlan } from "./faults/plan.ts";
 import { dayOf } from "./base/calendar.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
-import { languageNamed } from "./lookups/languages.ts";
+import { mailsOf } from "./domain/documents/payment-rules.ts";
+import { emit } from "./domain/company-state.ts";
+import type { FaultPlan } from "./faults/fault-plan.ts";
+import type { Fault } from "./faults/fault.ts";
+import { english, languageNamed } from "./lookups/languages.ts";
 import type { TableName } from "./model/catalogue.ts";
-import type { EventListener, SandboxEvent } from "./model/event-log.ts";
+import type { EventListener } from "./model/event-log.ts";
+import { tableOf } from "./routes/record-views.ts";
+import type { Router } from "./routes/router.ts";
 import { Missing } from "./rules/refusals.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
-import type { Router } from "./service/route.ts";
-import type { Tokens } from "./service/tokens.ts";
-import { english, writeInside } from "./service/write-inside.ts";
-import { snapshotOf, type Snapshot } from "./snapshot.ts";
-import type { JsonObject } from "./base/values.ts";
-import { webhookControlOf, type WebhookControl } from "./webhooks/control.ts";
-import type { Courier } from "./webhooks/courier.ts";
-import type { DeliveryShares } from "./webhooks/mischief.ts";
+import type { Bearer } from "./service/responder.ts";
+import { snapshotOf } from "./snapshot.ts";
+import { trigger } from "./traffic/actions.ts";
+import { Actor } from "./traffic/actor.ts";
+import { demoChanges } from "./traffic/demo-changes.ts";
+import { startTick, type TickOptions } from "./traffic/tick.ts";
+import { webhookControlOf, type SendingCompany } from "./webhooks/delivery-control.ts";
+import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
 
-/** The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. */
-export interface Control {
-  /** Gives the record as its detail shows it; throws `Invalid` where the service would answer 422. */
-  create(table: TableName, input: unknown, company?: number): JsonObject;
-  update(table: TableName, id: number, input: unknown, company?: number): JsonObject;
-  remove(table: TableName, id: number, company?: number): void;
-  /**
-   * Changes fields of the record as the sandbox keeps it (model/records.ts), past every rule: what the
-   * web application may do and the API may not. With `event` the change is told.
-   */
-  alter(table: TableName, id: number, changes: Readonly<Record<string, unknown>>, how?: AlterOptions): void;
-  /** Returns what takes the fault away again. */
-  fault(fault: Fault): () => void;
-  clearFaults(): void;
-  /** For all companies, or for one. */
-  limiter(options: Partial<LimiterOptions>, company?: number): void;
-  events(company?: number): readonly SandboxEvent[];
-  onEvent(listener: EventListener, company?: number): () => void;
-  mails(company?: number): readonly SentMail[];
-  /** Every record by table and id, as its detail shows it. */
-  snapshot(company?: number, language?: string): Snapshot;
-  /** Statuses by due date follow it. */
-  setToday(date: string): void;
-  rename(name: string, company?: number): void;
-  revoke(token: string): void;
-  readonly webhooks: WebhookControl;
-  /** Makes an event happen by a fitting change; `forge` tells it without one. */
-  trigger(event: string, id?: number | null, how?: TriggerOptions): Triggered;
-  /** A working day in a minute, or as told; it ends with the sandbox at the latest. */
-  day(options?: DayOptions & { readonly company?: number | undefined }): Day;
-  /** Changes what goes wrong from now on on the way to receivers; for all companies, or for one. */
-  deliveries(shares: Partial<DeliveryShares>, company?: number): void;
-  /** What the subscription's deliveries are signed with now. */
-  secret(subscription: number, company?: number): string;
-  /** Bugs of the sandbox itself, met while answering; empty in a sound run. */
-  failures(): readonly unknown[];
-  readonly clock: Clock;
-}
-
-interface AlterOptions {
-  readonly event?: boolean;
-  readonly company?: number;
-}
-
-interface TriggerOptions {
-  readonly forge?: boolean | undefined;
+interface ForCompany {
   readonly company?: number | undefined;
 }
 
-export interface ControlParts {
-  readonly seed: number;
-  /** Everybody who is at work stops when it aborts. */
-  readonly closing: AbortSignal;
-  readonly companies: readonly Company[];
-  readonly couriers: readonly Courier[];
+/** A company with what serves it alone. */
+export interface OpenCompany extends SendingCompany {
+  readonly limiter: Limiter;
+}
+
+interface ControlParts {
+  readonly companies: readonly OpenCompany[];
   readonly router: Router;
+  readonly tokens: Map<string, Bearer>;
   readonly faults: FaultPlan;
-  readonly limiters: readonly Limiter[];
-  readonly tokens: Tokens;
   readonly clock: Clock;
+  readonly seed: number;
   readonly failures: readonly unknown[];
+  /** Aborts when the sandbox ends. */
+  readonly closing: AbortSignal;
 }
 
-export function controlOf(parts: ControlParts): Control {
-  const { faults, limiters, tokens, clock, failures } = parts;
-  const company = (index = 0) => companyAt(parts, index);
-  const triggers = new SeededRandom(parts.seed);
-  const triggering = (index?: number) => new Hand(parts.router, company(index), triggers);
-  return {
-    create: (table, input, index) => writeInside(parts.router, company(index), "POST", table, null, input),
-    update: (table, id, input, index) => writeInside(parts.router, company(index), "PUT", table, id, input),
-    remove: (table, id, index) => void writeInside(parts.router, company(index), "DELETE", table, id, {}),
-    alter: (table, id, changes, how = {}) =>
-      alter(company(how.company), table, id, changes, how.event ?? false),
-    fault: (fault) => faults.add(fault),
-    clearFaults: () => faults.clear(),
-    limiter: (options, index) => {
-      for (const [i, limiter] of limiters.entries())
-        if (index === undefined || index === i) limiter.change(options);
-    },
-    events: (index) => company(index).events.list(),
-    onEvent: (listener, index) => company(index).events.subscribe(listener),
-    mails: (index) => mailsOf(company(index)),
-    snapshot: (index, language = "en") => snapshotOf(company(index), languageNamed(language) ?? english),
-    setToday: (date) => {
-      for (const { settings } of parts.companies) settings.today = dayOf(date);
-    },
-    rename: (name, index) => {
-      company(index).settings.name = name;
-    },
-    revoke: (token) => tokens.revoke(token),
-    trigger: (event, id, { forge, company: index } = {}) =>
-      trigger(triggering(index), event, { forge, id: id ?? undefined }),
-    day: ({ company: index, ...options } = {}) => {
-      const chance = new SeededRandom(options.seed ?? parts.seed);
-      const day = startDay(new Hand(parts.router, company(index), chance), options);
-      parts.closing.addEventListener("abort", () => day.stop(), { once: true });
-      return day;
-    },
-    webhooks: webhookControlOf(parts.companies, parts.couriers),
-    deliveries: (shares, index) => {
-      for (const [i, { mischief }] of parts.couriers.entries())
-        if (index === undefined || index === i) mischief.change(shares);
-    },
-    secret: (subscription, index) => secretOf(company(index), subscription),
-    failures: () => [...failures],
-    clock,
+/**
+ * The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. Without a
+ * company's index it is about the first one, where it does not say otherwise.
+ */
+export type Control = ReturnType<typeof controlOf>;
+
+/** Gives the control over a sandbox's parts. */
+export function controlOf(parts: ControlParts) {
+  const { companies, router, faults, tokens, seed, clock } = parts;
+  const at = (index = 0) => {
+    const open = companies[index];
+    if (!open) throw new Error(`broken promise: the sandbox has a company ${index}`);
+    return open;
   };
-}
-
-function companyAt({ companies }: ControlParts, index: number): Company {
-  const company = companies[index];
-  if (!company) throw new Error(`broken promise: the sandbox has a company ${index}`);
-  return company;
-}
-
-function secretOf({ tables }: Company, id: number): string {
-  const subscription = tables.webhook_subscriptions.get(id);
-  if (!subscription) throw new Missing();
-  return subscription.secret;
-}
-
-function alter(
-  company: Company,
-  table: TableName,
-  id: number,
-  changes: Readonly<Record<string, unknown>>,
-  event: boolean,
-): void {
-  const records = company.tables[table as "clients"] satisfies Tables["clients"];
-  const record = records.get(id);
-  if (!record) throw new Missing();
-  records.replace({ ...record, ...changes });
-  if (event) emit(company, table, "updated", id);
+  const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
+  const ownRandom = new SeededRandom(seed);
+  const actor = (index?: number, random = ownRandom) => new Actor(router, at(index).company, random);
+  const recordIn = <K extends TableName>(index: number | undefined, table: K, id: number) => {
+    const record = tableOf(at(index).company, table).get(id);
+    if (!record) throw new Missing();
+    return record;
+  };
+  return {
+    clock,
+    webhooks: webhookControlOf(companies, at),
+    /** Gives the record as its detail shows it; throws `Invalid` where the service would answer 422. */
+    create: (table: TableName, input: unknown, index?: number) =>
+      actor(index).write("POST", table, null, input),
+    update: (table: TableName, id: number, input: unknown, index?: number) =>
+      actor(index).write("PUT", table, id, input),
+    remove: (table: TableName, id: number, index?: number) =>
+      void actor(index).write("DELETE", table, id, {}),
+    /**
+     * Changes fields of a record as the sandbox keeps it (model/company-records.ts), past every rule: what
+     * the web application may do and the API may not. With `event` an event is emitted.
+     */
+    alter: (
+      table: TableName,
+      id: number,
+      changes: Readonly<Record<string, unknown>>,
+      { event = false, company: index }: ForCompany & { readonly event?: boolean } = {},
+    ) => {
+      const { company } = at(index);
+      tableOf(company, table).replace({ ...recordIn(index, table, id), ...changes });
+      if (event) emit(company, table, "updated", id);
+    },
+    /** Returns what removes the fault. */
+    fault: (fault: Fault) => faults.add(fault),
+    clearFaults: () => faults.clear(),
+    /** For all companies, or for one. */
+    limiter: (options: Partial<LimiterOptions>, index?: number) => {
+      for (const { limiter } of chosen(index)) limiter.change(options);
+    },
+    events: (index?: number) => at(index).company.events.list(),
+    onEvent: (listener: EventListener, index?: number) => at(index).company.events.subscribe(listener),
+    mails: (index?: number) => mailsOf(at(index).company),
+    /** Every record by table and id, as its detail shows it. */
+    snapshot: (index?: number, language = "en") =>
+      snapshotOf(at(index).company, languageNamed(language) ?? english),
+    /** Statuses by due date follow it. */
+    setToday: (date: string) => {
+      for (const { company } of companies) company.settings.today = dayOf(date);
+    },
+    rename: (name: string, index?: number) => {
+      at(index).company.settings.name = name;
+    },
+    revoke: (token: string) => void tokens.delete(token),
+    /** Makes an event happen by a fitting change; with `forge` emits it without one. */
+    trigger: (
+      event: string,
+      id: number | null = null,
+      { forge, company }: ForCompany & { readonly forge?: boolean | undefined } = {},
+    ) => trigger(actor(company), event, id, forge),
+    /** Starts a working day (`sandbox tick`); it ends with the sandbox at the latest. */
+    day: ({
+      company,
+      seed: ownSeed = seed,
+      ...options
+    }: TickOptions & ForCompany & { readonly seed?: number | undefined } = {}) => {
+      const tick = startTick(actor(company, new SeededRandom(ownSeed)), options);
+      parts.closing.addEventListener("abort", () => tick.stop(), { once: true });
+      return tick;
+    },
+    /** What `demo` does to the first company, ready to be done. */
+    demoChanges: () => demoChanges(actor()),
+    /** Changes what goes wrong from now on on the way to receivers; for all companies, or for one. */
+    deliveries: (shares: Partial<DeliveryShares>, index?: number) => {
+      for (const { sender } of chosen(index)) sender.faults.change(shares);
+    },
+    /** What the subscription's deliveries are signed with now. */
+    secret: (subscription: number, index?: number) =>
+      recordIn(index, "webhook_subscriptions", subscription).secret,
+    /** Bugs of the sandbox itself; empty in a sound run. */
+    failures: () => [...parts.failures],
+  };
 }

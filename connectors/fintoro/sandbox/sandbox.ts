@@ -1,32 +1,36 @@
 import { createHash } from "node:crypto";
 import { systemClock } from "../../../src/base/clock.ts";
+import { MirrorError } from "../../../src/base/errors.ts";
 import { systemRandom } from "../../../src/base/random.ts";
-import { controlOf, type Control } from "./control.ts";
-import type { Company } from "./domain/company-state.ts";
-import { FaultPlan } from "./faults/plan.ts";
 import { dateOf, localDay } from "./base/calendar.ts";
-import { documentCount, type SandboxOptions } from "./options.ts";
+import { controlServerOf } from "./control-server.ts";
+import { controlOf, type Control, type OpenCompany } from "./control.ts";
+import type { Company } from "./domain/company-state.ts";
+import { createSubscription } from "./domain/webhook-targets.ts";
+import { FaultPlan } from "./faults/fault-plan.ts";
+import { basePath } from "./http/request.ts";
+import { english, languageNamed } from "./lookups/languages.ts";
+import { eventTypes } from "./model/catalogue.ts";
+import { allRoutes } from "./routes/all-routes.ts";
+import { routerOf } from "./routes/router.ts";
+import { errorMap } from "./rules/messages.ts";
+import { Invalid } from "./rules/refusals.ts";
+import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
 import { seedCompany } from "./seed/seed-company.ts";
 import { planOf } from "./seed/seed-plan.ts";
 import { Limiter } from "./service/limiter.ts";
-import type { RequestLog } from "./service/request-log.ts";
-import { basePath } from "./service/requests.ts";
-import { Router } from "./service/route.ts";
-import { allRoutes } from "./service/routes/all.ts";
-import { Service } from "./service/service.ts";
-import { sideDoorTo } from "./side-door.ts";
-import { Tokens } from "./service/tokens.ts";
-import { Courier } from "./webhooks/courier.ts";
-import { subscribeAtStart } from "./webhooks/at-start.ts";
+import { Service, type RequestLog } from "./service/service.ts";
+import type { Bearer } from "./service/responder.ts";
+import { Sender } from "./webhooks/sender.ts";
 
-interface SandboxCompany {
+interface CompanyAccess {
   readonly name: string;
   /** May write. */
   readonly token: string;
   readonly readToken: string;
 }
 
-/** A running stand-in for the service. Everything in it is made up, and it forgets all when it ends. */
+/** A running stand-in for the service. All data are made up, and are lost when it ends. */
 export interface Sandbox {
   /** `http://127.0.0.1:PORT/api/public/v1` */
   readonly url: string;
@@ -34,7 +38,7 @@ export interface Sandbox {
   /** The first company's. */
   readonly token: string;
   readonly readToken: string;
-  readonly companies: readonly SandboxCompany[];
+  readonly companies: readonly CompanyAccess[];
   /** Of the subscriptions that were asked for at the start, in their order. */
   readonly webhookSecrets: readonly string[];
   /** The last 20,000 requests, oldest first. */
@@ -43,98 +47,105 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** An origin that no name server knows: whoever follows a link out of an answer notices at once. */
-const publicOrigin = "https://app.fintoro.example";
+/** No name server knows it: a client that follows a link out of an answer fails at once. */
+const unknownOrigin = "https://app.fintoro.example";
 
+/**
+ * Starts the sandbox on 127.0.0.1.
+ *
+ * @throws MirrorError `usage` where a subscription of the start is refused
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const companies = companiesOf(options);
-  const tokens = new Tokens();
-  const cards = companies.map((company) => grant(tokens, company, options.seed ?? 1));
-  const parts = partsOf(options, companies, tokens);
-  const service = new Service(parts);
-  const webhookSecrets = subscribeAtStart(companies[0], options.webhooks ?? [], options.seed ?? 1);
-  const port = await service.listen(options.port ?? 0);
-  const couriers = couriersOf(options, companies, service.failures);
-  for (const { settings } of companies) settings.stocksInLists = options.stocksInLists ?? true;
-  if (options.publicOrigin === "self") {
-    for (const { settings } of companies) settings.publicOrigin = `http://127.0.0.1:${port}`;
-  }
-  const closing = new AbortController();
-  const { seed = 1 } = options;
-  const control = controlOf({
-    ...parts,
+  const { seed = 1, clock = systemClock, random = systemRandom, webhooks = [], language = "en" } = options;
+  const { latencyMs = 0 } = options;
+  const failures: unknown[] = [];
+  const companies = openCompanies(options, failures);
+  const tokens = new Map<string, Bearer>();
+  const parts = {
     companies,
-    couriers,
-    seed,
-    closing: closing.signal,
-    failures: service.failures,
+    router: routerOf(allRoutes()),
+    tokens,
+    faults: new FaultPlan(random, options.faults ?? []),
+    clock,
+    failures,
+  };
+  const service = new Service({
+    ...parts,
+    limiters: companies.map(({ limiter }) => limiter),
+    random,
+    language: languageNamed(language) ?? english,
+    latencyMs: typeof latencyMs === "number" ? [latencyMs, latencyMs] : latencyMs,
   });
-  service.sideDoor = sideDoorTo(control);
-  const first = cards[0] ?? { name: "", token: "", readToken: "" };
+  const access = companies.map(({ company }) => grantTokens(tokens, company, seed));
+  const [own] = companies;
+  const webhookSecrets = webhooks.map((one, index) =>
+    subscribe(own?.company, one, `${seed}/webhook/${index}`),
+  );
+  const port = await service.listen(options.port ?? 0);
+  if (options.publicOrigin === "self")
+    for (const { company } of companies) company.settings.publicOrigin = `http://127.0.0.1:${port}`;
+  const closing = new AbortController();
+  const control = controlOf({ ...parts, seed, closing: closing.signal });
+  service.controlServer = controlServerOf(control);
   return {
     url: `http://127.0.0.1:${port}${basePath}`,
     port,
-    token: first.token,
-    readToken: first.readToken,
-    companies: cards,
+    token: access[0]?.token ?? "",
+    readToken: access[0]?.readToken ?? "",
+    companies: access,
     webhookSecrets,
     requests: () => service.requests.list(),
     control,
     close: () => {
       closing.abort();
-      for (const courier of couriers) courier.close();
+      for (const { sender } of companies) sender.close();
       return service.close();
     },
   };
 }
 
-function companiesOf(options: SandboxOptions): Company[] {
+function openCompanies(options: SandboxOptions, failures: unknown[]): OpenCompany[] {
   const { clock = systemClock, random = systemRandom, companies = 1, seed = 1, records = "small" } = options;
-  const { publicOrigin: origin = publicOrigin, stocksInLists = true } = options;
-  const { today = dateOf(localDay(clock.nowMs())) } = options;
-  const { allowLoopbackWebhooks = options.webhooks !== undefined } = options;
+  const { allowLoopbackWebhooks = options.webhooks !== undefined, stocksInLists = true } = options;
+  const { today = dateOf(localDay(clock.nowMs())), publicOrigin = unknownOrigin } = options;
+  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
+  const { deliveryTimeoutMs: timeoutMs = 10_000, deliveryConcurrency: concurrency = 8 } = options;
+  const { deliveries: shares = {}, retryScale = 1 } = options;
+  const onBug = (cause: unknown) => void failures.push(cause);
+  const sending = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
   return Array.from({ length: companies }, (_, index) => {
-    const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin: origin });
-    const settings = { today: plan.today, publicOrigin: origin, allowLoopbackWebhooks, stocksInLists };
-    return seedCompany(plan, { clock, random, settings });
+    const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin });
+    const settings = { today: plan.today, publicOrigin, allowLoopbackWebhooks, stocksInLists };
+    const company = seedCompany(plan, { clock, random, settings });
+    const limiter = new Limiter(clock, { kind, limit, windowMs });
+    return { company, limiter, sender: new Sender(company, { ...sending, seed: seed + index }) };
   });
 }
 
-/** Tokens hang on the seed, so that a sandbox started again knows its clients. */
-function grant(tokens: Tokens, company: Company, seed: number): SandboxCompany {
-  const tokenFor = (scope: string) => {
-    const digest = createHash("sha256").update(`${seed}/${company.index}/${scope}`).digest("hex");
-    return `${company.index + 1}|sandbox${scope}${digest.slice(0, 32)}`;
-  };
-  const card = { name: company.settings.name, token: tokenFor("write"), readToken: tokenFor("read") };
-  tokens.grant(card.token, company, "write");
-  tokens.grant(card.readToken, company, "read");
-  return card;
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
 
-function couriersOf(
-  options: SandboxOptions,
-  companies: readonly Company[],
-  failures: unknown[],
-): readonly Courier[] {
-  const { seed = 1, deliveries: shares = {}, clock = systemClock, retryScale = 1 } = options;
-  const { deliveryTimeoutMs: timeoutMs = 10_000, deliveryConcurrency: concurrency = 8 } = options;
-  const onBug = (cause: unknown) => void failures.push(cause);
-  const rest = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
-  return companies.map((company) => new Courier(company, { seed: seed + company.index, ...rest }));
+/** Tokens follow from the seed, so that a sandbox that is started again accepts its clients. */
+function grantTokens(tokens: Map<string, Bearer>, company: Company, seed: number): CompanyAccess {
+  const grant = (scope: "read" | "write") => {
+    const token = `${company.index + 1}|sandbox${scope}${hashOf(`${seed}/${company.index}/${scope}`)}`;
+    tokens.set(token, { company, scope });
+    return token;
+  };
+  return { name: company.settings.name, token: grant("write"), readToken: grant("read") };
 }
 
-function partsOf(options: SandboxOptions, companies: readonly Company[], tokens: Tokens) {
-  const { clock = systemClock, random = systemRandom, latencyMs = 0 } = options;
-  const { limit = 120, windowMs = 60_000, limiter: kind = "fixed" } = options;
-  return {
-    router: new Router(allRoutes()),
-    tokens,
-    limiters: companies.map(() => new Limiter(clock, { kind, limit, windowMs })),
-    faults: new FaultPlan(random, options.faults ?? []),
-    clock,
-    random,
-    language: options.language ?? "en",
-    latencyMs: typeof latencyMs === "number" ? ([latencyMs, latencyMs] as const) : latencyMs,
-  };
+/** Gives the secret; without one it follows from the seed, as tokens do. */
+function subscribe(company: Company | undefined, first: FirstSubscription, secretSeed: string): string {
+  const { url, secret = `whsec_${hashOf(secretSeed)}`, events: subscribedEvents = eventTypes } = first;
+  try {
+    const made = company && createSubscription(company, { url, isActive: true, subscribedEvents });
+    if (made) company.tables.webhook_subscriptions.replace({ ...made, secret });
+    return secret;
+  } catch (cause) {
+    if (!(cause instanceof Invalid)) throw cause;
+    const [problem] = errorMap(cause.problems, "en")["url"] ?? [cause.message];
+    throw new MirrorError("usage", `${url} cannot be subscribed: ${problem}`, { cause });
+  }
 }

@@ -57,32 +57,27 @@ async function serve(stage: Stage, scene: Scene): Promise<Served> {
 
 /** One change after the other, each timed from its request to the service until it stands in the mirror. */
 async function seen(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
-  return scene.changing(async (changes) => {
-    let good = changes.length > 0;
-    for (const change of changes) {
-      const mirror = watch(stage.database);
-      const startedMs = scene.nowMs();
-      const { told, table, id } = await change.make();
-      const there = await until(scene, () => mirror.sees(table, id), mirroredWithinMs);
-      const tookMs = Math.ceil(scene.nowMs() - startedMs);
-      mirror.close();
-      await tell(`   ${told}: ${there ? `in the mirror ${tookMs} ms later` : "not in the mirror"}`);
-      good &&= there;
-    }
-    return good;
-  });
+  const changes = scene.changes();
+  let good = changes.length > 0;
+  for (const change of changes) {
+    const mirror = watch(stage.database);
+    const startedMs = scene.nowMs();
+    const { sentence, table, id } = change.make();
+    const there = await until(scene, () => mirror.sees(table, id), mirroredWithinMs);
+    const tookMs = Math.ceil(scene.nowMs() - startedMs);
+    mirror.close();
+    await tell(`   ${sentence}: ${there ? `in the mirror ${tookMs} ms later` : "not in the mirror"}`);
+    good &&= there;
+  }
+  return good;
 }
 
 /** What happens while nobody listens, and how it comes in after all. */
 async function missed(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
   const mirror = watch(stage.database);
   const failedBefore = scene.sent().failed;
-  const made = await scene.changing(async (changes) => {
-    const done = [];
-    for (const change of changes) done.push(await change.make());
-    return done;
-  });
-  for (const { told } of made) await tell(`   ${told}`);
+  const made = scene.changes().map((change) => change.make());
+  for (const { sentence } of made) await tell(`   ${sentence}`);
   const unheard = () => scene.sent().failed > failedBefore && !isDelivered(scene);
   const vain = await until(scene, unheard, mirroredWithinMs);
   const startedMs = scene.nowMs();

@@ -36,9 +36,7 @@ export async function resume(stage: Stage, scene: Scene, tell: Tell): Promise<bo
 
 export async function morning(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
   const seq = question<{ seq: number }>(stage.database, "SELECT max(seq) AS seq FROM _changes")[0]?.seq ?? 0;
-  await scene.changing(async (changes) => {
-    for (const change of changes) await tell(`   ${(await change.make()).told}`);
-  });
+  for (const change of scene.changes()) await tell(`   ${change.make().sentence}`);
   const report = await stage.sync();
   const { list, child, detail, confirm } = report.requests;
   await tell(

@@ -1,8 +1,5 @@
 import { createServer } from "node:net";
 import { MirrorError } from "../../base/errors.ts";
-import { createGovernor } from "../../govern/create-governor.ts";
-import { createMemoryStore } from "../../govern/store.ts";
-import { createHttp } from "../../http/create-http.ts";
 import type { CommandContext, DemoChange, RunningSandbox } from "../command.ts";
 
 /** What the story needs of the world: the service it plays on, and time. */
@@ -11,8 +8,8 @@ export interface Scene {
   requests(): number;
   /** What the service has sent to receivers so far. */
   sent(): Sent;
-  /** Does `work` with what can be changed at the service now. */
-  changing<T>(work: (changes: readonly DemoChange[]) => Promise<T>): Promise<T>;
+  /** What can be changed at the service now. */
+  changes(): readonly DemoChange[];
   nowMs(): number;
   /** Throws once the demo is to stop. */
   wait(ms: number): Promise<void>;
@@ -46,7 +43,7 @@ export function sceneOf(context: CommandContext, sandbox: RunningSandbox): Scene
   return {
     requests: () => sandbox.requestCount(),
     sent: () => sentOf(sandbox),
-    changing: (work) => changing(context, sandbox, work),
+    changes: () => sandbox.changes(),
     nowMs: () => clock.monotonicMs(),
     wait: async (ms) => {
       await clock.sleep(ms, signal);
@@ -71,21 +68,6 @@ function sentOf(sandbox: RunningSandbox): Sent {
     attempts: attempts.length,
     failed: attempts.length - good.length,
   };
-}
-
-async function changing<T>(
-  { clock, random, log, version, connectors }: CommandContext,
-  { url, token }: RunningSandbox,
-  work: (changes: readonly DemoChange[]) => Promise<T>,
-): Promise<T> {
-  const governor = createGovernor({ store: createMemoryStore(), clock });
-  const address = { baseUrl: url, token, language: "en", userAgent: `fintoro-mirror/${version}` };
-  const transport = createHttp({ clock, random, log, governor, ...address });
-  try {
-    return await work(await connectors[0].demoChanges(transport));
-  } finally {
-    await transport.close();
-  }
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -30,6 +30,9 @@ interface Records {
   readonly numerical_series: records.Series;
 }
 
+/** The kind of record in a table. */
+export type RecordOf<K extends keyof Records> = Records[K];
+
 /** All tables of a company. */
 export type Tables = { readonly [K in keyof Records]: Table<Records[K]> };
 

@@ -1,64 +1,95 @@
-import type { JsonObject } from "../base/values.ts";
+import type { Rewrite } from "../http/encode.ts";
 
-/** Which requests a fault hits. */
-interface FaultMatch {
-  /** Of the path below the base URL, without the query. */
-  readonly path?: RegExp | string;
-  readonly method?: string;
-  /** Index of the company. */
-  readonly company?: number;
-}
-
-interface FaultAim {
-  readonly match?: FaultMatch;
+/** Which requests a fault affects, and how often. */
+interface FaultScope {
+  readonly match?: {
+    /** Of the path below the base URL, without the query; a text is its beginning. */
+    readonly path?: RegExp | string;
+    readonly method?: string;
+    /** Index of the company. */
+    readonly company?: number;
+  };
   /** Of each matching request; 1 without it. */
   readonly probability?: number;
-  /** How often it strikes at most. */
+  /** How many requests it affects at most. */
   readonly times?: number;
   /** Matching requests that pass first. */
   readonly after?: number;
 }
 
+/** How much of the answer is sent before the connection breaks. */
 export type Moment = "before" | "headers" | "half";
 
-/** Rewrites one record's JSON text; `text` is what would be sent. */
-export type Rewrite = (record: JsonObject, text: string) => string;
+/** Faults that need no detail. */
+export const plainFaults = [
+  "html",
+  "truncated",
+  "invalid_json",
+  "empty_list",
+  "wrong_page",
+  "endless_pages",
+  "changing_totals",
+  "duplicate_ids",
+  "shuffled_ties",
+  "missing_ids",
+  "huge_ids",
+  "unknown_values",
+  "unknown_fields",
+  "missing_fields",
+  "proto_key",
+  "number_literals",
+  "echo_token",
+] as const;
 
-export type FaultAct =
-  /** `retryAfterS: null` leaves `Retry-After` out. Not counted for 401 and 503 unless told so. */
-  | {
-      readonly kind: "status";
-      readonly status: number;
-      readonly retryAfterS?: number | null;
-      readonly counted?: boolean;
-    }
-  | { readonly kind: "latency"; readonly latencyMs: number }
-  | { readonly kind: "html" }
-  | { readonly kind: "truncated" }
-  | { readonly kind: "invalid_json" }
-  | { readonly kind: "content_type"; readonly contentType?: string }
-  | { readonly kind: "reset"; readonly when?: Moment }
-  | { readonly kind: "hang"; readonly when?: Moment }
-  | { readonly kind: "drip"; readonly chunkBytes?: number; readonly everyMs?: number }
-  | { readonly kind: "redirect"; readonly location?: string; readonly status?: number }
-  | { readonly kind: "redirect_same"; readonly status?: number }
-  | { readonly kind: "empty_list" }
-  | { readonly kind: "wrong_page" }
-  | { readonly kind: "endless_pages" }
-  | { readonly kind: "changing_totals" }
-  | { readonly kind: "duplicate_ids" }
-  | { readonly kind: "shuffled_ties" }
-  | { readonly kind: "missing_ids" }
-  | { readonly kind: "huge_ids" }
-  | { readonly kind: "unknown_values" }
-  | { readonly kind: "unknown_fields" }
-  | { readonly kind: "missing_fields" }
-  | { readonly kind: "proto_key" }
-  | { readonly kind: "number_literals" }
-  | { readonly kind: "rewrite"; readonly rewrite: Rewrite }
-  | { readonly kind: "huge_body"; readonly sizeBytes: number }
-  | { readonly kind: "gzip_bomb"; readonly sizeBytes: number }
-  | { readonly kind: "echo_token" };
+/** Faults with their details, by kind. */
+interface FaultDetails {
+  /** `retryAfterS: null` omits `Retry-After`. The limiter does not count 401 and 503 unless `counted`. */
+  readonly status: {
+    readonly status: number;
+    readonly retryAfterS?: number | null;
+    readonly counted?: boolean;
+  };
+  readonly latency: { readonly latencyMs: number };
+  readonly content_type: { readonly contentType?: string };
+  readonly reset: { readonly when?: Moment };
+  readonly hang: { readonly when?: Moment };
+  readonly drip: { readonly chunkBytes?: number; readonly everyMs?: number };
+  readonly redirect: { readonly location?: string; readonly status?: number };
+  readonly redirect_same: { readonly status?: number };
+  readonly rewrite: { readonly rewrite: Rewrite };
+  readonly huge_body: { readonly sizeBytes: number };
+  readonly gzip_bomb: { readonly sizeBytes: number };
+}
 
 export type FaultKind = FaultAct["kind"];
-export type Fault = FaultAim & FaultAct;
+type Detailed<K extends keyof FaultDetails> = { readonly kind: K } & FaultDetails[K];
+
+/** What goes wrong. */
+export type FaultAct =
+  | { readonly kind: (typeof plainFaults)[number] }
+  | { readonly [K in keyof FaultDetails]: Detailed<K> }[keyof FaultDetails];
+
+export type Fault = FaultScope & FaultAct;
+
+/** The faults that affect one request. */
+export class ActiveFaults {
+  readonly #acts: readonly FaultAct[];
+
+  constructor(acts: readonly FaultAct[]) {
+    this.#acts = acts;
+  }
+
+  /** The details of the first fault of a kind. */
+  get<K extends keyof FaultDetails>(kind: K): FaultDetails[K] | undefined {
+    return this.all(kind)[0];
+  }
+
+  /** The details of every fault of a kind. */
+  all<K extends keyof FaultDetails>(kind: K): Detailed<K>[] {
+    return this.#acts.filter((act): act is FaultAct & Detailed<K> => act.kind === kind);
+  }
+
+  has(kind: FaultKind): boolean {
+    return this.#acts.some((act) => act.kind === kind);
+  }
+}

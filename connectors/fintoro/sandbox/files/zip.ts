@@ -1,58 +1,46 @@
 import { crc32 } from "node:zlib";
 
-export interface ZipEntry {
+interface ZipEntry {
   readonly name: string;
   readonly content: Buffer;
   readonly atMs: number;
 }
 
-/** A ZIP archive of stored entries with UTF-8 names. */
+/** A ZIP archive of uncompressed entries with UTF-8 names. */
 export function zipOf(entries: readonly ZipEntry[]): Buffer {
-  const locals: Buffer[] = [];
+  const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const entry of entries) {
     const name = Buffer.from(entry.name, "utf8");
-    const facts = factsOf(entry, name);
-    const local = Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4]), facts, name, entry.content]);
-    directory.push(directoryEntry(facts, name, offset));
-    locals.push(local);
-    offset += local.length;
+    const facts = factsOf(entry, name.length);
+    const file = Buffer.concat([Buffer.from("PK\u0003\u0004"), facts, name, entry.content]);
+    const tail = littleEndian([0, 2], [0, 2], [0, 2], [0, 4], [offset, 4]);
+    directory.push(Buffer.from("PK\u0001\u0002\u0014\u0000"), facts, tail, name);
+    files.push(file);
+    offset += file.length;
   }
   const listing = Buffer.concat(directory);
-  return Buffer.concat([...locals, listing, endRecord(entries.length, listing.length, offset)]);
+  const count = entries.length;
+  const end = littleEndian([0, 4], [count, 2], [count, 2], [listing.length, 4], [offset, 4], [0, 2]);
+  return Buffer.concat([...files, listing, Buffer.from("PK\u0005\u0006"), end]);
 }
 
-/** What local header and directory share: version, flags, method, time, sizes, name length. */
-function factsOf({ content, atMs }: ZipEntry, name: Buffer): Buffer {
-  const facts = Buffer.alloc(26);
+/** What an entry's header and its directory line share: version, flags, method, time, date, sizes, lengths. */
+function factsOf({ content, atMs }: ZipEntry, nameLength: number): Buffer {
   const at = new Date(atMs);
-  facts.writeUInt16LE(20, 0);
-  facts.writeUInt16LE(0x0800, 2);
-  facts.writeUInt16LE((at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1), 6);
-  facts.writeUInt16LE(
-    ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate(),
-    8,
-  );
-  facts.writeUInt32LE(crc32(content), 10);
-  facts.writeUInt32LE(content.length, 14);
-  facts.writeUInt32LE(content.length, 18);
-  facts.writeUInt16LE(name.length, 22);
-  return facts;
+  const time = (at.getUTCHours() << 11) | (at.getUTCMinutes() << 5) | (at.getUTCSeconds() >> 1);
+  const date = ((at.getUTCFullYear() - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate();
+  const size = [content.length, 4] as const;
+  const head = littleEndian([20, 2], [0x0800, 2], [0, 2], [time, 2], [date, 2], [crc32(content), 4]);
+  return Buffer.concat([head, littleEndian(size, size, [nameLength, 2], [0, 2])]);
 }
 
-function directoryEntry(facts: Buffer, name: Buffer, offset: number): Buffer {
-  const tail = Buffer.alloc(14);
-  tail.writeUInt32LE(offset, 10);
-  return Buffer.concat([Buffer.from([0x50, 0x4b, 1, 2, 20, 0]), facts, tail, name]);
-}
-
-function endRecord(count: number, size: number, offset: number): Buffer {
-  const end = Buffer.alloc(22);
-  end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(count, 8);
-  end.writeUInt16LE(count, 10);
-  end.writeUInt32LE(size, 12);
-  end.writeUInt32LE(offset, 16);
-  return end;
+function littleEndian(...fields: readonly (readonly [value: number, bytes: 2 | 4])[]): Buffer {
+  const buffers = fields.map(([value, bytes]) => {
+    const buffer = Buffer.alloc(bytes);
+    buffer.writeUIntLE(value, 0, bytes);
+    return buffer;
+  });
+  return Buffer.concat(buffers);
 }

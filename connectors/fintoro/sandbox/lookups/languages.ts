@@ -13,6 +13,9 @@ export const languages: readonly Language[] = list.split(" ").map((entry, index)
   return { id: index + 1, code, tag };
 });
 
+/** The language of an answer where nobody asks for another one. */
+export const english: Language = { id: 2, code: "en", tag: "en" };
+
 const byName = new Map(languages.flatMap((info) => [[info.code, info] as const, [info.tag, info] as const]));
 
 /** The language with this code, the service's or the standard one. */
@@ -22,7 +25,7 @@ export function languageNamed(name: string): Language | undefined {
 
 /** The language with this id; English for an unknown one. */
 export function languageById(id: number): Language {
-  return languages[id - 1] ?? (languages[1] as Language);
+  return languages[id - 1] ?? english;
 }
 
 /** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language that the service speaks, or the fallback. */

@@ -1,7 +1,7 @@
 import { countries } from "./countries.ts";
 import { currencies } from "./currencies.ts";
 import { labelsOf } from "./labels.ts";
-import { languageById, languages, type Language } from "./languages.ts";
+import { english, languages, type Language } from "./languages.ts";
 
 /** A lookup record as an answer shows it. */
 export type LookupRecord = Readonly<Record<string, string | number | boolean>>;
@@ -45,7 +45,7 @@ export function lookup(name: LookupName, id: number, language: Language): Lookup
 
 /** True if the lookup has this id. */
 export function lookupHas(name: LookupName, id: number): boolean {
-  return lookup(name, id, languageById(2)) !== null;
+  return lookup(name, id, english) !== null;
 }
 
 const lists: Readonly<Record<LookupName, (language: Language) => readonly LookupRecord[]>> = {

@@ -1,9 +1,9 @@
 import type { Clock } from "../../../../src/base/clock.ts";
 
 /**
- * `fixed`: a window of exactly its length, opened by the first counted request; what remains is told
- * when the answer leaves. `whole_seconds`: windows end on whole seconds of the wall clock, so they are
- * up to a second short. `hit_time`: as `fixed`, but what remains is told as it was when the request came.
+ * `fixed`: a window of exactly its length, opened by the first counted request; the rest of the budget is
+ * reported as it is when the answer leaves. `whole_seconds`: windows end on whole seconds of the wall
+ * clock, up to a second early. `hit_time`: as `fixed`, reported as it was when the request came.
  */
 export type LimiterKind = "fixed" | "whole_seconds" | "hit_time";
 
@@ -13,9 +13,10 @@ export interface LimiterOptions {
   readonly windowMs: number;
 }
 
-export interface Hit {
+/** What the limiter says to one request. */
+export interface Permit {
   readonly allowed: boolean;
-  /** The headers, told at the moment of this call. */
+  /** The rate headers as they are at the moment of this call. */
   headers(): Record<string, string>;
 }
 
@@ -35,22 +36,23 @@ export class Limiter {
     return this.#options.limit;
   }
 
-  /** From now on; a running window keeps its end. */
+  /** Applies from now on; an open window keeps its end, unless the kind changes. */
   change(options: Partial<LimiterOptions>): void {
     if (options.kind !== undefined && options.kind !== this.#options.kind)
       this.#endsAtMs = Number.NEGATIVE_INFINITY;
     this.#options = { ...this.#options, ...options };
   }
 
-  hit(): Hit {
+  /** Counts a request, if the budget allows it. */
+  count(): Permit {
     const { limit, kind } = this.#options;
-    this.#openIfOver();
-    if (this.#used >= limit) return { allowed: false, headers: () => this.#refusal() };
+    this.#openWindow();
+    if (this.#used >= limit) return { allowed: false, headers: () => this.#refusalHeaders() };
     this.#used++;
-    const remainingNow = limit - this.#used;
+    const remaining = limit - this.#used;
     const headers = () => ({
       "X-RateLimit-Limit": String(limit),
-      "X-RateLimit-Remaining": String(kind === "hit_time" ? remainingNow : this.#remaining()),
+      "X-RateLimit-Remaining": String(kind === "hit_time" ? remaining : this.#remaining()),
     });
     return { allowed: true, headers };
   }
@@ -59,7 +61,7 @@ export class Limiter {
     return this.#options.kind === "whole_seconds" ? this.#clock.nowMs() : this.#clock.monotonicMs();
   }
 
-  #openIfOver(): void {
+  #openWindow(): void {
     const now = this.#nowMs();
     if (now < this.#endsAtMs) return;
     const start = this.#options.kind === "whole_seconds" ? Math.floor(now / 1000) * 1000 : now;
@@ -67,21 +69,29 @@ export class Limiter {
     this.#used = 0;
   }
 
-  /** Between two windows the whole budget is there, though nobody has opened the next one. */
+  /** After a window's end the whole budget remains, also before a request opens the next one. */
   #remaining(): number {
-    return this.#nowMs() >= this.#endsAtMs
-      ? this.#options.limit
-      : Math.max(0, this.#options.limit - this.#used);
+    const { limit } = this.#options;
+    return this.#nowMs() >= this.#endsAtMs ? limit : Math.max(0, limit - this.#used);
   }
 
   /** Whole seconds, rounded down: up to a second short, and 0 in a window's last second. */
-  #refusal(): Record<string, string> {
+  #refusalHeaders(): Record<string, string> {
     const seconds = Math.max(0, Math.floor((this.#endsAtMs - this.#nowMs()) / 1000));
-    return {
-      "X-RateLimit-Limit": String(this.#options.limit),
-      "X-RateLimit-Remaining": "0",
-      "Retry-After": String(seconds),
-      "X-RateLimit-Reset": String(Math.floor(this.#clock.nowMs() / 1000) + seconds),
-    };
+    return limitHeaders(this.#options.limit, this.#clock.nowMs(), seconds);
   }
+}
+
+/** The headers of a 429; `retryAfterS: null` omits `Retry-After`. */
+export function limitHeaders(
+  limit: number,
+  nowMs: number,
+  retryAfterS: number | null,
+): Record<string, string> {
+  return {
+    "X-RateLimit-Limit": String(limit),
+    "X-RateLimit-Remaining": "0",
+    ...(retryAfterS !== null && { "Retry-After": String(retryAfterS) }),
+    "X-RateLimit-Reset": String(Math.floor(nowMs / 1000) + (retryAfterS ?? 1)),
+  };
 }

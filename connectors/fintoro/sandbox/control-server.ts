@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { MirrorError, messageOf } from "../../../src/base/errors.ts";
+import type { Control } from "./control.ts";
+import { error, nothing, value, type Answer } from "./http/answer.ts";
+import { parseJsonBody, type Incoming } from "./http/request.ts";
+import { isRefusal } from "./traffic/actor.ts";
+import type { Tick, TickReport } from "./traffic/tick.ts";
+
+const company = z.int().min(0).optional();
+const triggerInput = z.object({
+  event: z.string(),
+  id: z.int().min(1).optional(),
+  forge: z.boolean().optional(),
+  company,
+});
+const tickInput = z.object({
+  changes: z.int().min(1).max(100_000).optional(),
+  durationMs: z.number().min(0).max(86_400_000).optional(),
+  seed: z.int().min(0).max(4_294_967_295).optional(),
+  company,
+});
+
+/** Longer than the first attempt and its timeout. */
+const deliveredWithinMs = 15_000;
+const shownAttempts = 1_000;
+
+/** What other processes on this machine may ask of a running sandbox: a part of the control, by HTTP. */
+export function controlServerOf(control: Control): (incoming: Incoming) => Promise<Answer> {
+  let tick: Tick | null = null;
+  const handlers: Readonly<Record<string, (input: unknown) => Answer | Promise<Answer>>> = {
+    "POST /sandbox/trigger": (input) => triggerAnswer(control, triggerInput.parse(input)),
+    "POST /sandbox/tick": (input) => {
+      if (tick && !tick.report().ended) return error(409, "a working day is under way already");
+      tick = control.day(tickInput.parse(input));
+      void tick.done.catch(() => undefined);
+      return value(reportView(tick.report()), 202);
+    },
+    "GET /sandbox/tick": () =>
+      tick ? value(reportView(tick.report())) : error(404, "there was no working day yet"),
+    "DELETE /sandbox/tick": () => {
+      tick?.stop();
+      return nothing();
+    },
+    "GET /sandbox/deliveries": () => {
+      const attempts = control.webhooks.history().slice(-shownAttempts);
+      return value({ pending: control.webhooks.pending(), attempts: attempts.map((one) => ({ ...one })) });
+    },
+  };
+  return async ({ method, fullPath, body }) => {
+    const handler = handlers[`${method} ${fullPath}`];
+    if (!handler) return error(404, `there is no ${method} ${fullPath} at the sandbox`);
+    try {
+      return await handler(method === "POST" ? parseJsonBody(body) : {});
+    } catch (cause) {
+      if (cause instanceof z.ZodError) return error(422, z.prettifyError(cause));
+      if (cause instanceof MirrorError) return error(422, cause.message);
+      return error(isRefusal(cause) ? 409 : 500, messageOf(cause));
+    }
+  };
+}
+
+/** Answers once the events are delivered or cannot be, with the attempts so far. */
+async function triggerAnswer(control: Control, sent: z.output<typeof triggerInput>): Promise<Answer> {
+  const { event, id, forge, company: index } = sent;
+  const done = control.trigger(event, id, { forge, company: index });
+  await control.webhooks.idle(deliveredWithinMs, { company: index ?? 0 }).catch(() => undefined);
+  const ids = new Set(done.events.map((one) => one.id));
+  const deliveries = control.webhooks.history(undefined, index).filter(({ eventId }) => ids.has(eventId));
+  const events = done.events.map((one) => ({ ...one }));
+  return value({ ...done, events, deliveries: deliveries.map((attempt) => ({ ...attempt })) });
+}
+
+function reportView(report: TickReport) {
+  return { ...report, kinds: { ...report.kinds } };
+}

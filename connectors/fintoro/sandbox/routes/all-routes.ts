@@ -1,0 +1,57 @@
+import { creditInvoice } from "../domain/documents/invoice-credit.ts";
+import { sendMail } from "../domain/documents/payment-rules.ts";
+import { keepUpload } from "../domain/crm/activities.ts";
+import { rotateSecret } from "../domain/webhook-targets.ts";
+import { list, nothing, record, value, type Answer } from "../http/answer.ts";
+import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
+import { refuse } from "../rules/refusals.ts";
+import { documentView } from "../view/document-view.ts";
+import { seriesView } from "../view/settings-view.ts";
+import { fileRoutes } from "./file-routes.ts";
+import { listSeries, listSubjects, showSubject } from "./query-lists.ts";
+import { recordAt, recordRoutes, viewWithSecret } from "./record-routes.ts";
+import { get, write, type Call, type Route } from "./router.ts";
+
+/** Every route of the API. */
+export function allRoutes(): Route[] {
+  return [
+    get("/whoami", ({ company }) => record({ name: company.settings.name })),
+    ...lookupNames.map((name) => get(`/${name}`, ({ language }) => list(lookupList(name, language)))),
+    get("/numerical-series", listSeries),
+    get("/numerical-series/{id}", (call) =>
+      record(seriesView(call.company, recordAt(call, "numerical_series"))),
+    ),
+    get("/subjects", listSubjects),
+    get("/subjects/{id}", showSubject),
+    ...recordRoutes(),
+    ...fileRoutes(),
+    write("POST", "/invoices/{id}/credit-notes", credit),
+    write("POST", "/document-mails", ({ company, input }) => {
+      sendMail(company, input);
+      return nothing(202);
+    }),
+    write("POST", "/webhook-subscriptions/{id}/rotate-secret", rotate, false),
+    write("POST", "/contact-activity-attachments", upload, false),
+  ];
+}
+
+function credit(call: Call): Answer {
+  const note = creditInvoice(call.company, recordAt(call, "invoices"), call.input);
+  return record(documentView(call.company, note, call.language), 201);
+}
+
+function rotate(call: Call): Answer {
+  const rotated = rotateSecret(call.company, recordAt(call, "webhook_subscriptions"));
+  return record(viewWithSecret(call.company, rotated));
+}
+
+function upload({ company, files }: Call): Answer {
+  if (files.length === 0) refuse("files", "required");
+  const data = files.map((file) => ({
+    uploadToken: keepUpload(company, file),
+    fileName: file.name,
+    mimeType: file.mimeType,
+    size: file.content.length,
+  }));
+  return value({ data }, 201);
+}

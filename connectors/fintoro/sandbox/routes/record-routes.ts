@@ -1,0 +1,145 @@
+import type { JsonObject } from "../base/values.ts";
+import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
+import * as settings from "../domain/company-settings.ts";
+import { createLog, deleteLog, updateLog } from "../domain/crm/activities.ts";
+import * as cases from "../domain/crm/case-board.ts";
+import * as contacts from "../domain/crm/contacts.ts";
+import { createDocument, deleteDocument, updateDocument } from "../domain/documents/document-rules.ts";
+import { createPayment, deletePayment } from "../domain/documents/payment-rules.ts";
+import { createItem, deleteItem, updateItem } from "../domain/warehouse/price-list.ts";
+import { createReceipt, deleteReceipt, updateReceipt, type Side } from "../domain/warehouse/receipts.ts";
+import { createSubscription, deleteSubscription, updateSubscription } from "../domain/webhook-targets.ts";
+import { list, nothing, record, type Answer } from "../http/answer.ts";
+import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
+import type { DocumentKind, Subscription } from "../model/company-records.ts";
+import type { Receipt } from "../model/warehouse-records.ts";
+import { Missing } from "../rules/refusals.ts";
+import { subscriptionView } from "../view/settings-view.ts";
+import { documentList } from "./document-list.ts";
+import {
+  listCases,
+  listClients,
+  listInbound,
+  listItems,
+  listOutbound,
+  listSuppliers,
+} from "./record-lists.ts";
+import { listLogs, listPayments } from "./query-lists.ts";
+import { tableOf, viewOf, type View } from "./record-views.ts";
+import { get, write, type Call, type Method, type Route } from "./router.ts";
+
+type Create<K extends keyof Tables> = (company: Company, input: unknown) => RecordOf<K>;
+type Update<K extends keyof Tables> = (company: Company, own: RecordOf<K>, input: unknown) => RecordOf<K>;
+type Remove<K extends keyof Tables> = (company: Company, own: RecordOf<K>) => void;
+
+/** How the records of one table are read and written. */
+interface RecordRules<K extends keyof Tables> {
+  /** Without an update the records do not change. */
+  readonly writes: readonly [Create<K>, Update<K> | null, Remove<K>];
+  /** @default all records in one answer */
+  readonly list?: (call: Call) => Answer;
+  /** @default "PUT" */
+  readonly method?: Method;
+  /** Does POST take an `Idempotency-Key`? @default true */
+  readonly idempotent?: boolean;
+  /** What the answer to POST shows. @default what the detail shows */
+  readonly createdView?: View<RecordOf<K>>;
+}
+
+/** The routes of every table: list, detail, create, update, delete. */
+export function recordRoutes(): Route[] {
+  const { createClient, updateClient, deleteClient, createSupplier, updateSupplier, deleteSupplier } =
+    contacts;
+  const { createStatus, updateStatus, deleteStatus, createCase, updateCase, deleteCase } = cases;
+  const { createAccount, updateAccount, deleteAccount } = settings;
+  const { createWarehouse, updateWarehouse, deleteWarehouse } = settings;
+  return [
+    ...routesOf("clients", { list: listClients, writes: [createClient, updateClient, deleteClient] }),
+    ...routesOf("suppliers", {
+      list: listSuppliers,
+      writes: [createSupplier, updateSupplier, deleteSupplier],
+    }),
+    ...routesOf("business_case_statuses", { writes: [createStatus, updateStatus, deleteStatus] }),
+    ...routesOf("business_cases", {
+      list: listCases,
+      method: "PATCH",
+      writes: [createCase, updateCase, deleteCase],
+    }),
+    ...routesOf("contact_activity_logs", {
+      list: listLogs,
+      method: "PATCH",
+      writes: [createLog, updateLog, deleteLog],
+    }),
+    ...routesOf("bank_accounts", {
+      method: "PATCH",
+      idempotent: false,
+      writes: [createAccount, updateAccount, deleteAccount],
+    }),
+    ...routesOf("warehouses", {
+      idempotent: false,
+      writes: [createWarehouse, updateWarehouse, deleteWarehouse],
+    }),
+    ...routesOf("warehouse_inbound_receipts", { list: listInbound, writes: receiptWrites("inbound") }),
+    ...routesOf("warehouse_outbound_receipts", {
+      list: listOutbound,
+      writes: receiptWrites("outbound"),
+    }),
+    ...routesOf("price_list_items", { list: listItems, writes: [createItem, updateItem, deleteItem] }),
+    ...documentKinds.flatMap((kind) =>
+      routesOf(documentTable[kind] as "invoices", { list: documentList(kind), writes: documentWrites(kind) }),
+    ),
+    ...routesOf("document_payments", { list: listPayments, writes: [createPayment, null, deletePayment] }),
+    ...routesOf("webhook_subscriptions", {
+      createdView: viewWithSecret,
+      writes: [createSubscription, updateSubscription, deleteSubscription],
+    }),
+  ];
+}
+
+function receiptWrites(side: Side) {
+  return [
+    (company: Company, input: unknown) => createReceipt(company, side, input),
+    (company: Company, own: Receipt, input: unknown) => updateReceipt(company, side, own, input),
+    (company: Company, own: Receipt) => deleteReceipt(company, side, own),
+  ] as const;
+}
+
+function documentWrites(kind: DocumentKind): RecordRules<"invoices">["writes"] {
+  return [(company, input) => createDocument(company, kind, input), updateDocument, deleteDocument];
+}
+
+function routesOf<K extends TableName>(table: K, rules: RecordRules<K>): Route[] {
+  const view = viewOf(table);
+  const { writes, method = "PUT", idempotent, createdView = view } = rules;
+  const [create, update, remove] = writes;
+  const path = `/${collections[table].path}`;
+  const shown = ({ company, language }: Call, own: RecordOf<K>) => record(view(company, own, language));
+  const listAll = ({ company, language }: Call) =>
+    list([...tableOf(company, table).values()].map((own) => view(company, own, language)));
+  const post = ({ company, input, language }: Call) =>
+    record(createdView(company, create(company, input), language), 201);
+  const change = (call: Call, by: Update<K>) =>
+    shown(call, by(call.company, recordAt(call, table), call.input));
+  return [
+    get(path, rules.list ?? listAll),
+    get(`${path}/{id}`, (call) => shown(call, recordAt(call, table))),
+    write("POST", path, post, idempotent),
+    ...(update ? [write(method, `${path}/{id}`, (call) => change(call, update))] : []),
+    write("DELETE", `${path}/{id}`, (call) => {
+      remove(call.company, recordAt(call, table));
+      return nothing();
+    }),
+  ];
+}
+
+/** The record that the path names; throws `Missing` (404) where there is none. */
+export function recordAt<K extends keyof Tables>({ company, id }: Call, table: K): RecordOf<K> {
+  const own = tableOf(company, table).get(id);
+  if (own === undefined) throw new Missing();
+  return own;
+}
+
+/** The secret is shown when it is new, and never again. */
+export function viewWithSecret(company: Company, subscription: Subscription): JsonObject {
+  return { ...subscriptionView(company, subscription), plainTextSecret: subscription.secret };
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from "../base/values.ts";
+import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
+import type { Language } from "../lookups/languages.ts";
+import type { Table } from "../model/record-table.ts";
+import { logView } from "../view/activity-view.ts";
+import { clientView, supplierView } from "../view/contact-view.ts";
+import { documentView, paymentView } from "../view/document-view.ts";
+import * as settings from "../view/settings-view.ts";
+import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
+
+/** What a detail shows of a record. */
+export type View<T> = (company: Company, record: T, language: Language) => JsonObject;
+
+const recordViews: { readonly [K in keyof Tables]: View<RecordOf<K>> } = {
+  clients: (_, client, language) => clientView(client, language),
+  suppliers: (_, supplier, language) => supplierView(supplier, language),
+  bank_accounts: (_, account, language) => settings.accountView(account, language),
+  business_case_statuses: (_, status) => settings.statusView(status),
+  business_cases: settings.caseView,
+  contact_activity_logs: logView,
+  warehouses: (_, warehouse) => settings.warehouseView(warehouse),
+  warehouse_inbound_receipts: inboundView,
+  warehouse_outbound_receipts: outboundView,
+  price_list_items: itemView,
+  invoices: documentView,
+  credit_notes: documentView,
+  proformas: documentView,
+  orders: documentView,
+  quotations: documentView,
+  document_payments: paymentView,
+  webhook_subscriptions: settings.subscriptionView,
+  numerical_series: settings.seriesView,
+};
+
+/** The tables whose records have a detail. */
+export const tablesWithViews = Object.keys(recordViews) as readonly (keyof Tables)[];
+
+/** The view of a table's records, as their own route shows them. */
+export function viewOf<K extends keyof Tables>(name: K): View<RecordOf<K>> {
+  return recordViews[name];
+}
+
+/** A company's table, typed by its records. */
+export function tableOf<K extends keyof Tables>(company: Company, name: K): Table<RecordOf<K>> {
+  return company.tables[name];
+}

@@ -1,0 +1,70 @@
+import type { Company } from "../domain/company-state.ts";
+import type { Answer } from "../http/answer.ts";
+import type { UploadedFile } from "../http/request.ts";
+import type { Language } from "../lookups/languages.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** One authorised request, as a route sees it. */
+export interface Call {
+  readonly company: Company;
+  readonly language: Language;
+  /** The id in the path; NaN where it is not a number. */
+  readonly id: number;
+  readonly query: Readonly<Record<string, string>>;
+  /** Parsed JSON; an empty object where there was none. */
+  readonly input: unknown;
+  /** Of a multipart request: the content of its field `files`. */
+  readonly files: readonly UploadedFile[];
+  /** A number that grows: equal sort keys come in another order each time. Null sorts them by id. */
+  readonly shuffle: number | null;
+}
+
+/** A method on a path, and what answers it. */
+export interface Route {
+  readonly method: Method;
+  /** `/invoices/{id}/pdf` */
+  readonly path: string;
+  readonly scope: "read" | "write";
+  /** Takes an `Idempotency-Key`. */
+  readonly idempotent?: boolean | undefined;
+  readonly handle: (call: Call) => Answer;
+}
+
+/** The route; or the methods that the path has instead, none for an unknown path. */
+export type RouteMatch =
+  { readonly route: Route; readonly id: number } | { readonly allowed: readonly Method[] };
+
+/** A route that reads. */
+export function get(path: string, handle: (call: Call) => Answer): Route {
+  return { method: "GET", path, scope: "read", handle };
+}
+
+/** A route that writes; POST takes an `Idempotency-Key` unless `idempotent` is false. */
+export function write(
+  method: Method,
+  path: string,
+  handle: (call: Call) => Answer,
+  idempotent = method === "POST",
+): Route {
+  return { method, path, scope: "write", idempotent, handle };
+}
+
+/** Finds the route of a method and a path. */
+export type Router = (method: string, path: string) => RouteMatch;
+
+/** HEAD finds the route of GET. The second segment of a path is the id wherever there is one. */
+export function routerOf(routes: readonly Route[]): Router {
+  const known = routes.map((route) => ({ route, parts: route.path.split("/") }));
+  return (method, path) => {
+    const sent = path.replace(/\/$/, "").split("/");
+    const fitting = known.filter(
+      ({ parts }) =>
+        parts.length === sent.length && parts.every((part, i) => part === "{id}" || part === sent[i]),
+    );
+    const wanted = method === "HEAD" ? "GET" : method;
+    const found = fitting.find(({ route }) => route.method === wanted);
+    const id = /^\d{1,15}$/.test(sent[2] ?? "") ? Number(sent[2]) : Number.NaN;
+    return found ? { route: found.route, id } : { allowed: fitting.map(({ route }) => route.method) };
+  };
+}
