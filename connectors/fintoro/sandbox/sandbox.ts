@@ -5,7 +5,7 @@ import { systemRandom } from "../../../src/base/random.ts";
 import { dateOf, localDay } from "./base/calendar.ts";
 import { controlServerOf } from "./control-server.ts";
 import { controlOf, type OpenCompany } from "./control.ts";
-import { openCompany, type Company } from "./domain/company-state.ts";
+import type { Company } from "./domain/company-state.ts";
 import { createSubscription } from "./domain/webhook-targets.ts";
 import { FaultPlan } from "./faults/fault-plan.ts";
 import { basePath } from "./http/request.ts";
@@ -16,6 +16,7 @@ import { routerOf } from "./routes/router.ts";
 import { errorMap } from "./rules/messages.ts";
 import { Invalid } from "./rules/refusals.ts";
 import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
+import { seedCompany } from "./seed/seed-company.ts";
 import { planOf } from "./seed/seed-plan.ts";
 import { Limiter } from "./service/limiter.ts";
 import { Service } from "./service/service.ts";
@@ -94,7 +95,8 @@ function openCompanies(options: SandboxOptions, failures: unknown[]): OpenCompan
   const sending = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
   return Array.from({ length: companies }, (_, index) => {
     const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin });
-    const company = openCompany({ index, plan, clock, random, allowLoopbackWebhooks, stocksInLists });
+    const settings = { today: plan.today, publicOrigin, allowLoopbackWebhooks, stocksInLists };
+    const company = seedCompany(plan, { clock, random, settings });
     const limiter = new Limiter(clock, { kind, limit, windowMs });
     return { company, limiter, sender: new Sender(company, { ...sending, seed: seed + index }) };
   });

@@ -1,6 +1,6 @@
 /**
- * Exact arithmetic on what JSON carries as numbers: decimals become whole millionths (BigInt), money
- * becomes whole cents, and rounding is half away from zero, as an accountant does it.
+ * Exact arithmetic on the numbers of JSON: decimals become whole millionths (BigInt), money becomes
+ * whole cents. Rounding is half away from zero, as in accounting.
  */
 const scale = 1_000_000n;
 const scaleDigits = 6;
@@ -23,7 +23,7 @@ export function toNumber(value: bigint): number {
   return Number(value) / Number(scale);
 }
 
-/** Half away from zero. */
+/** a / b, rounded half away from zero. */
 export function divide(a: bigint, b: bigint): bigint {
   if (b < 0n) return divide(-a, -b);
   const half = b / 2n;
@@ -45,12 +45,12 @@ export function percentOf(cents: bigint, percent: bigint): bigint {
   return divide(cents * percent, scale * 100n);
 }
 
-/** Price with VAT: millionths times (1 + rate), rounded to cents. */
+/** An amount with VAT, rounded to cents; `rate` in percent. */
 export function withVatCents(cents: bigint, rate: number): bigint {
   return cents + percentOf(cents, decimal(rate));
 }
 
-/** An amount in one currency told in another; rates are units per euro. */
+/** The amount in another currency; rates are units per euro. */
 export function convertCents(cents: bigint, fromRate: number, toRate: number): bigint {
   return fromRate === toRate ? cents : divide(cents * decimal(toRate), decimal(fromRate));
 }

@@ -1,28 +1,21 @@
-import type { SeededRandom } from "./seeded-random.ts";
+import { dateOf } from "./calendar.ts";
 
-/** IČO: seven digits and a check digit (weights 8 to 2, modulo 11). */
+/** Numbers with a meaning: business ids, IBANs and article codes with check digits, document numbers. */
+
+/** A Slovak or Czech business id (IČO): seven digits and a check digit, weights 8 to 2, modulo 11. */
 export function businessId(firstSeven: string): string {
   const sum = Array.from(firstSeven).reduce((total, digit, i) => total + Number(digit) * (8 - i), 0);
   return `${firstSeven}${(11 - (sum % 11)) % 10}`;
 }
 
-/** Slovak DIČ: ten digits, divisible by eleven where it is a VAT number too. */
-export function slovakTaxId(chance: SeededRandom): string {
-  const base = 2_020_000_000 + chance.int(0, 99_999_999);
-  return String(base - (base % 11));
-}
-
 /** An IBAN with right check digits. */
 export function iban(country: "SK" | "CZ", bank: string, account: string): string {
   const body = bank + account.padStart(16, "0");
-  return `${country}${ibanCheck(country, body)}${body}`;
+  const check = 98 - modulo97(`${lettersAsDigits(`${body}${country}`)}00`);
+  return `${country}${String(check).padStart(2, "0")}${body}`;
 }
 
-function ibanCheck(country: string, body: string): string {
-  return String(98 - modulo97(`${lettersAsDigits(`${body}${country}`)}00`)).padStart(2, "0");
-}
-
-/** Spaces are allowed and do not count. */
+/** True for an IBAN with right check digits; spaces are allowed. */
 export function isIban(text: string): boolean {
   const plain = text.replaceAll(" ", "").toUpperCase();
   if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(plain)) return false;
@@ -40,12 +33,30 @@ function modulo97(digits: string): number {
   return rest;
 }
 
-/** EAN-13 of Slovakia (858) with its check digit. */
+/** An EAN-13 of Slovakia (858) with its check digit. */
 export function ean13(number: number): string {
   const digits = `858${String(number).padStart(9, "0")}`;
-  const sum = Array.from(digits).reduce(
-    (total, digit, i) => total + Number(digit) * (i % 2 === 0 ? 1 : 3),
-    0,
-  );
+  const weights = Array.from(digits).map((digit, i) => Number(digit) * (i % 2 === 0 ? 1 : 3));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
   return `${digits}${(10 - (sum % 10)) % 10}`;
+}
+
+/** `FA(RRRR)(CCC)` -> `FA2026007`: fills in the tokens for year, month and counter. */
+export function formatNumber(pattern: string, day: number, counter: number): string {
+  const [year = "", month = ""] = dateOf(day).split("-");
+  return pattern.replace(/\((RRRR|YYYY|RR|YY|MM|C+)\)/g, (_, token: string) => {
+    if (token.startsWith("C")) return String(counter).padStart(token.length, "0");
+    if (token === "MM") return month;
+    return token.length === 4 ? year : year.slice(-2);
+  });
+}
+
+/** True if the pattern has a token for the counter. */
+export function hasCounter(pattern: string): boolean {
+  return /\(C+\)/.test(pattern);
+}
+
+/** The variable symbol of a document number: its last ten digits. */
+export function variableSymbol(number: string): number {
+  return Number(number.replace(/\D/g, "").slice(-10) || "0");
 }

@@ -1,15 +1,12 @@
-/**
- * SeededRandom that needs no order: a stream for each (seed, topic, number), so that record 70,000 can be
- * told without telling the 69,999 before it, and always the same way.
- */
+/** Random numbers that follow from a seed. */
 export class SeededRandom {
   #state: number;
 
-  constructor(state: number) {
-    this.#state = state >>> 0;
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -18,11 +15,12 @@ export class SeededRandom {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** Whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, both included. */
   int(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
+  /** True with this probability. */
   often(probability: number): boolean {
     return this.next() < probability;
   }
@@ -31,7 +29,7 @@ export class SeededRandom {
     return list[Math.floor(this.next() * list.length)] as T;
   }
 
-  /** Small indexes far more often than large ones: a few clients buy most. */
+  /** An index below `count`; small ones far more often than large ones. */
   skewed(count: number): number {
     const r = this.next();
     return Math.min(count - 1, Math.floor(r * r * count));
@@ -49,10 +47,22 @@ export class SeededRandom {
     return text;
   }
 
+  /** A UUID, made by `join` because that gives a flat string: large companies keep hundreds of thousands. */
   uuid(): string {
-    const variant = "89ab"[Math.floor(this.next() * 4)];
-    return `${this.hex(8)}-${this.hex(4)}-4${this.hex(3)}-${variant}${this.hex(3)}-${this.hex(12)}`;
+    const part = (length: number) =>
+      Math.floor(this.next() * 16 ** length)
+        .toString(16)
+        .padStart(length, "0");
+    return [part(8), "-", part(4), "-4", part(3), "-a", part(3), "-", part(6), part(6)].join("");
   }
+}
+
+/**
+ * A generator of its own for each (seed, topic, number): a record gets the same values whatever was
+ * generated before it.
+ */
+export function seededRandom(seed: number, topic: string, number: number): SeededRandom {
+  return new SeededRandom(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
 }
 
 const topics = new Map<string, number>();
@@ -70,8 +80,4 @@ function mix(a: number, b: number): number {
   let h = Math.imul(a ^ (b + 0x9e3779b9), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
-}
-
-export function seededRandom(seed: number, topic: string, number: number): SeededRandom {
-  return new SeededRandom(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
 }

@@ -5,10 +5,17 @@ export type Json =
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** The named fields of a record, in the order of their names. */
-export function pick<T, K extends keyof T>(record: T, keys: readonly K[]): Pick<T, K> {
+export function pick<T, K extends keyof T>(record: T, keys: readonly K[]): { [P in K]: T[P] } {
   const picked: Partial<T> = {};
   for (const key of keys) picked[key] = record[key];
-  return picked as Pick<T, K>;
+  return picked as { [P in K]: T[P] };
+}
+
+/** The record without the named fields. */
+export function omit<T, K extends keyof T>(record: T, keys: readonly K[]): Omit<T, K> {
+  const rest: Partial<T> = {};
+  for (const key in record) if (!(keys as readonly string[]).includes(key)) rest[key] = record[key];
+  return rest as Omit<T, K>;
 }
 
 /** Lower case without accents, for searching and for addresses. */

@@ -1,12 +1,11 @@
 import { z } from "zod";
-import type { BankAccount, Warehouse } from "../model/company-records.ts";
+import { hasCounter, isIban } from "../base/identifiers.ts";
+import type { BankAccount } from "../model/company-records.ts";
+import type { Warehouse } from "../model/warehouse-records.ts";
 import { expectLookups } from "../rules/lookup-fields.ts";
-import { Problems, refuse } from "../rules/refusals.ts";
-import { id, parse, text } from "../rules/request-shape.ts";
-import { isIban } from "../base/identifiers.ts";
-import type { Company } from "./company-state.ts";
-import { emit } from "./emit.ts";
-import { hasCounter } from "../base/document-numbers.ts";
+import { check, refuse } from "../rules/refusals.ts";
+import { id, parse, sentOnly, text } from "../rules/request-shape.ts";
+import { addRecord, removeRecord, saveRecord, stampsOf, type Company } from "./company-state.ts";
 
 const strategies = z.enum([
   "none",
@@ -17,90 +16,79 @@ const strategies = z.enum([
   "by_all_symbols_and_price",
 ]);
 
+/** Spaces in an IBAN do not count. */
+const ibanText = text(64)
+  .min(1)
+  .transform((iban) => iban.replaceAll(" ", "").toUpperCase());
+
 const accountInput = z.object({
   bankId: id().nullish(),
   name: text().min(1),
-  iban: text(64).min(1),
+  iban: ibanText,
   swift: text().min(1),
   autoPairingStrategy: strategies.optional(),
 });
 const accountPatch = accountInput.partial().extend({ isPrimary: z.boolean().optional() });
 
-function checkAccount(company: Company, sent: z.output<typeof accountPatch>, own: number | null): void {
-  const problems = new Problems();
-  expectLookups(problems, sent);
-  if (sent.iban !== undefined) {
-    const plain = plainIban(sent.iban);
-    const others = [...company.tables.bank_accounts.values()].filter((account) => account.id !== own);
-    problems.expect(isIban(plain), "iban", "iban");
-    problems.expect(!others.some((account) => account.iban === plain), "iban", "unique");
-  }
-  problems.settle();
+function expectAccount(company: Company, sent: z.output<typeof accountPatch>, own: number | null): void {
+  const { iban } = sent;
+  check((problems) => {
+    expectLookups(problems, sent);
+    if (iban === undefined) return;
+    const others = company.tables.bank_accounts.where((account) => account.id !== own);
+    problems.expect(isIban(iban), "iban", "iban");
+    problems.expect(!others.some((account) => account.iban === iban), "iban", "unique");
+  });
 }
 
-function plainIban(iban: string): string {
-  return iban.replaceAll(" ", "").toUpperCase();
-}
-
-/** Every new account becomes the primary one. */
+/** Creates an account, which becomes the primary one. */
 export function createAccount(company: Company, input: unknown): BankAccount {
-  const sent = parse(accountInput, input);
-  checkAccount(company, sent, null);
-  dethrone(company);
-  const now = company.clock.nowMs();
-  const account = company.tables.bank_accounts.add((newId) => ({
-    id: newId,
-    bankId: sent.bankId ?? null,
+  const { bankId = null, autoPairingStrategy = "by_variable_symbol", ...sent } = parse(accountInput, input);
+  expectAccount(company, { bankId, ...sent }, null);
+  unsetPrimary(company);
+  return addRecord(company, "bank_accounts", {
+    ...sent,
+    bankId,
+    autoPairingStrategy,
     isPrimary: true,
-    name: sent.name,
-    iban: plainIban(sent.iban),
-    swift: sent.swift,
-    autoPairingStrategy: sent.autoPairingStrategy ?? "by_variable_symbol",
     openBanking: null,
-    createdAtMs: now,
-    updatedAtMs: now,
-  }));
-  emit(company, "bank_accounts", "created", account.id);
-  return account;
+    ...stampsOf(company),
+  });
 }
 
+/** Changes only what is sent. An account cannot stop being the primary one by itself. */
 export function updateAccount(company: Company, account: BankAccount, input: unknown): BankAccount {
   const { isPrimary, ...sent } = parse(accountPatch, input);
-  checkAccount(company, sent, account.id);
-  const promoted = isPrimary === true && !account.isPrimary;
-  if (promoted) dethrone(company);
-  const given = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
-  const saved = company.tables.bank_accounts.replace({
+  expectAccount(company, sent, account.id);
+  if (isPrimary === true && !account.isPrimary) unsetPrimary(company);
+  return saveRecord(company, "bank_accounts", {
     ...account,
-    ...given,
-    iban: sent.iban === undefined ? account.iban : plainIban(sent.iban),
-    isPrimary: account.isPrimary || promoted,
+    ...sentOnly(sent),
+    isPrimary: account.isPrimary || isPrimary === true,
     updatedAtMs: company.clock.nowMs(),
   });
-  emit(company, "bank_accounts", "updated", account.id);
-  return saved;
 }
 
-/** There is one primary account at most. */
-function dethrone(company: Company): void {
+/** There is at most one primary account. */
+function unsetPrimary(company: Company): void {
   for (const account of company.tables.bank_accounts.values()) {
-    if (!account.isPrimary) continue;
-    company.tables.bank_accounts.replace({
-      ...account,
-      isPrimary: false,
-      updatedAtMs: company.clock.nowMs(),
-    });
-    emit(company, "bank_accounts", "updated", account.id);
+    const changed = { ...account, isPrimary: false, updatedAtMs: company.clock.nowMs() };
+    if (account.isPrimary) saveRecord(company, "bank_accounts", changed);
   }
 }
 
-/** Documents go on showing it. */
-export function deleteAccount(company: Company, account: BankAccount): void {
-  company.closedAccounts.set(account.id, { ...account, isPrimary: false });
-  company.tables.bank_accounts.remove(account.id);
-  emit(company, "bank_accounts", "deleted", account.id);
+/** The account that documents get where none is named. */
+export function primaryAccount(company: Company): BankAccount | undefined {
+  return company.tables.bank_accounts.where(({ isPrimary }) => isPrimary)[0];
 }
 
+/** Removes the account; documents still show it. */
+export function deleteAccount(company: Company, account: BankAccount): void {
+  company.closedAccounts.set(account.id, { ...account, isPrimary: false });
+  removeRecord(company, "bank_accounts", account);
+}
+
+const patterns = ["inboundNumericalSeriesPattern", "outboundNumericalSeriesPattern"] as const;
 const warehouseInput = z.object({
   name: text().min(1),
   code: text().min(1),
@@ -112,33 +100,23 @@ const warehouseInput = z.object({
 
 function warehouseFrom(company: Company, input: unknown, own: number | null): Omit<Warehouse, "id"> {
   const sent = parse(warehouseInput, input);
-  const problems = new Problems();
-  const others = [...company.tables.warehouses.values()].filter((warehouse) => warehouse.id !== own);
-  problems.expect(!others.some(({ code }) => code === sent.code), "code", "unique");
-  for (const field of ["inboundNumericalSeriesPattern", "outboundNumericalSeriesPattern"] as const) {
-    problems.expect(hasCounter(sent[field]), field, "counter");
-  }
-  problems.settle();
+  check((problems) => {
+    const others = company.tables.warehouses.where((warehouse) => warehouse.id !== own);
+    problems.expect(!others.some(({ code }) => code === sent.code), "code", "unique");
+    for (const field of patterns) problems.expect(hasCounter(sent[field]), field, "counter");
+  });
   return sent;
 }
 
 export function createWarehouse(company: Company, input: unknown): Warehouse {
-  const facts = warehouseFrom(company, input, null);
-  const warehouse = company.tables.warehouses.add((newId) => ({ id: newId, ...facts }));
-  emit(company, "warehouses", "created", warehouse.id);
-  return warehouse;
+  return addRecord(company, "warehouses", warehouseFrom(company, input, null));
 }
 
-export function updateWarehouse(company: Company, warehouse: Warehouse, input: unknown): Warehouse {
-  const saved = company.tables.warehouses.replace({
-    id: warehouse.id,
-    ...warehouseFrom(company, input, warehouse.id),
-  });
-  emit(company, "warehouses", "updated", warehouse.id);
-  return saved;
+export function updateWarehouse(company: Company, { id: own }: Warehouse, input: unknown): Warehouse {
+  return saveRecord(company, "warehouses", { id: own, ...warehouseFrom(company, input, own) });
 }
 
-/** Not the last one, and none that receipts still name: their answer shows it. */
+/** Removes the warehouse: not the last one, and none that a receipt still names. */
 export function deleteWarehouse(company: Company, warehouse: Warehouse): void {
   const {
     warehouses,
@@ -146,11 +124,7 @@ export function deleteWarehouse(company: Company, warehouse: Warehouse): void {
     warehouse_outbound_receipts: outbound,
   } = company.tables;
   if (warehouses.size <= 1) refuse("warehouse", "last_warehouse");
-  for (const receipts of [inbound, outbound]) {
-    for (const receipt of receipts.values()) {
-      if (receipt.warehouseId === warehouse.id) refuse("warehouse", "warehouse_used");
-    }
-  }
-  warehouses.remove(warehouse.id);
-  emit(company, "warehouses", "deleted", warehouse.id);
+  const used = [inbound, outbound].some((receipts) => receipts.findBy("warehouse", warehouse.id).length > 0);
+  if (used) refuse("warehouse", "warehouse_used");
+  removeRecord(company, "warehouses", warehouse);
 }

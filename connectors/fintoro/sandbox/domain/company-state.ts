@@ -1,63 +1,57 @@
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import { documentTable } from "../model/catalogue.ts";
-import { EventLog } from "../model/event-log.ts";
-import { Orders } from "../model/sort-orders.ts";
+import { collections, documentTable, type TableName } from "../model/catalogue.ts";
 import type * as records from "../model/company-records.ts";
-import { emptySeeds, listSeeds, Table, type Seeded } from "../model/table.ts";
-import { seededLog } from "../seed/activity-seed.ts";
-import { seededCase, seededStatuses } from "../seed/case-seed.ts";
-import { seededItem } from "../seed/price-list-seed.ts";
-import { booksOf, firstIdOf, seededDocument, type Books } from "../seed/document-seed.ts";
-import {
-  seededAccounts,
-  seededSeries,
-  seededSubscriptions,
-  seededWarehouses,
-} from "../seed/settings-seed.ts";
-import { movementsOf, seededReceipt, type Movements } from "../seed/receipt-seed.ts";
-import { seededClient, seededSupplier } from "../seed/contact-seed.ts";
-import { paymentBookOf, type PaymentBook } from "../seed/payment-seed.ts";
-import type { Plan } from "../seed/seed-plan.ts";
-import { Stock, type StockMove } from "../model/stock-levels.ts";
+import { EventLog } from "../model/event-log.ts";
+import { Table, type KeyOf } from "../model/record-table.ts";
+import { Orders } from "../model/sort-orders.ts";
+import { Stock } from "../model/stock-levels.ts";
+import type { PriceListItem, Receipt, Warehouse } from "../model/warehouse-records.ts";
 
-export interface Tables {
-  readonly clients: Table<records.Client>;
-  readonly suppliers: Table<records.Supplier>;
-  readonly bank_accounts: Table<records.BankAccount>;
-  readonly business_case_statuses: Table<records.CaseStatus>;
-  readonly business_cases: Table<records.BusinessCase>;
-  readonly contact_activity_logs: Table<records.ActivityLog>;
-  readonly warehouses: Table<records.Warehouse>;
-  readonly warehouse_inbound_receipts: Table<records.Receipt>;
-  readonly warehouse_outbound_receipts: Table<records.Receipt>;
-  readonly price_list_items: Table<records.PriceListItem>;
-  readonly invoices: Table<records.Document>;
-  readonly credit_notes: Table<records.Document>;
-  readonly proformas: Table<records.Document>;
-  readonly orders: Table<records.Document>;
-  readonly quotations: Table<records.Document>;
-  readonly document_payments: Table<records.Payment>;
-  readonly webhook_subscriptions: Table<records.Subscription>;
-  readonly numerical_series: Table<records.Series>;
+/** The kind of record that each table holds. */
+interface Records {
+  readonly clients: records.Client;
+  readonly suppliers: records.Supplier;
+  readonly bank_accounts: records.BankAccount;
+  readonly business_case_statuses: records.CaseStatus;
+  readonly business_cases: records.BusinessCase;
+  readonly contact_activity_logs: records.ActivityLog;
+  readonly warehouses: Warehouse;
+  readonly warehouse_inbound_receipts: Receipt;
+  readonly warehouse_outbound_receipts: Receipt;
+  readonly price_list_items: PriceListItem;
+  readonly invoices: records.Document;
+  readonly credit_notes: records.Document;
+  readonly proformas: records.Document;
+  readonly orders: records.Document;
+  readonly quotations: records.Document;
+  readonly document_payments: records.Payment;
+  readonly webhook_subscriptions: records.Subscription;
+  readonly numerical_series: records.Series;
 }
 
-/** All that one company's tokens can see, and nothing of another's. */
+/** The kind of record in a table. */
+export type RecordOf<K extends keyof Records> = Records[K];
+
+/** All tables of a company. */
+export type Tables = { readonly [K in keyof Records]: Table<Records[K]> };
+
+/** One company: everything that its tokens can read, and nothing of another company. */
 export interface Company {
   readonly index: number;
-  readonly plan: Plan;
-  readonly books: Books;
-  readonly paymentBook: PaymentBook;
+  /** What documents show of the company. */
+  readonly snapshot: records.CompanySnapshot;
   readonly tables: Tables;
   readonly orders: Orders;
   readonly stock: Stock;
   readonly events: EventLog;
   readonly clock: Clock;
   readonly random: Random;
-  /** Accounts that documents still show after their deletion. */
+  /** Deleted accounts that documents still show. */
   readonly closedAccounts: Map<number, records.BankAccount>;
-  /** Payments recorded since the start, by `kind:id` of their document. */
-  readonly newPayments: Map<string, number[]>;
+  /** Uploaded files by token, until a CRM event takes them. */
+  readonly uploads: Map<string, records.Upload>;
+  readonly mails: records.SentMail[];
   /** Settings that no route changes. */
   readonly settings: CompanySettings;
 }
@@ -69,125 +63,126 @@ interface CompanySettings {
   allowLoopbackWebhooks: boolean;
   /** What URLs inside answers start with. */
   publicOrigin: string;
-  /** Lists of price-list items split the stock by warehouse; the real service may leave that to the record. */
+  /** Lists of price-list items show the stock by warehouse; the real service may leave that to the record. */
   stocksInLists: boolean;
   /** Counts new item and attachment ids upwards from here. */
   nextPartId: number;
 }
 
-export interface CompanyInput {
-  readonly index: number;
-  readonly plan: Plan;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly allowLoopbackWebhooks: boolean;
-  readonly stocksInLists: boolean;
+/** What a company starts with. */
+export interface CompanyInput extends Pick<Company, "index" | "snapshot" | "clock" | "random"> {
+  readonly settings: Omit<CompanySettings, "name" | "nextPartId">;
+  readonly firstIds: Readonly<Record<keyof Tables, number>>;
 }
 
-export function openCompany({
-  index,
-  plan,
-  clock,
-  random,
-  allowLoopbackWebhooks,
-  stocksInLists,
-}: CompanyInput): Company {
-  const books = booksOf(plan);
-  const paymentBook = paymentBookOf(books);
-  const movements = once(() => movementsOf(plan));
+/** A company without a record. */
+export function openCompany({ firstIds, settings, ...input }: CompanyInput): Company {
+  const { index, snapshot, clock, random } = input;
   return {
-    index,
-    plan,
-    books,
-    paymentBook,
-    clock,
-    random,
-    tables: tablesOf(books, paymentBook, movements),
+    ...input,
+    tables: tablesFrom(firstIds),
     orders: new Orders(),
-    stock: new Stock(() => openingMoves(plan, movements())),
+    stock: new Stock(),
     events: new EventLog(random, () => clock.nowMs()),
     closedAccounts: new Map(),
-    newPayments: new Map(),
-    settings: {
-      name: plan.company.name,
-      today: plan.today,
-      allowLoopbackWebhooks,
-      publicOrigin: plan.publicOrigin,
-      stocksInLists,
-      nextPartId: 2_000_000_000 + index * 10_000_000,
-    },
+    uploads: new Map(),
+    mails: [],
+    settings: { ...settings, name: snapshot.name, nextPartId: 2_000_000_000 + index * 10_000_000 },
   };
 }
 
+/** The key under which payments and receipts are found by their document. */
+export function documentKey(kind: records.DocumentKind, id: number): string {
+  return `${kind}:${id}`;
+}
+
+/** The key under which CRM events are found by their target. */
+export function targetKey({ kind, id }: records.ActivityTarget): string {
+  return `${kind}:${id}`;
+}
+
+const documentKeys: Readonly<Record<string, KeyOf<records.Document>>> = {
+  number: ({ number }) => number,
+  invoice: ({ invoiceId }) => invoiceId,
+  proforma: ({ sources }) => sources.proformaId,
+  order: ({ sources }) => sources.orderId,
+  quotation: ({ sources }) => sources.quotationId,
+};
+
+const receiptKeys: Readonly<Record<string, KeyOf<Receipt>>> = {
+  number: ({ number }) => number,
+  warehouse: ({ warehouseId }) => warehouseId,
+  document: ({ madeBy }) => (madeBy ? documentKey(madeBy.kind, madeBy.id) : null),
+};
+
+function tablesFrom(firstIds: CompanyInput["firstIds"]): Tables {
+  return {
+    clients: new Table(firstIds.clients),
+    suppliers: new Table(firstIds.suppliers),
+    bank_accounts: new Table(firstIds.bank_accounts),
+    business_case_statuses: new Table(firstIds.business_case_statuses),
+    business_cases: new Table(firstIds.business_cases),
+    contact_activity_logs: new Table(firstIds.contact_activity_logs, {
+      target: ({ target }) => targetKey(target),
+    }),
+    warehouses: new Table(firstIds.warehouses),
+    warehouse_inbound_receipts: new Table(firstIds.warehouse_inbound_receipts, receiptKeys),
+    warehouse_outbound_receipts: new Table(firstIds.warehouse_outbound_receipts, receiptKeys),
+    price_list_items: new Table(firstIds.price_list_items, {
+      ean: ({ ean }) => ean,
+      warehouseCode: ({ warehouseCode }) => warehouseCode,
+    }),
+    invoices: new Table(firstIds.invoices, documentKeys),
+    credit_notes: new Table(firstIds.credit_notes, documentKeys),
+    proformas: new Table(firstIds.proformas, documentKeys),
+    orders: new Table(firstIds.orders, documentKeys),
+    quotations: new Table(firstIds.quotations, documentKeys),
+    document_payments: new Table(firstIds.document_payments, {
+      document: ({ documentKind, documentId }) => documentKey(documentKind, documentId),
+    }),
+    webhook_subscriptions: new Table(firstIds.webhook_subscriptions),
+    numerical_series: new Table(firstIds.numerical_series),
+  };
+}
+
+/** The table of one kind of document. */
 export function documentsOf(company: Company, kind: records.DocumentKind): Table<records.Document> {
   return company.tables[documentTable[kind] as "invoices"];
 }
 
-function tablesOf(books: Books, paymentBook: PaymentBook, movements: () => Movements): Tables {
-  const { plan } = books;
-  const { firstIds, volumes } = plan;
-  type Lazy = Exclude<keyof Tables & keyof typeof volumes, "document_payments">;
-  const lazy = <T extends { readonly id: number }>(name: Lazy, make: (id: number) => T) =>
-    new Table<T>({ first: firstIds[name], count: volumes[name], make });
-  const whole = <T extends { readonly id: number }>(name: keyof typeof firstIds, list: readonly T[]) =>
-    new Table<T>(list.length > 0 ? listSeeds(firstIds[name], list) : emptySeeds(firstIds[name]));
-  const documents = (kind: records.DocumentKind) => new Table(documentSeeds(books, kind));
-  return {
-    clients: lazy("clients", (id) => seededClient(plan, id)),
-    suppliers: lazy("suppliers", (id) => seededSupplier(plan, id)),
-    bank_accounts: whole("bank_accounts", seededAccounts(plan)),
-    business_case_statuses: whole("business_case_statuses", seededStatuses(plan)),
-    business_cases: lazy("business_cases", (id) => seededCase(plan, id)),
-    contact_activity_logs: lazy("contact_activity_logs", (id) => seededLog(books, id)),
-    warehouses: whole("warehouses", seededWarehouses(plan)),
-    warehouse_inbound_receipts: lazy("warehouse_inbound_receipts", (id) =>
-      seededReceipt(plan, movements(), "inbound", id),
-    ),
-    warehouse_outbound_receipts: lazy("warehouse_outbound_receipts", (id) =>
-      seededReceipt(plan, movements(), "outbound", id),
-    ),
-    price_list_items: lazy("price_list_items", (id) => seededItem(plan, id)),
-    invoices: documents("invoice"),
-    credit_notes: documents("credit-note"),
-    proformas: documents("proforma"),
-    orders: documents("order"),
-    quotations: documents("quotation"),
-    document_payments: new Table({
-      first: firstIds.document_payments,
-      count: paymentBook.count,
-      make: paymentBook.make,
-    }),
-    webhook_subscriptions: whole("webhook_subscriptions", seededSubscriptions(plan)),
-    numerical_series: whole("numerical_series", seededSeries(plan, books.timelines)),
-  };
+type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
+
+/** Appends one event to the company's log, after the change that it is about. */
+export function emit(company: Company, table: TableName, change: Change, id: number): void {
+  const { path, type } = collections[table];
+  company.events.append(`${path}.${change}`, type, id);
 }
 
-function documentSeeds(books: Books, kind: records.DocumentKind): Seeded<records.Document> {
-  return {
-    first: firstIdOf(books.plan, kind),
-    count: books.plan.volumes[kind],
-    make: (id) => seededDocument(books, kind, id),
-  };
+/** Adds a record and emits `created`. */
+export function addRecord<K extends TableName>(
+  company: Company,
+  table: K,
+  facts: Omit<Records[K], "id">,
+): Records[K] {
+  const record = company.tables[table].add((id) => ({ id, ...facts }) as Records[K]);
+  emit(company, table, "created", record.id);
+  return record;
 }
 
-function* openingMoves(plan: Plan, movements: Movements): Generator<StockMove> {
-  for (const [sheets, sign] of [
-    [movements.inbound, 1n],
-    [movements.outbound, -1n],
-  ] as const) {
-    for (const { warehouse, moves } of sheets) {
-      for (const { item, quantity } of moves) {
-        yield {
-          itemId: plan.firstIds.price_list_items + item,
-          warehouseId: plan.firstIds.warehouses + warehouse,
-          quantity: sign * BigInt(quantity) * 1_000_000n,
-        };
-      }
-    }
-  }
+/** Replaces a record and emits `updated`. */
+export function saveRecord<K extends TableName>(company: Company, table: K, record: Records[K]): Records[K] {
+  company.tables[table].replace(record);
+  emit(company, table, "updated", record.id);
+  return record;
 }
 
-function once<T extends object>(make: () => T): () => T {
-  let made: T | null = null;
-  return () => (made ??= make());
+/** Removes a record and emits `deleted`. */
+export function removeRecord(company: Company, table: TableName, { id }: { readonly id: number }): void {
+  company.tables[table].remove(id);
+  emit(company, table, "deleted", id);
+}
+
+/** The times of a record that is made now. */
+export function stampsOf({ clock }: Company): records.Stamped {
+  return { createdAtMs: clock.nowMs(), updatedAtMs: clock.nowMs() };
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { eventTypes } from "../model/catalogue.ts";
 import type { Subscription } from "../model/company-records.ts";
-import { Problems } from "../rules/refusals.ts";
+import { check } from "../rules/refusals.ts";
 import { parse, text } from "../rules/request-shape.ts";
 import { endpointFlaws } from "../rules/webhook-address.ts";
-import type { Company } from "./company-state.ts";
+import { stampsOf, type Company } from "./company-state.ts";
 
 const subscriptionInput = z.object({
-  name: text().nullish(),
+  name: text().nullable().default(null),
   url: text(2048).min(1),
   isActive: z.boolean(),
   subscribedEvents: z.array(z.enum(eventTypes as [string, ...string[]])).min(1),
@@ -15,44 +15,39 @@ const subscriptionInput = z.object({
 
 function subscriptionFrom(company: Company, input: unknown) {
   const sent = parse(subscriptionInput, input);
-  const problems = new Problems();
-  for (const flaw of endpointFlaws(sent.url, company.settings.allowLoopbackWebhooks))
-    problems.add("url", flaw);
-  problems.settle();
-  return { ...sent, name: sent.name ?? null };
+  const flaws = endpointFlaws(sent.url, company.settings.allowLoopbackWebhooks);
+  check((problems) => {
+    for (const flaw of flaws) problems.add("url", flaw);
+  });
+  return sent;
 }
 
 function newSecret(company: Company): string {
   return `whsec_${company.random.uuid().replaceAll("-", "")}`;
 }
 
+/** Creates a webhook subscription. Subscriptions have no events of their own. */
 export function createSubscription(company: Company, input: unknown): Subscription {
   const facts = subscriptionFrom(company, input);
-  const now = company.clock.nowMs();
   const secret = newSecret(company);
-  const times = { lastSuccessAtMs: null, lastFailureAtMs: null, createdAtMs: now, updatedAtMs: now };
+  const times = { lastSuccessAtMs: null, lastFailureAtMs: null, ...stampsOf(company) };
   return company.tables.webhook_subscriptions.add((id) => ({ id, ...facts, secret, ...times }));
 }
 
-/** The secret stays; only a rotation changes it. */
-export function updateSubscription(
-  company: Company,
-  subscription: Subscription,
-  input: unknown,
-): Subscription {
-  const changed = {
-    ...subscription,
-    ...subscriptionFrom(company, input),
-    updatedAtMs: company.clock.nowMs(),
-  };
+/** Replaces everything but the secret. */
+export function updateSubscription(company: Company, own: Subscription, input: unknown): Subscription {
+  return change(company, own, subscriptionFrom(company, input));
+}
+
+export function rotateSecret(company: Company, own: Subscription): Subscription {
+  return change(company, own, { secret: newSecret(company) });
+}
+
+function change(company: Company, own: Subscription, facts: Partial<Subscription>): Subscription {
+  const changed = { ...own, ...facts, updatedAtMs: company.clock.nowMs() };
   return company.tables.webhook_subscriptions.replace(changed);
 }
 
-export function rotateSecret(company: Company, subscription: Subscription): Subscription {
-  const changed = { ...subscription, secret: newSecret(company), updatedAtMs: company.clock.nowMs() };
-  return company.tables.webhook_subscriptions.replace(changed);
-}
-
-export function deleteSubscription(company: Company, subscription: Subscription): void {
-  company.tables.webhook_subscriptions.remove(subscription.id);
+export function deleteSubscription(company: Company, { id }: Subscription): void {
+  company.tables.webhook_subscriptions.remove(id);
 }

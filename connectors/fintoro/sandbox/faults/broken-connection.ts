@@ -74,10 +74,11 @@ async function sendSpaces(
   const encoding = zipped ? { "Content-Encoding": "gzip" } : {};
   response.writeHead(encoded.status, { ...encoded.headers, ...encoding });
   const spaces = Readable.from(spacesIn(sizeBytes));
-  const gone = () => undefined;
-  await (zipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response)).catch(
-    gone,
-  );
+  try {
+    await (zipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response));
+  } catch {
+    response.destroy();
+  }
 }
 
 function* spacesIn(sizeBytes: number): Generator<Buffer> {

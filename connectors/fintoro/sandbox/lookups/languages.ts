@@ -1,5 +1,5 @@
-/** The service's own codes (`cz`, `si`, …) beside the standard ones that browsers send. */
-export interface LanguageInfo {
+/** A language of the service: its own code (`cz`, `si`, ...) and the standard one that browsers send. */
+export interface Language {
   readonly id: number;
   readonly code: string;
   readonly tag: string;
@@ -7,27 +7,28 @@ export interface LanguageInfo {
 
 const list = "sk en de es hu ee:et fr cz:cs hr it lt nl pl pt ro rs:sr ru si:sl ua:uk";
 
-export const languages: readonly LanguageInfo[] = list.split(" ").map((entry, index) => {
+/** All languages in the order of their ids. */
+export const languages: readonly Language[] = list.split(" ").map((entry, index) => {
   const [code = "", tag = code] = entry.split(":");
   return { id: index + 1, code, tag };
 });
 
-export type Language = LanguageInfo;
-
-/** What an answer is written in where nobody asks for another language. */
+/** The language of an answer where nobody asks for another one. */
 export const english: Language = { id: 2, code: "en", tag: "en" };
 
 const byName = new Map(languages.flatMap((info) => [[info.code, info] as const, [info.tag, info] as const]));
 
+/** The language with this code, the service's or the standard one. */
 export function languageNamed(name: string): Language | undefined {
   return byName.get(name.toLowerCase());
 }
 
-export function languageById(id: number): Language | undefined {
-  return languages[id - 1];
+/** The language with this id; English for an unknown one. */
+export function languageById(id: number): Language {
+  return languages[id - 1] ?? english;
 }
 
-/** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language the service speaks, or the fallback. */
+/** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language that the service speaks, or the fallback. */
 export function negotiate(header: string | undefined, fallback: Language): Language {
   const wishes = (header ?? "")
     .split(",")

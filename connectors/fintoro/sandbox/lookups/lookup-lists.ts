@@ -1,12 +1,12 @@
-import { bankById, banks } from "./banks.ts";
 import { countries } from "./countries.ts";
 import { currencies } from "./currencies.ts";
-import { deliveryLabels, paymentLabels, qrLabels, unitLabels } from "./labels.ts";
+import { labelsOf } from "./labels.ts";
 import { english, languages, type Language } from "./languages.ts";
 
-/** A lookup record as the API answers it. */
+/** A lookup record as an answer shows it. */
 export type LookupRecord = Readonly<Record<string, string | number | boolean>>;
 
+/** The paths of the lookups. */
 export const lookupNames = [
   "banks",
   "countries",
@@ -19,38 +19,37 @@ export const lookupNames = [
 ] as const;
 export type LookupName = (typeof lookupNames)[number];
 
-interface Book {
-  readonly list: readonly LookupRecord[];
-  readonly byId: ReadonlyMap<number, LookupRecord>;
-}
+type ById = ReadonlyMap<number, LookupRecord>;
 
-/** One book for each (lookup, language), made when first asked for. */
-const books = new Map<string, Book>();
+/** Records by lookup and language, made when first needed. */
+const made = new Map<string, ById>();
 
-export function lookupList(name: LookupName, language: Language): readonly LookupRecord[] {
-  return book(name, language).list;
-}
-
-export function lookup(name: LookupName, id: number, language: Language): LookupRecord | null {
-  return book(name, language).byId.get(id) ?? null;
-}
-
-export function lookupHas(name: LookupName, id: number): boolean {
-  return name === "banks" ? bankById(id) !== undefined : book(name, english).byId.has(id);
-}
-
-function book(name: LookupName, language: Language): Book {
+function recordsOf(name: LookupName, language: Language): ById {
   const key = `${name}/${language.code}`;
-  const known = books.get(key);
+  const known = made.get(key);
   if (known) return known;
-  const list = writers[name](language);
-  const made = { list, byId: new Map(list.map((record) => [record["id"] as number, record])) };
-  books.set(key, made);
-  return made;
+  const records = new Map(lists[name](language).map((record) => [record["id"] as number, record]));
+  made.set(key, records);
+  return records;
 }
 
-const writers: Readonly<Record<LookupName, (language: Language) => readonly LookupRecord[]>> = {
-  banks: () => banks.map((bank) => ({ ...bank })),
+/** All records of a lookup with their names in the language. */
+export function lookupList(name: LookupName, language: Language): readonly LookupRecord[] {
+  return [...recordsOf(name, language).values()];
+}
+
+/** One record of a lookup, or null. */
+export function lookup(name: LookupName, id: number, language: Language): LookupRecord | null {
+  return recordsOf(name, language).get(id) ?? null;
+}
+
+/** True if the lookup has this id. */
+export function lookupHas(name: LookupName, id: number): boolean {
+  return lookup(name, id, english) !== null;
+}
+
+const lists: Readonly<Record<LookupName, (language: Language) => readonly LookupRecord[]>> = {
+  banks: () => banks,
   countries: ({ tag }) => {
     const names = new Intl.DisplayNames([tag], { type: "region" });
     return countries.map(({ id, code, eu }) => ({ id, name: names.of(code) ?? code, code, eu }));
@@ -63,12 +62,48 @@ const writers: Readonly<Record<LookupName, (language: Language) => readonly Look
     const names = new Intl.DisplayNames([tag], { type: "currency" });
     return currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: names.of(symbol) ?? symbol, mark }));
   },
-  "delivery-methods": ({ code }) => labelled(deliveryLabels(code)),
-  "payment-methods": ({ code }) => labelled(paymentLabels(code)),
-  "qr-types": ({ code }) => labelled(qrLabels(code)),
-  units: ({ code }) => labelled(unitLabels(code)),
+  "delivery-methods": ({ code }) => numbered(labelsOf("delivery", code)),
+  "payment-methods": ({ code }) => numbered(labelsOf("payment", code)),
+  "qr-types": ({ code }) => numbered(labelsOf("qr", code)),
+  units: ({ code }) => numbered(labelsOf("unit", code)),
 };
 
-function labelled(labels: readonly string[]): readonly LookupRecord[] {
-  return labels.map((name, index) => ({ id: index + 1, name }));
+function numbered(names: readonly string[]): readonly LookupRecord[] {
+  return names.map((name, index) => ({ id: index + 1, name }));
 }
+
+/** Id, name and SWIFT code; no language changes them. */
+const banks: readonly LookupRecord[] = [
+  "1:365 Bank:POBNSKBA",
+  "4:Fio banka:FIOZSKBA",
+  "6:ING Wholesale Banking:INGBSKBX",
+  "8:mBank:BREXSKBX",
+  "12:Oberbank:OBKLSKBA",
+  "13:PayPal:PPLXLULLXXX",
+  "15:Poštová banka:POBNSKBA",
+  "16:Prima Banka:KOMASK2X",
+  "17:Raiffeisen Banka:TATRSKBX",
+  "18:Revolut:REVOLT21XXX",
+  "19:Skrill:SKRLGB2L",
+  "20:Slovenská sporiteľňa:GIBASKBX",
+  "23:Tatra Banka:TATRSKBX",
+  "24:Unicredit:UNCRSKBX",
+  "25:VUB Banka:SUBASKBX",
+  "26:Wise:TRWIGB22XXX",
+  "27:Československá obchodná banka:CEKOSKBX",
+  "33:Národná banka Slovenska:NBSBSKBX",
+  "34:Slovenská záručná a rozvojová banka:SLZBSKBA",
+  "35:Prvá stavebná sporiteľňa:PRVASKBA",
+  "37:Wustenrot stavebná sporiteľňa:WUSTSKBA",
+  "38:Komerční banka:KOMBSKBA",
+  "39:Privatbanka:BSLOSK22",
+  "40:Citibank Europe:CITISKBA",
+  "41:EXIMBANKA:EXSKSKBX",
+  "42:Štátna pokladnica:SPSRSKBA",
+  "43:J&T BANKA:JTBPSKBA",
+  "44:BKS Bank:BFKKSKBB",
+  "45:Trust Pay:TPAYSKBX",
+].map((row) => {
+  const [id, name = "", swift = ""] = row.split(":");
+  return { id: Number(id), name, swift };
+});

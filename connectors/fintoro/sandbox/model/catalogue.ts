@@ -1,6 +1,6 @@
-import type { DocumentKind } from "./company-records.ts";
+import type { Document, DocumentKind } from "./company-records.ts";
 
-/** Every collection, by the table it becomes elsewhere: its path, its events' prefix and type. */
+/** A collection of the service: its name here, and its path, which is also the prefix of its event types. */
 export interface Collection {
   readonly table: string;
   readonly path: string;
@@ -28,6 +28,7 @@ const rows = [
   ["webhook_subscriptions", "webhook-subscriptions", "webhookSubscription"],
 ] as const;
 
+/** The collections by the names that tables of them have. */
 export type TableName = (typeof rows)[number][0];
 
 export const collections: Readonly<Record<TableName, Collection>> = Object.fromEntries(
@@ -36,28 +37,85 @@ export const collections: Readonly<Record<TableName, Collection>> = Object.fromE
 
 export const tableNames: readonly TableName[] = rows.map(([table]) => table);
 
-export const documentTable: Readonly<Record<DocumentKind, TableName>> = {
-  invoice: "invoices",
-  "credit-note": "credit_notes",
-  proforma: "proformas",
-  order: "orders",
-  quotation: "quotations",
+/** What tells a kind of document from the others. Rules, views and lists read it here. */
+interface KindFacts {
+  readonly table: TableName;
+  readonly label: string;
+  /** In the address of its web page. */
+  readonly webPath: string;
+  /** It has payments, and with them a status, a bank account and symbols. */
+  readonly payable: boolean;
+  /** Its lines have ids that last, a price-list item, and receipts of a warehouse. */
+  readonly movesStock: boolean;
+  /** The kinds it can be made from. */
+  readonly sources: readonly ("proforma" | "order" | "quotation")[];
+  /** Fields of an answer that not all kinds have. */
+  readonly shown: readonly (keyof Omit<Document, "company" | "client" | "sources" | "items">)[];
+}
+
+const dates = ["dueDate", "deliveryDate"] as const;
+const methods = ["deliveryMethodId", "paymentMethodId"] as const;
+
+export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
+  invoice: {
+    table: "invoices",
+    label: "Invoice",
+    webPath: "fa",
+    payable: true,
+    movesStock: true,
+    sources: ["proforma", "order", "quotation"],
+    shown: [...dates, ...methods, "currencyRate", "qrTypeId"],
+  },
+  "credit-note": {
+    table: "credit_notes",
+    label: "Credit note",
+    webPath: "credit-note",
+    payable: true,
+    movesStock: true,
+    sources: [],
+    shown: ["invoiceId", ...dates, "paymentMethodId", "currencyRate"],
+  },
+  proforma: {
+    table: "proformas",
+    label: "Proforma",
+    webPath: "proforma",
+    payable: true,
+    movesStock: false,
+    sources: ["order", "quotation"],
+    shown: ["dueDate", ...methods, "qrTypeId", "willBePaid"],
+  },
+  order: {
+    table: "orders",
+    label: "Order",
+    webPath: "obj",
+    payable: false,
+    movesStock: false,
+    sources: ["quotation"],
+    shown: methods,
+  },
+  quotation: {
+    table: "quotations",
+    label: "Quotation",
+    webPath: "cp",
+    payable: false,
+    movesStock: false,
+    sources: [],
+    shown: ["validityDate"],
+  },
 };
 
-export const documentKinds: readonly DocumentKind[] = [
-  "invoice",
-  "credit-note",
-  "proforma",
-  "order",
-  "quotation",
-];
+export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];
 
-/** Who can be paid. */
+export const documentTable = Object.fromEntries(
+  documentKinds.map((kind) => [kind, kindFacts[kind].table]),
+) as Readonly<Record<DocumentKind, TableName>>;
+
+/** Kinds that can be paid. */
 export const payableKinds: readonly DocumentKind[] = ["invoice", "proforma", "credit-note"];
 
 const changes = ["created", "updated", "deleted"];
 
-/** All names a subscription may ask for. */
+/** All event types that a subscription may name. */
 export const eventTypes: readonly string[] = [
   ...rows
     .filter(([table]) => table !== "document_payments" && table !== "webhook_subscriptions")

@@ -1,31 +1,31 @@
 /**
- * What the stand-in remembers: lookup values by id, money as the number that was sent, moments as
- * epoch milliseconds. How a record looks in an answer is the business of `view`.
+ * The records as the sandbox keeps them: lookup values by id, money as the number that was sent,
+ * moments as epoch milliseconds. How a record looks in an answer is decided in `view`.
  */
-export interface Party {
+
+type Nullable<Names extends string, T> = Readonly<Record<Names, T | null>>;
+
+/** A person or company, as clients and suppliers have it and as documents keep a copy of it. */
+export interface Party extends Nullable<
+  "subjectId" | "taxId" | "vatId" | "email" | "street" | "city" | "zip",
+  string
+> {
   readonly type: "person" | "company";
   readonly name: string;
-  readonly subjectId: string | null;
-  readonly taxId: string | null;
-  readonly vatId: string | null;
   readonly isVatPayer: boolean;
-  readonly email: string | null;
-  readonly street: string | null;
-  readonly city: string | null;
-  readonly zip: string | null;
   readonly countryId: number | null;
 }
 
-export interface DeliveryAddress {
+/** Where a client's goods go, if not to its own address. */
+export interface DeliveryAddress extends Nullable<"deliveryStreet" | "deliveryCity" | "deliveryZip", string> {
   readonly hasDeliveryAddress: boolean;
-  readonly deliveryStreet: string | null;
-  readonly deliveryCity: string | null;
-  readonly deliveryZip: string | null;
   readonly deliveryCountryId: number | null;
 }
 
+/** The copy of a client that a document keeps. */
 export type ClientSnapshot = Party & DeliveryAddress;
 
+/** What a client's documents have where a request leaves it out. */
 export interface Preferences {
   readonly preferredDeliveryMethodId: number | null;
   readonly preferredPaymentMethodId: number | null;
@@ -39,7 +39,8 @@ export interface Preferences {
   readonly preferredTextAboveItems: string | null;
 }
 
-interface Stamped {
+/** When a record was made and last changed, epoch ms. */
+export interface Stamped {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
@@ -83,6 +84,7 @@ export interface BusinessCase extends Stamped {
   readonly boardPosition: number;
 }
 
+/** A file at a CRM event. */
 export interface Attachment {
   readonly id: number;
   readonly name: string;
@@ -90,6 +92,10 @@ export interface Attachment {
   readonly content: Buffer;
 }
 
+/** An uploaded file that no CRM event has yet. */
+export type Upload = Omit<Attachment, "id">;
+
+/** A CRM event. Its type decides which metadata it has. */
 export interface ActivityLog extends Stamped {
   readonly id: number;
   readonly type: string;
@@ -98,16 +104,16 @@ export interface ActivityLog extends Stamped {
   readonly attachments: readonly Attachment[];
 }
 
+/** What a CRM event belongs to. */
 export interface ActivityTarget {
   readonly kind: "businessCase" | "client" | "supplier";
   readonly id: number;
 }
 
-export interface ActivityMetadata {
-  readonly content?: string | null;
-  readonly email?: string | null;
-  readonly personName?: string | null;
-  readonly phoneNumber?: string | null;
+/** The metadata of all types of CRM events together. */
+export interface ActivityMetadata extends Partial<
+  Nullable<"content" | "email" | "personName" | "phoneNumber", string>
+> {
   readonly documentKind?: DocumentKind;
   readonly documentId?: number;
   readonly numberSnapshot?: string;
@@ -116,64 +122,9 @@ export interface ActivityMetadata {
   readonly paidAmount?: number;
 }
 
-export interface Warehouse {
-  readonly id: number;
-  readonly name: string;
-  readonly code: string;
-  readonly inboundNumericalSeriesPattern: string;
-  readonly inboundNumericalSeriesNextNumber: number;
-  readonly outboundNumericalSeriesPattern: string;
-  readonly outboundNumericalSeriesNextNumber: number;
-}
-
-export interface ReceiptLine {
-  readonly id: number;
-  readonly priceListItemId: number;
-  readonly itemName: string;
-  readonly itemCode: string | null;
-  readonly unitId: number;
-  readonly quantity: number;
-  readonly unitPrice: number;
-  readonly vatRate: number;
-}
-
-/** Goods coming in (partner: a supplier) or going out (partner: a client). */
-export interface Receipt {
-  readonly id: number;
-  readonly uuid: string;
-  readonly number: string;
-  readonly company: CompanySnapshot;
-  readonly warehouseId: number;
-  readonly partnerId: number | null;
-  readonly partner: Party | ClientSnapshot | null;
-  readonly languageId: number;
-  readonly issueDate: string;
-  readonly note: string | null;
-  readonly lines: readonly ReceiptLine[];
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  /** The document whose warehouse allocations made it. */
-  readonly madeBy: { readonly kind: DocumentKind; readonly id: number } | null;
-}
-
-export interface PriceListItem {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string | null;
-  readonly unitId: number;
-  readonly unitPrice: number;
-  readonly vatRate: number;
-  readonly ean: string | null;
-  readonly useWarehouse: boolean;
-  readonly warehouseCode: string | null;
-  readonly enableNegativeStock: boolean;
-  readonly maxStock: number | null;
-  readonly purchasePrice: number | null;
-  readonly purchaseVatRate: number | null;
-}
-
 export type DocumentKind = "invoice" | "credit-note" | "proforma" | "order" | "quotation";
 
+/** What documents show of the company itself. */
 export interface CompanySnapshot {
   readonly name: string;
   readonly subjectId: string;
@@ -201,6 +152,7 @@ interface Allocation {
   readonly quantity: number;
 }
 
+/** A line of a document. */
 export interface Item {
   readonly id: number;
   readonly uuid: string;
@@ -224,6 +176,7 @@ export interface Sources {
   readonly quotationId: number | null;
 }
 
+/** A document of any kind; a field that its kind does not have is null or a default. */
 export interface Document {
   readonly kind: DocumentKind;
   readonly id: number;
@@ -261,6 +214,7 @@ export interface Document {
   readonly items: readonly Item[];
 }
 
+/** A payment of one document. */
 export interface Payment {
   readonly id: number;
   readonly documentKind: DocumentKind;
@@ -273,6 +227,7 @@ export interface Payment {
   readonly receiptInvoiceId: number | null;
 }
 
+/** A number series of one kind of document. */
 export interface Series {
   readonly id: number;
   readonly documentKind: DocumentKind;
@@ -282,6 +237,7 @@ export interface Series {
   readonly isDefault: boolean;
 }
 
+/** A webhook subscription. */
 export interface Subscription extends Stamped {
   readonly id: number;
   readonly name: string | null;
@@ -293,7 +249,15 @@ export interface Subscription extends Stamped {
   readonly lastFailureAtMs: number | null;
 }
 
+/** A company of the public register. */
 export interface Subject extends Party {
   readonly id: number;
   readonly legalForm: "freelancer" | "company";
+}
+
+/** A mail with a document that was asked for; the sandbox sends none. */
+export interface SentMail {
+  readonly documentType: DocumentKind;
+  readonly documentId: number;
+  readonly to: readonly string[];
 }

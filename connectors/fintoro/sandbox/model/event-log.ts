@@ -1,6 +1,6 @@
 import type { Random } from "../../../../src/base/random.ts";
 
-/** A fact of the catalogue, as a delivery would carry it. */
+/** An event as a delivery carries it. */
 export interface SandboxEvent {
   readonly id: string;
   readonly type: string;
@@ -8,11 +8,12 @@ export interface SandboxEvent {
   readonly resource: { readonly type: string; readonly id: number };
 }
 
+/** Called with each event right after it happened. */
 export type EventListener = (event: SandboxEvent) => void;
 
 const keptEvents = 200_000;
 
-/** What happened in a company, oldest first. Delivery subscribes here; nothing is sent from here. */
+/** The events of a company, oldest first. It sends nothing: senders subscribe to it. */
 export class EventLog {
   readonly #events: SandboxEvent[] = [];
   readonly #listeners = new Set<EventListener>();
@@ -40,6 +41,7 @@ export class EventLog {
     return [...this.#events];
   }
 
+  /** Returns the function that ends the subscription. */
   subscribe(listener: EventListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -5,45 +5,27 @@ export interface StockMove {
   readonly quantity: bigint;
 }
 
-/**
- * How much of each item lies where: the sum of all receipts, kept as they come and go. Counted from
- * the seeds at the first question.
- */
+/** How much of each item (millionths) lies in which warehouse: the sum of all receipts. */
 export class Stock {
-  readonly #opening: () => Iterable<StockMove>;
-  #levels: Map<number, Map<number, bigint>> | null = null;
+  readonly #levels = new Map<number, Map<number, bigint>>();
 
-  constructor(opening: () => Iterable<StockMove>) {
-    this.#opening = opening;
+  /** The item's levels by warehouse id; only warehouses that ever held the item. */
+  of(itemId: number): ReadonlyMap<number, bigint> {
+    return this.#levels.get(itemId) ?? new Map();
   }
 
   level(itemId: number, warehouseId: number): bigint {
-    return this.#counted().get(itemId)?.get(warehouseId) ?? 0n;
+    return this.of(itemId).get(warehouseId) ?? 0n;
   }
 
-  /** By warehouse id; only warehouses that ever held the item. */
-  of(itemId: number): ReadonlyMap<number, bigint> {
-    return this.#counted().get(itemId) ?? new Map();
-  }
-
+  /** Over all warehouses. */
   total(itemId: number): bigint {
     return [...this.of(itemId).values()].reduce((sum, level) => sum + level, 0n);
   }
 
-  move(step: StockMove): void {
-    add(this.#counted(), step);
+  move({ itemId, warehouseId, quantity }: StockMove): void {
+    const places = this.#levels.get(itemId) ?? new Map<number, bigint>();
+    places.set(warehouseId, (places.get(warehouseId) ?? 0n) + quantity);
+    this.#levels.set(itemId, places);
   }
-
-  #counted(): Map<number, Map<number, bigint>> {
-    if (this.#levels) return this.#levels;
-    this.#levels = new Map();
-    for (const step of this.#opening()) add(this.#levels, step);
-    return this.#levels;
-  }
-}
-
-function add(levels: Map<number, Map<number, bigint>>, { itemId, warehouseId, quantity }: StockMove): void {
-  const places = levels.get(itemId) ?? new Map<number, bigint>();
-  places.set(warehouseId, (places.get(warehouseId) ?? 0n) + quantity);
-  levels.set(itemId, places);
 }

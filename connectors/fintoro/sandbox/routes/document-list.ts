@@ -1,7 +1,7 @@
 import { decimal, divide } from "../base/decimal-money.ts";
 import { balanceOf } from "../domain/documents/balance.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
-import { successorOf } from "../domain/documents/succession.ts";
+import { successorOf } from "../domain/documents/document-checks.ts";
 import type { Answer } from "../http/answer.ts";
 import { documentTable, payableKinds } from "../model/catalogue.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";

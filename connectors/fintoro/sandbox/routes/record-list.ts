@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../base/values.ts";
-import type { Company } from "../domain/company-state.ts";
+import type { Company, RecordOf } from "../domain/company-state.ts";
 import { list, type Answer } from "../http/answer.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import { shuffledTies } from "../model/sort-orders.ts";
@@ -14,7 +14,7 @@ import {
   queryText,
 } from "../rules/request-shape.ts";
 import { paged, type PageSize } from "./paging.ts";
-import { tableOf, viewOf, type RecordOf, type View } from "./record-views.ts";
+import { tableOf, viewOf, type View } from "./record-views.ts";
 import type { Call } from "./router.ts";
 
 /** A query parameter, and the test of a record by its value. */

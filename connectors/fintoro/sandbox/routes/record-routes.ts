@@ -1,11 +1,9 @@
 import type { JsonObject } from "../base/values.ts";
-import type { Company, Tables } from "../domain/company-state.ts";
+import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
 import * as settings from "../domain/company-settings.ts";
 import { createLog, deleteLog, updateLog } from "../domain/crm/activities.ts";
 import * as cases from "../domain/crm/case-board.ts";
 import * as contacts from "../domain/crm/contacts.ts";
-import { createCreditNote, updateCreditNote } from "../domain/documents/credit-note-rules.ts";
-import { isFlow } from "../domain/documents/document-input.ts";
 import { createDocument, deleteDocument, updateDocument } from "../domain/documents/document-rules.ts";
 import { createPayment, deletePayment } from "../domain/documents/payment-rules.ts";
 import { createItem, deleteItem, updateItem } from "../domain/warehouse/price-list.ts";
@@ -13,22 +11,23 @@ import { createReceipt, deleteReceipt, updateReceipt, type Side } from "../domai
 import { createSubscription, deleteSubscription, updateSubscription } from "../domain/webhook-targets.ts";
 import { list, nothing, record, type Answer } from "../http/answer.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
-import type { DocumentKind, Subscription } from "../model/company-records.ts";
+import type { Document, DocumentKind, Subscription } from "../model/company-records.ts";
+import type { Receipt } from "../model/warehouse-records.ts";
 import { Missing } from "../rules/refusals.ts";
 import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
 import * as lists from "./record-lists.ts";
-import { tableOf, viewOf, type RecordOf, type View } from "./record-views.ts";
+import { tableOf, viewOf, type View } from "./record-views.ts";
 import { get, write, type Call, type Method, type Route } from "./router.ts";
 
-type Create<K extends keyof Tables> = (company: Company, input: unknown) => RecordOf<K>;
-type Update<K extends keyof Tables> = (company: Company, own: RecordOf<K>, input: unknown) => RecordOf<K>;
-type Remove<K extends keyof Tables> = (company: Company, own: RecordOf<K>) => void;
+type Create<T> = (company: Company, input: unknown) => T;
+type Update<T> = (company: Company, own: T, input: unknown) => T;
+type Remove<T> = (company: Company, own: T) => void;
 
 /** How the records of one table are read and written. */
-interface RecordRules<K extends keyof Tables> {
+interface RecordRules<T> {
   /** Without an update the records do not change. */
-  readonly writes: readonly [Create<K>, Update<K> | null, Remove<K>];
+  readonly writes: readonly [Create<T>, Update<T> | null, Remove<T>];
   /** @default all records in one answer */
   readonly list?: (call: Call) => Answer;
   /** @default "PUT" */
@@ -36,7 +35,7 @@ interface RecordRules<K extends keyof Tables> {
   /** Does POST take an `Idempotency-Key`? @default true */
   readonly idempotent?: boolean;
   /** What the answer to POST shows. @default what the detail shows */
-  readonly createdView?: View<RecordOf<K>>;
+  readonly createdView?: View<T>;
 }
 
 /** The routes of every table: list, detail, create, update, delete. */
@@ -92,7 +91,7 @@ export function recordRoutes(): Route[] {
   ];
 }
 
-function receiptWrites(side: Side): RecordRules<"warehouse_inbound_receipts">["writes"] {
+function receiptWrites(side: Side): RecordRules<Receipt>["writes"] {
   return [
     (company, input) => createReceipt(company, side, input),
     (company, own, input) => updateReceipt(company, side, own, input),
@@ -100,16 +99,11 @@ function receiptWrites(side: Side): RecordRules<"warehouse_inbound_receipts">["w
   ];
 }
 
-function documentWrites(kind: DocumentKind): RecordRules<"invoices">["writes"] {
-  if (!isFlow(kind)) return [createCreditNote, updateCreditNote, deleteDocument];
-  return [
-    (company, input) => createDocument(company, kind, input),
-    (company, own, input) => updateDocument(company, own, kind, input),
-    deleteDocument,
-  ];
+function documentWrites(kind: DocumentKind): RecordRules<Document>["writes"] {
+  return [(company, input) => createDocument(company, kind, input), updateDocument, deleteDocument];
 }
 
-function routesOf<K extends TableName>(table: K, rules: RecordRules<K>): Route[] {
+function routesOf<K extends TableName>(table: K, rules: RecordRules<RecordOf<K>>): Route[] {
   const view = viewOf(table);
   const { writes, method = "PUT", idempotent, createdView = view } = rules;
   const [create, update, remove] = writes;
@@ -119,7 +113,7 @@ function routesOf<K extends TableName>(table: K, rules: RecordRules<K>): Route[]
     list([...tableOf(company, table).values()].map((own) => view(company, own, language)));
   const post = ({ company, input, language }: Call) =>
     record(createdView(company, create(company, input), language), 201);
-  const change = (call: Call, by: Update<K>) =>
+  const change = (call: Call, by: Update<RecordOf<K>>) =>
     shown(call, by(call.company, recordAt(call, table), call.input));
   return [
     get(path, rules.list ?? listAll),

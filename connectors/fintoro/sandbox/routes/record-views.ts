@@ -1,14 +1,12 @@
 import type { JsonObject } from "../base/values.ts";
-import type { Company, Tables } from "../domain/company-state.ts";
+import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
 import type { Language } from "../lookups/languages.ts";
-import type { Table } from "../model/table.ts";
+import type { Table } from "../model/record-table.ts";
 import { logView } from "../view/activity-view.ts";
 import { clientView, supplierView } from "../view/contact-view.ts";
 import { documentView, paymentView } from "../view/document-view.ts";
 import * as settings from "../view/settings-view.ts";
 import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
-
-export type RecordOf<K extends keyof Tables> = Tables[K] extends Table<infer T> ? T : never;
 
 /** What a detail shows of a record. */
 export type View<T> = (company: Company, record: T, language: Language) => JsonObject;
@@ -44,5 +42,5 @@ export function viewOf<K extends keyof Tables>(name: K): View<RecordOf<K>> {
 
 /** A company's table, typed by its records. */
 export function tableOf<K extends keyof Tables>(company: Company, name: K): Table<RecordOf<K>> {
-  return company.tables[name] as unknown as Table<RecordOf<K>>;
+  return company.tables[name];
 }

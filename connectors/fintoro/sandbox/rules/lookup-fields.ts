@@ -1,6 +1,7 @@
 import { lookupHas, type LookupName } from "../lookups/lookup-lists.ts";
 import type { Problems } from "./refusals.ts";
 
+/** Fields of requests that name a lookup value, and the lookup. */
 const lookupOf: Readonly<Record<string, LookupName>> = {
   countryId: "countries",
   deliveryCountryId: "countries",
@@ -17,14 +18,11 @@ const lookupOf: Readonly<Record<string, LookupName>> = {
   preferredLanguageId: "languages",
 };
 
-/** Every field of the input that names a lookup value names one that there is. */
-export function expectLookups(
-  problems: Problems,
-  input: Readonly<Record<string, unknown>>,
-  prefix = "",
-): void {
-  for (const [field, name] of Object.entries(lookupOf)) {
-    const id = input[field];
-    if (typeof id === "number" && !lookupHas(name, id)) problems.add(`${prefix}${field}`, "exists");
+/** Adds a problem for every field of the input that names an unknown lookup value. */
+export function expectLookups(problems: Problems, input: object, prefix = ""): void {
+  for (const [field, value] of Object.entries(input)) {
+    const name = lookupOf[field];
+    if (!name || typeof value !== "number") continue;
+    problems.expect(lookupHas(name, value), `${prefix}${field}`, "exists");
   }
 }

@@ -19,7 +19,7 @@ export class Missing extends Error {
   }
 }
 
-/** Collects what is wrong, so that one answer tells it all. */
+/** Collects the problems of a request, so that one answer names them all. */
 export class Problems {
   readonly #list: Problem[] = [];
 
@@ -32,14 +32,20 @@ export class Problems {
     if (!holds) this.add(field, key, values);
   }
 
-  settle(): void {
+  /** @throws Invalid if there is a problem */
+  throwIfAny(): void {
     if (this.#list.length > 0) throw new Invalid(this.#list);
   }
 }
 
-export function refuse(field: string, key: MessageKey, values?: Problem["values"]): never {
+/** Runs the checks and refuses the request with all problems that they found. */
+export function check(checks: (problems: Problems) => void): void {
   const problems = new Problems();
-  problems.add(field, key, values);
-  problems.settle();
-  throw new Error("broken promise: a refusal was settled");
+  checks(problems);
+  problems.throwIfAny();
+}
+
+/** Refuses the request for one reason. */
+export function refuse(field: string, key: MessageKey, values?: Problem["values"]): never {
+  throw new Invalid([values === undefined ? { field, key } : { field, key, values }]);
 }

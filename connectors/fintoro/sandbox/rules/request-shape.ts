@@ -1,72 +1,74 @@
 import { z } from "zod";
 import { isDate } from "../base/calendar.ts";
-import type { MessageKey } from "./messages.ts";
-import type { Problem } from "./messages.ts";
+import type { MessageKey, Problem } from "./messages.ts";
 import { Invalid } from "./refusals.ts";
 
-/** Building blocks of request bodies and queries. A `key` in a custom check is a message of ours. */
+/** Building blocks of request bodies. */
 export const text = (max = 255) => z.string().max(max);
 export const id = () => z.int();
 export const number = (min = -1e13, max = 1e13) => z.number().min(min).max(max);
 export const date = () => z.string().refine(isDate, { params: { key: "date" } });
 export const email = () => z.email().max(255);
-
-const digits = /^-?\d+$/;
-
-/** In a query everything is text. */
-export const queryInt = (min?: number, max?: number) => {
-  const whole = z.string().refine((text_) => digits.test(text_), { params: { key: "integer" }, abort: true });
-  let value = z.number();
-  if (min !== undefined) value = value.min(min);
-  if (max !== undefined) value = value.max(max);
-  return whole.transform(Number).pipe(value).optional();
-};
-export const queryNumber = () =>
+/** A payment symbol: a whole number of at most so many digits. */
+export const symbol = (digits: number) =>
   z
-    .string()
-    .refine((text_) => text_.trim() !== "" && Number.isFinite(Number(text_)), {
-      params: { key: "numeric" },
-      abort: true,
-    })
+    .int()
+    .min(0)
+    .max(10 ** digits - 1);
+
+/** A string that passes the test; everything in a query is a string. `key` names the message. */
+const queryPart = (test: (value: string) => boolean, key: MessageKey) =>
+  z.string().refine(test, { params: { key }, abort: true });
+
+/** Building blocks of queries; each may be left out. */
+export const queryInt = (min = -Number.MAX_VALUE, max = Number.MAX_VALUE) =>
+  queryPart((value) => /^-?\d+$/.test(value), "integer")
+    .transform(Number)
+    .pipe(z.number().min(min).max(max))
+    .optional();
+export const queryNumber = () =>
+  queryPart((value) => value.trim() !== "" && Number.isFinite(Number(value)), "numeric")
     .transform(Number)
     .optional();
 export const queryFlag = () =>
-  z
-    .string()
-    .refine((text_) => ["true", "false", "1", "0"].includes(text_), {
-      params: { key: "boolean" },
-      abort: true,
-    })
-    .transform((text_) => text_ === "true" || text_ === "1")
+  queryPart((value) => ["true", "false", "1", "0"].includes(value), "boolean")
+    .transform((value) => value === "true" || value === "1")
     .optional();
 export const queryDate = () => date().optional();
 export const queryText = (max = 255) => z.string().max(max).optional();
 export const queryOneOf = <const V extends readonly [string, ...string[]]>(values: V) =>
   z.enum(values).optional();
 
-/** The typed value, or a 422 that names every field. */
+/**
+ * The typed value of a request.
+ *
+ * @throws Invalid with a problem for each field that does not fit
+ */
 export function parse<T extends z.ZodType>(schema: T, input: unknown): z.output<T> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  throw new Invalid(result.error.issues.flatMap((issue) => problemsOf(issue, input)));
+  throw new Invalid(result.error.issues.map((issue) => problemOf(issue, input)));
 }
 
-function problemsOf(issue: z.core.$ZodIssue, input: unknown): Problem[] {
+function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
   const field = issue.path.join(".");
   const value = valueAt(input, issue.path);
   if (value === undefined || (value === null && issue.code === "invalid_type"))
-    return [{ field, key: "required" }];
-  if (issue.code === "invalid_type") return [{ field, key: typeKeys[issue.expected] ?? "in" }];
-  if (issue.code === "too_big") {
-    return [{ field, key: sized("max", issue.origin), values: { limit: Number(issue.maximum) } }];
+    return { field, key: "required" };
+  switch (issue.code) {
+    case "invalid_type":
+      return { field, key: typeKeys[issue.expected] ?? "in" };
+    case "too_big":
+      return { field, key: sized("max", issue.origin), values: { limit: Number(issue.maximum) } };
+    case "too_small":
+      return { field, key: sized("min", issue.origin), values: { limit: Number(issue.minimum) } };
+    case "invalid_format":
+      return { field, key: formatKeys[issue.format] ?? "string" };
+    case "custom":
+      return { field, key: (issue.params?.["key"] as MessageKey | undefined) ?? "in" };
+    default:
+      return { field, key: "in" };
   }
-  if (issue.code === "too_small") {
-    return [{ field, key: sized("min", issue.origin), values: { limit: Number(issue.minimum) } }];
-  }
-  if (issue.code === "invalid_format") return [{ field, key: formatKeys[issue.format] ?? "string" }];
-  if (issue.code === "custom")
-    return [{ field, key: (issue.params?.["key"] as MessageKey | undefined) ?? "in" }];
-  return [{ field, key: "in" }];
 }
 
 const typeKeys: Readonly<Record<string, MessageKey>> = {
@@ -90,10 +92,25 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** An empty string is no value, as the service's framework has it. */
+/** The input with null for every empty string: the service takes an empty string as no value. */
 export function emptyToNull(value: unknown): unknown {
   if (value === "") return null;
   if (Array.isArray(value)) return value.map(emptyToNull);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, emptyToNull(inner)]));
+}
+
+/** A parsed request in which no field is left out. */
+export type Filled<T> = { [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] };
+
+/** The request with null in every field of the schema that was left out. */
+export function filled<T extends z.ZodObject>(schema: T, sent: z.output<T>): Filled<z.output<T>> {
+  const fields = Object.keys(schema.shape).map((field) => [field, sent[field as keyof typeof sent] ?? null]);
+  return Object.fromEntries(fields) as Filled<z.output<T>>;
+}
+
+/** The fields of a request that were sent, null included. */
+export function sentOnly<T extends object>(sent: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const fields = Object.entries(sent).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(fields) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

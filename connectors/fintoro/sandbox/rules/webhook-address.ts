@@ -1,9 +1,14 @@
 import { isIP } from "node:net";
 
-/** What is wrong with where a subscription points; the words are keys of messages. */
+/** What is wrong with the address of a subscription; the words are keys of messages. */
 export type EndpointFlaw = "url" | "credentials" | "https" | "public_address";
 
-/** https, no credentials, a public host. Names are judged by what they say; `allowedAddress` judges what they mean. */
+/**
+ * What is wrong with a subscription's URL. It must use https, name no credentials and a public host. The
+ * host is judged as written; `allowedAddress` judges the address that it resolves to.
+ *
+ * @param allowLoopback http and hosts of this machine are fine, too
+ */
 export function endpointFlaws(text: string, allowLoopback: boolean): EndpointFlaw[] {
   const url = URL.parse(text);
   if (!url) return ["url"];
@@ -15,7 +20,7 @@ export function endpointFlaws(text: string, allowLoopback: boolean): EndpointFla
   return flaws;
 }
 
-/** May a request go to this address? Asked once the name is resolved, right before sending. */
+/** True if a delivery may go to this resolved address; checked right before sending. */
 export function allowedAddress(address: string, allowLoopback: boolean): boolean {
   return isPublic(address.toLowerCase()) || (allowLoopback && isLoopback(address));
 }

@@ -3,18 +3,12 @@ import { momentOf } from "../base/calendar.ts";
 import { latin } from "../base/values.ts";
 import { czechCrown, euro } from "../lookups/currencies.ts";
 import { czechia, slovakia } from "../lookups/countries.ts";
-import type {
-  Client,
-  DeliveryAddress,
-  Party,
-  Preferences,
-  Subject,
-  Supplier,
-} from "../model/company-records.ts";
-import { businessId, slovakTaxId } from "../base/identifiers.ts";
-import type { Plan } from "./seed-plan.ts";
+import type { DeliveryAddress, Party, Preferences, Subject } from "../model/company-records.ts";
+import { businessId } from "../base/identifiers.ts";
+import { fill, type Seeding } from "./seed-plan.ts";
 import * as words from "./sample-words.ts";
 
+/** The language id of a client's documents, by country id. */
 export const languageOfCountry: Readonly<Record<number, number>> = {
   [slovakia]: 1,
   [czechia]: 8,
@@ -26,50 +20,44 @@ export const languageOfCountry: Readonly<Record<number, number>> = {
 };
 const currencyOfCountry: Readonly<Record<number, number>> = { [czechia]: czechCrown, 348: 8, 616: 9, 840: 2 };
 
-export function seededClient(plan: Plan, id: number): Client {
-  const index = id - plan.firstIds.clients;
-  const random = seededRandom(plan.seed, "client", index);
-  const party = partyOf(random, index, random.often(0.25) ? "person" : "company");
-  const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
-  return {
-    id,
-    ...party,
-    ...deliveryOf(random, party),
-    ...preferencesOf(random, party),
-    createdAtMs,
-    updatedAtMs: createdAtMs + (random.often(0.4) ? random.int(1, 500) * 86_400_000 : 0),
-  };
+/** Fills in clients, three of four of them companies. */
+export function seedClients({ plan, company: { tables } }: Seeding): void {
+  fill(tables.clients, plan.volumes.clients, (id, index) => {
+    const random = seededRandom(plan.seed, "client", index);
+    const party = partyOf(random, index, random.often(0.25) ? "person" : "company");
+    const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
+    return {
+      id,
+      ...party,
+      ...deliveryOf(random, party),
+      ...preferencesOf(random, party),
+      createdAtMs,
+      updatedAtMs: createdAtMs + (random.often(0.4) ? random.int(1, 500) * 86_400_000 : 0),
+    };
+  });
 }
 
-export function seededSupplier(plan: Plan, id: number): Supplier {
-  const index = id - plan.firstIds.suppliers;
-  const random = seededRandom(plan.seed, "supplier", index);
-  const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
-  const party = partyOf(random, index + 3, random.often(0.1) ? "person" : "company");
-  return { id, ...party, createdAtMs, updatedAtMs: createdAtMs };
+/** Fills in suppliers, nine of ten of them companies. */
+export function seedSuppliers({ plan, company: { tables } }: Seeding): void {
+  fill(tables.suppliers, plan.volumes.suppliers, (id, index) => {
+    const random = seededRandom(plan.seed, "supplier", index);
+    const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
+    const party = partyOf(random, index + 3, random.often(0.1) ? "person" : "company");
+    return { id, ...party, createdAtMs, updatedAtMs: createdAtMs };
+  });
 }
 
-/** The public register is the same for every company. */
+/** A company of the public register, which is the same for every company of the sandbox. */
 export function seededSubject(index: number): Subject {
   const random = seededRandom(0, "subject", index);
-  const freelancer = random.often(0.3);
+  const isFreelancer = random.often(0.3);
   const home = slovakAddress(random);
-  const name = freelancer ? personSk(random) : companySk(random);
+  const name = isFreelancer ? personSk(random) : companySk(random);
   const subjectId = businessId(`5${String(index * 7 + 1).padStart(6, "0")}`);
   const taxId = random.often(0.9) ? slovakTaxId(random) : null;
   const vatId = taxId && random.often(0.7) ? `SK${taxId}` : null;
-  return {
-    id: Number(subjectId),
-    legalForm: freelancer ? "freelancer" : "company",
-    type: "company",
-    name,
-    subjectId,
-    taxId,
-    vatId,
-    isVatPayer: vatId !== null,
-    email: null,
-    ...home,
-  };
+  const party = company(name, { subjectId, taxId, vatId }, home, null);
+  return { ...party, id: Number(subjectId), legalForm: isFreelancer ? "freelancer" : "company" };
 }
 
 function partyOf(random: SeededRandom, index: number, type: Party["type"]): Party {
@@ -85,7 +73,8 @@ function slovakParty(random: SeededRandom, type: Party["type"]): Party {
   const taxId = slovakTaxId(random);
   const vatId = random.often(0.75) ? `SK${taxId}` : null;
   const subjectId = businessId(String(random.int(3_100_000, 5_600_000)));
-  return company(random, companySk(random), { subjectId, taxId, vatId }, home);
+  const name = companySk(random);
+  return company(name, { subjectId, taxId, vatId }, home, emailOf(random, name));
 }
 
 function czechParty(random: SeededRandom, type: Party["type"]): Party {
@@ -95,14 +84,16 @@ function czechParty(random: SeededRandom, type: Party["type"]): Party {
   const subjectId = businessId(String(random.int(2_500_000, 2_999_999)));
   const taxId = `CZ${subjectId}`;
   const name = `${random.pick(words.tradesCz)} ${random.pick(words.ownNamesCz)} ${random.pick(words.formsCz)}`;
-  return company(random, name, { subjectId, taxId, vatId: random.often(0.8) ? taxId : null }, home);
+  const ids = { subjectId, taxId, vatId: random.often(0.8) ? taxId : null };
+  return company(name, ids, home, emailOf(random, name));
 }
 
 function foreignParty(random: SeededRandom, index: number): Party {
   const [countryId, city, zip, street, name] = random.pick(words.abroad);
   const vatId = countryId === 840 ? null : `${vatPrefix[countryId] ?? ""}${random.digits(9)}`;
   const ids = { subjectId: random.digits(9), taxId: null, vatId };
-  return company(random, index % 2 === 0 ? name : `${name} ${index}`, ids, { street, city, zip, countryId });
+  const fullName = index % 2 === 0 ? name : `${name} ${index}`;
+  return company(fullName, ids, { street, city, zip, countryId }, emailOf(random, fullName));
 }
 
 const vatPrefix: Readonly<Record<number, string>> = { 40: "ATU", 276: "DE", 348: "HU", 616: "PL" };
@@ -121,27 +112,28 @@ type Home = Pick<Party, "street" | "city" | "zip" | "countryId">;
 type Ids = Pick<Party, "subjectId" | "taxId" | "vatId">;
 
 function person(random: SeededRandom, name: string, home: Home): Party {
-  const email = random.often(0.7)
-    ? `${name.split(" ").map(plainWord).join(".")}${random.int(1, 99)}@example.com`
-    : null;
-  return {
-    type: "person",
-    name,
-    subjectId: null,
-    taxId: null,
-    vatId: null,
-    isVatPayer: false,
-    email,
-    ...home,
-  };
+  const address = () => `${name.split(" ").map(plainWord).join(".")}${random.int(1, 99)}@example.com`;
+  const ids = { subjectId: null, taxId: null, vatId: null };
+  const email = random.often(0.7) ? address() : null;
+  return { type: "person", name, ...ids, isVatPayer: false, email, ...home };
 }
 
-function company(random: SeededRandom, name: string, ids: Ids, home: Home): Party {
-  const email = random.often(0.85) ? `fakturacie@${domainOf(name)}.example` : null;
+function company(name: string, ids: Ids, home: Home, email: string | null): Party {
   return { type: "company", name, ...ids, isVatPayer: ids.vatId !== null, email, ...home };
 }
 
-/** Words repeat by the thousand; each is stripped of its accents once. */
+/** A made-up address at a domain that no name server knows. */
+function emailOf(random: SeededRandom, name: string): string | null {
+  return random.often(0.85) ? `fakturacie@${domainOf(name)}.example` : null;
+}
+
+/** A Slovak tax id (DIČ): ten digits, divisible by eleven. */
+function slovakTaxId(random: SeededRandom): string {
+  const base = 2_020_000_000 + random.int(0, 99_999_999);
+  return String(base - (base % 11));
+}
+
+/** The same words come thousands of times: their accents are removed once. */
 const plainWords = new Map<string, string>();
 const keptWords = 5_000;
 
@@ -165,16 +157,16 @@ function domainOf(name: string): string {
 
 function personSk(random: SeededRandom): string {
   const surname = random.pick(words.surnamesSk);
-  return random.often(0.5)
-    ? `${random.pick(words.menSk)} ${surname}`
-    : `${random.pick(words.womenSk)} ${feminine(surname)}`;
+  return personOf(random, surname, words.menSk, words.womenSk);
 }
 
 function personCz(random: SeededRandom): string {
   const surname = random.pick(words.surnamesCz);
-  return random.often(0.5)
-    ? `${random.pick(words.menCz)} ${surname}`
-    : `${random.pick(words.womenCz)} ${feminine(surname)}`;
+  return personOf(random, surname, words.menCz, words.womenCz);
+}
+
+function personOf(random: SeededRandom, surname: string, men: readonly string[], women: readonly string[]) {
+  return random.often(0.5) ? `${random.pick(men)} ${surname}` : `${random.pick(women)} ${feminine(surname)}`;
 }
 
 function feminine(surname: string): string {
@@ -197,22 +189,14 @@ function streetOf(random: SeededRandom, streets: readonly string[]): string {
 }
 
 function deliveryOf(random: SeededRandom, party: Party): DeliveryAddress {
-  if (!random.often(0.15)) {
-    return {
-      hasDeliveryAddress: false,
-      deliveryStreet: null,
-      deliveryCity: null,
-      deliveryZip: null,
-      deliveryCountryId: null,
-    };
-  }
-  const home = slovakAddress(random);
+  const hasDeliveryAddress = random.often(0.15);
+  const home = hasDeliveryAddress ? slovakAddress(random) : null;
   return {
-    hasDeliveryAddress: true,
-    deliveryStreet: home.street,
-    deliveryCity: home.city,
-    deliveryZip: home.zip,
-    deliveryCountryId: party.countryId,
+    hasDeliveryAddress,
+    deliveryStreet: home?.street ?? null,
+    deliveryCity: home?.city ?? null,
+    deliveryZip: home?.zip ?? null,
+    deliveryCountryId: home ? party.countryId : null,
   };
 }
 

@@ -1,184 +1,172 @@
-import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { dateOf, yearOf } from "../base/calendar.ts";
-import { rateOn } from "../lookups/currencies.ts";
-import { variableSymbol } from "../base/document-numbers.ts";
-import { documentTable } from "../model/catalogue.ts";
-import type { Client, ClientSnapshot, Document, DocumentKind, Item } from "../model/company-records.ts";
-import { caseOfClient } from "./case-seed.ts";
+import { variableSymbol } from "../base/identifiers.ts";
+import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
+import { pick } from "../base/values.ts";
+import { documentsOf } from "../domain/company-state.ts";
+import { czechCrown, rateOn } from "../lookups/currencies.ts";
+import { documentKinds, documentTable, kindFacts } from "../model/catalogue.ts";
+import type { Document, DocumentKind, Item } from "../model/company-records.ts";
+import { numbersAndDays } from "./document-dates.ts";
+import { dealOf, type Deal } from "./document-deals.ts";
 import { vatRateOn } from "./price-list-seed.ts";
-import { dealClientId, dealOf, type Deal, type DealLine } from "./deals.ts";
-import { linksOf, type Links, type Origin } from "./document-links.ts";
-import type { Plan } from "./seed-plan.ts";
-import { Timeline } from "./timeline.ts";
+import type { Plan, Seeding } from "./seed-plan.ts";
 
-/** Everything about seeded documents that can be told without telling the whole document. */
-export interface Books {
-  readonly plan: Plan;
-  readonly links: Links;
-  readonly timelines: Readonly<Record<DocumentKind, Timeline>>;
-}
+/** Which kind a kind is made from, and how often. */
+const chain: Readonly<Record<DocumentKind, { readonly from: DocumentKind; readonly often: number } | null>> =
+  {
+    quotation: null,
+    order: { from: "quotation", often: 0.6 },
+    proforma: { from: "order", often: 0.5 },
+    invoice: { from: "proforma", often: 1 },
+    "credit-note": { from: "invoice", often: 1 },
+  };
 
-export function booksOf(plan: Plan): Books {
-  const kinds = ["invoice", "credit-note", "proforma", "order", "quotation"] as const;
-  const timelines = Object.fromEntries(kinds.map((kind) => [kind, new Timeline(plan, kind)]));
-  return { plan, links: linksOf(plan), timelines: timelines as Record<DocumentKind, Timeline> };
-}
-
-export function firstIdOf(plan: Plan, kind: DocumentKind): number {
-  return plan.firstIds[documentTable[kind]];
-}
-
-export function dueDay(books: Books, kind: DocumentKind, index: number): number {
-  const days = seededRandom(books.plan.seed, `due-${kind}`, index).pick([7, 14, 14, 14, 30, 60]);
-  return books.timelines[kind].issueDay(index) + days;
-}
-
-export function clientIdAt(books: Books, kind: DocumentKind, index: number): number {
-  const root = rootOf(books, kind, index);
-  return dealClientId(books.plan, root.kind, root.index);
-}
-
-/** The chain's first document. */
-function rootOf(books: Books, kind: DocumentKind, index: number): Origin {
-  let at: Origin = { kind, index };
-  for (let steps = 0; steps < 5; steps++) {
-    const source = books.links.sourceOf(at.kind, at.index);
-    if (!source) return at;
-    at = source;
+/**
+ * The index of each document's source, -1 for none. A source lies at or before the same share of its own
+ * list, so that it is never younger than what was made from it.
+ */
+function sourcesOf({ seed, volumes }: Plan, kind: DocumentKind): Int32Array {
+  const sources = new Int32Array(volumes[kind]).fill(-1);
+  const rule = chain[kind];
+  if (!rule) return sources;
+  const used = new Set<number>();
+  for (let index = 0; index < sources.length; index++) {
+    const source = Math.floor((index * volumes[rule.from]) / sources.length);
+    const free = source < volumes[rule.from] && !used.has(source);
+    if (!free || !seededRandom(seed, `link-${kind}`, index).often(rule.often)) continue;
+    sources[index] = source;
+    used.add(source);
   }
-  return at;
+  return sources;
 }
 
-/** The final invoice of a proforma that was paid before: a tax document on the payment received. */
-export function isPaymentReceipt(books: Books, index: number): boolean {
-  const source = books.links.sourceOf("invoice", index);
-  return source?.kind === "proforma" && source.index % 3 === 0;
+/** A document that is about to be made. */
+interface Draft {
+  readonly kind: DocumentKind;
+  readonly index: number;
+  readonly number: string;
+  readonly issueDay: number;
+  /** Index of the document it is made from, or -1. */
+  readonly source: number;
+  readonly deal: Deal;
+  /** A case of the client, if there is one. */
+  readonly caseId: number | null;
+  /** An order was made from this quotation. */
+  readonly isOrdered: boolean;
 }
 
-export function seededDocument(books: Books, kind: DocumentKind, id: number): Document {
-  const { plan, links } = books;
-  const index = id - firstIdOf(plan, kind);
-  const root = rootOf(books, kind, index);
-  const deal = dealOf(plan, root.kind, root.index);
+/** Fills in the documents of all kinds. A document made from another one has the same deal. */
+export function seedDocuments({ plan, company }: Seeding): void {
+  const cases = company.tables.business_cases.where(({ contactType }) => contactType === "client");
+  const caseOf = new Map(cases.map(({ contactId, id }) => [contactId, id]));
+  const ordered = new Set(sourcesOf(plan, "order"));
+  const deals = new Map<DocumentKind, readonly Deal[]>();
+  for (const kind of Object.keys(chain) as DocumentKind[]) {
+    const sources = sourcesOf(plan, kind);
+    const own: Deal[] = [];
+    deals.set(kind, own);
+    for (const { number, issueDay } of numbersAndDays(plan, kind)) {
+      const index = own.length;
+      const source = sources[index] ?? -1;
+      const deal = deals.get(chain[kind]?.from ?? kind)?.[source] ?? dealOf({ plan, company }, kind, index);
+      own.push(deal);
+      const caseId = caseOf.get(deal.client.id) ?? null;
+      const isOrdered = kind === "quotation" && ordered.has(index);
+      const draft = { kind, index, number, issueDay, source, deal, caseId, isOrdered };
+      documentsOf(company, kind).add((id) => documentFrom(plan, draft, id));
+    }
+  }
+}
+
+function documentFrom(plan: Plan, draft: Draft, id: number): Document {
+  const { kind, index, number, source, deal } = draft;
   const random = seededRandom(plan.seed, kind, index);
-  const source = links.sourceOf(kind, index);
   const sourceId = (from: DocumentKind) =>
-    source?.kind === from ? firstIdOf(plan, from) + source.index : null;
+    source >= 0 && chain[kind]?.from === from ? plan.firstIds[documentTable[from]] + source : null;
+  // Every third proforma that became an invoice was paid before: its invoice is a payment receipt.
+  const isReceipt = kind === "invoice" && source >= 0 && source % 3 === 0;
+  const isLost = seededRandom(plan.seed, `lost-${kind}`, index).often(0.03);
   return {
     kind,
     id,
     uuid: random.uuid(),
-    type: kind === "invoice" && isPaymentReceipt(books, index) ? "payment_receipt" : kind,
-    number: books.timelines[kind].number(index),
+    type: isReceipt ? "payment_receipt" : kind,
+    number,
     company: plan.company,
     clientId: deal.client.id,
-    client: snapshotOf(deal.client),
+    client: deal.snapshot,
     invoiceId: sourceId("invoice"),
-    ...datesOf(books, kind, index),
-    ...termsOf(books, kind, index, deal, random),
-    willBePaid: !isWrittenOff(books, kind, index),
-    answer:
-      links.madeFrom("order", "quotation", index) === null || kind !== "quotation"
-        ? answerOf(kind, random)
-        : "accepted",
+    ...datesOf(plan, draft),
+    ...termsOf(plan, draft, random),
+    willBePaid: kind === "credit-note" || !isLost,
+    answer: answerOf(draft, random),
     sources: {
       proformaId: sourceId("proforma"),
       orderId: sourceId("order"),
       quotationId: sourceId("quotation"),
     },
-    items: itemsOf(books, kind, index, deal, random),
+    items: itemsOf(plan, draft, id, random),
   };
 }
 
-/** Two in a hundred are never paid, and the books say so. */
-export function isWrittenOff(books: Books, kind: DocumentKind, index: number): boolean {
-  return kind !== "credit-note" && seededRandom(books.plan.seed, `lost-${kind}`, index).often(0.03);
+function answerOf({ kind, isOrdered }: Draft, random: SeededRandom): Document["answer"] {
+  if (isOrdered) return "accepted";
+  return kind !== "quotation" || random.often(0.7) ? "waiting" : "rejected";
 }
 
-function answerOf(kind: DocumentKind, random: SeededRandom): Document["answer"] {
-  return kind !== "quotation" ? "waiting" : random.often(0.7) ? "waiting" : "rejected";
-}
-
-function datesOf(books: Books, kind: DocumentKind, index: number) {
-  const issue = books.timelines[kind].issueDay(index);
-  const delivered = kind === "invoice" || kind === "credit-note";
-  const late = seededRandom(books.plan.seed, `delivery-${kind}`, index);
+function datesOf({ seed }: Plan, { kind, index, issueDay }: Draft) {
+  const { shown } = kindFacts[kind];
+  const dueDays = seededRandom(seed, `due-${kind}`, index).pick([7, 14, 14, 14, 30, 60]);
+  const late = seededRandom(seed, `delivery-${kind}`, index);
+  const deliveryDay = issueDay - (late.often(0.3) ? late.int(1, 10) : 0);
   return {
-    issueDate: dateOf(issue),
-    dueDate: kind === "order" || kind === "quotation" ? null : dateOf(dueDay(books, kind, index)),
-    deliveryDate: delivered ? dateOf(issue - (late.often(0.3) ? late.int(1, 10) : 0)) : null,
-    validityDate: kind === "quotation" ? dateOf(issue + 30) : null,
+    issueDate: dateOf(issueDay),
+    dueDate: shown.includes("dueDate") ? dateOf(issueDay + dueDays) : null,
+    deliveryDate: shown.includes("deliveryDate") ? dateOf(deliveryDay) : null,
+    validityDate: shown.includes("validityDate") ? dateOf(issueDay + 30) : null,
   };
 }
 
-function termsOf(books: Books, kind: DocumentKind, index: number, deal: Deal, random: SeededRandom) {
-  const { plan, timelines } = books;
+function termsOf({ firstIds }: Plan, draft: Draft, random: SeededRandom) {
+  const { kind, number, issueDay, deal, caseId } = draft;
   const { client } = deal;
-  const rateDay = timelines[kind].issueDay(index) - 1;
   return {
-    bankAccountId: plan.firstIds.bank_accounts + (deal.currencyId === 5 ? 1 : 0),
-    variableSymbol: variableSymbol(timelines[kind].number(index)),
+    ...pick(deal, ["currencyId", "languageId", "discountType", "discountValue", "note", "textAboveItems"]),
+    bankAccountId: firstIds.bank_accounts + (deal.currencyId === czechCrown ? 1 : 0),
+    variableSymbol: variableSymbol(number),
     constantSymbol: client.preferredConstantSymbol ?? (random.often(0.5) ? 308 : null),
     specificSymbol: client.preferredSpecificSymbol,
-    businessCaseId: random.often(0.3) ? caseOfClient(plan, client.id) : null,
-    discountType: deal.discountType,
-    discountValue: deal.discountValue,
+    businessCaseId: random.often(0.3) ? caseId : null,
     transferTaxLiability: deal.reverseCharge,
-    numericalSeriesId:
-      plan.firstIds.numerical_series +
-      ["invoice", "credit-note", "proforma", "order", "quotation"].indexOf(kind),
+    numericalSeriesId: firstIds.numerical_series + documentKinds.indexOf(kind),
     deliveryMethodId: client.preferredDeliveryMethodId ?? random.int(1, 6),
     paymentMethodId: client.preferredPaymentMethodId ?? (random.often(0.7) ? 1 : random.int(2, 6)),
-    currencyId: deal.currencyId,
-    currencyRate: rateOn(deal.currencyId, rateDay),
-    languageId: deal.languageId,
+    currencyRate: rateOn(deal.currencyId, issueDay - 1),
     qrTypeId: random.often(0.8) ? 2 : 1,
-    note: deal.note,
-    textAboveItems: deal.textAboveItems,
   };
 }
 
-function itemsOf(books: Books, kind: DocumentKind, index: number, deal: Deal, random: SeededRandom): Item[] {
-  const year = yearOf(books.timelines[kind].issueDay(index));
-  const lines = kind === "credit-note" && index % 2 === 1 ? deal.lines.slice(0, 1) : deal.lines;
-  const sign = kind === "credit-note" ? -1 : 1;
-  const first = firstIdOf(books.plan, kind) * 10 + index * 10;
+/** Seeded lines move no stock; one list for all of them. */
+const noAllocations: Item["allocations"] = [];
+
+/** The deal's lines; every second credit note takes back only the first. */
+function itemsOf({ firstIds }: Plan, draft: Draft, documentId: number, random: SeededRandom): Item[] {
+  const { kind, index, issueDay, deal } = draft;
+  const isCredit = kind === "credit-note";
+  const lines = isCredit && index % 2 === 1 ? deal.lines.slice(0, 1) : deal.lines;
   return lines.map((line, position) => ({
-    id: first + position,
+    id: documentId * 10 + position,
     uuid: random.uuid(),
-    ...wordsOf(line),
-    unitPrice: sign * line.unitPrice,
-    vatRate: deal.reverseCharge ? 0 : vatRateOn(line.vatClass, year),
-    priceListItemId:
-      line.priceListIndex === null ? null : books.plan.firstIds.price_list_items + line.priceListIndex,
-    allocations: [],
+    name: line.name,
+    description: line.description,
+    unitPrice: isCredit ? -line.unitPrice : line.unitPrice,
+    unitId: line.unitId,
+    quantity: line.quantity,
+    vatRate: deal.reverseCharge ? 0 : vatRateOn(line.vatClass, yearOf(issueDay)),
+    discountName: line.discountName,
+    discountType: line.discountType,
+    discountValue: line.discountValue,
+    priceListItemId: line.priceListIndex === null ? null : firstIds.price_list_items + line.priceListIndex,
+    allocations: noAllocations,
   }));
-}
-
-function wordsOf(line: DealLine) {
-  const { name, description, unitId, quantity, discountName, discountType, discountValue } = line;
-  return { name, description, unitId, quantity, discountName, discountType, discountValue };
-}
-
-export function snapshotOf(client: Client): ClientSnapshot {
-  const { type, name, subjectId, taxId, vatId, isVatPayer, email, street, city, zip, countryId } = client;
-  const { hasDeliveryAddress, deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId } = client;
-  return {
-    type,
-    name,
-    subjectId,
-    taxId,
-    vatId,
-    isVatPayer,
-    email,
-    street,
-    city,
-    zip,
-    countryId,
-    hasDeliveryAddress,
-    deliveryStreet,
-    deliveryCity,
-    deliveryZip,
-    deliveryCountryId,
-  };
 }

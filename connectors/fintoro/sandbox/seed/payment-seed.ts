@@ -1,109 +1,60 @@
-import { seededRandom } from "../base/seeded-random.ts";
-import { dateOf } from "../base/calendar.ts";
+import { dateOf, dayOf } from "../base/calendar.ts";
 import { divide } from "../base/decimal-money.ts";
+import { seededRandom } from "../base/seeded-random.ts";
+import { documentsOf } from "../domain/company-state.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import { payableKinds } from "../model/catalogue.ts";
-import type { Document, DocumentKind, Payment } from "../model/company-records.ts";
-import { firstIdOf, isPaymentReceipt, isWrittenOff, seededDocument, type Books } from "./document-seed.ts";
+import type { Document } from "../model/company-records.ts";
+import type { Plan, Seeding } from "./seed-plan.ts";
 
-/** How a document was paid: the days of its payments, and the percent of the first one. */
-interface Settlement {
+/** Fills in the payments of all documents. */
+export function seedPayments({ plan, company }: Seeding): void {
+  for (const kind of payableKinds) {
+    let index = 0;
+    for (const document of documentsOf(company, kind).values()) {
+      const { days, firstPercent } = paymentsOf(plan, document, index++);
+      if (days.length === 0) continue;
+      const total = totalsOf(document).gross;
+      const first = divide(total * BigInt(firstPercent), 100n);
+      const invoices = kind === "proforma" ? company.tables.invoices.findBy("proforma", document.id) : [];
+      const receipt = invoices.find(({ type }) => type === "payment_receipt");
+      const { paymentMethodId, currencyId, currencyRate } = document;
+      for (const [turn, day] of days.entries()) {
+        company.tables.document_payments.add((id) => ({
+          id,
+          documentKind: kind,
+          documentId: document.id,
+          paymentMethodId,
+          currencyId,
+          currencyRate,
+          paymentDate: dateOf(day),
+          amountCents: turn === 0 ? first : total - first,
+          receiptInvoiceId: receipt?.id ?? null,
+        }));
+      }
+    }
+  }
+}
+
+/** The days on which a document was paid, and the part of the first payment. */
+interface Payments {
   readonly days: readonly number[];
   readonly firstPercent: number;
 }
 
-/** Where the seeded payments of each document lie: payment ids are a running count over all documents. */
-export interface PaymentBook {
-  readonly count: number;
-  /** The half-open range of seeded payment ids of one document. */
-  readonly rangeOf: (kind: DocumentKind, documentId: number) => readonly [number, number];
-  readonly make: (id: number) => Payment;
-}
-
-export function paymentBookOf(books: Books): PaymentBook {
-  const first = books.plan.firstIds.document_payments;
-  const starts = new Map<DocumentKind, Int32Array>();
-  let next = 0;
-  for (const kind of payableKinds) {
-    const count = books.plan.volumes[kind];
-    const column = new Int32Array(count + 1);
-    for (let index = 0; index < count; index++) {
-      column[index] = next;
-      next += settlementOf(books, kind, index).days.length;
-    }
-    column[count] = next;
-    starts.set(kind, column);
-  }
-  const rangeOf = (kind: DocumentKind, documentId: number): readonly [number, number] => {
-    const column = starts.get(kind);
-    const index = documentId - firstIdOf(books.plan, kind);
-    const from = column?.[index];
-    const to = column?.[index + 1];
-    return from === undefined || to === undefined ? [0, 0] : [first + from, first + to];
-  };
-  return { count: next, rangeOf, make: (id) => makePayment(books, starts, id) };
-}
-
-function makePayment(books: Books, starts: ReadonlyMap<DocumentKind, Int32Array>, id: number): Payment {
-  const position = id - books.plan.firstIds.document_payments;
-  const kind = payableKinds.find((candidate) => position < (starts.get(candidate)?.at(-1) ?? 0)) ?? "invoice";
-  const column = starts.get(kind) ?? new Int32Array(1);
-  const index = ownerOf(column, position);
-  const turn = position - (column[index] ?? 0);
-  const document = seededDocument(books, kind, firstIdOf(books.plan, kind) + index);
-  return tell(books, document, index, turn, id);
-}
-
-function tell(books: Books, document: Document, index: number, turn: number, id: number): Payment {
-  const settlement = settlementOf(books, document.kind, index);
-  const total = totalsOf(document).gross;
-  const part = divide(total * BigInt(settlement.firstPercent), 100n);
-  return {
-    id,
-    documentKind: document.kind,
-    documentId: document.id,
-    paymentMethodId: document.paymentMethodId,
-    currencyId: document.currencyId,
-    currencyRate: document.currencyRate,
-    paymentDate: dateOf(settlement.days[turn] ?? 0),
-    amountCents: turn === 0 ? part : total - part,
-    receiptInvoiceId: receiptInvoiceOf(books, document, index),
-  };
-}
-
-function receiptInvoiceOf(books: Books, document: Document, index: number): number | null {
-  if (document.kind !== "proforma") return null;
-  const invoice = books.links.madeFrom("invoice", "proforma", index);
-  return invoice !== null && isPaymentReceipt(books, invoice)
-    ? firstIdOf(books.plan, "invoice") + invoice
-    : null;
-}
-
-/** Old documents are mostly paid, in one payment or two; young ones wait; nothing lies in the future. */
-function settlementOf(books: Books, kind: DocumentKind, index: number): Settlement {
+/** Most are paid, in one payment or two; some are not; no payment lies in the future. */
+function paymentsOf(plan: Plan, document: Document, index: number): Payments {
   const none = { days: [], firstPercent: 100 };
-  if (isWrittenOff(books, kind, index)) return none;
-  const random = seededRandom(books.plan.seed, `paid-${kind}`, index);
-  const issue = books.timelines[kind].issueDay(index);
-  const certain = kind === "invoice" && isPaymentReceipt(books, index);
-  const fate = certain ? 0 : random.next();
-  const firstDay = issue + (certain ? 0 : random.int(1, 25));
+  const { kind, type, willBePaid, issueDate } = document;
+  if (!willBePaid) return none;
+  const random = seededRandom(plan.seed, `paid-${kind}`, index);
+  const isReceipt = type === "payment_receipt";
+  const share = isReceipt ? 0 : random.next();
+  const firstDay = dayOf(issueDate) + (isReceipt ? 0 : random.int(1, 25));
   const secondDay = firstDay + random.int(1, 30);
   const firstPercent = random.pick([20, 30, 50, 65]);
-  if (firstDay > books.plan.today || fate > 0.86) return none;
-  if (fate < 0.68) return { days: [firstDay], firstPercent: 100 };
-  const both = fate < 0.76 && secondDay <= books.plan.today;
+  if (firstDay > plan.today || share > 0.86) return none;
+  if (share < 0.68) return { days: [firstDay], firstPercent: 100 };
+  const both = share < 0.76 && secondDay <= plan.today;
   return { days: both ? [firstDay, secondDay] : [firstDay], firstPercent };
-}
-
-/** The document whose range holds this position: the last start at or before it that is not empty. */
-function ownerOf(column: Int32Array, position: number): number {
-  let low = 0;
-  let high = column.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((column[middle] ?? 0) <= position) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }

@@ -1,52 +1,42 @@
-import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { dateOf, momentOf, yearOf } from "../base/calendar.ts";
-import { formatNumber } from "../base/document-numbers.ts";
-import type { Receipt, ReceiptLine } from "../model/company-records.ts";
-import { goodOf, purchaseCents, vatRateOn } from "./price-list-seed.ts";
-import { seededWarehouses } from "./settings-seed.ts";
-import { seededClient, seededSupplier } from "./contact-seed.ts";
-import type { Plan } from "./seed-plan.ts";
-import { snapshotOf } from "./document-seed.ts";
+import { formatNumber } from "../base/identifiers.ts";
+import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
+import { clientSnapshot, supplierSnapshot } from "../domain/crm/contacts.ts";
+import { applyLines, receiptTable, type Side } from "../domain/warehouse/receipts.ts";
+import type { ReceiptLine } from "../model/warehouse-records.ts";
+import { goodOf, purchaseCents, vatRateOn, warehouseCodeOf } from "./price-list-seed.ts";
+import type { Plan, Seeding } from "./seed-plan.ts";
 
-type Side = "inbound" | "outbound";
+/** A place in a warehouse: item index x 8 + warehouse index. */
+type Slot = number;
 
-/** One line of a receipt, as compact as it gets. */
-interface Move {
-  readonly item: number;
-  readonly quantity: number;
+/** What lies where. `filled` has every slot that ever held something, in order of time. */
+interface Shelves {
+  readonly levels: Map<Slot, number>;
+  readonly filled: Slot[];
 }
 
+/** What one receipt moves. */
 interface Sheet {
   readonly warehouse: number;
-  readonly moves: readonly Move[];
+  readonly moves: readonly { readonly item: number; readonly quantity: number }[];
 }
 
-/**
- * All seeded goods movements. They are told once, in order of time, because what may leave depends
- * on what came before: no seeded receipt takes more than there is.
- */
-export interface Movements {
-  readonly inbound: readonly Sheet[];
-  readonly outbound: readonly Sheet[];
-}
-
-export function movementsOf(plan: Plan): Movements {
-  const levels = new Map<number, number>();
-  const filled: number[] = [];
-  const { warehouse_inbound_receipts: inCount, warehouse_outbound_receipts: outCount } = plan.volumes;
-  const inbound: Sheet[] = [];
-  const outbound: Sheet[] = [];
+/** Fills in receipts and the stock in order of time: no receipt takes more than there is. */
+export function seedReceipts(seeding: Seeding): void {
+  const { warehouse_inbound_receipts: inCount, warehouse_outbound_receipts: outCount } = seeding.plan.volumes;
+  const shelves = { levels: new Map<Slot, number>(), filled: [] };
   for (let turn = 0; turn < Math.max(inCount, outCount); turn++) {
-    if (turn < inCount) inbound.push(receive(plan, turn, levels, filled));
-    if (turn < outCount) outbound.push(release(plan, turn, levels, filled));
+    if (turn < inCount) addReceipt(seeding, "inbound", turn, incoming(seeding.plan, turn, shelves));
+    if (turn < outCount) addReceipt(seeding, "outbound", turn, outgoing(seeding.plan, turn, shelves));
   }
-  return { inbound, outbound };
 }
 
-function receive(plan: Plan, turn: number, levels: Map<number, number>, filled: number[]): Sheet {
+function incoming(plan: Plan, turn: number, { levels, filled }: Shelves): Sheet {
   const random = seededRandom(plan.seed, "inbound", turn);
-  const warehouse = warehouseOf(plan, random);
-  const moves = distinct(random, random.int(1, 4), () => stockedItem(plan, random)).map((item) => {
+  const warehouse = random.often(0.6) ? 0 : random.int(0, plan.volumes.warehouses - 1);
+  const items = distinct(random, random.int(1, 4), () => stockedItem(plan, random));
+  const moves = items.map((item) => {
     const quantity = random.int(5, 120);
     const slot = item * 8 + warehouse;
     if (!levels.has(slot)) filled.push(slot);
@@ -57,36 +47,22 @@ function receive(plan: Plan, turn: number, levels: Map<number, number>, filled: 
 }
 
 /** From one warehouse, only what lies there; the last piece stays. */
-function release(plan: Plan, turn: number, levels: Map<number, number>, filled: readonly number[]): Sheet {
+function outgoing(plan: Plan, turn: number, { levels, filled }: Shelves): Sheet {
   const random = seededRandom(plan.seed, "outbound", turn);
-  const lead = findFull(random, levels, filled);
+  const holdsMore = (slot: Slot) => (levels.get(slot) ?? 0) > 1;
+  let lead = random.pick(filled);
+  for (let tries = 1; tries < 8 && !holdsMore(lead); tries++) lead = random.pick(filled);
+  if (!holdsMore(lead)) lead = filled.findLast(holdsMore) ?? 0;
   const warehouse = lead % 8;
-  const others = distinct(random, random.int(0, 3), () => random.pick(filled)).filter(
-    (slot) => slot % 8 === warehouse && slot !== lead && (levels.get(slot) ?? 0) > 1,
-  );
+  const drawn = distinct(random, random.int(0, 3), () => random.pick(filled));
+  const others = drawn.filter((slot) => slot % 8 === warehouse && slot !== lead && holdsMore(slot));
   const moves = [lead, ...others].map((slot) => {
-    const quantity = random.int(1, Math.max(1, Math.min(15, (levels.get(slot) ?? 0) - 1)));
-    levels.set(slot, (levels.get(slot) ?? 0) - quantity);
+    const level = levels.get(slot) ?? 0;
+    const quantity = random.int(1, Math.max(1, Math.min(15, level - 1)));
+    levels.set(slot, level - quantity);
     return { item: Math.floor(slot / 8), quantity };
   });
   return { warehouse, moves };
-}
-
-/** Slots on which more than one piece lies; the receipt just before always left one such. */
-function findFull(
-  random: SeededRandom,
-  levels: ReadonlyMap<number, number>,
-  filled: readonly number[],
-): number {
-  for (let tries = 0; tries < 8; tries++) {
-    const slot = random.pick(filled);
-    if ((levels.get(slot) ?? 0) > 1) return slot;
-  }
-  return filled.findLast((slot) => (levels.get(slot) ?? 0) > 1) ?? 0;
-}
-
-function warehouseOf(plan: Plan, random: SeededRandom): number {
-  return random.often(0.6) ? 0 : random.int(0, plan.volumes.warehouses - 1);
 }
 
 function stockedItem(plan: Plan, random: SeededRandom): number {
@@ -98,60 +74,59 @@ function distinct(random: SeededRandom, count: number, draw: () => number): numb
   return [...new Set(Array.from({ length: count }, draw))].slice(0, random.int(count, count));
 }
 
-export function seededReceipt(plan: Plan, movements: Movements, side: Side, id: number): Receipt {
-  const table = side === "inbound" ? "warehouse_inbound_receipts" : "warehouse_outbound_receipts";
-  const index = id - plan.firstIds[table];
-  const sheet = movements[side][index] ?? { warehouse: 0, moves: [] };
+function addReceipt({ plan, company }: Seeding, side: Side, index: number, sheet: Sheet): void {
   const random = seededRandom(plan.seed, `receipt-${side}`, index);
-  const day =
-    plan.firstDay + Math.floor(((index + 1) / plan.volumes[table]) * (plan.today - 1 - plan.firstDay));
-  const warehouse = seededWarehouses(plan)[sheet.warehouse];
-  const pattern =
-    side === "inbound" ? warehouse?.inboundNumericalSeriesPattern : warehouse?.outboundNumericalSeriesPattern;
+  const table = receiptTable(company, side);
+  const count = plan.volumes[`warehouse_${side}_receipts`];
+  const day = plan.firstDay + Math.floor(((index + 1) / count) * (plan.today - 1 - plan.firstDay));
+  const warehouseId = plan.firstIds.warehouses + sheet.warehouse;
+  const pattern = company.tables.warehouses.get(warehouseId)?.[`${side}NumericalSeriesPattern`] ?? "";
   const createdAtMs = momentOf(day, random.int(400, 1100));
-  const first = id * 10;
-  return {
+  const receipt = table.add((id) => ({
     id,
     uuid: random.uuid(),
-    number: formatNumber(pattern ?? "(CCCC)", { year: yearOf(day), month: 1, counter: index + 1 }),
+    number: formatNumber(pattern, day, index + 1),
     company: plan.company,
-    warehouseId: plan.firstIds.warehouses + sheet.warehouse,
-    ...partnerOf(plan, side, random),
+    warehouseId,
+    ...partnerOf({ plan, company }, side, random),
     languageId: 1,
     issueDate: dateOf(day),
     note: random.often(0.2) ? "Chýba dodací list; doplniť." : null,
-    lines: sheet.moves.map((move, position) => lineOf(plan, side, move, first + position, yearOf(day))),
+    lines: sheet.moves.map((move, position) => lineOf(plan, side, move, { id: id * 10 + position, day })),
     createdAtMs,
     updatedAtMs: createdAtMs,
     madeBy: null,
-  };
+  }));
+  applyLines(company, side, receipt, 1n);
 }
 
-function partnerOf(plan: Plan, side: Side, random: SeededRandom): Pick<Receipt, "partnerId" | "partner"> {
+function partnerOf({ plan, company }: Seeding, side: Side, random: SeededRandom) {
+  const { clients, suppliers } = company.tables;
   if (random.often(0.1)) return { partnerId: null, partner: null };
+  const { firstIds, volumes } = plan;
   if (side === "outbound") {
-    const client = seededClient(plan, plan.firstIds.clients + random.skewed(plan.volumes.clients));
-    return { partnerId: client.id, partner: snapshotOf(client) };
+    const client = clients.get(firstIds.clients + random.skewed(volumes.clients));
+    return { partnerId: client?.id ?? null, partner: client ? clientSnapshot(client) : null };
   }
-  const {
-    id,
-    createdAtMs: _c,
-    updatedAtMs: _u,
-    ...partner
-  } = seededSupplier(plan, plan.firstIds.suppliers + random.skewed(plan.volumes.suppliers));
-  return { partnerId: id, partner };
+  const supplier = suppliers.get(firstIds.suppliers + random.skewed(volumes.suppliers));
+  return { partnerId: supplier?.id ?? null, partner: supplier ? supplierSnapshot(supplier) : null };
 }
 
-function lineOf(plan: Plan, side: Side, move: Move, id: number, year: number): ReceiptLine {
-  const good = goodOf(plan, move.item);
+function lineOf(
+  plan: Plan,
+  side: Side,
+  { item, quantity }: Sheet["moves"][number],
+  { id, day }: { readonly id: number; readonly day: number },
+): ReceiptLine {
+  const good = goodOf(plan, item);
   return {
     id,
-    priceListItemId: plan.firstIds.price_list_items + move.item,
+    priceListItemId: plan.firstIds.price_list_items + item,
     itemName: good.name,
-    itemCode: `SKL-${String(move.item + 1).padStart(4, "0")}`,
+    itemCode: warehouseCodeOf(item),
     unitId: good.unitId,
-    quantity: move.quantity,
+    quantity,
     unitPrice: (side === "inbound" ? purchaseCents(good) : good.priceCents) / 100,
-    vatRate: vatRateOn(good.vatClass, year),
+    vatRate: vatRateOn(good.vatClass, yearOf(day)),
   };
 }

@@ -1,4 +1,4 @@
-/** Names as they stand on invoices between Bratislava, Košice and Brno. */
+/** Sample texts for the records: Slovak and Czech names, goods and notes. */
 const split = (text: string) => text.split("|");
 
 export const menSk = split(
@@ -55,7 +55,7 @@ export const abroad = [
   [840, "Portland", "97205", "SW Salmon St 1120", "O'Brien Outdoor, Inc.", 2, 2],
 ] as const;
 
-/** Names that break careless code: quotes, formulas, new lines, emoji, other alphabets. */
+/** Names with quotes, formulas, new lines, emoji and other alphabets: careless code breaks on them. */
 export const oddNames = [
   'Reštaurácia "U Zlatého kohúta", s. r. o.',
   "=SUM(A1:A9) Consulting s.r.o.",

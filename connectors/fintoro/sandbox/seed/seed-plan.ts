@@ -1,45 +1,63 @@
 import { dayOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { businessId } from "../base/identifiers.ts";
+import type { Company, Tables } from "../domain/company-state.ts";
 import { tableNames, type TableName } from "../model/catalogue.ts";
 import type { CompanySnapshot, DocumentKind } from "../model/company-records.ts";
-import { businessId } from "../base/identifiers.ts";
+import type { Table } from "../model/record-table.ts";
 import { companies } from "./sample-words.ts";
 
-export type Volumes = Readonly<Record<DocumentKind | Exclude<TableName, DocumentTables>, number>>;
 type DocumentTables =
   "invoices" | "credit_notes" | "proformas" | "orders" | "quotations" | "document_payments";
+/** How many records of each kind to make. */
+export type Volumes = Readonly<Record<DocumentKind | Exclude<TableName, DocumentTables>, number>>;
 
-/** What a company's seeds hang on: two plans alike tell the same records. */
+/** What the records of a company follow from: two equal plans give the same records. */
 export interface Plan {
   readonly seed: number;
+  /** 0 for the first company. */
+  readonly index: number;
   /** Day number of the fixed "today". */
   readonly today: number;
   readonly firstDay: number;
   readonly volumes: Volumes;
-  readonly firstIds: Readonly<Record<TableName | "numerical_series", number>>;
+  readonly firstIds: Readonly<Record<keyof Tables, number>>;
   readonly company: CompanySnapshot;
-  readonly publicOrigin: string;
 }
 
-export interface PlanInput {
-  readonly seed: number;
+/** The plan, and the company whose tables it fills. */
+export interface Seeding {
+  readonly plan: Plan;
+  readonly company: Company;
+}
+
+/** Adds `count` records to a table. */
+export function fill<T extends { readonly id: number }>(
+  table: Table<T>,
+  count: number,
+  make: (id: number, index: number) => T,
+): void {
+  for (let index = 0; index < count; index++) table.add((id) => make(id, index));
+}
+
+/** What a plan is made from. */
+export interface PlanInput extends Pick<Plan, "seed" | "index"> {
   readonly today: string;
+  /** Over all five kinds. */
   readonly documents: number;
-  /** 0 for the first company. */
-  readonly index: number;
   readonly publicOrigin: string;
 }
 
-/** Two whole years and the running one. */
+/** The plan of a company: its documents are from two whole years and the running one. */
 export function planOf(input: PlanInput): Plan {
   const today = dayOf(input.today);
   return {
     seed: (input.seed + input.index * 7919) >>> 0,
+    index: input.index,
     today,
     firstDay: firstDayOfYear(yearOf(today) - 2),
     volumes: volumesOf(input.documents),
     firstIds: firstIdsOf(input.index),
     company: companyOf(input.index, input.publicOrigin),
-    publicOrigin: input.publicOrigin,
   };
 }
 
@@ -51,7 +69,7 @@ const shares: readonly (readonly [DocumentKind, number])[] = [
   ["credit-note", 6],
 ];
 
-/** Documents by the given total; the rest in proportion. */
+/** The number of records of each kind: documents as given, everything else in proportion. */
 export function volumesOf(documents: number): Volumes {
   const some = (least: number, share: number, most = Number.MAX_SAFE_INTEGER) =>
     documents === 0 ? 0 : Math.min(most, Math.max(least, Math.ceil(documents * share)));
@@ -71,15 +89,15 @@ export function volumesOf(documents: number): Volumes {
   };
 }
 
-/** By the shares; what rounding leaves goes to the first kinds in turn. */
+/** By the shares; what rounding leaves goes to the kinds in turn. */
 function documentVolumes(documents: number): Record<DocumentKind, number> {
-  const counts = shares.map(([kind, share]) => ({ kind, count: Math.floor((documents * share) / 100) }));
-  let left = documents - counts.reduce((sum, { count }) => sum + count, 0);
-  for (let i = 0; left > 0; i = (i + 1) % counts.length, left--) (counts[i] as { count: number }).count++;
-  return Object.fromEntries(counts.map(({ kind, count }) => [kind, count])) as Record<DocumentKind, number>;
+  const counts = shares.map(([, share]) => Math.floor((documents * share) / 100));
+  const left = documents - counts.reduce((sum, count) => sum + count, 0);
+  const volumes = shares.map(([kind], i) => [kind, (counts[i] ?? 0) + (i < left ? 1 : 0)]);
+  return Object.fromEntries(volumes) as Record<DocumentKind, number>;
 }
 
-/** Far apart, so that an id of one company or collection is rarely one of another. */
+/** Apart from each other, so that an id of one company or collection is rarely one of another. */
 function firstIdsOf(index: number): Plan["firstIds"] {
   const names = [...tableNames, "numerical_series"] as const;
   return Object.fromEntries(
@@ -94,10 +112,7 @@ function companyOf(index: number, origin: string): CompanySnapshot {
   return {
     name: index < companies.length ? name : `${name} ${index + 1}`,
     subjectId: index < companies.length ? id : businessId(String(4_000_000 + index)),
-    legalForm:
-      name.includes("a. s.") || name.includes("a.s.")
-        ? "Akciová spoločnosť"
-        : "Spoločnosť s ručením obmedzeným",
+    legalForm: /a\. ?s\./.test(name) ? "Akciová spoločnosť" : "Spoločnosť s ručením obmedzeným",
     taxId,
     vatId: `SK${taxId}`,
     vatPayerTypeId: 4,

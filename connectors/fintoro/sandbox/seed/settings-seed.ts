@@ -1,66 +1,64 @@
-import { seededRandom } from "../base/seeded-random.ts";
 import { dateOf, momentOf, yearOf } from "../base/calendar.ts";
-import { documentKinds } from "../model/catalogue.ts";
-import type { BankAccount, DocumentKind, Series, Subscription, Warehouse } from "../model/company-records.ts";
-import type { Timeline } from "./timeline.ts";
 import { iban } from "../base/identifiers.ts";
-import type { Plan } from "./seed-plan.ts";
+import { seededRandom } from "../base/seeded-random.ts";
+import { documentsOf } from "../domain/company-state.ts";
+import { documentKinds } from "../model/catalogue.ts";
+import type { DocumentKind } from "../model/company-records.ts";
+import { numberPattern } from "./document-dates.ts";
+import { fill, type Seeding } from "./seed-plan.ts";
 
-/** The company's own few things: accounts, warehouses, number series, subscriptions. */
-export function seededAccounts(plan: Plan): BankAccount[] {
-  const rows = [
-    ["Hlavný účet", 23, "SK", "1100", "TATRSKBX"],
-    ["Korunový účet", 38, "CZ", "0100", "KOMBSKBA"],
-    ["Sporenie", 20, "SK", "0900", "GIBASKBX"],
-    ["Účet bez väzby na banku", null, "SK", "8330", "FIOZSKBA"],
-  ] as const;
-  return rows.slice(0, plan.volumes.bank_accounts).map(([name, bankId, country, bank, swift], index) => {
-    const random = seededRandom(plan.seed, "account", index);
-    const createdAtMs = momentOf(plan.firstDay + index, 600 + index * 7);
-    const synced = {
-      balance: random.int(100, 9_000_000) / 100,
-      syncedAtMs: momentOf(plan.today - 1, 300),
-      until: dateOf(plan.today + 60),
-    };
+const accounts = [
+  ["Hlavný účet", 23, "SK", "1100", "TATRSKBX"],
+  ["Korunový účet", 38, "CZ", "0100", "KOMBSKBA"],
+  ["Sporenie", 20, "SK", "0900", "GIBASKBX"],
+  ["Účet bez väzby na banku", null, "SK", "8330", "FIOZSKBA"],
+] as const;
+
+/** Fills in the bank accounts; the first is the primary one and connected to its bank. */
+export function seedAccounts({ plan, company: { tables } }: Seeding): void {
+  const { seed, today, firstDay, volumes } = plan;
+  fill(tables.bank_accounts, volumes.bank_accounts, (id, index) => {
+    const [name, bankId, country, bank, swift] = accounts[index] ?? accounts[0];
+    const random = seededRandom(seed, "account", index);
+    const isPrimary = index === 0;
+    const createdAtMs = momentOf(firstDay + index, 600 + index * 7);
+    const balance = random.int(100, 9_000_000) / 100;
+    const openBanking = { balance, syncedAtMs: momentOf(today - 1, 300), until: dateOf(today + 60) };
     return {
-      id: plan.firstIds.bank_accounts + index,
+      id,
       bankId,
       name,
       swift,
-      isPrimary: index === 0,
+      isPrimary,
       iban: iban(country, bank, random.digits(10)),
-      autoPairingStrategy: index === 0 ? "by_variable_symbol_and_price" : "by_variable_symbol",
-      openBanking: index === 0 ? synced : null,
+      autoPairingStrategy: isPrimary ? "by_variable_symbol_and_price" : "by_variable_symbol",
+      openBanking: isPrimary ? openBanking : null,
       createdAtMs,
       updatedAtMs: createdAtMs + index * 3_600_000,
     };
   });
 }
 
-export function seededWarehouses(plan: Plan): Warehouse[] {
-  const rows = [
-    ["Hlavný sklad", "HL"],
-    ["Predajňa Žilina", "ZA"],
-    ["Sklad Brno – Líšeň", "BR"],
-  ] as const;
-  const counters = receiptCounters(plan);
-  return rows.slice(0, plan.volumes.warehouses).map(([name, code], index) => ({
-    id: plan.firstIds.warehouses + index,
-    name,
-    code,
-    inboundNumericalSeriesPattern: `PR-${code}-(RR)(CCCCC)`,
-    inboundNumericalSeriesNextNumber: counters.inbound,
-    outboundNumericalSeriesPattern: `VY-${code}-(RR)(CCCCC)`,
-    outboundNumericalSeriesNextNumber: counters.outbound,
-  }));
-}
+const warehouses = [
+  ["Hlavný sklad", "HL"],
+  ["Predajňa Žilina", "ZA"],
+  ["Sklad Brno – Líšeň", "BR"],
+] as const;
 
-/** One running count over all warehouses keeps every seeded number unique. */
-function receiptCounters(plan: Plan) {
-  return {
-    inbound: plan.volumes.warehouse_inbound_receipts + 1,
-    outbound: plan.volumes.warehouse_outbound_receipts + 1,
-  };
+/** Fills in the warehouses. Their receipts share one count, so that every number is unique. */
+export function seedWarehouses({ plan: { volumes }, company: { tables } }: Seeding): void {
+  fill(tables.warehouses, volumes.warehouses, (id, index) => {
+    const [name, code] = warehouses[index] ?? warehouses[0];
+    return {
+      id,
+      name,
+      code,
+      inboundNumericalSeriesPattern: `PR-${code}-(RR)(CCCCC)`,
+      inboundNumericalSeriesNextNumber: volumes.warehouse_inbound_receipts + 1,
+      outboundNumericalSeriesPattern: `VY-${code}-(RR)(CCCCC)`,
+      outboundNumericalSeriesNextNumber: volumes.warehouse_outbound_receipts + 1,
+    };
+  });
 }
 
 const seriesNames: Readonly<Record<DocumentKind, string>> = {
@@ -71,53 +69,49 @@ const seriesNames: Readonly<Record<DocumentKind, string>> = {
   quotation: "Cenové ponuky",
 };
 
-/** One default series for each kind, and a second one for export. */
-export function seededSeries(plan: Plan, timelines: Readonly<Record<DocumentKind, Timeline>>): Series[] {
-  const first = plan.firstIds.numerical_series;
+/** Fills in the number series: a default one for each kind, and one for export. Documents come first. */
+export function seedSeries({ plan, company }: Seeding): void {
   const year = yearOf(plan.today);
-  const defaults = documentKinds.map((kind, index) => ({
-    id: first + index,
-    documentKind: kind,
-    name: `${seriesNames[kind]} ${year}`,
-    pattern: timelines[kind].pattern,
-    nextNumber: timelines[kind].nextCounter(),
-    isDefault: true,
-  }));
-  const exports = documentKinds.map((kind, index) => ({
-    id: first + documentKinds.length + index,
-    documentKind: kind,
-    name: `${seriesNames[kind]} – export`,
-    pattern: `EX${index + 1}-(RRRR)-(MM)(CCCC)`,
-    nextNumber: 1,
-    isDefault: false,
-  }));
-  return [...defaults, ...exports];
+  const series = [
+    ...documentKinds.map((kind) => ({
+      documentKind: kind,
+      name: `${seriesNames[kind]} ${year}`,
+      pattern: numberPattern(plan, kind),
+      nextNumber: documentsOf(company, kind).where(({ issueDate }) => issueDate >= `${year}`).length + 1,
+      isDefault: true,
+    })),
+    ...documentKinds.map((kind, index) => ({
+      documentKind: kind,
+      name: `${seriesNames[kind]} – export`,
+      pattern: `EX${index + 1}-(RRRR)-(MM)(CCCC)`,
+      nextNumber: 1,
+      isDefault: false,
+    })),
+  ];
+  for (const one of series) company.tables.numerical_series.add((id) => ({ id, ...one }));
 }
 
-/** Inactive: an example must never send anything anywhere. */
-export function seededSubscriptions(plan: Plan): Subscription[] {
-  const at = momentOf(plan.today - 40, 700);
-  const rows = [
-    [
-      "ERP",
-      "https://hooks.example.com/erp",
-      ["invoices.created", "invoices.updated", "invoices.paid"],
-      at + 86_400_000,
-    ],
-    [null, "https://hooks.example.org/sklad?source=fintoro", ["price-list-items.stock-updated"], null],
-  ] as const;
-  return rows
-    .slice(0, plan.volumes.webhook_subscriptions)
-    .map(([name, url, subscribedEvents, lastSuccessAtMs], index) => ({
-      id: plan.firstIds.webhook_subscriptions + index,
+const subscriptions = [
+  ["ERP", "https://hooks.example.com/erp", ["invoices.created", "invoices.updated", "invoices.paid"]],
+  [null, "https://hooks.example.org/sklad?source=fintoro", ["price-list-items.stock-updated"]],
+] as const;
+
+/** Fills in inactive webhook subscriptions: seeded records must never send anything anywhere. */
+export function seedSubscriptions({ plan, company: { tables } }: Seeding): void {
+  const createdAtMs = momentOf(plan.today - 40, 700);
+  fill(tables.webhook_subscriptions, plan.volumes.webhook_subscriptions, (id, index) => {
+    const [name, url, subscribedEvents] = subscriptions[index] ?? subscriptions[0];
+    return {
+      id,
       name,
       url,
       isActive: false,
       subscribedEvents,
-      lastSuccessAtMs,
+      lastSuccessAtMs: index === 0 ? createdAtMs + 86_400_000 : null,
       lastFailureAtMs: null,
       secret: `whsec_${seededRandom(plan.seed, "secret", index).hex(32)}`,
-      createdAtMs: at,
-      updatedAtMs: at + index * 60_000,
-    }));
+      createdAtMs,
+      updatedAtMs: createdAtMs + index * 60_000,
+    };
+  });
 }

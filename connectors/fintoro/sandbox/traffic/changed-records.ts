@@ -1,6 +1,7 @@
 import { dayOf } from "../base/calendar.ts";
 import type { TableName } from "../model/catalogue.ts";
-import type { Document, Receipt } from "../model/company-records.ts";
+import type { Document } from "../model/company-records.ts";
+import type { Receipt } from "../model/warehouse-records.ts";
 import { tableOf } from "../routes/record-views.ts";
 import { Missing } from "../rules/refusals.ts";
 import { streetsSk } from "../seed/sample-words.ts";

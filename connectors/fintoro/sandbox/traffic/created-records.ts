@@ -3,7 +3,7 @@ import { amount, decimal, toNumber } from "../base/decimal-money.ts";
 import { iban } from "../base/identifiers.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { balanceOf } from "../domain/documents/balance.ts";
-import { creditInvoice } from "../domain/documents/credit-note-rules.ts";
+import { creditInvoice } from "../domain/documents/invoice-credit.ts";
 import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";

@@ -1,37 +1,29 @@
 import { amount } from "../base/decimal-money.ts";
-import { offsetStamp } from "../base/calendar.ts";
+import type { JsonObject } from "../base/values.ts";
 import { documentsOf, type Company } from "../domain/company-state.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import type { ActivityLog, ActivityMetadata, DocumentKind } from "../model/company-records.ts";
-import type { JsonObject } from "../base/values.ts";
+import { kindFacts } from "../model/catalogue.ts";
+import type { ActivityLog, ActivityMetadata } from "../model/company-records.ts";
+import { stampsView } from "./contact-view.ts";
 
-const labels: Readonly<Record<DocumentKind, string>> = {
-  invoice: "Invoice",
-  "credit-note": "Credit note",
-  proforma: "Proforma",
-  order: "Order",
-  quotation: "Quotation",
-};
-
+/** A CRM event as its route and the list show it. */
 export function logView(company: Company, log: ActivityLog, language: Language): JsonObject {
-  const { target } = log;
+  const { id: logId, type, target } = log;
+  const attachments = log.attachments.map(({ id, name, mimeType }) => {
+    const url = `${company.settings.publicOrigin}/media/contact-activity-attachments/${id}`;
+    return { id, name, mimeType, url };
+  });
   return {
-    id: log.id,
-    type: log.type,
+    id: logId,
+    type,
     metadata: metadataView(company, log, language),
-    attachments: log.attachments.map(({ id, name, mimeType }) => ({
-      id,
-      name,
-      mimeType,
-      url: `${company.settings.publicOrigin}/media/contact-activity-attachments/${id}`,
-    })),
+    attachments,
     businessCaseId: target.kind === "businessCase" ? target.id : null,
     clientId: target.kind === "client" ? target.id : null,
     supplierId: target.kind === "supplier" ? target.id : null,
-    createdAt: offsetStamp(log.createdAtMs),
-    updatedAt: offsetStamp(log.updatedAtMs),
+    ...stampsView(log),
   };
 }
 
@@ -41,27 +33,25 @@ function metadataView(company: Company, { type, metadata }: ActivityLog, languag
   if (type === "note") return { content };
   if (type === "email") return { content, email };
   if (type === "phone_call") return { content, personName, phoneNumber };
-  const { numberSnapshot, priceSnapshot, paidAmount, currencySnapshotId } = metadata;
+  const { numberSnapshot, priceSnapshot, paidAmount, currencySnapshotId: currencyId } = metadata;
   return {
     ...(numberSnapshot !== undefined && { documentNumberSnapshot: numberSnapshot }),
     ...(priceSnapshot !== undefined && { documentPriceSnapshot: priceSnapshot }),
-    ...(currencySnapshotId !== undefined && {
-      documentCurrencySnapshot: lookup("currencies", currencySnapshotId, language),
-    }),
+    ...(currencyId !== undefined && { documentCurrencySnapshot: lookup("currencies", currencyId, language) }),
     ...(paidAmount !== undefined && { paidAmount }),
     relatedDocument: relatedView(company, metadata, language),
   };
 }
 
-/** The document as it is now; null once it is gone. */
+/** The document as it is now; null once it is deleted. */
 function relatedView(company: Company, metadata: ActivityMetadata, language: Language): JsonObject | null {
   const { documentKind: kind, documentId: id } = metadata;
   const document = kind && id !== undefined ? documentsOf(company, kind).get(id) : undefined;
-  if (!document || !kind) return null;
+  if (!document) return null;
   return {
-    documentType: kind,
+    documentType: document.kind,
     documentId: document.id,
-    name: `${labels[kind]} ${document.number}`,
+    name: `${kindFacts[document.kind].label} ${document.number}`,
     number: document.number,
     issueDate: document.issueDate,
     totalWithVat: amount(totalsOf(document).gross),

@@ -1,5 +1,6 @@
-import { offsetStamp, plainStamp, yearOf } from "../base/calendar.ts";
-import { formatNumber, variableSymbol } from "../base/document-numbers.ts";
+import { plainStamp } from "../base/calendar.ts";
+import { formatNumber, variableSymbol } from "../base/identifiers.ts";
+import { omit, pick } from "../base/values.ts";
 import type { Company } from "../domain/company-state.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
@@ -9,10 +10,11 @@ import type {
   CaseStatus,
   Series,
   Subscription,
-  Warehouse,
 } from "../model/company-records.ts";
-import { clientView, supplierView } from "./contact-view.ts";
+import type { Warehouse } from "../model/warehouse-records.ts";
+import { clientView, stampsView, supplierView } from "./contact-view.ts";
 
+/** A bank account as its route and the list show it. Its times have no offset. */
 export function accountView(account: BankAccount, language: Language) {
   const { openBanking } = account;
   return {
@@ -26,43 +28,32 @@ export function accountView(account: BankAccount, language: Language) {
   };
 }
 
-/** As documents show it. */
+/** A bank account as documents show it. */
 export function accountReference(account: BankAccount, language: Language) {
-  const { id, bankId, isPrimary, name, iban, swift } = account;
-  const bank = bankId === null ? null : lookup("banks", bankId, language);
+  const { bankId } = account;
   return {
-    id,
-    bankId,
-    bank,
-    isPrimary,
+    ...pick(account, ["id", "bankId", "isPrimary", "name", "iban", "swift"]),
+    bank: bankId === null ? null : lookup("banks", bankId, language),
     autoPaymentMatching: account.openBanking !== null,
-    name,
-    iban,
-    swift,
   };
 }
 
-export function statusView({ id, name, color }: CaseStatus) {
-  return { id, name, color };
+export function statusView(status: CaseStatus) {
+  return { ...status };
 }
 
-export function caseView(company: Company, item: BusinessCase, language: Language) {
-  const { clients, suppliers, business_case_statuses: statuses } = company.tables;
-  const client = item.contactType === "client" ? clients.get(item.contactId) : undefined;
-  const supplier = item.contactType === "supplier" ? suppliers.get(item.contactId) : undefined;
-  const status = item.statusId === null ? undefined : statuses.get(item.statusId);
+/** A business case with its contact and its status. */
+export function caseView({ tables }: Company, item: BusinessCase, language: Language) {
+  const { contactType, contactId, statusId } = item;
+  const client = contactType === "client" ? tables.clients.get(contactId) : undefined;
+  const supplier = contactType === "supplier" ? tables.suppliers.get(contactId) : undefined;
+  const status = tables.business_case_statuses.get(statusId ?? 0);
   return {
-    id: item.id,
-    contactType: item.contactType,
-    contactId: item.contactId,
+    ...omit(item, ["statusId", "createdAtMs", "updatedAtMs"]),
     client: client ? clientView(client, language) : null,
     supplier: supplier ? supplierView(supplier, language) : null,
-    name: item.name,
-    description: item.description,
     status: status ? statusView(status) : null,
-    boardPosition: item.boardPosition,
-    createdAt: offsetStamp(item.createdAtMs),
-    updatedAt: offsetStamp(item.updatedAtMs),
+    ...stampsView(item),
   };
 }
 
@@ -70,38 +61,24 @@ export function warehouseView(warehouse: Warehouse) {
   return { ...warehouse };
 }
 
-export function seriesView(company: Company, series: Series) {
-  const { id, documentKind, name, pattern, nextNumber, isDefault } = series;
-  const number = nextNumberOf(company, series);
+/** A number series, with the number that it gives next. */
+export function seriesView({ settings }: Company, series: Series) {
+  const number = formatNumber(series.pattern, settings.today, series.nextNumber);
   return {
-    id,
-    documentType: documentKind,
-    name,
-    pattern,
-    nextNumber,
+    ...omit(series, ["documentKind"]),
+    documentType: series.documentKind,
     nextDocumentNumber: number,
     nextVariableSymbol: variableSymbol(number),
-    isDefault,
   };
-}
-
-function nextNumberOf(company: Company, { pattern, nextNumber }: Series): string {
-  const { today } = company.settings;
-  const month = new Date(today * 86_400_000).getUTCMonth() + 1;
-  return formatNumber(pattern, { year: yearOf(today), month, counter: nextNumber });
 }
 
 const utcStamp = (ms: number | null) => (ms === null ? null : `${new Date(ms).toISOString().slice(0, 19)}Z`);
 
+/** A webhook subscription without its secret. */
 export function subscriptionView(company: Company, subscription: Subscription) {
-  const { id, name, url, isActive, subscribedEvents } = subscription;
   return {
-    id,
+    ...pick(subscription, ["id", "name", "url", "isActive", "subscribedEvents"]),
     companyId: company.index + 1,
-    name,
-    url,
-    isActive,
-    subscribedEvents,
     lastSuccessAt: utcStamp(subscription.lastSuccessAtMs),
     lastFailureAt: utcStamp(subscription.lastFailureAtMs),
     disabledAt: null,

@@ -1,104 +1,75 @@
 import { amount, decimal, divide, productCents, toNumber, withVatCents } from "../base/decimal-money.ts";
+import { pick } from "../base/values.ts";
 import type { Company } from "../domain/company-state.ts";
 import { euro } from "../lookups/currencies.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import type { ClientSnapshot, PriceListItem, Receipt, ReceiptLine } from "../model/company-records.ts";
-import { warehouseView } from "./settings-view.ts";
+import type { ClientSnapshot } from "../model/company-records.ts";
+import type { PriceListItem, Receipt, ReceiptLine } from "../model/warehouse-records.ts";
 import { clientSnapshotView, partySnapshotView } from "./contact-view.ts";
+import { warehouseView } from "./settings-view.ts";
 
 /** Price with VAT, as precise as the price itself. */
 function priceWithVat(price: number, rate: number): number {
   return toNumber(divide(decimal(price) * (decimal(100) + decimal(rate)), decimal(100)));
 }
 
-/** The item without its stock by warehouse, as a list may give it. */
+/** A price-list item without its stock by warehouse, as a list may give it. */
 export function itemPreview(company: Company, item: PriceListItem, language: Language) {
-  const { purchasePrice, purchaseVatRate } = item;
-  const known = purchasePrice !== null && purchaseVatRate !== null;
+  const { purchasePrice: price, purchaseVatRate: rate } = item;
   return {
-    id: item.id,
-    name: item.name,
-    description: item.description,
-    unitId: item.unitId,
+    ...item,
     unit: lookup("units", item.unitId, language),
-    unitPrice: item.unitPrice,
-    vatRate: item.vatRate,
     unitPriceWithVat: priceWithVat(item.unitPrice, item.vatRate),
     stock: toNumber(company.stock.total(item.id)),
-    ean: item.ean,
-    useWarehouse: item.useWarehouse,
-    warehouseCode: item.warehouseCode,
-    enableNegativeStock: item.enableNegativeStock,
-    maxStock: item.maxStock,
-    purchasePrice,
-    purchaseVatRate,
-    purchasePriceWithVat: known ? priceWithVat(purchasePrice, purchaseVatRate) : null,
+    purchasePriceWithVat: price !== null && rate !== null ? priceWithVat(price, rate) : null,
   };
 }
 
+/** A price-list item with its stock in each warehouse that ever held it. */
 export function itemView(company: Company, item: PriceListItem, language: Language) {
-  const { stock, ...rest } = itemPreview(company, item, language);
-  return { ...rest, stock, stocks: stocksOf(company, item.id) };
-}
-
-function stocksOf(company: Company, itemId: number) {
-  const levels = [...company.stock.of(itemId)].toSorted(([a], [b]) => a - b);
-  return levels.flatMap(([warehouseId, quantity]) => {
+  const levels = [...company.stock.of(item.id)].toSorted(([a], [b]) => a - b);
+  const stocks = levels.flatMap(([warehouseId, quantity]) => {
     const warehouse = company.tables.warehouses.get(warehouseId);
     if (!warehouse) return [];
-    return [
-      {
-        warehouseId,
-        warehouseName: warehouse.name,
-        warehouseCode: warehouse.code,
-        stockQuantity: toNumber(quantity),
-      },
-    ];
+    const { name: warehouseName, code: warehouseCode } = warehouse;
+    return [{ warehouseId, warehouseName, warehouseCode, stockQuantity: toNumber(quantity) }];
   });
+  return { ...itemPreview(company, item, language), stocks };
 }
 
+/** A receipt of goods that came in. The supplier's id is null once the supplier is deleted. */
 export function inboundView(company: Company, receipt: Receipt, language: Language) {
   const { partner, partnerId } = receipt;
   return {
-    ...receiptHead(company, receipt, "inbound"),
-    supplierId: partnerId !== null && company.tables.suppliers.has(partnerId) ? partnerId : null,
+    ...receiptView(company, receipt, "inbound", language),
+    supplierId: company.tables.suppliers.has(partnerId ?? 0) ? partnerId : null,
     supplier: partner ? partySnapshotView(partner, language) : null,
-    ...receiptBody(receipt, language),
   };
 }
 
+/** A receipt of goods that went out. The client's id is null once the client is deleted. */
 export function outboundView(company: Company, receipt: Receipt, language: Language) {
   const { partner, partnerId } = receipt;
   return {
-    ...receiptHead(company, receipt, "outbound"),
-    clientId: partnerId !== null && company.tables.clients.has(partnerId) ? partnerId : null,
+    ...receiptView(company, receipt, "outbound", language),
+    clientId: company.tables.clients.has(partnerId ?? 0) ? partnerId : null,
     client: partner ? clientSnapshotView(partner as ClientSnapshot, language) : null,
-    ...receiptBody(receipt, language),
   };
 }
 
-function receiptHead(company: Company, receipt: Receipt, side: "inbound" | "outbound") {
+function receiptView(company: Company, receipt: Receipt, side: "inbound" | "outbound", language: Language) {
   const origin = company.settings.publicOrigin;
   const warehouse = company.tables.warehouses.get(receipt.warehouseId);
+  const sums = receipt.lines.map(lineCents);
   return {
-    id: receipt.id,
-    uuid: receipt.uuid,
-    number: receipt.number,
+    ...pick(receipt, ["id", "uuid", "number", "issueDate", "note"]),
     webDokladUrl: `${origin}/web-doklad/${company.index + 1}/warehouse-${side}-receipt/${receipt.uuid}`,
     pdfDownloadUrl: `${origin}/api/public/v1/warehouse-${side}-receipts/${receipt.id}/pdf`,
     company: { ...receipt.company },
     warehouse: warehouse ? warehouseView(warehouse) : null,
-  };
-}
-
-function receiptBody(receipt: Receipt, language: Language) {
-  const sums = receipt.lines.map(lineCents);
-  return {
     currency: lookup("currencies", euro, language),
     language: lookup("languages", receipt.languageId, language),
-    issueDate: receipt.issueDate,
-    note: receipt.note,
     hasVat: receipt.lines.some((line) => line.vatRate > 0),
     total: amount(sums.reduce((sum, { net }) => sum + net, 0n)),
     totalWithVat: amount(sums.reduce((sum, { gross }) => sum + gross, 0n)),
@@ -106,6 +77,7 @@ function receiptBody(receipt: Receipt, language: Language) {
   };
 }
 
+/** A line's amounts without and with VAT, cents. */
 export function lineCents(line: ReceiptLine): { net: bigint; gross: bigint } {
   const net = productCents(decimal(line.unitPrice), decimal(line.quantity));
   return { net, gross: withVatCents(net, line.vatRate) };
@@ -114,14 +86,10 @@ export function lineCents(line: ReceiptLine): { net: bigint; gross: bigint } {
 function lineView(line: ReceiptLine, language: Language) {
   const unit = lookup("units", line.unitId, language);
   return {
-    id: line.id,
-    priceListItemId: line.priceListItemId,
+    ...pick(line, ["id", "priceListItemId", "quantity", "unitPrice", "vatRate"]),
     priceListItemName: line.itemName,
     priceListItemWarehouseCode: line.itemCode,
     unitName: unit ? String(unit["name"]) : null,
-    quantity: line.quantity,
-    unitPrice: line.unitPrice,
     unitPriceWithVat: priceWithVat(line.unitPrice, line.vatRate),
-    vatRate: line.vatRate,
   };
 }

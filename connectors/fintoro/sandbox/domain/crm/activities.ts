@@ -1,17 +1,22 @@
 import { z } from "zod";
-import { documentKinds } from "../../model/catalogue.ts";
 import type {
   ActivityLog,
   ActivityMetadata,
   ActivityTarget,
   Attachment,
-  DocumentKind,
+  Upload,
 } from "../../model/company-records.ts";
-import { Problems } from "../../rules/refusals.ts";
-import { email, id, parse, text } from "../../rules/request-shape.ts";
-import { documentsOf, type Company } from "../company-state.ts";
-import { emit } from "../emit.ts";
-import { peekUpload, takeUpload } from "../uploads.ts";
+import { check, type Problems } from "../../rules/refusals.ts";
+import { email, filled, id, parse, text } from "../../rules/request-shape.ts";
+import {
+  addRecord,
+  documentsOf,
+  removeRecord,
+  saveRecord,
+  stampsOf,
+  targetKey,
+  type Company,
+} from "../company-state.ts";
 
 const metadataShape = z.object({
   content: z.string().nullish(),
@@ -21,147 +26,145 @@ const metadataShape = z.object({
   documentType: z.enum(["invoice", "proforma", "order", "quotation", "credit-note"]).nullish(),
   documentId: id().nullish(),
 });
-type Sent = z.output<typeof metadataShape>;
+type Metadata = z.output<typeof metadataShape>;
 
-const logInput = z.object({
+const activityInput = z.object({
   businessCaseId: id().nullish(),
   clientId: id().nullish(),
   supplierId: id().nullish(),
   type: z.enum(["note", "email", "phone_call", "document_linked"]),
   metadata: metadataShape,
-  attachmentUploadTokens: z.array(z.string()).optional(),
+  attachmentUploadTokens: z.array(z.string()).default([]),
 });
 
-const logPatch = z.object({
+const activityPatch = z.object({
+  type: z.unknown().optional(),
   businessCaseId: z.unknown().optional(),
   clientId: z.unknown().optional(),
   supplierId: z.unknown().optional(),
-  type: z.unknown().optional(),
   metadata: metadataShape,
-  attachmentUploadTokens: z.array(z.string()).optional(),
-  deletedAttachmentIds: z.array(id()).optional(),
+  attachmentUploadTokens: z.array(z.string()).default([]),
+  deletedAttachmentIds: z.array(id()).default([]),
 });
 
+/** Creates a CRM event of one client, supplier or business case. */
 export function createLog(company: Company, input: unknown): ActivityLog {
-  const sent = parse(logInput, input);
-  const problems = new Problems();
-  const target = targetOf(company, problems, sent);
-  const metadata = metadataFor(company, problems, sent.type, sent.metadata);
-  const tokens = tokensFor(company, problems, sent.type, sent.attachmentUploadTokens);
-  problems.settle();
-  const now = company.clock.nowMs();
-  const log = company.tables.contact_activity_logs.add((newId) => ({
-    id: newId,
-    type: sent.type,
+  const sent = parse(activityInput, input);
+  const { type, metadata, attachmentUploadTokens: tokens } = sent;
+  const given = targets.filter(({ field }) => (sent[field] ?? null) !== null);
+  const [{ kind, field } = targets[0]] = given;
+  const target = { kind, id: sent[field] ?? 0 };
+  check((problems) => {
+    const fields = targets.map((one) => one.field).join(", ");
+    problems.expect(given.length === 1, field, "exactly_one", { fields });
+    for (const one of given)
+      problems.expect(company.tables[one.table].has(sent[one.field] ?? 0), one.field, "exists");
+    expectMetadata(company, problems, type, metadata);
+    expectTokens(company, problems, type, tokens);
+  });
+  return addRecord(company, "contact_activity_logs", {
+    type,
     target,
-    metadata,
+    metadata: metadataOf(type, metadata),
     attachments: attach(company, tokens),
-    createdAtMs: now,
-    updatedAtMs: now,
-  }));
-  emit(company, "contact_activity_logs", "created", log.id);
-  return log;
+    ...stampsOf(company),
+  });
 }
 
-/** Metadata as a whole, attachments one by one; type and target stay. */
+/** What a CRM event can belong to. */
+const targets = [
+  { kind: "businessCase", field: "businessCaseId", table: "business_cases" },
+  { kind: "client", field: "clientId", table: "clients" },
+  { kind: "supplier", field: "supplierId", table: "suppliers" },
+] as const;
+
+/** Replaces the metadata as a whole, and adds or removes attachments; type and target stay. */
 export function updateLog(company: Company, log: ActivityLog, input: unknown): ActivityLog {
-  const sent = parse(logPatch, input);
-  const problems = new Problems();
-  for (const field of ["type", "businessCaseId", "clientId", "supplierId"] as const) {
-    problems.expect(sent[field] === undefined, field, "prohibited");
-  }
-  const metadata = metadataFor(company, problems, log.type, sent.metadata);
-  const tokens = tokensFor(company, problems, log.type, sent.attachmentUploadTokens);
-  const dropped = sent.deletedAttachmentIds ?? [];
-  dropped.forEach((attachmentId, i) => {
-    const known = log.attachments.some((attachment) => attachment.id === attachmentId);
-    problems.expect(known, `deletedAttachmentIds.${i}`, "exists");
+  const sent = parse(activityPatch, input);
+  const { metadata, attachmentUploadTokens: tokens, deletedAttachmentIds: removed } = sent;
+  check((problems) => {
+    for (const field of ["type", "businessCaseId", "clientId", "supplierId"] as const)
+      problems.expect(sent[field] === undefined, field, "prohibited");
+    expectMetadata(company, problems, log.type, metadata);
+    expectTokens(company, problems, log.type, tokens);
+    for (const [i, one] of removed.entries()) {
+      const known = log.attachments.some((attachment) => attachment.id === one);
+      problems.expect(known, `deletedAttachmentIds.${i}`, "exists");
+    }
   });
-  problems.settle();
-  const kept = log.attachments.filter((attachment) => !dropped.includes(attachment.id));
-  const saved = company.tables.contact_activity_logs.replace({
+  const kept = log.attachments.filter((attachment) => !removed.includes(attachment.id));
+  return saveRecord(company, "contact_activity_logs", {
     ...log,
-    metadata,
+    metadata: metadataOf(log.type, metadata),
     attachments: [...kept, ...attach(company, tokens)],
     updatedAtMs: company.clock.nowMs(),
   });
-  emit(company, "contact_activity_logs", "updated", log.id);
-  return saved;
 }
 
 export function deleteLog(company: Company, log: ActivityLog): void {
-  company.tables.contact_activity_logs.remove(log.id);
-  emit(company, "contact_activity_logs", "deleted", log.id);
+  removeRecord(company, "contact_activity_logs", log);
 }
 
-function targetOf(company: Company, problems: Problems, sent: z.output<typeof logInput>): ActivityTarget {
-  const { business_cases: cases, clients, suppliers } = company.tables;
-  const targets = [
-    { kind: "businessCase", field: "businessCaseId", value: sent.businessCaseId, table: cases },
-    { kind: "client", field: "clientId", value: sent.clientId, table: clients },
-    { kind: "supplier", field: "supplierId", value: sent.supplierId, table: suppliers },
-  ] as const;
-  const given = targets.filter(({ value }) => value !== null && value !== undefined);
-  const fields = targets.map(({ field }) => field).join(", ");
-  problems.expect(given.length === 1, given[0]?.field ?? "businessCaseId", "exactly_one", { fields });
-  for (const { field, value, table } of given) problems.expect(table.has(value ?? 0), field, "exists");
-  return { kind: given[0]?.kind ?? "client", id: given[0]?.value ?? 0 };
+/** The CRM events of one target, newest first. */
+export function logsOf(company: Company, target: ActivityTarget): ActivityLog[] {
+  const logs = company.tables.contact_activity_logs.findBy("target", targetKey(target));
+  return logs.toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
 }
 
-/** Each type has its own fields: some it needs, the others it refuses. */
-const fieldsOfType: Readonly<
-  Record<string, { readonly needs: (keyof Sent)[]; readonly may: (keyof Sent)[] }>
+/** Removes the CRM events of a deleted target, without events of their own. */
+export function removeActivitiesOf(company: Company, target: ActivityTarget): void {
+  for (const log of logsOf(company, target)) company.tables.contact_activity_logs.remove(log.id);
+}
+
+/** Which metadata each type needs and which it may have; all others are refused. */
+const metadataOfType: Readonly<
+  Record<string, readonly [needed: (keyof Metadata)[], allowed: (keyof Metadata)[]]>
 > = {
-  note: { needs: ["content"], may: [] },
-  email: { needs: ["content", "email"], may: [] },
-  phone_call: { needs: ["content", "personName"], may: ["phoneNumber"] },
-  document_linked: { needs: ["documentType", "documentId"], may: [] },
+  note: [["content"], []],
+  email: [["content", "email"], []],
+  phone_call: [["content", "personName"], ["phoneNumber"]],
+  document_linked: [["documentType", "documentId"], []],
 };
 
-function metadataFor(company: Company, problems: Problems, type: string, sent: Sent): ActivityMetadata {
-  const { needs, may } = fieldsOfType[type] ?? { needs: [], may: [] };
-  for (const field of needs) problems.expect((sent[field] ?? null) !== null, `metadata.${field}`, "required");
-  for (const field of Object.keys(metadataShape.shape) as (keyof Sent)[]) {
-    const allowed = needs.includes(field) || may.includes(field) || (sent[field] ?? null) === null;
-    problems.expect(allowed, `metadata.${field}`, "prohibited");
+function expectMetadata(company: Company, problems: Problems, type: string, sent: Metadata): void {
+  const [needed, allowed] = metadataOfType[type] ?? [[], []];
+  for (const [field, value] of Object.entries(filled(metadataShape, sent))) {
+    const name = field as keyof Metadata;
+    if (needed.includes(name)) problems.expect(value !== null, `metadata.${field}`, "required");
+    else problems.expect(value === null || allowed.includes(name), `metadata.${field}`, "prohibited");
   }
-  if (type !== "document_linked") {
-    const { content, email: address, personName, phoneNumber } = sent;
-    return {
-      content: content ?? null,
-      email: address ?? null,
-      personName: personName ?? null,
-      phoneNumber: phoneNumber ?? null,
-    };
-  }
-  const kind = documentKinds.find((known) => known === sent.documentType) ?? "invoice";
-  const documentId = sent.documentId ?? 0;
-  if (sent.documentId) problems.expect(exists(company, kind, documentId), "metadata.documentId", "exists");
-  return { documentKind: kind, documentId };
+  if (type !== "document_linked" || !sent.documentType || !sent.documentId) return;
+  const known = documentsOf(company, sent.documentType).has(sent.documentId);
+  problems.expect(known, "metadata.documentId", "exists");
 }
 
-function exists(company: Company, kind: DocumentKind, documentId: number): boolean {
-  return documentsOf(company, kind).has(documentId);
+function metadataOf(type: string, sent: Metadata): ActivityMetadata {
+  const { documentType, documentId, ...texts } = filled(metadataShape, sent);
+  return type === "document_linked"
+    ? { documentKind: documentType ?? "invoice", documentId: documentId ?? 0 }
+    : texts;
 }
 
-function tokensFor(
-  company: Company,
-  problems: Problems,
-  type: string,
-  tokens: readonly string[] = [],
-): readonly string[] {
-  if (type.startsWith("document") && tokens.length > 0)
-    problems.add("attachmentUploadTokens", "no_attachments");
-  tokens.forEach((token, i) => {
-    const fresh = peekUpload(company, token) && tokens.indexOf(token) === i;
-    problems.expect(fresh, `attachmentUploadTokens.${i}`, "upload_token");
-  });
-  return tokens;
+function expectTokens(company: Company, problems: Problems, type: string, tokens: readonly string[]): void {
+  const allowed = !type.startsWith("document") || tokens.length === 0;
+  problems.expect(allowed, "attachmentUploadTokens", "no_attachments");
+  for (const [i, token] of tokens.entries()) {
+    const unused = company.uploads.has(token) && tokens.indexOf(token) === i;
+    problems.expect(unused, `attachmentUploadTokens.${i}`, "upload_token");
+  }
+}
+
+/** Keeps an uploaded file until a CRM event takes it; gives its token, which works once. */
+export function keepUpload(company: Company, upload: Upload): string {
+  const token = Buffer.from(`upload:${company.random.uuid()}`).toString("base64url");
+  company.uploads.set(token, upload);
+  return token;
 }
 
 function attach(company: Company, tokens: readonly string[]): Attachment[] {
   return tokens.flatMap((token) => {
-    const upload = takeUpload(company, token);
+    const upload = company.uploads.get(token);
+    company.uploads.delete(token);
     return upload ? [{ id: company.settings.nextPartId++, ...upload }] : [];
   });
 }

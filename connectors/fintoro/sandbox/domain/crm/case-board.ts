@@ -1,41 +1,29 @@
 import { z } from "zod";
 import type { BusinessCase, CaseStatus } from "../../model/company-records.ts";
-import { Problems } from "../../rules/refusals.ts";
+import { check, type Problems } from "../../rules/refusals.ts";
 import { id, parse, text } from "../../rules/request-shape.ts";
-import { removeLogsOf } from "./activity-index.ts";
-import type { Company } from "../company-state.ts";
-import { emit } from "../emit.ts";
+import { addRecord, removeRecord, saveRecord, stampsOf, type Company } from "../company-state.ts";
+import { removeActivitiesOf } from "./activities.ts";
 
-const color = z
-  .string()
-  .max(7)
-  .refine((value) => /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value), { params: { key: "color" } });
+const color = text(7).refine((value) => /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value), {
+  params: { key: "color" },
+});
 const statusInput = z.object({ name: text().min(1), color });
 
 export function createStatus(company: Company, input: unknown): CaseStatus {
-  const facts = parse(statusInput, input);
-  const status = company.tables.business_case_statuses.add((newId) => ({ id: newId, ...facts }));
-  emit(company, "business_case_statuses", "created", status.id);
-  return status;
+  return addRecord(company, "business_case_statuses", parse(statusInput, input));
 }
 
-export function updateStatus(company: Company, status: CaseStatus, input: unknown): CaseStatus {
-  const saved = company.tables.business_case_statuses.replace({
-    id: status.id,
-    ...parse(statusInput, input),
-  });
-  emit(company, "business_case_statuses", "updated", status.id);
-  return saved;
+export function updateStatus(company: Company, { id: own }: CaseStatus, input: unknown): CaseStatus {
+  return saveRecord(company, "business_case_statuses", { id: own, ...parse(statusInput, input) });
 }
 
-/** Its cases stay, without a status; nobody is told of each. */
+/** Removes the status. Its cases stay without one, and without events of their own. */
 export function deleteStatus(company: Company, status: CaseStatus): void {
   const { business_cases: cases } = company.tables;
-  for (const item of cases.values()) {
+  for (const item of cases.values())
     if (item.statusId === status.id) cases.replace({ ...item, statusId: null });
-  }
-  company.tables.business_case_statuses.remove(status.id);
-  emit(company, "business_case_statuses", "deleted", status.id);
+  removeRecord(company, "business_case_statuses", status);
 }
 
 const caseInput = z.object({
@@ -45,89 +33,68 @@ const caseInput = z.object({
   name: text().min(1),
   description: z.string().nullish(),
 });
-const casePatch = z.object({
+const casePatch = caseInput.partial().extend({
   clientId: z.unknown().optional(),
   supplierId: z.unknown().optional(),
-  statusId: id().nullish(),
-  name: text().min(1).optional(),
-  description: z.string().nullish(),
 });
 
+/** Creates a case of one client or supplier, at the end of its column. */
 export function createCase(company: Company, input: unknown): BusinessCase {
   const sent = parse(caseInput, input);
-  const contact = contactOf(company, sent);
-  const statusId = sent.statusId ?? null;
-  const now = company.clock.nowMs();
-  const item = company.tables.business_cases.add((newId) => ({
-    id: newId,
-    ...contact,
+  const { clientId = null, supplierId = null, statusId = null } = sent;
+  check((problems) => {
+    const { clients, suppliers } = company.tables;
+    const both = { fields: "clientId, supplierId" };
+    problems.expect((clientId === null) !== (supplierId === null), "clientId", "exactly_one", both);
+    problems.expect(clientId === null || clients.has(clientId), "clientId", "exists");
+    problems.expect(supplierId === null || suppliers.has(supplierId), "supplierId", "exists");
+    expectStatus(company, problems, statusId);
+  });
+  return addRecord(company, "business_cases", {
+    contactType: clientId === null ? "supplier" : "client",
+    contactId: clientId ?? supplierId ?? 0,
     name: sent.name,
     description: sent.description ?? null,
     statusId,
     boardPosition: endOfColumn(company, statusId),
-    createdAtMs: now,
-    updatedAtMs: now,
-  }));
-  emit(company, "business_cases", "created", item.id);
-  return item;
+    ...stampsOf(company),
+  });
 }
 
-function contactOf(
-  company: Company,
-  sent: z.output<typeof caseInput>,
-): Pick<BusinessCase, "contactType" | "contactId"> {
-  const { clients, suppliers } = company.tables;
-  const clientId = sent.clientId ?? null;
-  const supplierId = sent.supplierId ?? null;
-  const problems = new Problems();
-  const both = { fields: "clientId, supplierId" };
-  problems.expect((clientId === null) !== (supplierId === null), "clientId", "exactly_one", both);
-  problems.expect(clientId === null || clients.has(clientId), "clientId", "exists");
-  problems.expect(supplierId === null || suppliers.has(supplierId), "supplierId", "exists");
-  expectStatus(company, problems, sent.statusId);
-  problems.settle();
-  return clientId === null
-    ? { contactType: "supplier", contactId: supplierId ?? 0 }
-    : { contactType: "client", contactId: clientId };
-}
-
-function expectStatus(company: Company, problems: Problems, statusId: number | null | undefined): void {
-  const known =
-    statusId === null || statusId === undefined || company.tables.business_case_statuses.has(statusId);
+function expectStatus(company: Company, problems: Problems, statusId: number | null): void {
+  const known = statusId === null || company.tables.business_case_statuses.has(statusId);
   problems.expect(known, "statusId", "exists");
 }
 
+/** The board position after the last case with this status. */
 function endOfColumn(company: Company, statusId: number | null): number {
-  let last = 0;
-  for (const item of company.tables.business_cases.values()) {
-    if (item.statusId === statusId) last = Math.max(last, item.boardPosition);
-  }
-  return last + 1;
+  const column = company.tables.business_cases.where((item) => item.statusId === statusId);
+  return column.reduce((last, { boardPosition }) => Math.max(last, boardPosition), 0) + 1;
 }
 
-/** Only what is sent changes; the contact never does. */
+/** Changes only what is sent; the contact never changes. */
 export function updateCase(company: Company, item: BusinessCase, input: unknown): BusinessCase {
-  const sent = parse(casePatch, input);
-  const problems = new Problems();
-  problems.expect(sent.clientId === undefined, "clientId", "prohibited");
-  problems.expect(sent.supplierId === undefined, "supplierId", "prohibited");
-  expectStatus(company, problems, sent.statusId);
-  problems.settle();
-  const statusId = sent.statusId === undefined ? item.statusId : sent.statusId;
-  const saved = company.tables.business_cases.replace({
-    ...item,
-    name: sent.name ?? item.name,
-    description: sent.description === undefined ? item.description : sent.description,
-    statusId,
-    boardPosition: statusId === item.statusId ? item.boardPosition : endOfColumn(company, statusId),
-    updatedAtMs: company.clock.nowMs(),
+  const { clientId, supplierId, ...sent } = parse(casePatch, input);
+  const { name = item.name, description = item.description, statusId = item.statusId } = sent;
+  check((problems) => {
+    problems.expect(clientId === undefined, "clientId", "prohibited");
+    problems.expect(supplierId === undefined, "supplierId", "prohibited");
+    if (sent.statusId !== undefined) expectStatus(company, problems, statusId);
   });
-  emit(company, "business_cases", "updated", item.id);
-  return saved;
+  const boardPosition = statusId === item.statusId ? item.boardPosition : endOfColumn(company, statusId);
+  const updatedAtMs = company.clock.nowMs();
+  return saveRecord(company, "business_cases", {
+    ...item,
+    name,
+    description,
+    statusId,
+    boardPosition,
+    updatedAtMs,
+  });
 }
 
+/** Removes the case and its CRM events. */
 export function deleteCase(company: Company, item: BusinessCase): void {
-  removeLogsOf(company, { kind: "businessCase", id: item.id });
-  company.tables.business_cases.remove(item.id);
-  emit(company, "business_cases", "deleted", item.id);
+  removeActivitiesOf(company, { kind: "businessCase", id: item.id });
+  removeRecord(company, "business_cases", item);
 }

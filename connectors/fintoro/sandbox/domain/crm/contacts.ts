@@ -1,17 +1,19 @@
 import { z } from "zod";
+import { pick } from "../../base/values.ts";
+import { slovakia } from "../../lookups/countries.ts";
 import type {
   Client,
   ClientSnapshot,
   DeliveryAddress,
   Party,
+  Stamped,
   Supplier,
 } from "../../model/company-records.ts";
 import { expectLookups } from "../../rules/lookup-fields.ts";
-import { Problems } from "../../rules/refusals.ts";
-import { email, id, parse, text } from "../../rules/request-shape.ts";
-import { removeLogsOf } from "./activity-index.ts";
-import type { Company } from "../company-state.ts";
-import { emit } from "../emit.ts";
+import { check } from "../../rules/refusals.ts";
+import { email, filled, id, parse, sentOnly, symbol, text } from "../../rules/request-shape.ts";
+import { addRecord, removeRecord, saveRecord, stampsOf, type Company } from "../company-state.ts";
+import { removeActivitiesOf } from "./activities.ts";
 
 const partyShape = {
   type: z.enum(["person", "company"]).optional(),
@@ -26,198 +28,168 @@ const partyShape = {
   countryId: id().nullish(),
 };
 
-const deliveryShape = {
+const deliveryShape = z.object({
+  hasDeliveryAddress: z.boolean().optional(),
   deliveryStreet: text().nullish(),
   deliveryCity: text().nullish(),
   deliveryZip: text(10).nullish(),
   deliveryCountryId: id().nullish(),
-};
+});
 
-const symbol = (most: number) => z.int().min(0).max(most).nullish();
-
-const clientInput = z.object({
-  name: text().min(1),
-  ...partyShape,
-  ...deliveryShape,
+const preferenceShape = z.object({
   preferredDeliveryMethodId: id().nullish(),
   preferredPaymentMethodId: id().nullish(),
   preferredCurrencyId: id().nullish(),
   preferredLanguageId: id().nullish(),
   preferredDueDays: z.int().min(0).max(365).nullish(),
   preferredNote: text(3000).nullish(),
-  stripeCustomerId: text().nullish(),
-  systemeioContactId: id().nullish(),
-  preferredVariableSymbol: symbol(9_999_999_999),
-  preferredConstantSymbol: symbol(9_999),
-  preferredSpecificSymbol: symbol(9_999_999_999),
+  preferredVariableSymbol: symbol(10).nullish(),
+  preferredConstantSymbol: symbol(4).nullish(),
+  preferredSpecificSymbol: symbol(10).nullish(),
   preferredTextAboveItems: text(3000).nullish(),
 });
 
 const supplierInput = z.object({ name: text().min(1), ...partyShape });
-
-/** A party as documents send it: every field may be left out. */
-export const partyDraft = z.object({
-  name: text().min(1).optional(),
-  ...partyShape,
-  taxId: text(40).nullish(),
+const clientInput = supplierInput.extend({
+  ...deliveryShape.omit({ hasDeliveryAddress: true }).shape,
+  ...preferenceShape.shape,
+  stripeCustomerId: text().nullish(),
+  systemeioContactId: id().nullish(),
 });
-export const clientDraft = partyDraft.extend({
-  ...deliveryShape,
+
+/** A supplier as receipts send it: every field may be left out. */
+export const supplierDraft = supplierInput.partial();
+/** A client as documents and receipts send it: every field may be left out. */
+export const clientDraft = supplierDraft.extend({
+  ...deliveryShape.shape,
   zip: text(20).nullish(),
   deliveryZip: text(20).nullish(),
-  hasDeliveryAddress: z.boolean().optional(),
 });
-export type PartyDraft = z.output<typeof partyDraft>;
+export type SupplierDraft = z.output<typeof supplierDraft>;
 export type ClientDraft = z.output<typeof clientDraft>;
 
-/** What was left out follows from what was sent. */
-export function partyFrom(draft: PartyDraft): Party {
-  const { subjectId = null, taxId = null, vatId = null } = draft;
-  const identified = subjectId !== null || taxId !== null || vatId !== null;
+/** The party of a draft. What was left out follows from what was sent. */
+function partyFrom(draft: SupplierDraft): Party {
+  const { name, type, isVatPayer, ...rest } = filled(supplierDraft, draft);
+  const identified = rest.subjectId !== null || rest.taxId !== null || rest.vatId !== null;
   return {
-    name: draft.name ?? "",
-    type: draft.type ?? (identified ? "company" : "person"),
-    subjectId,
-    taxId,
-    vatId,
-    isVatPayer: draft.isVatPayer ?? vatId !== null,
-    email: draft.email ?? null,
-    street: draft.street ?? null,
-    city: draft.city ?? null,
-    zip: draft.zip ?? null,
-    countryId: draft.countryId ?? null,
+    ...rest,
+    name: name ?? "",
+    type: type ?? (identified ? "company" : "person"),
+    isVatPayer: isVatPayer ?? rest.vatId !== null,
   };
 }
 
-function deliveryFrom(draft: Partial<ClientDraft>): DeliveryAddress {
-  const { deliveryStreet = null, deliveryCity = null, deliveryZip = null, deliveryCountryId = null } = draft;
-  const given = [deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId].some(
-    (value) => value !== null,
-  );
-  return {
-    hasDeliveryAddress: draft.hasDeliveryAddress ?? given,
-    deliveryStreet,
-    deliveryCity,
-    deliveryZip,
-    deliveryCountryId,
-  };
+function deliveryFrom(draft: ClientDraft): DeliveryAddress {
+  const { hasDeliveryAddress, ...address } = filled(deliveryShape, draft);
+  const given = Object.values(address).some((value) => value !== null);
+  return { hasDeliveryAddress: hasDeliveryAddress ?? given, ...address };
 }
 
-function clientFrom(input: unknown): Omit<Client, "id" | "createdAtMs" | "updatedAtMs"> {
-  const sent = parse(clientInput, input);
-  const problems = new Problems();
-  expectLookups(problems, sent);
-  problems.settle();
-  return {
-    ...partyFrom(sent),
-    ...deliveryFrom(sent),
-    preferredDeliveryMethodId: sent.preferredDeliveryMethodId ?? null,
-    preferredPaymentMethodId: sent.preferredPaymentMethodId ?? null,
-    preferredCurrencyId: sent.preferredCurrencyId ?? null,
-    preferredLanguageId: sent.preferredLanguageId ?? null,
-    preferredDueDays: sent.preferredDueDays ?? null,
-    preferredNote: sent.preferredNote ?? null,
-    preferredVariableSymbol: sent.preferredVariableSymbol ?? null,
-    preferredConstantSymbol: sent.preferredConstantSymbol ?? null,
-    preferredSpecificSymbol: sent.preferredSpecificSymbol ?? null,
-    preferredTextAboveItems: sent.preferredTextAboveItems ?? null,
-  };
+/** All facts of a client but its id and its times. */
+function clientFrom(
+  draft: ClientDraft & z.output<typeof preferenceShape>,
+): Omit<Client, "id" | keyof Stamped> {
+  return { ...partyFrom(draft), ...deliveryFrom(draft), ...filled(preferenceShape, draft) };
+}
+
+function parseContact<T extends z.ZodObject>(shape: T, input: unknown): z.output<T> {
+  const sent = parse(shape, input);
+  check((problems) => expectLookups(problems, sent));
+  return sent;
 }
 
 export function createClient(company: Company, input: unknown): Client {
-  return addClient(company, clientFrom(input));
+  return addClient(company, parseContact(clientInput, input));
 }
 
-export function addClient(
-  company: Company,
-  facts: Omit<Client, "id" | "createdAtMs" | "updatedAtMs">,
-): Client {
-  const now = company.clock.nowMs();
-  const client = company.tables.clients.add((newId) => ({
-    id: newId,
-    ...facts,
-    createdAtMs: now,
-    updatedAtMs: now,
-  }));
-  emit(company, "clients", "created", client.id);
-  return client;
+function addClient(company: Company, draft: ClientDraft): Client {
+  return addRecord(company, "clients", { ...clientFrom(draft), ...stampsOf(company) });
 }
 
-/** The whole record anew: what is left out falls back to the defaults of a creation. */
+/** Replaces the whole record: what is left out gets the default that a new client has. */
 export function updateClient(company: Company, client: Client, input: unknown): Client {
-  const changed = { ...clientFrom(input), id: client.id, createdAtMs: client.createdAtMs };
-  const saved = company.tables.clients.replace({ ...changed, updatedAtMs: company.clock.nowMs() });
-  emit(company, "clients", "updated", client.id);
-  return saved;
+  const facts = clientFrom(parseContact(clientInput, input));
+  return saveRecord(company, "clients", { ...client, ...facts, updatedAtMs: company.clock.nowMs() });
 }
 
-/** Documents keep their snapshot; the client's CRM events go with it, without events of their own. */
+/** Removes the client and its CRM events, these without events of their own. Documents keep their copy. */
 export function deleteClient(company: Company, client: Client): void {
-  removeLogsOf(company, { kind: "client", id: client.id });
-  company.tables.clients.remove(client.id);
-  emit(company, "clients", "deleted", client.id);
-}
-
-function supplierFrom(input: unknown): Party {
-  const sent = parse(supplierInput, input);
-  const problems = new Problems();
-  expectLookups(problems, sent);
-  problems.settle();
-  return partyFrom(sent);
+  removeActivitiesOf(company, { kind: "client", id: client.id });
+  removeRecord(company, "clients", client);
 }
 
 export function createSupplier(company: Company, input: unknown): Supplier {
-  return addSupplier(company, supplierFrom(input));
+  return addSupplier(company, parseContact(supplierInput, input));
 }
 
-export function addSupplier(company: Company, party: Party): Supplier {
-  const now = company.clock.nowMs();
-  const stamps = { createdAtMs: now, updatedAtMs: now };
-  const supplier = company.tables.suppliers.add((newId) => ({ id: newId, ...party, ...stamps }));
-  emit(company, "suppliers", "created", supplier.id);
-  return supplier;
+function addSupplier(company: Company, draft: SupplierDraft): Supplier {
+  return addRecord(company, "suppliers", { ...partyFrom(draft), ...stampsOf(company) });
 }
 
+/** Replaces the whole record, as `updateClient` does. */
 export function updateSupplier(company: Company, supplier: Supplier, input: unknown): Supplier {
-  const stamps = { createdAtMs: supplier.createdAtMs, updatedAtMs: company.clock.nowMs() };
-  const saved = company.tables.suppliers.replace({ id: supplier.id, ...supplierFrom(input), ...stamps });
-  emit(company, "suppliers", "updated", supplier.id);
-  return saved;
+  const facts = partyFrom(parseContact(supplierInput, input));
+  return saveRecord(company, "suppliers", { ...supplier, ...facts, updatedAtMs: company.clock.nowMs() });
 }
 
+/** Removes the supplier and its CRM events. */
 export function deleteSupplier(company: Company, supplier: Supplier): void {
-  removeLogsOf(company, { kind: "supplier", id: supplier.id });
-  company.tables.suppliers.remove(supplier.id);
-  emit(company, "suppliers", "deleted", supplier.id);
+  removeActivitiesOf(company, { kind: "supplier", id: supplier.id });
+  removeRecord(company, "suppliers", supplier);
 }
 
-const noPreferences = {
-  preferredDeliveryMethodId: null,
-  preferredPaymentMethodId: null,
-  preferredCurrencyId: null,
-  preferredLanguageId: null,
-  preferredDueDays: null,
-  preferredNote: null,
-  preferredVariableSymbol: null,
-  preferredConstantSymbol: null,
-  preferredSpecificSymbol: null,
-  preferredTextAboveItems: null,
-};
-
-/** A client made on the way, from what a document sent of it. */
-export function clientFromDraft(draft: ClientDraft): Omit<Client, "id" | "createdAtMs" | "updatedAtMs"> {
-  return { ...partyFrom(draft), ...deliveryFrom(draft), ...noPreferences };
+/** The client that a draft describes; a new one if none matches. */
+export function resolveClient(company: Company, draft: ClientDraft): Client {
+  return matching(company.tables.clients.values(), partyFrom(draft)) ?? addClient(company, draft);
 }
 
-/** The snapshot a document keeps: the client's own facts under those sent for this document only. */
-export function overlaid<S extends Party | ClientSnapshot>(
-  snapshot: S,
-  draft: Partial<ClientDraft> | null,
-): S {
-  const sent = Object.entries(draft ?? {}).filter(([, value]) => value !== undefined);
-  const merged = { ...snapshot, ...Object.fromEntries(sent) };
-  const delivers = sent.some(([key, value]) => key.startsWith("delivery") && value !== null);
-  return delivers && draft?.hasDeliveryAddress === undefined
-    ? { ...merged, hasDeliveryAddress: true }
-    : merged;
+/** The supplier that a draft describes; a new one if none matches. */
+export function resolveSupplier(company: Company, draft: SupplierDraft): Supplier {
+  return matching(company.tables.suppliers.values(), partyFrom(draft)) ?? addSupplier(company, draft);
+}
+
+/** The first party by id that fits the first test which any party fits. */
+function matching<T extends Party>(parties: Iterable<T>, wanted: Party): T | undefined {
+  const sameType = [...parties].filter(({ type }) => type === wanted.type);
+  for (const test of testsFor(wanted)) {
+    const found = sameType.find(test);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Companies: VAT id, country and business id, name and e-mail, name and street. People: the last two. */
+function testsFor(wanted: Party): ((party: Party) => boolean)[] {
+  const same = (...fields: readonly (keyof Party)[]) =>
+    fields.every((field) => wanted[field] !== null)
+      ? [(party: Party) => fields.every((field) => party[field] === wanted[field])]
+      : [];
+  const country = (party: Party) => party.countryId ?? slovakia;
+  const bySubject = same("subjectId").map(
+    (test) => (party: Party) => test(party) && country(party) === country(wanted),
+  );
+  const byName = [...same("name", "email"), ...same("name", "street")];
+  return wanted.type === "company" ? [...same("vatId"), ...bySubject, ...byName] : byName;
+}
+
+const partyNames = ["type", "name", ...Object.keys(partyShape)] as (keyof Party)[];
+const snapshotNames = [...partyNames, ...Object.keys(deliveryShape.shape)] as (keyof ClientSnapshot)[];
+
+/** The copy of a supplier that a receipt keeps. */
+export function supplierSnapshot(supplier: Party): Party {
+  return pick(supplier, partyNames);
+}
+
+/** The copy of a client that a document keeps. */
+export function clientSnapshot(client: ClientSnapshot): ClientSnapshot {
+  return pick(client, snapshotNames);
+}
+
+/** A copy with the facts that were sent for this document only. */
+export function overlaid<S extends Party | ClientSnapshot>(snapshot: S, draft: ClientDraft | null): S {
+  const sent = sentOnly(draft ?? {});
+  const delivers = Object.entries(sent).some(([key, value]) => key.startsWith("delivery") && value !== null);
+  const implied = delivers && sent.hasDeliveryAddress === undefined ? { hasDeliveryAddress: true } : {};
+  return { ...snapshot, ...sent, ...implied };
 }

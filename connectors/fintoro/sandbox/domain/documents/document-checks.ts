@@ -1,105 +1,109 @@
 import { dateOf, dayOf } from "../../base/calendar.ts";
-import type { BankAccount, Document } from "../../model/company-records.ts";
+import { kindFacts } from "../../model/catalogue.ts";
+import type { DocumentKind } from "../../model/company-records.ts";
 import { expectLookups } from "../../rules/lookup-fields.ts";
 import type { Problems } from "../../rules/refusals.ts";
+import { primaryAccount } from "../company-settings.ts";
 import { documentsOf, type Company } from "../company-state.ts";
-import type { DocumentInput, FlowKind } from "./document-input.ts";
+import type { DocumentInput, DocumentWrite } from "./document-input.ts";
 import { expectItems } from "./document-items.ts";
 import { expectNumber } from "./number-series.ts";
-import { successorOf } from "./succession.ts";
 
-/** Everything that can be wrong with a document before anything is made of it. */
-export function expectDocument(
-  company: Company,
-  problems: Problems,
-  kind: FlowKind,
-  sent: DocumentInput,
-  own: Document | null,
-): void {
+/** Adds every problem that can be seen before anything is made of the request. */
+export function expectDocument(problems: Problems, write: DocumentWrite): void {
+  const { company, kind, sent, own } = write;
   expectLookups(problems, sent);
-  expectClient(company, problems, sent);
-  expectNumber(company, problems, kind, sent, own?.id ?? null);
-  expectDates(company, problems, sent);
-  expectDiscount(problems, sent);
-  expectSources(company, problems, kind, sent, own);
-  if (kind === "invoice" || kind === "proforma") expectAccount(company, problems, sent.bankAccountId);
-  expectItems(company, problems, kind, sent.items, own);
+  expectNumber(problems, write, own?.id ?? null);
+  if (kind === "credit-note") expectInvoice(problems, write);
+  else {
+    expectClient(company, problems, sent);
+    expectNear(company, problems, sent);
+    expectDiscount(problems, sent);
+  }
+  expectDates(problems, { ...sent, issueDate: sent.issueDate ?? dateOf(company.settings.today) });
+  expectSources(problems, write);
+  if (kindFacts[kind].payable) expectAccount(company, problems, sent.bankAccountId);
+  expectItems(problems, write);
 }
 
-function expectClient(company: Company, problems: Problems, { clientId, client }: DocumentInput): void {
-  if (clientId !== null && clientId !== undefined) {
+function expectInvoice(problems: Problems, { company, sent }: DocumentWrite): void {
+  const invoice = documentsOf(company, "invoice").get(sent.invoiceId ?? 0);
+  problems.expect(invoice !== undefined, "invoiceId", "exists");
+  if (invoice) expectCase(company, problems, sent.businessCaseId, invoice.clientId);
+}
+
+function expectClient(company: Company, problems: Problems, sent: DocumentInput): void {
+  const { clientId = null, client, businessCaseId } = sent;
+  if (clientId !== null) {
     problems.expect(company.tables.clients.has(clientId), "clientId", "exists");
-  } else if (client) {
-    problems.expect(client.name !== undefined, "client.name", "required");
-  } else {
-    problems.add("clientId", "required");
-  }
+    expectCase(company, problems, businessCaseId, clientId);
+  } else if (client) problems.expect(client.name !== undefined, "client.name", "required");
+  else problems.add("clientId", "required");
   if (client) expectLookups(problems, client, "client.");
 }
 
-function expectDates(company: Company, problems: Problems, sent: DocumentInput): void {
-  const issueDate = sent.issueDate ?? dateOf(company.settings.today);
-  const day = dayOf(issueDate);
-  const near = day > dayOf("2009-01-01") && day < company.settings.today + 365;
+/** The issue date lies after 2009-01-01 and less than a year ahead. */
+function expectNear({ settings }: Company, problems: Problems, { issueDate }: DocumentInput): void {
+  const day = issueDate === undefined ? settings.today : dayOf(issueDate);
+  const near = day > dayOf("2009-01-01") && day < settings.today + 365;
   problems.expect(near, "issueDate", "too_far");
-  const late = sent.deliveryDate !== undefined && sent.deliveryDate > issueDate;
-  problems.expect(!late, "deliveryDate", "not_after", { other: "issueDate" });
-  const early = typeof sent.validityDate === "string" && sent.validityDate < issueDate;
-  problems.expect(!early, "validityDate", "not_before", { other: "issueDate" });
 }
 
-function expectDiscount(problems: Problems, { discountType, discountValue }: DocumentInput): void {
-  const typed = (discountType ?? null) !== null;
-  const valued = (discountValue ?? null) !== null;
-  problems.expect(!typed || valued, "discountValue", "required");
-  problems.expect(
-    discountType !== "percentage" || (discountValue ?? 0) <= 100,
-    "discountValue",
-    "max_number",
-    { limit: 100 },
-  );
+type Dates = Pick<DocumentInput, "dueDate" | "deliveryDate" | "validityDate"> & {
+  readonly issueDate: string;
+};
+
+/** Delivery is not after the issue date; the due date and the validity are not before it. */
+export function expectDates(problems: Problems, dates: Dates): void {
+  const { issueDate, dueDate, deliveryDate, validityDate } = dates;
+  const issue = { other: "issueDate" };
+  problems.expect((deliveryDate ?? issueDate) <= issueDate, "deliveryDate", "not_after", issue);
+  problems.expect((dueDate ?? issueDate) >= issueDate, "dueDate", "not_before", issue);
+  problems.expect((validityDate ?? issueDate) >= issueDate, "validityDate", "not_before", issue);
 }
 
-/** A source exists and has no other document of this kind made from it. */
-function expectSources(
-  company: Company,
-  problems: Problems,
-  kind: FlowKind,
-  sent: DocumentInput,
-  own: Document | null,
-): void {
-  const sources = [
-    ["proforma", "proformaId", sent.proformaId],
-    ["order", "orderId", sent.orderId],
-    ["quotation", "quotationId", sent.quotationId],
-  ] as const;
-  for (const [source, field, id] of sources) {
-    if (id === null || id === undefined) continue;
+function expectDiscount(problems: Problems, sent: DocumentInput): void {
+  const { discountType = null, discountValue = null } = sent;
+  problems.expect(discountType === null || discountValue !== null, "discountValue", "required");
+  const most = discountType === "percentage" ? 100 : Number.POSITIVE_INFINITY;
+  problems.expect((discountValue ?? 0) <= most, "discountValue", "max_number", { limit: most });
+}
+
+/** A source exists, and no other document of this kind was made from it. */
+function expectSources(problems: Problems, { company, kind, sent, own }: DocumentWrite): void {
+  for (const source of kindFacts[kind].sources) {
+    const field = `${source}Id` as const;
+    const id = sent[field] ?? null;
+    if (id === null) continue;
+    const other = successorOf(company, source, id, kind);
     if (!documentsOf(company, source).has(id)) problems.add(field, "exists");
-    else {
-      const other = successorOf(company, source, id, kind);
-      problems.expect(other === null || other === own?.id, field, "linked");
-    }
+    else problems.expect(other === null || other === own?.id, field, "linked");
   }
 }
 
-export function expectAccount(company: Company, problems: Problems, id: number | undefined): void {
+/** The document of `kind` that was made from this source, or null. */
+export function successorOf(
+  company: Company,
+  source: DocumentKind,
+  sourceId: number,
+  kind: DocumentKind,
+): number | null {
+  return documentsOf(company, kind).findBy(source, sourceId)[0]?.id ?? null;
+}
+
+function expectAccount(company: Company, problems: Problems, id: number | undefined): void {
   if (id !== undefined) problems.expect(company.tables.bank_accounts.has(id), "bankAccountId", "exists");
   else problems.expect(primaryAccount(company) !== undefined, "bankAccountId", "no_primary_account");
 }
 
-export function primaryAccount(company: Company): BankAccount | undefined {
-  return [...company.tables.bank_accounts.values()].find(({ isPrimary }) => isPrimary);
-}
-
-/** The case belongs to the document's client. */
+/** The case, if one is named, belongs to the document's client. */
 export function expectCase(
-  company: Company,
+  { tables }: Company,
   problems: Problems,
   caseId: number | null | undefined,
   clientId: number,
 ): void {
   if (caseId === null || caseId === undefined) return;
-  const item = company.tables.business_cases.get(caseId);
+  const item = tables.business_cases.get(caseId);
   problems.expect(item?.contactType === "client" && item.contactId === clientId, "businessCaseId", "exists");
 }

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { DocumentKind } from "../../model/company-records.ts";
-import { date, id, number, text } from "../../rules/request-shape.ts";
+import type { Document, DocumentKind } from "../../model/company-records.ts";
+import { date, id, number, symbol, text } from "../../rules/request-shape.ts";
+import type { Company } from "../company-state.ts";
 import { clientDraft } from "../crm/contacts.ts";
 
 const discountType = z.enum(["percentage", "fixed"]);
-const symbol = (most: number) => z.int().min(0).max(most);
-
-const allocation = z.object({ warehouseId: id(), quantity: number(0.00001, 1_000_000) });
+const quantity = number(0.00001, 1_000_000);
+const currencyRate = number(0.00001, 10_000_000);
 
 const itemShape = z.object({
   uuid: z.uuid().nullish(),
@@ -14,96 +14,98 @@ const itemShape = z.object({
   description: text(1000).nullish(),
   unitPrice: number().nullish(),
   unitId: id().nullish(),
-  quantity: number(0.00001, 1_000_000),
+  quantity,
   vatRate: number(0, 23).nullish(),
   discountType: discountType.nullish(),
   discountValue: number().nullish(),
   discountName: text().nullish(),
   priceListItemId: id().nullish(),
-  warehouseAllocations: z.array(allocation).min(1).max(50).optional(),
+  warehouseAllocations: z
+    .array(z.object({ warehouseId: id(), quantity }))
+    .min(1)
+    .max(50)
+    .optional(),
 });
+/** A line as requests send it. */
 export type ItemInput = z.output<typeof itemShape>;
 
-const items = z.array(itemShape).min(1).max(100);
+const shared = {
+  businessCaseId: id().nullish(),
+  numericalSeriesId: id().nullish(),
+  discountType: discountType.nullish(),
+  note: text(3000).nullish(),
+  textAboveItems: text(3000).nullish(),
+  items: z.array(itemShape).min(1).max(100),
+};
 
 /** What invoices, proformas, orders and quotations share; nearly everything may be left out. */
 const common = z.object({
+  ...shared,
   number: text(20).min(1).nullish(),
   clientId: id().nullish(),
   client: clientDraft.nullish(),
-  businessCaseId: id().nullish(),
-  numericalSeriesId: id().nullish(),
   issueDate: date().optional(),
-  discountType: discountType.nullish(),
   discountValue: z.number().min(0).nullish(),
   transferTaxLiability: z.boolean().optional(),
   currencyId: id().optional(),
   languageId: id().optional(),
-  note: text(3000).nullish(),
-  textAboveItems: text(3000).nullish(),
-  items,
 });
 
-const delivered = { deliveryMethodId: id().optional(), paymentMethodId: id().optional() };
+const methods = { deliveryMethodId: id().optional(), paymentMethodId: id().optional() };
+const symbols = { constantSymbol: symbol(4).nullish(), specificSymbol: symbol(10).nullish() };
 const payable = {
-  ...delivered,
+  ...methods,
+  ...symbols,
   bankAccountId: id().optional(),
   dueDateDays: z.int().min(0).max(1000).optional(),
-  variableSymbol: symbol(9_999_999_999).optional(),
-  constantSymbol: symbol(9_999).nullish(),
-  specificSymbol: symbol(9_999_999_999).nullish(),
+  variableSymbol: symbol(10).optional(),
   qrTypeId: id().optional(),
+  orderId: id().nullish(),
+  quotationId: id().nullish(),
 };
-const fromOrder = { orderId: id().nullish(), quotationId: id().nullish() };
 
+/** What each kind of document may send, and what it must. */
 const shapes = {
   invoice: common.extend({
     ...payable,
-    ...fromOrder,
     proformaId: id().nullish(),
     deliveryDate: date().optional(),
-    currencyRate: number(0.00001, 10_000_000).optional(),
+    currencyRate: currencyRate.optional(),
   }),
-  proforma: common.extend({ ...payable, ...fromOrder }),
-  order: common.extend({ ...delivered, quotationId: id().nullish() }),
+  "credit-note": z.object({
+    ...shared,
+    ...symbols,
+    invoiceId: id(),
+    number: text(20).min(1),
+    issueDate: date(),
+    dueDate: date(),
+    deliveryDate: date(),
+    bankAccountId: id(),
+    variableSymbol: symbol(10),
+    discountValue: z.number().nullish(),
+    transferTaxLiability: z.boolean(),
+    paymentMethodId: id(),
+    currencyId: id(),
+    currencyRate,
+    languageId: id(),
+  }),
+  proforma: common.extend(payable),
+  order: common.extend({ ...methods, quotationId: id().nullish() }),
   quotation: common.extend({ validityDate: date().nullish() }),
-};
+} satisfies Record<DocumentKind, z.ZodType>;
 
-export type FlowKind = keyof typeof shapes;
-
-/** All that any of the four kinds may send; a kind that has not a field never has a value in it. */
+/** All that any kind may send; a kind that does not have a field never has a value in it. */
 export type DocumentInput = z.output<typeof shapes.invoice> &
-  Partial<z.output<typeof shapes.quotation>> & { readonly items: readonly ItemInput[] };
+  Pick<Partial<z.output<(typeof shapes)["credit-note"]>>, "invoiceId" | "dueDate"> &
+  Pick<z.output<typeof shapes.quotation>, "validityDate">;
 
-export function documentShape(kind: FlowKind): z.ZodType<DocumentInput> {
+/** The schema of a request that creates or replaces a document of the kind. */
+export function documentShape(kind: DocumentKind): z.ZodType<DocumentInput> {
   return shapes[kind];
 }
 
-export const creditNoteShape = z.object({
-  invoiceId: id(),
-  businessCaseId: id().nullish(),
-  number: text(20).min(1),
-  numericalSeriesId: id().nullish(),
-  issueDate: date(),
-  dueDate: date(),
-  deliveryDate: date(),
-  bankAccountId: id(),
-  variableSymbol: symbol(9_999_999_999),
-  constantSymbol: symbol(9_999).nullish(),
-  specificSymbol: symbol(9_999_999_999).nullish(),
-  discountType: discountType.nullish(),
-  discountValue: z.number().nullish(),
-  transferTaxLiability: z.boolean(),
-  paymentMethodId: id(),
-  currencyId: id(),
-  currencyRate: number(0.00001, 10_000_000),
-  languageId: id(),
-  note: text(3000).nullish(),
-  textAboveItems: text(3000).nullish(),
-  items,
-});
-
-export const shortcutShape = z.object({
+/** A request that credits a whole invoice. */
+export const creditShape = z.object({
   number: text(20).min(1).optional(),
   numericalSeriesId: id().nullish(),
   issueDate: date().optional(),
@@ -113,6 +115,10 @@ export const shortcutShape = z.object({
   textAboveItems: text(3000).nullish(),
 });
 
-export function isFlow(kind: DocumentKind): kind is FlowKind {
-  return kind !== "credit-note";
+/** One write of a document: what was sent, and the document that it replaces. */
+export interface DocumentWrite {
+  readonly company: Company;
+  readonly kind: DocumentKind;
+  readonly sent: DocumentInput;
+  readonly own: Document | null;
 }

@@ -1,80 +1,68 @@
 import { dateOf, dayOf } from "../../base/calendar.ts";
+import { variableSymbol } from "../../base/identifiers.ts";
+import { pick } from "../../base/values.ts";
 import { euro, rateOn } from "../../lookups/currencies.ts";
-import { documentTable } from "../../model/catalogue.ts";
-import type { Client, Document } from "../../model/company-records.ts";
-import { Problems } from "../../rules/refusals.ts";
-import { parse } from "../../rules/request-shape.ts";
-import { snapshotOf } from "../../seed/document-seed.ts";
+import { documentTable, kindFacts } from "../../model/catalogue.ts";
+import type { Client, Document, DocumentKind } from "../../model/company-records.ts";
+import { check, refuse } from "../../rules/refusals.ts";
+import { parse, sentOnly } from "../../rules/request-shape.ts";
+import { primaryAccount } from "../company-settings.ts";
+import { documentsOf, emit, removeRecord, type Company } from "../company-state.ts";
+import { clientSnapshot, overlaid, resolveClient } from "../crm/contacts.ts";
 import { dropAllocations, expectAllocated, syncAllocations } from "../warehouse/allocations.ts";
-import { documentsOf, type Company } from "../company-state.ts";
-import { expectCase, expectDocument, primaryAccount } from "./document-checks.ts";
-import { documentShape, type DocumentInput, type FlowKind } from "./document-input.ts";
+import { expectCase, expectDocument } from "./document-checks.ts";
+import { documentShape, type DocumentWrite } from "./document-input.ts";
 import { itemsFrom } from "./document-items.ts";
-import { emit } from "../emit.ts";
-import { variableSymbol } from "../../base/document-numbers.ts";
-import { overlaid } from "../crm/contacts.ts";
-import { dropPaymentsOf } from "./payment-rules.ts";
-import { resolveClient } from "../crm/contact-matching.ts";
+import { totalsOf } from "./document-totals.ts";
 import { takeNumber } from "./number-series.ts";
+import { removePaymentsOf } from "./payment-rules.ts";
 
-export function createDocument(company: Company, kind: FlowKind, input: unknown): Document {
+/** Creates a document of any kind. */
+export function createDocument(company: Company, kind: DocumentKind, input: unknown): Document {
   const facts = factsFrom(company, kind, input, null);
-  const uuid = company.random.uuid();
-  const document = documentsOf(company, kind).add((id) => ({ id, uuid, ...facts }));
-  return saved(company, document, "created");
+  return addDocument(company, { uuid: company.random.uuid(), ...facts });
 }
 
-/** The whole document anew: what is left out is resolved as at a creation, never from what stood there. */
-export function updateDocument(company: Company, own: Document, kind: FlowKind, input: unknown): Document {
-  const facts = factsFrom(company, kind, input, own);
-  const kept = { id: own.id, uuid: own.uuid, type: own.type, willBePaid: own.willBePaid, answer: own.answer };
-  return saved(company, documentsOf(company, kind).replace({ ...facts, ...kept }), "updated");
+/** Adds a document and the receipts of its warehouse allocations. */
+export function addDocument(company: Company, facts: Omit<Document, "id">): Document {
+  return saved(
+    company,
+    documentsOf(company, facts.kind).add((id) => ({ id, ...facts })),
+    "created",
+  );
 }
 
-export function saved(company: Company, document: Document, change: "created" | "updated"): Document {
+/** Replaces the whole document: what is left out gets the default of a new document. */
+export function updateDocument(company: Company, own: Document, input: unknown): Document {
+  const facts = factsFrom(company, own.kind, input, own);
+  const { id, uuid, type, willBePaid, answer } = own;
+  const changed = { ...facts, id, uuid, type, willBePaid, answer };
+  return saved(company, documentsOf(company, own.kind).replace(changed), "updated");
+}
+
+function saved(company: Company, document: Document, change: "created" | "updated"): Document {
   emit(company, documentTable[document.kind], change, document.id);
   syncAllocations(company, document);
   return document;
 }
 
-/** Its payments and the receipts it made go with it. */
+/** Removes the document, its payments, and the receipts that its allocations made. */
 export function deleteDocument(company: Company, document: Document): void {
-  dropPaymentsOf(company, document);
-  documentsOf(company, document.kind).remove(document.id);
-  emit(company, documentTable[document.kind], "deleted", document.id);
+  removePaymentsOf(company, document);
+  removeRecord(company, documentTable[document.kind], document);
   dropAllocations(company, document);
 }
 
 type Facts = Omit<Document, "id" | "uuid">;
 
-function factsFrom(company: Company, kind: FlowKind, input: unknown, own: Document | null): Facts {
+function factsFrom(company: Company, kind: DocumentKind, input: unknown, own: Document | null): Facts {
   const sent = parse(documentShape(kind), input);
-  const problems = new Problems();
-  expectDocument(company, problems, kind, sent, own);
-  if (sent.clientId) expectCase(company, problems, sent.businessCaseId, sent.clientId);
-  problems.settle();
-  const known = sent.clientId ? company.tables.clients.get(sent.clientId) : undefined;
-  const languageId = sent.languageId ?? known?.preferredLanguageId ?? defaults.languageId;
-  const items = itemsFrom(company, kind, sent.items, languageId, own);
-  expectAllocated(company, kind, items, own);
-  const client = known ?? resolveClient(company, sent.client ?? {});
-  if (!known) expectLateCase(company, sent, client);
-  return {
-    ...headOf(company, kind, sent, client),
-    ...termsOf(company, sent, client),
-    languageId,
-    items,
-  };
+  const write = { company, kind, sent, own };
+  check((problems) => expectDocument(problems, write));
+  return kind === "credit-note" ? creditNoteFacts(write) : saleFacts(write);
 }
 
-/** Only now is it known whose case it would have to be. */
-function expectLateCase(company: Company, sent: DocumentInput, client: Client): void {
-  const problems = new Problems();
-  expectCase(company, problems, sent.businessCaseId, client.id);
-  problems.settle();
-}
-
-/** The company's document settings. */
+/** The company's settings for documents, where neither request nor client says otherwise. */
 const defaults = {
   languageId: 1,
   currencyId: euro,
@@ -82,30 +70,66 @@ const defaults = {
   paymentMethodId: 1,
   qrTypeId: 2,
   dueDays: 14,
+  validityDays: 30,
 };
 
-function headOf(company: Company, kind: FlowKind, sent: DocumentInput, client: Client) {
+/** An invoice, proforma, order or quotation. The client may be created on the way. */
+function saleFacts(write: DocumentWrite): Facts {
+  const { company, kind, sent, own } = write;
+  const known = sent.clientId ? company.tables.clients.get(sent.clientId) : undefined;
+  const languageId = sent.languageId ?? known?.preferredLanguageId ?? defaults.languageId;
+  const items = itemsFrom(write, languageId);
+  expectAllocated(company, kind, items, own);
+  const client = known ?? resolveClient(company, sent.client ?? {});
+  if (!known) check((problems) => expectCase(company, problems, sent.businessCaseId, client.id));
+  const head = headOf(write, sent.dueDateDays ?? client.preferredDueDays ?? defaults.dueDays);
+  return {
+    ...head,
+    clientId: client.id,
+    client: overlaid(clientSnapshot(client), known ? (sent.client ?? null) : null),
+    ...termsOf(write, preferencesOf(client, head.number)),
+    languageId,
+    items,
+  };
+}
+
+/** A credit note. Its client is always that of the invoice. */
+function creditNoteFacts(write: DocumentWrite): Facts {
+  const { company, sent } = write;
+  const invoice = documentsOf(company, "invoice").get(sent.invoiceId ?? 0) as Document;
+  const facts = {
+    ...headOf(write, 0),
+    ...pick(invoice, ["clientId", "client"]),
+    ...termsOf(write, { ...pick(invoice, methodNames), ...noTexts }),
+    items: itemsFrom(write, sent.languageId ?? defaults.languageId),
+  };
+  expectNegative(facts);
+  return facts;
+}
+
+/** Refuses a credit note whose total is not negative. */
+export function expectNegative(document: Parameters<typeof totalsOf>[0]): void {
+  if (totalsOf(document).gross >= 0n) refuse("items", "not_negative");
+}
+
+/** Kind, number and dates. A date that the kind does not have is null. */
+function headOf(write: DocumentWrite, dueDays: number) {
+  const { company, kind, sent } = write;
   const issueDate = sent.issueDate ?? dateOf(company.settings.today);
   const issueDay = dayOf(issueDate);
-  const payable = kind === "invoice" || kind === "proforma";
-  const dueDays = sent.dueDateDays ?? client.preferredDueDays ?? defaults.dueDays;
-  const numbered = takeNumber(company, kind, sent, issueDay);
+  const { dueDate = dateOf(issueDay + dueDays), deliveryDate = issueDate } = sent;
+  const validityDate = sent.validityDate ?? dateOf(issueDay + defaults.validityDays);
+  const dated = (field: "dueDate" | "deliveryDate" | "validityDate", date: string) =>
+    kindFacts[kind].shown.includes(field) ? date : null;
   return {
     kind,
     type: kind as string,
-    ...numbered,
-    company: company.plan.company,
-    clientId: client.id,
-    client: overlaid(snapshotOf(client), sent.clientId ? (sent.client ?? null) : null),
-    invoiceId: null,
-    bankAccountId: payable ? (sent.bankAccountId ?? primaryAccount(company)?.id ?? null) : null,
-    variableSymbol: sent.variableSymbol ?? client.preferredVariableSymbol ?? variableSymbol(numbered.number),
-    constantSymbol: sent.constantSymbol === undefined ? client.preferredConstantSymbol : sent.constantSymbol,
-    specificSymbol: sent.specificSymbol === undefined ? client.preferredSpecificSymbol : sent.specificSymbol,
+    ...takeNumber(write, issueDay),
+    company: company.snapshot,
     issueDate,
-    dueDate: payable ? dateOf(issueDay + dueDays) : null,
-    deliveryDate: kind === "invoice" ? (sent.deliveryDate ?? issueDate) : null,
-    validityDate: kind === "quotation" ? (sent.validityDate ?? dateOf(issueDay + 30)) : null,
+    dueDate: dated("dueDate", dueDate),
+    deliveryDate: dated("deliveryDate", deliveryDate),
+    validityDate: dated("validityDate", validityDate),
     sources: {
       proformaId: sent.proformaId ?? null,
       orderId: sent.orderId ?? null,
@@ -114,21 +138,49 @@ function headOf(company: Company, kind: FlowKind, sent: DocumentInput, client: C
   };
 }
 
-function termsOf(company: Company, sent: DocumentInput, client: Client) {
-  const currencyId = sent.currencyId ?? client.preferredCurrencyId ?? defaults.currencyId;
-  const rateDate = sent.deliveryDate ?? sent.issueDate ?? dateOf(company.settings.today);
+const methodNames = ["deliveryMethodId", "paymentMethodId", "currencyId", "languageId", "qrTypeId"] as const;
+const textNames = ["variableSymbol", "constantSymbol", "specificSymbol", "note", "textAboveItems"] as const;
+type Fallback = Pick<Document, (typeof methodNames)[number] | (typeof textNames)[number]>;
+
+const noTexts = {
+  variableSymbol: null,
+  constantSymbol: null,
+  specificSymbol: null,
+  note: null,
+  textAboveItems: null,
+};
+
+/** What a document has where the request leaves it out. */
+function preferencesOf(client: Client, number: string): Fallback {
   return {
+    deliveryMethodId: client.preferredDeliveryMethodId ?? defaults.deliveryMethodId,
+    paymentMethodId: client.preferredPaymentMethodId ?? defaults.paymentMethodId,
+    currencyId: client.preferredCurrencyId ?? defaults.currencyId,
+    languageId: client.preferredLanguageId ?? defaults.languageId,
+    qrTypeId: defaults.qrTypeId,
+    variableSymbol: client.preferredVariableSymbol ?? variableSymbol(number),
+    constantSymbol: client.preferredConstantSymbol,
+    specificSymbol: client.preferredSpecificSymbol,
+    note: client.preferredNote,
+    textAboveItems: client.preferredTextAboveItems,
+  };
+}
+
+/** Everything that a request may set and that needs no more than a fallback. */
+function termsOf({ company, kind, sent }: DocumentWrite, fallback: Fallback) {
+  const terms = { ...fallback, ...sentOnly(pick(sent, [...methodNames, ...textNames])) };
+  const rateDate = sent.deliveryDate ?? sent.issueDate ?? dateOf(company.settings.today);
+  const { currencyRate = rateOn(terms.currencyId, dayOf(rateDate) - 1) } = sent;
+  const { bankAccountId = primaryAccount(company)?.id ?? null } = sent;
+  return {
+    ...terms,
+    invoiceId: sent.invoiceId ?? null,
+    bankAccountId: kindFacts[kind].payable ? bankAccountId : null,
     businessCaseId: sent.businessCaseId ?? null,
     discountType: sent.discountType ?? null,
     discountValue: sent.discountValue ?? null,
     transferTaxLiability: sent.transferTaxLiability ?? false,
-    deliveryMethodId: sent.deliveryMethodId ?? client.preferredDeliveryMethodId ?? defaults.deliveryMethodId,
-    paymentMethodId: sent.paymentMethodId ?? client.preferredPaymentMethodId ?? defaults.paymentMethodId,
-    currencyId,
-    currencyRate: currencyId === euro ? 1 : (sent.currencyRate ?? rateOn(currencyId, dayOf(rateDate) - 1)),
-    qrTypeId: sent.qrTypeId ?? defaults.qrTypeId,
-    note: sent.note === undefined ? client.preferredNote : sent.note,
-    textAboveItems: sent.textAboveItems === undefined ? client.preferredTextAboveItems : sent.textAboveItems,
+    currencyRate: terms.currencyId === euro ? 1 : currencyRate,
     willBePaid: true,
     answer: "waiting" as const,
   };

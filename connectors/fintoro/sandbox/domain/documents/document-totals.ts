@@ -1,11 +1,13 @@
 import { decimal, divide, percentOf, productCents, toCents, withVatCents } from "../../base/decimal-money.ts";
 import type { DiscountType, Document, Item } from "../../model/company-records.ts";
 
+/** Without and with VAT, cents. */
 export interface Amounts {
   readonly net: bigint;
   readonly gross: bigint;
 }
 
+/** The sums of a document: of each line, of the lines together, and after the document's discount. */
 export interface Totals extends Amounts {
   readonly items: readonly Amounts[];
   readonly itemsNet: bigint;
@@ -18,26 +20,24 @@ type Charged = Pick<Document, "discountType" | "discountValue" | "transferTaxLia
   readonly items: readonly Priced[];
 };
 
-/** A line: price x quantity less its discount, VAT on the rounded net; none under reverse charge. */
+/** A line: price x quantity less its discount, VAT on the rounded net; no VAT under reverse charge. */
 function itemAmounts(item: Priced, reverseCharge: boolean): Amounts {
   const full = productCents(decimal(item.unitPrice), decimal(item.quantity));
   const net = full - discountOf(full, item.discountType, item.discountValue);
   return { net, gross: reverseCharge ? net : withVatCents(net, item.vatRate) };
 }
 
-/** The document: its lines' sums less its discount, which lowers net and gross in proportion. */
+/** The document's sums; its discount lowers net and gross in proportion. */
 export function totalsOf(document: Charged): Totals {
-  const items = document.items.map((item) => itemAmounts(item, document.transferTaxLiability));
+  const { discountType, discountValue, transferTaxLiability } = document;
+  const items = document.items.map((item) => itemAmounts(item, transferTaxLiability));
   const itemsNet = items.reduce((sum, { net }) => sum + net, 0n);
   const itemsGross = items.reduce((sum, { gross }) => sum + gross, 0n);
-  const discount = discountOf(itemsNet, document.discountType, document.discountValue);
-  const grossDiscount =
-    document.discountType === "percentage"
-      ? discountOf(itemsGross, "percentage", document.discountValue)
-      : itemsNet === 0n
-        ? discount
-        : divide(discount * itemsGross, itemsNet);
-  const hasVat = document.items.some((item) => item.vatRate > 0) && !document.transferTaxLiability;
+  const discount = discountOf(itemsNet, discountType, discountValue);
+  const inProportion = itemsNet === 0n ? discount : divide(discount * itemsGross, itemsNet);
+  const isPercentage = discountType === "percentage";
+  const grossDiscount = isPercentage ? discountOf(itemsGross, discountType, discountValue) : inProportion;
+  const hasVat = document.items.some((item) => item.vatRate > 0) && !transferTaxLiability;
   return { items, itemsNet, itemsGross, net: itemsNet - discount, gross: itemsGross - grossDiscount, hasVat };
 }
 

@@ -1,18 +1,19 @@
-import type { Document, Item, Receipt } from "../../model/company-records.ts";
-import { Problems } from "../../rules/refusals.ts";
-import type { Company } from "../company-state.ts";
+import type { Document, Item } from "../../model/company-records.ts";
+import type { Receipt } from "../../model/warehouse-records.ts";
+import { check } from "../../rules/refusals.ts";
+import { documentKey, type Company } from "../company-state.ts";
 import {
-  countOn,
+  addReceipt,
+  changeReceipt,
   deleteReceipt,
   expectStock,
   nextReceiptNumber,
   receiptLine,
   receiptTable,
-  settle,
   type Side,
 } from "./receipts.ts";
 
-/** What goes through one warehouse. */
+/** What a document's lines move through one warehouse. */
 interface Share {
   readonly warehouseId: number;
   readonly lines: { readonly item: Item; readonly quantity: number }[];
@@ -30,19 +31,16 @@ function sharesOf(items: readonly Item[]): Share[] {
   return [...shares.values()];
 }
 
-function sideOf(document: Pick<Document, "kind">): Side {
-  return document.kind === "invoice" ? "outbound" : "inbound";
+function sideOf({ kind }: Document): Side {
+  return kind === "invoice" ? "outbound" : "inbound";
 }
 
 /** The receipts that a document's allocations made. */
-function madeBy(company: Company, document: Pick<Document, "kind" | "id">): Receipt[] {
-  const written = [...receiptTable(company, sideOf(document)).writtenValues()];
-  return written.filter(
-    (receipt) => receipt.madeBy?.kind === document.kind && receipt.madeBy.id === document.id,
-  );
+function madeBy(company: Company, document: Document): Receipt[] {
+  return receiptTable(company, sideOf(document)).findBy("document", documentKey(document.kind, document.id));
 }
 
-/** An invoice may only take what there is, beside what it has taken already. */
+/** Refuses an invoice that takes more than there is, what it has taken already included. */
 export function expectAllocated(
   company: Company,
   kind: Document["kind"],
@@ -51,19 +49,20 @@ export function expectAllocated(
 ): void {
   if (kind !== "invoice") return;
   const earlier = own ? madeBy(company, own) : [];
-  const problems = new Problems();
-  for (const { warehouseId, lines } of sharesOf(items)) {
-    const wanted = lines.map(({ item, quantity }) => ({
-      priceListItemId: item.priceListItemId ?? 0,
-      quantity,
-    }));
-    const before = earlier.find((receipt) => receipt.warehouseId === warehouseId) ?? null;
-    expectStock(company, problems, warehouseId, wanted, before);
-  }
-  problems.settle();
+  check((problems) => {
+    for (const share of sharesOf(items)) {
+      const { warehouseId } = share;
+      const lines = share.lines.map(({ item: { priceListItemId }, quantity }) => ({
+        priceListItemId: priceListItemId ?? 0,
+        quantity,
+      }));
+      const before = earlier.find((receipt) => receipt.warehouseId === warehouseId) ?? null;
+      expectStock(company, problems, { warehouseId, lines, own: before });
+    }
+  });
 }
 
-/** One receipt for each warehouse: kept, changed, added or removed, as the document now says. */
+/** Brings the receipts of a document in line with its allocations: one receipt for each warehouse. */
 export function syncAllocations(company: Company, document: Document): void {
   const side = sideOf(document);
   const shares = sharesOf(document.items);
@@ -74,54 +73,37 @@ export function syncAllocations(company: Company, document: Document): void {
   }
   for (const share of shares) {
     const before = earlier.find((receipt) => receipt.warehouseId === share.warehouseId);
-    if (before) rewrite(company, side, before, document, share);
-    else open(company, side, document, share);
+    const facts = factsOf(company, document, share);
+    if (before) changeReceipt(company, side, before, facts);
+    else {
+      const warehouse = company.tables.warehouses.get(share.warehouseId);
+      const number = warehouse ? nextReceiptNumber(company, side, warehouse) : document.number;
+      addReceipt(company, side, { ...facts, number }, { kind: document.kind, id: document.id });
+    }
   }
 }
 
+/** Removes the receipts of a document that is removed. */
 export function dropAllocations(company: Company, document: Document): void {
   for (const receipt of madeBy(company, document)) deleteReceipt(company, sideOf(document), receipt);
 }
 
-function contentOf(company: Company, document: Document, { warehouseId, lines }: Share) {
+function factsOf(company: Company, document: Document, { warehouseId, lines }: Share) {
+  const isSale = document.kind === "invoice";
   return {
     warehouseId,
-    partnerId: document.kind === "invoice" ? document.clientId : null,
-    partner: document.kind === "invoice" ? document.client : null,
+    partnerId: isSale ? document.clientId : null,
+    partner: isSale ? document.client : null,
     languageId: document.languageId,
     issueDate: document.issueDate,
     note: null,
-    lines: lines.map(({ item, quantity }) => {
-      const unitPrice = Math.abs(item.unitPrice);
-      return receiptLine(company, {
-        priceListItemId: item.priceListItemId ?? 0,
+    lines: lines.map(({ item: { priceListItemId, unitPrice, vatRate }, quantity }) =>
+      receiptLine(company, {
+        priceListItemId: priceListItemId ?? 0,
         quantity,
-        unitPrice,
-        vatRate: item.vatRate,
-      });
-    }),
+        unitPrice: Math.abs(unitPrice),
+        vatRate,
+      }),
+    ),
   };
-}
-
-function open(company: Company, side: Side, document: Document, share: Share): void {
-  const warehouse = company.tables.warehouses.get(share.warehouseId);
-  const now = company.clock.nowMs();
-  const receipt = receiptTable(company, side).add((id) => ({
-    id,
-    uuid: company.random.uuid(),
-    number: warehouse ? nextReceiptNumber(company, side, warehouse) : document.number,
-    company: document.company,
-    ...contentOf(company, document, share),
-    createdAtMs: now,
-    updatedAtMs: now,
-    madeBy: { kind: document.kind, id: document.id },
-  }));
-  settle(company, side, null, receipt, "created");
-  countOn(company, side, receipt);
-}
-
-function rewrite(company: Company, side: Side, before: Receipt, document: Document, share: Share): void {
-  const after = { ...before, ...contentOf(company, document, share), updatedAtMs: company.clock.nowMs() };
-  receiptTable(company, side).replace(after);
-  settle(company, side, before, after, "updated");
 }

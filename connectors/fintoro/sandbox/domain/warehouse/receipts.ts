@@ -1,173 +1,203 @@
 import { z } from "zod";
-import { yearOf } from "../../base/calendar.ts";
 import { decimal, toNumber } from "../../base/decimal-money.ts";
-import type {
-  Client,
-  Party,
-  Receipt,
-  ReceiptLine,
-  Supplier,
-  Warehouse,
-} from "../../model/company-records.ts";
-import type { Table } from "../../model/table.ts";
+import { formatNumber } from "../../base/identifiers.ts";
+import type { Client, DocumentKind, Stamped } from "../../model/company-records.ts";
+import type { Table } from "../../model/record-table.ts";
+import type { Receipt, ReceiptLine, Warehouse } from "../../model/warehouse-records.ts";
 import { expectLookups } from "../../rules/lookup-fields.ts";
-import { Problems } from "../../rules/refusals.ts";
+import { check, type Problems } from "../../rules/refusals.ts";
 import { date, id, number, parse, text } from "../../rules/request-shape.ts";
-import { snapshotOf } from "../../seed/document-seed.ts";
-import type { Company } from "../company-state.ts";
-import { emit } from "../emit.ts";
-import { formatNumber } from "../../base/document-numbers.ts";
-import { clientDraft, overlaid, partyDraft, type ClientDraft } from "../crm/contacts.ts";
-import { resolveClient, resolveSupplier } from "../crm/contact-matching.ts";
-import type { StockMove } from "../../model/stock-levels.ts";
+import { emit, stampsOf, type Company } from "../company-state.ts";
+import {
+  clientDraft,
+  clientSnapshot,
+  overlaid,
+  resolveClient,
+  resolveSupplier,
+  supplierDraft,
+  supplierSnapshot,
+  type ClientDraft,
+} from "../crm/contacts.ts";
 
+/** Goods that come in, or goods that go out. */
 export type Side = "inbound" | "outbound";
 
-const line = z.object({
+const lineShape = z.object({
   priceListItemId: id(),
   quantity: number(0.00001),
   unitPrice: number(),
   vatRate: number(0, 100),
 });
-type LineInput = z.output<typeof line>;
+type LineInput = z.output<typeof lineShape>;
 
 const headShape = {
   number: text(20).min(1),
   warehouseId: id(),
   languageId: id(),
   issueDate: date(),
-  note: text(3000).nullish(),
-  items: z.array(line).min(1),
+  note: text(3000).nullable().default(null),
+  items: z.array(lineShape).min(1),
 };
-const inboundInput = z.object({ ...headShape, supplierId: id().nullish(), supplier: partyDraft.nullish() });
-const outboundInput = z.object({ ...headShape, clientId: id().nullish(), client: clientDraft.nullish() });
+const inboundShape = z.object({
+  ...headShape,
+  supplierId: id().nullish(),
+  supplier: supplierDraft.nullish(),
+});
+const outboundShape = z.object({ ...headShape, clientId: id().nullish(), client: clientDraft.nullish() });
 
-type Sent = z.output<typeof inboundInput> & z.output<typeof outboundInput>;
+type Sent = z.output<typeof inboundShape> & z.output<typeof outboundShape>;
+type Partner = Pick<Receipt, "partnerId" | "partner">;
 
+/** What tells the two sides apart. */
+const sides = {
+  inbound: {
+    table: "warehouse_inbound_receipts",
+    shape: inboundShape,
+    sign: 1n,
+    partner: "supplier",
+    contacts: "suppliers",
+    resolve: resolveSupplier,
+    snapshot: supplierSnapshot,
+  },
+  outbound: {
+    table: "warehouse_outbound_receipts",
+    shape: outboundShape,
+    sign: -1n,
+    partner: "client",
+    contacts: "clients",
+    resolve: resolveClient,
+    snapshot: clientSnapshot,
+  },
+} as const;
+
+/** The receipts of one side. */
 export function receiptTable(company: Company, side: Side): Table<Receipt> {
-  return side === "inbound"
-    ? company.tables.warehouse_inbound_receipts
-    : company.tables.warehouse_outbound_receipts;
+  return company.tables[sides[side].table];
 }
 
-const tableName = { inbound: "warehouse_inbound_receipts", outbound: "warehouse_outbound_receipts" } as const;
-
+/** Creates a receipt and moves the stock. */
 export function createReceipt(company: Company, side: Side, input: unknown): Receipt {
-  const sent = checked(company, side, input, null);
-  const partner = partnerFor(company, side, sent);
-  const now = company.clock.nowMs();
-  const receipt = receiptTable(company, side).add((newId) => ({
-    id: newId,
-    uuid: company.random.uuid(),
-    company: company.plan.company,
-    ...factsOf(company, sent, partner),
-    createdAtMs: now,
-    updatedAtMs: now,
-    madeBy: null,
-  }));
-  settle(company, side, null, receipt, "created");
-  countOn(company, side, receipt);
-  return receipt;
+  return addReceipt(company, side, factsFrom(company, side, input, null), null);
 }
 
 export function updateReceipt(company: Company, side: Side, receipt: Receipt, input: unknown): Receipt {
-  const sent = checked(company, side, input, receipt);
-  const partner = partnerFor(company, side, sent);
-  const now = company.clock.nowMs();
-  const changed = { ...receipt, ...factsOf(company, sent, partner), updatedAtMs: now };
-  receiptTable(company, side).replace(changed);
-  settle(company, side, receipt, changed, "updated");
-  return changed;
+  return changeReceipt(company, side, receipt, factsFrom(company, side, input, receipt));
 }
 
-export function deleteReceipt(company: Company, side: Side, receipt: Receipt): void {
-  receiptTable(company, side).remove(receipt.id);
-  settle(company, side, receipt, null, "deleted");
-}
+type ReceiptFacts = Omit<Receipt, "id" | "uuid" | "company" | "madeBy" | keyof Stamped>;
 
-/** Moves the stock from what it was to what it is, and tells of the receipt and of every item that moved. */
-export function settle(
+/** Adds a receipt; a receipt with the warehouse's next number makes the warehouse count on. */
+export function addReceipt(
   company: Company,
   side: Side,
-  before: Receipt | null,
-  after: Receipt | null,
-  change: "created" | "updated" | "deleted",
-): void {
-  const moves = [...movesOf(side, after, 1n), ...movesOf(side, before, -1n)];
-  const touched = new Map<number, bigint>();
-  for (const { itemId } of moves) touched.set(itemId, company.stock.total(itemId));
-  for (const move of moves) company.stock.move(move);
-  emit(company, tableName[side], change, (after ?? before)?.id ?? 0);
-  for (const [itemId, level] of touched) {
-    const moved = company.stock.total(itemId) !== level;
-    if (moved && company.tables.price_list_items.has(itemId))
+  facts: ReceiptFacts,
+  madeBy: { readonly kind: DocumentKind; readonly id: number } | null,
+): Receipt {
+  const own = { uuid: company.random.uuid(), company: company.snapshot, madeBy, ...stampsOf(company) };
+  const receipt = receiptTable(company, side).add((newId) => ({ id: newId, ...own, ...facts }));
+  moveStock(company, side, null, receipt);
+  const warehouse = company.tables.warehouses.get(receipt.warehouseId);
+  if (warehouse && nextReceiptNumber(company, side, warehouse) === receipt.number) {
+    const field = `${side}NumericalSeriesNextNumber` as const;
+    company.tables.warehouses.replace({ ...warehouse, [field]: warehouse[field] + 1 });
+  }
+  return receipt;
+}
+
+/** Replaces a receipt's facts and moves the stock by the difference. */
+export function changeReceipt(
+  company: Company,
+  side: Side,
+  before: Receipt,
+  facts: Partial<ReceiptFacts>,
+): Receipt {
+  const after = { ...before, ...facts, updatedAtMs: company.clock.nowMs() };
+  receiptTable(company, side).replace(after);
+  moveStock(company, side, before, after);
+  return after;
+}
+
+/** Removes a receipt and takes its movement of stock back. */
+export function deleteReceipt(company: Company, side: Side, receipt: Receipt): void {
+  receiptTable(company, side).remove(receipt.id);
+  moveStock(company, side, receipt, null);
+}
+
+/** Moves the stock from `before` to `after`; emits an event for the receipt and for every item that moved. */
+function moveStock(company: Company, side: Side, before: Receipt | null, after: Receipt | null): void {
+  const { stock, tables } = company;
+  const lines = [...(after?.lines ?? []), ...(before?.lines ?? [])];
+  const levels = new Map(lines.map(({ priceListItemId: item }) => [item, stock.total(item)]));
+  if (after) applyLines(company, side, after, 1n);
+  if (before) applyLines(company, side, before, -1n);
+  const change = !before ? "created" : after ? "updated" : "deleted";
+  emit(company, sides[side].table, change, (after ?? before)?.id ?? 0);
+  for (const [itemId, level] of levels) {
+    if (stock.total(itemId) !== level && tables.price_list_items.has(itemId))
       emit(company, "price_list_items", "stock-updated", itemId);
   }
 }
 
-function movesOf(side: Side, receipt: Receipt | null, sign: bigint): StockMove[] {
-  const direction = side === "inbound" ? sign : -sign;
-  return (receipt?.lines ?? []).map(({ priceListItemId, quantity }) => ({
-    itemId: priceListItemId,
-    warehouseId: receipt?.warehouseId ?? 0,
-    quantity: direction * decimal(quantity),
-  }));
+/** Adds a receipt's quantities to the stock, or takes them back with `factor` -1. */
+export function applyLines({ stock }: Company, side: Side, receipt: Receipt, factor: bigint): void {
+  const { warehouseId } = receipt;
+  for (const { priceListItemId: itemId, quantity } of receipt.lines)
+    stock.move({ itemId, warehouseId, quantity: sides[side].sign * factor * decimal(quantity) });
 }
 
-function checked(company: Company, side: Side, input: unknown, own: Receipt | null): Sent {
-  const sent = (side === "inbound" ? parse(inboundInput, input) : parse(outboundInput, input)) as Sent;
-  const problems = new Problems();
-  expectLookups(problems, sent);
-  problems.expect(company.tables.warehouses.has(sent.warehouseId), "warehouseId", "exists");
-  problems.expect(isFree(company, side, sent.number, own), "number", "unique");
-  expectPartner(company, problems, sent);
-  sent.items.forEach((item, i) => expectStocked(company, problems, item.priceListItemId, `items.${i}`));
-  problems.settle();
-  if (side === "outbound") expectStock(company, problems, sent.warehouseId, sent.items, own);
-  problems.settle();
-  return sent;
+function factsFrom(company: Company, side: Side, input: unknown, own: Receipt | null): ReceiptFacts {
+  const sent = parse<z.ZodType<Sent>>(sides[side].shape, input);
+  const { items, number: wanted, warehouseId, languageId, issueDate, note } = sent;
+  check((problems) => {
+    expectLookups(problems, sent);
+    problems.expect(company.tables.warehouses.has(warehouseId), "warehouseId", "exists");
+    const taken = receiptTable(company, side).findBy("number", wanted);
+    problems.expect(
+      taken.every((one) => one.id === own?.id),
+      "number",
+      "unique",
+    );
+    expectPartner(company, problems, side, sent);
+    for (const [i, line] of items.entries()) expectStocked(company, problems, line, `items.${i}`);
+  });
+  check((problems) => {
+    if (side === "outbound") expectStock(company, problems, { warehouseId, lines: items, own });
+  });
+  const partner = partnerFor(company, side, sent);
+  const lines = items.map((line) => receiptLine(company, line));
+  return { number: wanted, warehouseId, languageId, issueDate, note, lines, ...partner };
 }
 
-function isFree(company: Company, side: Side, wanted: string, own: Receipt | null): boolean {
-  for (const receipt of receiptTable(company, side).values()) {
-    if (receipt.number === wanted && receipt.id !== own?.id) return false;
-  }
-  return true;
+function expectPartner(company: Company, problems: Problems, side: Side, sent: Sent): void {
+  const { partner, contacts } = sides[side];
+  const { [`${partner}Id` as const]: partnerId = null, [partner]: draft } = sent;
+  problems.expect(partnerId === null || company.tables[contacts].has(partnerId), `${partner}Id`, "exists");
+  if (!draft) return;
+  problems.expect(draft.name !== undefined, `${partner}.name`, "required");
+  expectLookups(problems, draft, `${partner}.`);
 }
 
-function expectPartner(company: Company, problems: Problems, sent: Sent): void {
-  const { clients, suppliers } = company.tables;
-  const rows = [
-    ["client", sent.clientId, clients, sent.client],
-    ["supplier", sent.supplierId, suppliers, sent.supplier],
-  ] as const;
-  for (const [field, partnerId, table, draft] of rows) {
-    const known = partnerId === null || partnerId === undefined || table.has(partnerId);
-    problems.expect(known, `${field}Id`, "exists");
-    problems.expect(!draft || draft.name !== undefined, `${field}.name`, "required");
-    if (draft) expectLookups(problems, draft, `${field}.`);
-  }
+function expectStocked(company: Company, problems: Problems, line: LineInput, at: string): void {
+  const item = company.tables.price_list_items.get(line.priceListItemId);
+  problems.expect(item !== undefined, `${at}.priceListItemId`, "exists");
+  if (item) problems.expect(item.useWarehouse, `${at}.priceListItemId`, "not_stocked");
 }
 
-function expectStocked(company: Company, problems: Problems, itemId: number, at: string): void {
-  const item = company.tables.price_list_items.get(itemId);
-  if (!item) problems.add(`${at}.priceListItemId`, "exists");
-  else problems.expect(item.useWarehouse, `${at}.priceListItemId`, "not_stocked");
+/** What is to leave a warehouse, and the receipt that has taken a part of it already. */
+interface Withdrawal {
+  readonly warehouseId: number;
+  readonly lines: readonly Pick<LineInput, "priceListItemId" | "quantity">[];
+  readonly own: Receipt | null;
 }
 
-/** Enough of everything, counting back what the receipt itself has taken so far. */
-export function expectStock(
-  company: Company,
-  problems: Problems,
-  warehouseId: number,
-  lines: readonly Pick<LineInput, "priceListItemId" | "quantity">[],
-  own: Receipt | null,
-): void {
+/** There is enough of every item, what the receipt itself has taken included. */
+export function expectStock(company: Company, problems: Problems, withdrawal: Withdrawal): void {
+  const { warehouseId, lines, own } = withdrawal;
   const wanted = new Map<number, { quantity: bigint; at: number }>();
-  lines.forEach(({ priceListItemId, quantity }, at) => {
+  for (const [at, { priceListItemId, quantity }] of lines.entries()) {
     const sum = (wanted.get(priceListItemId)?.quantity ?? 0n) + decimal(quantity);
     wanted.set(priceListItemId, { quantity: sum, at });
-  });
+  }
   for (const [itemId, { quantity, at }] of wanted) {
     const item = company.tables.price_list_items.get(itemId);
     const available = company.stock.level(itemId, warehouseId) + takenBy(own, itemId, warehouseId);
@@ -183,76 +213,34 @@ function takenBy(receipt: Receipt | null, itemId: number, warehouseId: number): 
   return own.reduce((sum, { quantity }) => sum + decimal(quantity), 0n);
 }
 
-/** The one named, else the one that the sent facts describe, else none. */
-function partnerFor(company: Company, side: Side, sent: Sent): Pick<Receipt, "partnerId" | "partner"> {
-  const { clients, suppliers } = company.tables;
-  if (side === "outbound") {
-    const client = sent.clientId
-      ? clients.get(sent.clientId)
-      : sent.client
-        ? resolveClient(company, sent.client)
-        : undefined;
-    return client
-      ? { partnerId: client.id, partner: overlaid(snapshotOf(client), draftOver(sent.clientId, sent.client)) }
-      : nobody;
-  }
-  const supplier = sent.supplierId
-    ? suppliers.get(sent.supplierId)
-    : sent.supplier
-      ? resolveSupplier(company, sent.supplier)
-      : undefined;
-  if (!supplier) return nobody;
+/** The partner that is named, else the one that the sent facts describe, else none. */
+function partnerFor(company: Company, side: Side, sent: Sent): Partner {
+  const { partner, contacts, resolve, snapshot } = sides[side];
+  const { [`${partner}Id` as const]: partnerId, [partner]: draft } = sent;
+  const named = partnerId ? company.tables[contacts].get(partnerId) : undefined;
+  const found = named ?? (draft ? resolve(company, draft) : undefined);
+  if (!found) return { partnerId: null, partner: null };
+  const copy = snapshot(found as Client);
   return {
-    partnerId: supplier.id,
-    partner: overlaid(partyOf(supplier), draftOver(sent.supplierId, sent.supplier)),
+    partnerId: found.id,
+    partner: overlaid(copy, named ? ((draft ?? null) as ClientDraft | null) : null),
   };
 }
 
-const nobody = { partnerId: null, partner: null };
-
-/** Facts sent beside an id are for this receipt only; without an id they already made the partner. */
-function draftOver(
-  partnerId: number | null | undefined,
-  draft: ClientDraft | null | undefined,
-): ClientDraft | null {
-  return partnerId ? (draft ?? null) : null;
-}
-
-function partyOf(supplier: Supplier | Client): Party {
-  const { type, name, subjectId, taxId, vatId, isVatPayer, email, street, city, zip, countryId } = supplier;
-  return { type, name, subjectId, taxId, vatId, isVatPayer, email, street, city, zip, countryId };
-}
-
-function factsOf(company: Company, sent: Sent, partner: Pick<Receipt, "partnerId" | "partner">) {
-  const { warehouseId, languageId, issueDate, note = null } = sent;
-  const lines = sent.items.map((item) => receiptLine(company, item));
-  return { number: sent.number, warehouseId, languageId, issueDate, note, lines, ...partner };
-}
-
-export function receiptLine(company: Company, item: LineInput): ReceiptLine {
-  const listed = company.tables.price_list_items.get(item.priceListItemId);
+/** A line as it is kept, with the item's name, code and unit of now. */
+export function receiptLine(company: Company, line: LineInput): ReceiptLine {
+  const listed = company.tables.price_list_items.get(line.priceListItemId);
   return {
     id: company.settings.nextPartId++,
-    ...item,
+    ...line,
     itemName: listed?.name ?? "",
     itemCode: listed?.warehouseCode ?? null,
     unitId: listed?.unitId ?? 1,
   };
 }
 
-/** The number that the warehouse would give next. */
-export function nextReceiptNumber(company: Company, side: Side, warehouse: Warehouse): string {
-  const pattern = warehouse[`${side}NumericalSeriesPattern`];
-  const counter = warehouse[`${side}NumericalSeriesNextNumber`];
-  const day = company.settings.today;
-  const month = new Date(day * 86_400_000).getUTCMonth() + 1;
-  return formatNumber(pattern, { year: yearOf(day), month, counter });
-}
-
-/** Who used the next number has used it up. */
-export function countOn(company: Company, side: Side, receipt: Receipt): void {
-  const warehouse = company.tables.warehouses.get(receipt.warehouseId);
-  if (!warehouse || nextReceiptNumber(company, side, warehouse) !== receipt.number) return;
-  const field = `${side}NumericalSeriesNextNumber` as const;
-  company.tables.warehouses.replace({ ...warehouse, [field]: warehouse[field] + 1 });
+/** The number that the warehouse gives next. */
+export function nextReceiptNumber({ settings }: Company, side: Side, warehouse: Warehouse): string {
+  const { [`${side}NumericalSeriesPattern` as const]: pattern } = warehouse;
+  return formatNumber(pattern, settings.today, warehouse[`${side}NumericalSeriesNextNumber`]);
 }

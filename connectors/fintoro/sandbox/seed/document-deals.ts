@@ -3,15 +3,17 @@ import { czechia, slovakia } from "../lookups/countries.ts";
 import { euro } from "../lookups/currencies.ts";
 import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
-import type { Client, DiscountType, DocumentKind } from "../model/company-records.ts";
+import type { Client, ClientSnapshot, DiscountType, DocumentKind } from "../model/company-records.ts";
+import { clientSnapshot } from "../domain/crm/contacts.ts";
 import { goodOf } from "./price-list-seed.ts";
-import type { Plan } from "./seed-plan.ts";
-import { languageOfCountry, seededClient } from "./contact-seed.ts";
+import type { Plan, Seeding } from "./seed-plan.ts";
+import { languageOfCountry } from "./contact-seed.ts";
 import { oddNotes, services, type VatClass } from "./sample-words.ts";
 
-/** What a chain of documents is about: who buys what. Every document of the chain tells the same. */
+/** Who buys what: the same for all documents that were made from each other. */
 export interface Deal {
   readonly client: Client;
+  readonly snapshot: ClientSnapshot;
   readonly currencyId: number;
   readonly languageId: number;
   readonly reverseCharge: boolean;
@@ -22,6 +24,7 @@ export interface Deal {
   readonly lines: readonly DealLine[];
 }
 
+/** One line of a deal; its VAT rate follows from the date of the document. */
 export interface DealLine {
   readonly name: string;
   readonly description: string | null;
@@ -35,20 +38,17 @@ export interface DealLine {
   readonly priceListIndex: number | null;
 }
 
-/** Told apart from the deal's body, because lists filter by it. */
-export function dealClientId(plan: Plan, root: DocumentKind, index: number): number {
-  return plan.firstIds.clients + seededRandom(plan.seed, `buyer-${root}`, index).skewed(plan.volumes.clients);
-}
-
-export function dealOf(plan: Plan, root: DocumentKind, index: number): Deal {
-  const client = seededClient(plan, dealClientId(plan, root, index));
-  const random = seededRandom(plan.seed, `deal-${root}`, index);
-  const country = client.countryId ?? slovakia;
+/** The deal of a document that was not made from another one. */
+export function dealOf({ plan, company }: Seeding, kind: DocumentKind, index: number): Deal {
+  const buyer = seededRandom(plan.seed, `buyer-${kind}`, index).skewed(plan.volumes.clients);
+  const client = company.tables.clients.get(plan.firstIds.clients + buyer) as Client;
+  const random = seededRandom(plan.seed, `deal-${kind}`, index);
   const currencyId = random.often(0.75) ? (client.preferredCurrencyId ?? euro) : euro;
-  const languageId = client.preferredLanguageId ?? languageOfCountry[country] ?? 1;
-  const lines = linesOf(plan, random, languageById(languageId)?.code ?? "sk");
+  const languageId = client.preferredLanguageId ?? languageOfCountry[client.countryId ?? slovakia] ?? 1;
+  const lines = linesOf(plan, random, languageById(languageId).code);
   return {
     client,
+    snapshot: snapshotOf(client),
     currencyId,
     languageId,
     reverseCharge: isReverseCharge(client, random),
@@ -57,6 +57,15 @@ export function dealOf(plan: Plan, root: DocumentKind, index: number): Deal {
     textAboveItems: random.often(0.2) ? "Fakturujeme Vám na základe objednávky:" : null,
     lines,
   };
+}
+
+/** One copy for all documents of a client. */
+const snapshots = new WeakMap<Client, ClientSnapshot>();
+
+function snapshotOf(client: Client): ClientSnapshot {
+  const snapshot = snapshots.get(client) ?? clientSnapshot(client);
+  snapshots.set(client, snapshot);
+  return snapshot;
 }
 
 function isReverseCharge(client: Client, random: SeededRandom): boolean {

@@ -1,0 +1,38 @@
+import { openCompany, type Company, type CompanyInput } from "../domain/company-state.ts";
+import { seedActivities } from "./activity-seed.ts";
+import { seedCases, seedStatuses } from "./case-seed.ts";
+import { seedClients, seedSuppliers } from "./contact-seed.ts";
+import { seedDocuments } from "./document-seed.ts";
+import { seedPayments } from "./payment-seed.ts";
+import { seedPriceList } from "./price-list-seed.ts";
+import { seedReceipts } from "./receipt-seed.ts";
+import type { Plan } from "./seed-plan.ts";
+import { seedAccounts, seedSeries, seedSubscriptions, seedWarehouses } from "./settings-seed.ts";
+
+/** In this order: a step reads what the steps before it have filled in. */
+const steps = [
+  seedAccounts,
+  seedWarehouses,
+  seedSubscriptions,
+  seedClients,
+  seedSuppliers,
+  seedPriceList,
+  seedReceipts,
+  seedStatuses,
+  seedCases,
+  seedDocuments,
+  seedSeries,
+  seedPayments,
+  seedActivities,
+];
+
+/** Opens a company and fills its tables with the records of the plan. */
+export function seedCompany(
+  plan: Plan,
+  input: Omit<CompanyInput, "index" | "snapshot" | "firstIds">,
+): Company {
+  const { index, company: snapshot, firstIds } = plan;
+  const company = openCompany({ ...input, index, snapshot, firstIds });
+  for (const step of steps) step({ plan, company });
+  return company;
+}
