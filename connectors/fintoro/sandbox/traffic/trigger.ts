@@ -9,10 +9,11 @@ import {
   tableNames,
   type TableName,
 } from "../model/catalogue.ts";
+import type { Document } from "../model/company-records.ts";
 import type { SandboxEvent } from "../model/event-log.ts";
 import { isRefusal, type Actor } from "./actor.ts";
 import { changeRecord } from "./changed-records.ts";
-import { createRecord, inboundReceipt, someUnpaid } from "./created-records.ts";
+import { createRecord, inboundReceipt } from "./created-records.ts";
 
 /** Documents of other companies: they have no route, so that nothing can change. */
 const otherTypes: Readonly<Record<string, string>> = {
@@ -20,53 +21,42 @@ const otherTypes: Readonly<Record<string, string>> = {
   "received-receipts": "receivedReceipt",
 };
 
-/** What a person does to a record so that an event happens; null lets it choose or create the record. */
-type Action = (actor: Actor, table: TableName, id: number | null) => number;
+/** What a person does to a record so that an event happens; gives the record's id. */
+type Action = (actor: Actor, table: TableName, id: number) => number;
 
-/** By the last word of the event's type. */
+/** By the last word of the event's type; `created` has no record before. */
 const actions: Readonly<Record<string, Action>> = {
-  created: create,
-  updated: (actor, table, id) => toOne(actor, table, id, (one) => changeRecord(actor, table, one)),
-  deleted: (actor, table, id) => toOne(actor, table, id, (one) => actor.write("DELETE", table, one, {})),
-  paid: pay,
+  updated: (actor, table, id) => {
+    changeRecord(actor, table, id);
+    return id;
+  },
+  deleted: (actor, table, id) => {
+    actor.write("DELETE", table, id, {});
+    return id;
+  },
+  paid: (actor, table, documentId) => {
+    const documentType = documentKinds.find((kind) => documentTable[kind] === table);
+    actor.create("document_payments", { documentType, documentId });
+    return documentId;
+  },
   "stock-updated": (actor, _, id) => actor.create("warehouse_inbound_receipts", inboundReceipt(actor, id)),
 };
 
-function create(actor: Actor, table: TableName, id: number | null): number {
-  if (id === null) return createRecord(actor, table);
-  throw new MirrorError("usage", "a new record gets its id from the service", {
-    hint: "leave the id out, or forge the event",
-  });
-}
-
-/** To the named record; else to any that allows it, or to one that is created for it. */
-function toOne(actor: Actor, table: TableName, id: number | null, act: (id: number) => void): number {
-  if (id === null) return orWithNew(actor, table, act, () => actor.withAny(table, act));
-  act(id);
-  return id;
-}
-
-/** What the rules refuse for the records there are is done to a new one. */
-function orWithNew(actor: Actor, table: TableName, act: (id: number) => void, first: () => number): number {
+/** Does it to the named record; else to any that allows it, or to one that is created for it. */
+function perform(actor: Actor, table: TableName, change: string, id: number | null): number {
+  const action = actions[change];
+  if (id !== null && action) return action(actor, table, id);
+  if (id !== null)
+    throw new MirrorError("usage", "a new record gets its id from the service", {
+      hint: "leave the id out, or forge the event",
+    });
+  if (!action) return createRecord(actor, table);
   try {
-    return first();
+    return actor.withAny(table, (one) => action(actor, table, one));
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;
-    const id = createRecord(actor, table);
-    act(id);
-    return id;
+    return action(actor, table, createRecord(actor, table));
   }
-}
-
-/** Pays all that is left of a document. */
-function pay(actor: Actor, table: TableName, id: number | null): number {
-  const documentType = documentKinds.find((kind) => documentTable[kind] === table) ?? "invoice";
-  const payOne = (documentId: number) => {
-    actor.create("document_payments", { documentType, documentId });
-    return documentId;
-  };
-  if (id !== null) return payOne(id);
-  return orWithNew(actor, table, payOne, () => payOne(someUnpaid(actor, [documentType]).documentId));
 }
 
 /** What was done, and every event that followed from it. */
@@ -88,13 +78,12 @@ export function trigger(actor: Actor, event: string, id: number | null = null, f
   if (!eventTypes.includes(event)) throw unknownEvent(event);
   const [path = "", change = ""] = event.split(".");
   const table = tableNames.find((name) => collections[name].path === path) ?? null;
-  const action = actions[change];
-  const forged = forge || table === null || !action;
+  const forged = forge || table === null;
   const { events: log } = actor.company;
   const events: SandboxEvent[] = [];
   const unsubscribe = log.subscribe((one) => events.push(one));
   try {
-    const done = forged ? (id ?? someId(actor, table)) : action(actor, table, id);
+    const done = forged ? (id ?? someId(actor, table)) : perform(actor, table, change, id);
     if (forged) log.append(event, table ? collections[table].type : (otherTypes[path] ?? path), done);
     const own = events.find((one) => one.type === event);
     return { event, id: own?.resource.id ?? done, forged, events };
@@ -111,7 +100,7 @@ function unknownEvent(event: string): MirrorError {
 
 function someId(actor: Actor, table: TableName | null): number {
   if (table === null) return actor.random.int(1, 99_999);
-  return actor.find(table) ?? actor.company.tables[table].nextId;
+  return actor.find(table)?.id ?? actor.company.tables[table].nextId;
 }
 
 /** One change of `demo`, ready to be made. */
@@ -125,22 +114,20 @@ export function demoChanges(actor: Actor): readonly DemoChange[] {
   const { clients, invoices } = actor.company.tables;
   const known = [...invoices.values()].toReversed();
   const unpaid = known.find((invoice) => balanceOf(actor.company, invoice).toBePaid > 0n);
-  const other = known.find(({ id }) => id !== unpaid?.id);
-  const change = (event: string, id: number | null, sentence: (id: number) => string): DemoChange => ({
+  const other = known.find((invoice) => invoice !== unpaid);
+  const change = (event: string, sentence: (id: number) => string, id?: number): DemoChange => ({
     make: () => {
-      const [table = ""] = event.split(".");
-      const { id: changed } = trigger(actor, event, id);
-      return { sentence: sentence(changed), table, id: changed };
+      const done = trigger(actor, event, id);
+      return { sentence: sentence(done.id), table: event.replace(/\..*/, ""), id: done.id };
     },
   });
-  const written = (id: number) => {
-    const invoice = invoices.get(id);
-    return `invoice ${invoice?.number} was written for ${invoice?.client.name}`;
-  };
   return [
-    change("invoices.created", null, written),
-    ...(unpaid ? [change("invoices.paid", unpaid.id, () => `invoice ${unpaid.number} was paid`)] : []),
-    change("clients.updated", null, (id) => `${clients.get(id)?.name} has a new address`),
-    ...(other ? [change("invoices.deleted", other.id, () => `invoice ${other.number} was deleted`)] : []),
+    change("invoices.created", (id) => {
+      const { number, client } = invoices.get(id) as Document;
+      return `invoice ${number} was written for ${client.name}`;
+    }),
+    ...(unpaid ? [change("invoices.paid", () => `invoice ${unpaid.number} was paid`, unpaid.id)] : []),
+    change("clients.updated", (id) => `${clients.get(id)?.name} has a new address`),
+    ...(other ? [change("invoices.deleted", () => `invoice ${other.number} was deleted`, other.id)] : []),
   ];
 }
