@@ -7,7 +7,7 @@ import { english, languageNamed, type Language } from "./lookups/languages.ts";
 import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { TableName } from "./model/catalogue.ts";
 import type { EventListener } from "./model/event-log.ts";
-import { tableOf, tablesWithViews, viewOf } from "./routes/record-views.ts";
+import { tablesWithViews, viewOf } from "./routes/record-views.ts";
 import { Missing } from "./rules/refusals.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
 import type { ServiceParts } from "./service/responder.ts";
@@ -132,7 +132,7 @@ function existing<T>(record: T | undefined): T {
 }
 
 function alter(company: Company, table: TableName, id: number, changes: object, event: boolean): void {
-  tableOf(company, table).replace({ ...existing(tableOf(company, table).get(id)), ...changes });
+  company.tables[table].replace({ ...existing(company.tables[table].get(id)), ...changes } as never);
   if (event) emit(company, table, "updated", id);
 }
 
@@ -145,7 +145,7 @@ function snapshotOf(company: Company, language: Language): Snapshot {
   all.set("company", new Map([[1, { name: company.settings.name }]]));
   for (const name of lookupNames) all.set(name.replaceAll("-", "_"), byId(lookupList(name, language)));
   for (const name of tablesWithViews) {
-    const records = [...tableOf(company, name).values()];
+    const records = [...company.tables[name].values()];
     all.set(name, byId(records.map((record) => viewOf(name)(company, record as never, language))));
   }
   return all;

@@ -7,7 +7,7 @@ import { controlServerOf } from "./control-server.ts";
 import { controlOf, type OpenCompany } from "./control.ts";
 import type { Company } from "./domain/company-state.ts";
 import { createSubscription } from "./domain/webhook-targets.ts";
-import { FaultPlan } from "./faults/fault-plan.ts";
+import { FaultPlan } from "./faults/fault.ts";
 import { basePath } from "./http/request.ts";
 import { english, languageNamed } from "./lookups/languages.ts";
 import { eventTypes } from "./model/catalogue.ts";

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
-import type { Encoded } from "../http/encode.ts";
+import type { Encoded } from "../http/answer.ts";
 import type { ActiveFaults, Moment } from "./fault.ts";
 
 /**

@@ -3,7 +3,7 @@ import { balanceOf } from "../domain/documents/balance.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import { successorOf } from "../domain/documents/document-checks.ts";
 import type { Answer } from "../http/answer.ts";
-import { documentTable, payableKinds } from "../model/catalogue.ts";
+import { documentTable, kindFacts } from "../model/catalogue.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";
 import { documentPreview } from "../view/document-view.ts";
 import { byDate, byFlag, byInt, byNumber, byText, byWord, recordList, type Filter } from "./record-list.ts";
@@ -28,7 +28,7 @@ const sorts: Readonly<Record<string, (document: Document) => string | number>> =
   totalWithVatEur: grossInEuro,
 };
 
-const isPayable = ({ kind }: Document) => payableKinds.includes(kind);
+const isPayable = ({ kind }: Document) => kindFacts[kind].payable;
 const isQuotation = ({ kind }: Document) => kind === "quotation";
 const statuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
 
@@ -48,9 +48,9 @@ const filters: Readonly<Record<string, Filter<Document>>> = {
     ["waiting", "accepted", "rejected"],
     (one, answer) => !isQuotation(one) || one.answer === answer,
   ),
-  withoutInvoice: byFlag(hasNoSuccessor("invoice", ["proforma", "order", "quotation"])),
-  withoutProforma: byFlag(hasNoSuccessor("proforma", ["order", "quotation"])),
-  withoutOrder: byFlag(hasNoSuccessor("order", ["quotation"])),
+  withoutInvoice: byFlag(hasNoSuccessor("invoice")),
+  withoutProforma: byFlag(hasNoSuccessor("proforma")),
+  withoutOrder: byFlag(hasNoSuccessor("order")),
   paymentStatus: byWord(
     statuses,
     (one, status, { company }) => !isPayable(one) || balanceOf(company, one).status === status,
@@ -71,10 +71,11 @@ export function documentList(kind: DocumentKind): (call: Call) => Answer {
   });
 }
 
-/** @param sources the kinds from which such a document can follow; others are not filtered */
-function hasNoSuccessor(result: DocumentKind, sources: readonly DocumentKind[]) {
+/** Is there no document of the kind `result` that was made from this one? True where none can be. */
+function hasNoSuccessor(result: DocumentKind) {
   return ({ kind, id }: Document, { company }: Call) =>
-    !sources.includes(kind) || successorOf(company, kind, id, result) === null;
+    !kindFacts[result].sources.some((source) => source === kind) ||
+    successorOf(company, kind, id, result) === null;
 }
 
 /** Invoices filter by their total in euro with VAT, quotations by it with VAT, the others without. */

@@ -17,8 +17,7 @@ import { subjectView } from "../view/contact-view.ts";
 import { paymentView } from "../view/document-view.ts";
 import { seriesView } from "../view/settings-view.ts";
 import { itemPreview, itemView } from "../view/stock-view.ts";
-import { paged } from "./paging.ts";
-import { byFlag, byInt, byNumber, byText, byWord, recordList } from "./record-list.ts";
+import { byFlag, byInt, byNumber, byText, byWord, paged, recordList } from "./record-list.ts";
 import type { Call } from "./router.ts";
 
 const tenPerPage = { most: 200, usual: 10 };

@@ -17,7 +17,7 @@ import { Missing } from "../rules/refusals.ts";
 import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
 import * as lists from "./record-lists.ts";
-import { tableOf, viewOf, type View } from "./record-views.ts";
+import { viewOf, type View } from "./record-views.ts";
 import { get, write, type Call, type Method, type Route } from "./router.ts";
 
 type Create<T> = (company: Company, input: unknown) => T;
@@ -110,7 +110,7 @@ function routesOf<K extends TableName>(table: K, rules: RecordRules<RecordOf<K>>
   const path = `/${collections[table].path}`;
   const shown = ({ company, language }: Call, own: RecordOf<K>) => record(view(company, own, language));
   const listAll = ({ company, language }: Call) =>
-    list([...tableOf(company, table).values()].map((own) => view(company, own, language)));
+    list([...company.tables[table].values()].map((own) => view(company, own, language)));
   const post = ({ company, input, language }: Call) =>
     record(createdView(company, create(company, input), language), 201);
   const change = (call: Call, by: Update<RecordOf<K>>) =>
@@ -129,7 +129,7 @@ function routesOf<K extends TableName>(table: K, rules: RecordRules<RecordOf<K>>
 
 /** The record that the path names; throws `Missing` (404) where there is none. */
 export function recordAt<K extends keyof Tables>({ company, id }: Call, table: K): RecordOf<K> {
-  const own = tableOf(company, table).get(id);
+  const own = company.tables[table].get(id);
   if (own === undefined) throw new Missing();
   return own;
 }

@@ -7,7 +7,7 @@ import { breakConnection } from "../faults/broken-connection.ts";
 import type { ActiveFaults } from "../faults/fault.ts";
 import { bodyChangesOf } from "../faults/rewritten-records.ts";
 import { error, type Answer } from "../http/answer.ts";
-import { encode, type Encoded } from "../http/encode.ts";
+import { encode, type Encoded } from "../http/answer.ts";
 import { readRequest, type Incoming } from "../http/request.ts";
 import { send } from "../http/send.ts";
 import { negotiate } from "../lookups/languages.ts";

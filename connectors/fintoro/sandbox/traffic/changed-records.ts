@@ -1,6 +1,6 @@
 import { dayOf } from "../base/calendar.ts";
 import type { TableName } from "../model/catalogue.ts";
-import type { Document } from "../model/company-records.ts";
+import type { ActivityLog, Document } from "../model/company-records.ts";
 import type { Receipt } from "../model/warehouse-records.ts";
 import { Missing } from "../rules/refusals.ts";
 import { streetsSk } from "../seed/sample-words.ts";
@@ -43,13 +43,9 @@ function newStreet({ random }: Actor, contact: object, mark: number) {
 }
 
 /** Of a type that holds a text: logs made by documents have none. */
-function newContent(
-  _actor: Actor,
-  log: { readonly type: string; readonly metadata: Readonly<Record<string, unknown>> },
-  mark: number,
-) {
-  if (log.metadata["documentId"] !== undefined || log.type === "document_linked") throw new Missing();
-  return { metadata: { ...withoutNulls(log.metadata), content: `Dohodnuté ${mark}` } };
+function newContent(_actor: Actor, { type, metadata }: ActivityLog, mark: number) {
+  if (metadata.documentId !== undefined || type === "document_linked") throw new Missing();
+  return { metadata: { ...withoutNulls(metadata), content: `Dohodnuté ${mark}` } };
 }
 
 function newReceiptNote(partner: "supplierId" | "clientId") {
@@ -80,7 +76,7 @@ function newDocumentNote({ random }: Actor, document: Document) {
 }
 
 /** Fields that are not sent are resolved as at a creation. */
-function withoutNulls(input: Readonly<Record<string, unknown>>) {
+function withoutNulls(input: object) {
   return Object.fromEntries(
     Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
   );
