@@ -1,7 +1,7 @@
 import { creditInvoice } from "../domain/documents/invoice-credit.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
 import { keepUpload } from "../domain/crm/activities.ts";
-import { rotateSecret } from "../domain/webhook-targets.ts";
+import { rotateSecret } from "../domain/company-settings.ts";
 import { list, nothing, record, value, type Answer } from "../http/answer.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { refuse } from "../rules/refusals.ts";

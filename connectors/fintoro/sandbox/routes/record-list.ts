@@ -1,8 +1,8 @@
 import { z } from "zod";
+import { seededRandom } from "../base/seeded-random.ts";
 import type { Company, RecordOf } from "../domain/company-state.ts";
 import { list, type Answer } from "../http/answer.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
-import { shuffledTies } from "../model/sort-orders.ts";
 import { parse, queryOneOf } from "../rules/request-shape.ts";
 import { paged, type PageSize } from "./paging.ts";
 import { tableOf, viewOf, type View } from "./record-views.ts";
@@ -68,7 +68,7 @@ function sortedIds<K extends TableName, S extends z.ZodRawShape>(
   const ascending =
     sortBy === changingSort
       ? [...table.ids()].toSorted((a, b) => Number(keyOf(a)) - Number(keyOf(b)) || a - b)
-      : company.orders.by(table, `${name}/${sortBy}`, keyOf);
+      : table.sortedIds(sortBy, keyOf);
   const ids = sortDirection === "asc" ? ascending : ascending.toReversed();
   return shufflesTies && shuffle !== null ? shuffledTies(ids, keyOf, shuffle) : ids;
 }
@@ -81,4 +81,20 @@ export function isWithin<T extends string | number>(value: T, from?: T, to?: T):
 /** One by one while the answer is written: a list without pages may be long. */
 function* lazily<T>(ids: readonly number[], show: (id: number) => T): Generator<T> {
   for (const id of ids) yield show(id);
+}
+
+/** The same order by key, with equal keys in a random order, as a database may give them. */
+function shuffledTies(
+  ids: readonly number[],
+  keyOf: (id: number) => string | number,
+  turn: number,
+): number[] {
+  const rank = new Map<string | number, number>();
+  for (const [place, id] of ids.entries()) if (!rank.has(keyOf(id))) rank.set(keyOf(id), place);
+  const ranked = ids.map((id) => ({
+    id,
+    rank: rank.get(keyOf(id)) ?? 0,
+    tie: seededRandom(turn, "tie", id).next(),
+  }));
+  return ranked.toSorted((a, b) => a.rank - b.rank || a.tie - b.tie).map(({ id }) => id);
 }
