@@ -6,7 +6,7 @@ import { dateOf, localDay } from "./base/calendar.ts";
 import { controlServerOf } from "./control-server.ts";
 import { controlOf, type OpenCompany } from "./control.ts";
 import type { Company } from "./domain/company-state.ts";
-import { createSubscription } from "./domain/webhook-targets.ts";
+import { subscriptionWrites } from "./domain/company-settings.ts";
 import { FaultPlan } from "./faults/fault.ts";
 import { basePath } from "./http/request.ts";
 import { english, languageNamed } from "./lookups/languages.ts";
@@ -120,7 +120,7 @@ function grantTokens(tokens: Map<string, Bearer>, company: Company, seed: number
 function subscribe(company: Company | undefined, first: FirstSubscription, secretSeed: string): string {
   const { url, secret = `whsec_${hashOf(secretSeed)}`, events: subscribedEvents = eventTypes } = first;
   try {
-    const made = company && createSubscription(company, { url, isActive: true, subscribedEvents });
+    const made = company && subscriptionWrites.create(company, { url, isActive: true, subscribedEvents });
     if (made) company.tables.webhook_subscriptions.replace({ ...made, secret });
     return secret;
   } catch (cause) {

@@ -1,11 +1,14 @@
 import { z } from "zod";
 import { hasCounter, isIban } from "../base/identifiers.ts";
-import type { BankAccount } from "../model/company-records.ts";
+import { eventTypes } from "../model/catalogue.ts";
+import type { BankAccount, Subscription } from "../model/company-records.ts";
 import type { Warehouse } from "../model/warehouse-records.ts";
 import { expectLookups } from "../rules/lookup-fields.ts";
 import { check, refuse } from "../rules/refusals.ts";
 import { id, parse, sentOnly, text } from "../rules/request-shape.ts";
-import { addRecord, removeRecord, saveRecord, stampsOf, type Company } from "./company-state.ts";
+import { endpointFlaws } from "../rules/webhook-address.ts";
+import type { Company } from "./company-state.ts";
+import { recordWrites, saveRecord, stampsOf, type Writes } from "./record-writes.ts";
 
 const strategies = z.enum([
   "none",
@@ -16,76 +19,65 @@ const strategies = z.enum([
   "by_all_symbols_and_price",
 ]);
 
-/** Spaces in an IBAN do not count. */
-const ibanText = text(64)
-  .min(1)
-  .transform((iban) => iban.replaceAll(" ", "").toUpperCase());
-
 const accountInput = z.object({
   bankId: id().nullish(),
   name: text().min(1),
-  iban: ibanText,
+  /** Spaces do not count. */
+  iban: text(64)
+    .min(1)
+    .transform((iban) => iban.replaceAll(" ", "").toUpperCase()),
   swift: text().min(1),
   autoPairingStrategy: strategies.optional(),
 });
 const accountPatch = accountInput.partial().extend({ isPrimary: z.boolean().optional() });
 
-function expectAccount(company: Company, sent: z.output<typeof accountPatch>, own: number | null): void {
+/** A new account becomes the primary one. Documents still show an account that is removed. */
+export const accountWrites = recordWrites("bank_accounts", accountFrom, (company, account) => {
+  company.closedAccounts.set(account.id, { ...account, isPrimary: false });
+});
+
+/** A change concerns only what is sent. An account cannot stop being the primary one by itself. */
+function accountFrom(company: Company, input: unknown, own: BankAccount | null): Omit<BankAccount, "id"> {
+  const { isPrimary, ...sent } = own
+    ? parse(accountPatch, input)
+    : { isPrimary: true, ...parse(accountInput, input) };
   const { iban } = sent;
   check((problems) => {
     expectLookups(problems, sent);
     if (iban === undefined) return;
-    const others = company.tables.bank_accounts.where((account) => account.id !== own);
+    const others = company.tables.bank_accounts.where((account) => account.id !== own?.id);
     problems.expect(isIban(iban), "iban", "iban");
     problems.expect(!others.some((account) => account.iban === iban), "iban", "unique");
   });
-}
-
-/** Creates an account, which becomes the primary one. */
-export function createAccount(company: Company, input: unknown): BankAccount {
-  const { bankId = null, autoPairingStrategy = "by_variable_symbol", ...sent } = parse(accountInput, input);
-  expectAccount(company, { bankId, ...sent }, null);
-  unsetPrimary(company);
-  return addRecord(company, "bank_accounts", {
-    ...sent,
-    bankId,
-    autoPairingStrategy,
-    isPrimary: true,
-    openBanking: null,
-    ...stampsOf(company),
-  });
-}
-
-/** Changes only what is sent. An account cannot stop being the primary one by itself. */
-export function updateAccount(company: Company, account: BankAccount, input: unknown): BankAccount {
-  const { isPrimary, ...sent } = parse(accountPatch, input);
-  expectAccount(company, sent, account.id);
-  if (isPrimary === true && !account.isPrimary) unsetPrimary(company);
-  return saveRecord(company, "bank_accounts", {
-    ...account,
+  if (isPrimary === true && !own?.isPrimary) unsetPrimary(company);
+  return {
+    ...(own ?? newAccount),
     ...sentOnly(sent),
-    isPrimary: account.isPrimary || isPrimary === true,
-    updatedAtMs: company.clock.nowMs(),
-  });
+    isPrimary: own?.isPrimary === true || isPrimary === true,
+    ...stampsOf(company, own),
+  };
 }
+
+const newAccount = {
+  bankId: null,
+  name: "",
+  iban: "",
+  swift: "",
+  autoPairingStrategy: "by_variable_symbol",
+  openBanking: null,
+};
 
 /** There is at most one primary account. */
 function unsetPrimary(company: Company): void {
   for (const account of company.tables.bank_accounts.values()) {
-    const changed = { ...account, isPrimary: false, updatedAtMs: company.clock.nowMs() };
+    const changed = { ...account, isPrimary: false, ...stampsOf(company, account) };
     if (account.isPrimary) saveRecord(company, "bank_accounts", changed);
   }
 }
 
 /** The account that documents get where none is named. */
-export function primaryAccount(company: Company): BankAccount | undefined {
-  return company.tables.bank_accounts.where(({ isPrimary }) => isPrimary)[0];
-}
-
-/** Removes the account; documents still show it. */
-export function deleteAccount(company: Company, account: BankAccount): void {
-  company.closedAccounts.set(account.id, { ...account, isPrimary: false });
-  removeRecord(company, "bank_accounts", account);
+export function primaryAccount({ tables }: Company): BankAccount | undefined {
+  return tables.bank_accounts.where(({ isPrimary }) => isPrimary)[0];
 }
 
 const patterns = ["inboundNumericalSeriesPattern", "outboundNumericalSeriesPattern"] as const;
@@ -98,33 +90,64 @@ const warehouseInput = z.object({
   outboundNumericalSeriesNextNumber: z.int().min(1),
 });
 
-function warehouseFrom(company: Company, input: unknown, own: number | null): Omit<Warehouse, "id"> {
+/** The last warehouse stays, and every warehouse that a receipt still names. */
+export const warehouseWrites = recordWrites("warehouses", warehouseFrom, ({ tables }, { id: own }) => {
+  if (tables.warehouses.size <= 1) refuse("warehouse", "last_warehouse");
+  const receipts = [tables.warehouse_inbound_receipts, tables.warehouse_outbound_receipts];
+  if (receipts.some((table) => table.findBy("warehouse", own).length > 0))
+    refuse("warehouse", "warehouse_used");
+});
+
+function warehouseFrom({ tables }: Company, input: unknown, own: Warehouse | null) {
   const sent = parse(warehouseInput, input);
   check((problems) => {
-    const others = company.tables.warehouses.where((warehouse) => warehouse.id !== own);
-    problems.expect(!others.some(({ code }) => code === sent.code), "code", "unique");
+    const same = tables.warehouses.where(({ code }) => code === sent.code);
+    problems.expect(
+      same.every((other) => other.id === own?.id),
+      "code",
+      "unique",
+    );
     for (const field of patterns) problems.expect(hasCounter(sent[field]), field, "counter");
   });
   return sent;
 }
 
-export function createWarehouse(company: Company, input: unknown): Warehouse {
-  return addRecord(company, "warehouses", warehouseFrom(company, input, null));
+const subscriptionInput = z.object({
+  name: text().nullable().default(null),
+  url: text(2048).min(1),
+  isActive: z.boolean(),
+  subscribedEvents: z.array(z.enum(eventTypes as [string, ...string[]])).min(1),
+});
+
+function subscriptionFrom({ settings }: Company, input: unknown) {
+  const sent = parse(subscriptionInput, input);
+  check((problems) => {
+    for (const flaw of endpointFlaws(sent.url, settings.allowLoopbackWebhooks)) problems.add("url", flaw);
+  });
+  return sent;
 }
 
-export function updateWarehouse(company: Company, { id: own }: Warehouse, input: unknown): Warehouse {
-  return saveRecord(company, "warehouses", { id: own, ...warehouseFrom(company, input, own) });
+function newSecret({ random }: Company): string {
+  return `whsec_${random.uuid().replaceAll("-", "")}`;
 }
 
-/** Removes the warehouse: not the last one, and none that a receipt still names. */
-export function deleteWarehouse(company: Company, warehouse: Warehouse): void {
-  const {
-    warehouses,
-    warehouse_inbound_receipts: inbound,
-    warehouse_outbound_receipts: outbound,
-  } = company.tables;
-  if (warehouses.size <= 1) refuse("warehouse", "last_warehouse");
-  const used = [inbound, outbound].some((receipts) => receipts.findBy("warehouse", warehouse.id).length > 0);
-  if (used) refuse("warehouse", "warehouse_used");
-  removeRecord(company, "warehouses", warehouse);
+function changeSubscription(company: Company, own: Subscription, facts: Partial<Subscription>): Subscription {
+  return company.tables.webhook_subscriptions.replace({ ...own, ...facts, ...stampsOf(company, own) });
 }
+
+/** Gives the subscription another secret. */
+export function rotateSecret(company: Company, own: Subscription): Subscription {
+  return changeSubscription(company, own, { secret: newSecret(company) });
+}
+
+/** Webhook subscriptions have no events of their own. Replacing one keeps its secret. */
+export const subscriptionWrites = {
+  create: (company, input) => {
+    const facts = subscriptionFrom(company, input);
+    const secret = newSecret(company);
+    const times = { lastSuccessAtMs: null, lastFailureAtMs: null, ...stampsOf(company) };
+    return company.tables.webhook_subscriptions.add((newId) => ({ id: newId, ...facts, secret, ...times }));
+  },
+  update: (company, own, input) => changeSubscription(company, own, subscriptionFrom(company, input)),
+  remove: ({ tables }, own) => tables.webhook_subscriptions.remove(own.id),
+} satisfies Writes<Subscription>;

@@ -1,10 +1,9 @@
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import { collections, documentTable, type TableName } from "../model/catalogue.ts";
+import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
 import type * as records from "../model/company-records.ts";
 import { EventLog } from "../model/event-log.ts";
-import { Table, type KeyOf } from "../model/record-table.ts";
-import { Orders } from "../model/sort-orders.ts";
+import { Table, type Keys } from "../model/record-table.ts";
 import { Stock } from "../model/stock-levels.ts";
 import type { PriceListItem, Receipt, Warehouse } from "../model/warehouse-records.ts";
 
@@ -42,7 +41,6 @@ export interface Company {
   /** What documents show of the company. */
   readonly snapshot: records.CompanySnapshot;
   readonly tables: Tables;
-  readonly orders: Orders;
   readonly stock: Stock;
   readonly events: EventLog;
   readonly clock: Clock;
@@ -81,7 +79,6 @@ export function openCompany({ firstIds, settings, ...input }: CompanyInput): Com
   return {
     ...input,
     tables: tablesFrom(firstIds),
-    orders: new Orders(),
     stock: new Stock(),
     events: new EventLog(random, () => clock.nowMs()),
     closedAccounts: new Map(),
@@ -101,7 +98,7 @@ export function targetKey({ kind, id }: records.ActivityTarget): string {
   return `${kind}:${id}`;
 }
 
-const documentKeys: Readonly<Record<string, KeyOf<records.Document>>> = {
+const documentKeys: Keys<records.Document> = {
   number: ({ number }) => number,
   invoice: ({ invoiceId }) => invoiceId,
   proforma: ({ sources }) => sources.proformaId,
@@ -109,40 +106,28 @@ const documentKeys: Readonly<Record<string, KeyOf<records.Document>>> = {
   quotation: ({ sources }) => sources.quotationId,
 };
 
-const receiptKeys: Readonly<Record<string, KeyOf<Receipt>>> = {
+const receiptKeys: Keys<Receipt> = {
   number: ({ number }) => number,
   warehouse: ({ warehouseId }) => warehouseId,
   document: ({ madeBy }) => (madeBy ? documentKey(madeBy.kind, madeBy.id) : null),
 };
 
+/** The indexes of the tables that have some. */
+const indexes: { readonly [K in keyof Tables]?: Keys<Records[K]> } = {
+  contact_activity_logs: { target: ({ target }) => targetKey(target) },
+  warehouse_inbound_receipts: receiptKeys,
+  warehouse_outbound_receipts: receiptKeys,
+  price_list_items: { ean: ({ ean }) => ean, warehouseCode: ({ warehouseCode }) => warehouseCode },
+  ...Object.fromEntries(documentKinds.map((kind) => [documentTable[kind], documentKeys])),
+  document_payments: {
+    document: ({ documentKind, documentId }) => documentKey(documentKind, documentId),
+  },
+};
+
 function tablesFrom(firstIds: CompanyInput["firstIds"]): Tables {
-  return {
-    clients: new Table(firstIds.clients),
-    suppliers: new Table(firstIds.suppliers),
-    bank_accounts: new Table(firstIds.bank_accounts),
-    business_case_statuses: new Table(firstIds.business_case_statuses),
-    business_cases: new Table(firstIds.business_cases),
-    contact_activity_logs: new Table(firstIds.contact_activity_logs, {
-      target: ({ target }) => targetKey(target),
-    }),
-    warehouses: new Table(firstIds.warehouses),
-    warehouse_inbound_receipts: new Table(firstIds.warehouse_inbound_receipts, receiptKeys),
-    warehouse_outbound_receipts: new Table(firstIds.warehouse_outbound_receipts, receiptKeys),
-    price_list_items: new Table(firstIds.price_list_items, {
-      ean: ({ ean }) => ean,
-      warehouseCode: ({ warehouseCode }) => warehouseCode,
-    }),
-    invoices: new Table(firstIds.invoices, documentKeys),
-    credit_notes: new Table(firstIds.credit_notes, documentKeys),
-    proformas: new Table(firstIds.proformas, documentKeys),
-    orders: new Table(firstIds.orders, documentKeys),
-    quotations: new Table(firstIds.quotations, documentKeys),
-    document_payments: new Table(firstIds.document_payments, {
-      document: ({ documentKind, documentId }) => documentKey(documentKind, documentId),
-    }),
-    webhook_subscriptions: new Table(firstIds.webhook_subscriptions),
-    numerical_series: new Table(firstIds.numerical_series),
-  };
+  const names = Object.keys(firstIds) as (keyof Tables)[];
+  const tables = names.map((name) => [name, new Table(firstIds[name], indexes[name] as Keys<never>)]);
+  return Object.fromEntries(tables) as Tables;
 }
 
 /** The table of one kind of document. */
@@ -156,33 +141,4 @@ type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
 export function emit(company: Company, table: TableName, change: Change, id: number): void {
   const { path, type } = collections[table];
   company.events.append(`${path}.${change}`, type, id);
-}
-
-/** Adds a record and emits `created`. */
-export function addRecord<K extends TableName>(
-  company: Company,
-  table: K,
-  facts: Omit<Records[K], "id">,
-): Records[K] {
-  const record = company.tables[table].add((id) => ({ id, ...facts }) as Records[K]);
-  emit(company, table, "created", record.id);
-  return record;
-}
-
-/** Replaces a record and emits `updated`. */
-export function saveRecord<K extends TableName>(company: Company, table: K, record: Records[K]): Records[K] {
-  company.tables[table].replace(record);
-  emit(company, table, "updated", record.id);
-  return record;
-}
-
-/** Removes a record and emits `deleted`. */
-export function removeRecord(company: Company, table: TableName, { id }: { readonly id: number }): void {
-  company.tables[table].remove(id);
-  emit(company, table, "deleted", id);
-}
-
-/** The times of a record that is made now. */
-export function stampsOf({ clock }: Company): records.Stamped {
-  return { createdAtMs: clock.nowMs(), updatedAtMs: clock.nowMs() };
 }

@@ -1,7 +1,9 @@
 type Key = string | number;
 
-/** Gives the key of a record in an index; null leaves the record out. */
-export type KeyOf<T> = (record: T) => Key | null;
+type KeyOf<T> = (record: T) => Key | null;
+
+/** The indexes of a table: each gives the key of a record, or null to leave it out. */
+export type Keys<T> = Readonly<Record<string, KeyOf<T>>>;
 
 /** One index: the ids of the live records by key. */
 interface Index<T> {
@@ -12,24 +14,20 @@ interface Index<T> {
 /** The live records of one kind in the order of their ids. Ids count up and are never used again. */
 export class Table<T extends { readonly id: number }> {
   readonly #records = new Map<number, T>();
-  readonly #keys: Readonly<Record<string, KeyOf<T>>>;
+  readonly #keys: Keys<T>;
   readonly #indexes = new Map<string, Index<T>>();
+  /** Sorted records by the name of the order; dropped at each write. */
+  readonly #orders = new Map<string, readonly T[]>();
   #nextId: number;
-  #version = 0;
 
   /** @param keys the indexes that `findBy` can use, by name */
-  constructor(firstId: number, keys: Readonly<Record<string, KeyOf<T>>> = {}) {
+  constructor(firstId: number, keys: Keys<T> = {}) {
     this.#nextId = firstId;
     this.#keys = keys;
   }
 
   get size(): number {
     return this.#records.size;
-  }
-
-  /** Grows with each write; a value computed at another version is out of date. */
-  get version(): number {
-    return this.#version;
   }
 
   get nextId(): number {
@@ -76,6 +74,20 @@ export class Table<T extends { readonly id: number }> {
     return ids.toSorted((a, b) => a - b).flatMap((id) => this.get(id) ?? []);
   }
 
+  /**
+   * The live records by key, ascending; equal keys by id. The order is kept until the next write: page 200 of
+   * a list costs a slice.
+   */
+  sorted(orderName: string, keyOf: (record: T) => Key): readonly T[] {
+    const known = this.#orders.get(orderName);
+    if (known) return known;
+    const keyed = Array.from(this.values(), (record) => ({ record, key: keyOf(record) }));
+    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.record.id - b.record.id));
+    const records = keyed.map(({ record }) => record);
+    this.#orders.set(orderName, records);
+    return records;
+  }
+
   #index(name: string): Index<T> {
     const known = this.#indexes.get(name);
     if (known) return known;
@@ -92,7 +104,7 @@ export class Table<T extends { readonly id: number }> {
     if (after) this.#records.set(id, after);
     else this.#records.delete(id);
     for (const index of this.#indexes.values()) move(index, before, after);
-    this.#version++;
+    this.#orders.clear();
     return after;
   }
 }

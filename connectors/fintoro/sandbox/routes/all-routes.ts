@@ -6,7 +6,7 @@ import type { ActivityLog } from "../model/company-records.ts";
 import { creditInvoice } from "../domain/documents/invoice-credit.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
 import { keepUpload } from "../domain/crm/activities.ts";
-import { rotateSecret } from "../domain/webhook-targets.ts";
+import { rotateSecret } from "../domain/company-settings.ts";
 import { file, list, nothing, record, value, type Answer } from "../http/answer.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { Missing, refuse } from "../rules/refusals.ts";
@@ -51,12 +51,10 @@ function rotate(call: Call): Answer {
 
 function upload({ company, files }: Call): Answer {
   if (files.length === 0) refuse("files", "required");
-  const data = files.map((file) => ({
-    uploadToken: keepUpload(company, file),
-    fileName: file.name,
-    mimeType: file.mimeType,
-    size: file.content.length,
-  }));
+  const data = files.map((sent) => {
+    const { name: fileName, mimeType, content } = sent;
+    return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
+  });
   return value({ data }, 201);
 }
 

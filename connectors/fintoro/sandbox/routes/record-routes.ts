@@ -1,18 +1,17 @@
 import type { JsonObject } from "../base/values.ts";
 import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
-import * as settings from "../domain/company-settings.ts";
-import { createLog, deleteLog, updateLog } from "../domain/crm/activities.ts";
-import * as cases from "../domain/crm/case-board.ts";
-import * as contacts from "../domain/crm/contacts.ts";
-import { createDocument, deleteDocument, updateDocument } from "../domain/documents/document-rules.ts";
-import { createPayment, deletePayment } from "../domain/documents/payment-rules.ts";
-import { createItem, deleteItem, updateItem } from "../domain/warehouse/price-list.ts";
-import { createReceipt, deleteReceipt, updateReceipt, type Side } from "../domain/warehouse/receipts.ts";
-import { createSubscription, deleteSubscription, updateSubscription } from "../domain/webhook-targets.ts";
+import { accountWrites, subscriptionWrites, warehouseWrites } from "../domain/company-settings.ts";
+import { activityWrites } from "../domain/crm/activities.ts";
+import { caseWrites, statusWrites } from "../domain/crm/case-board.ts";
+import { clientWrites, supplierWrites } from "../domain/crm/contacts.ts";
+import { documentWrites } from "../domain/documents/document-rules.ts";
+import { paymentWrites } from "../domain/documents/payment-rules.ts";
+import type { Writes } from "../domain/record-writes.ts";
+import { priceListWrites } from "../domain/warehouse/price-list.ts";
+import { receiptWrites } from "../domain/warehouse/receipts.ts";
 import { list, nothing, record, type Answer } from "../http/answer.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
-import type { Document, DocumentKind, Subscription } from "../model/company-records.ts";
-import type { Receipt } from "../model/warehouse-records.ts";
+import type { Subscription } from "../model/company-records.ts";
 import { Missing } from "../rules/refusals.ts";
 import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
@@ -20,14 +19,9 @@ import * as lists from "./record-lists.ts";
 import { viewOf, type View } from "./record-views.ts";
 import { get, write, type Call, type Method, type Route } from "./router.ts";
 
-type Create<T> = (company: Company, input: unknown) => T;
-type Update<T> = (company: Company, own: T, input: unknown) => T;
-type Remove<T> = (company: Company, own: T) => void;
-
 /** How the records of one table are read and written. */
 interface RecordRules<T> {
-  /** Without an update the records do not change. */
-  readonly writes: readonly [Create<T>, Update<T> | null, Remove<T>];
+  readonly writes: Writes<T>;
   /** @default all records in one answer */
   readonly list?: (call: Call) => Answer;
   /** @default "PUT" */
@@ -40,86 +34,45 @@ interface RecordRules<T> {
 
 /** The routes of every table: list, detail, create, update, delete. */
 export function recordRoutes(): Route[] {
-  const { createClient, updateClient, deleteClient, createSupplier, updateSupplier, deleteSupplier } =
-    contacts;
-  const { createStatus, updateStatus, deleteStatus, createCase, updateCase, deleteCase } = cases;
-  const { createAccount, updateAccount, deleteAccount } = settings;
-  const { createWarehouse, updateWarehouse, deleteWarehouse } = settings;
   return [
-    ...routesOf("clients", { list: lists.listClients, writes: [createClient, updateClient, deleteClient] }),
-    ...routesOf("suppliers", {
-      list: lists.listSuppliers,
-      writes: [createSupplier, updateSupplier, deleteSupplier],
-    }),
-    ...routesOf("business_case_statuses", { writes: [createStatus, updateStatus, deleteStatus] }),
-    ...routesOf("business_cases", {
-      list: lists.listCases,
-      method: "PATCH",
-      writes: [createCase, updateCase, deleteCase],
-    }),
-    ...routesOf("contact_activity_logs", {
-      list: lists.listLogs,
-      method: "PATCH",
-      writes: [createLog, updateLog, deleteLog],
-    }),
-    ...routesOf("bank_accounts", {
-      method: "PATCH",
-      idempotent: false,
-      writes: [createAccount, updateAccount, deleteAccount],
-    }),
-    ...routesOf("warehouses", {
-      idempotent: false,
-      writes: [createWarehouse, updateWarehouse, deleteWarehouse],
-    }),
+    ...routesOf("clients", { list: lists.listClients, writes: clientWrites }),
+    ...routesOf("suppliers", { list: lists.listSuppliers, writes: supplierWrites }),
+    ...routesOf("business_case_statuses", { writes: statusWrites }),
+    ...routesOf("business_cases", { list: lists.listCases, method: "PATCH", writes: caseWrites }),
+    ...routesOf("contact_activity_logs", { list: lists.listLogs, method: "PATCH", writes: activityWrites }),
+    ...routesOf("bank_accounts", { method: "PATCH", idempotent: false, writes: accountWrites }),
+    ...routesOf("warehouses", { idempotent: false, writes: warehouseWrites }),
     ...routesOf("warehouse_inbound_receipts", { list: lists.listInbound, writes: receiptWrites("inbound") }),
     ...routesOf("warehouse_outbound_receipts", {
       list: lists.listOutbound,
       writes: receiptWrites("outbound"),
     }),
-    ...routesOf("price_list_items", { list: lists.listItems, writes: [createItem, updateItem, deleteItem] }),
+    ...routesOf("price_list_items", { list: lists.listItems, writes: priceListWrites }),
     ...documentKinds.flatMap((kind) =>
       routesOf(documentTable[kind] as "invoices", { list: documentList(kind), writes: documentWrites(kind) }),
     ),
-    ...routesOf("document_payments", {
-      list: lists.listPayments,
-      writes: [createPayment, null, deletePayment],
-    }),
-    ...routesOf("webhook_subscriptions", {
-      createdView: viewWithSecret,
-      writes: [createSubscription, updateSubscription, deleteSubscription],
-    }),
+    ...routesOf("document_payments", { list: lists.listPayments, writes: paymentWrites }),
+    ...routesOf("webhook_subscriptions", { createdView: viewWithSecret, writes: subscriptionWrites }),
   ];
-}
-
-function receiptWrites(side: Side): RecordRules<Receipt>["writes"] {
-  return [
-    (company, input) => createReceipt(company, side, input),
-    (company, own, input) => updateReceipt(company, side, own, input),
-    (company, own) => deleteReceipt(company, side, own),
-  ];
-}
-
-function documentWrites(kind: DocumentKind): RecordRules<Document>["writes"] {
-  return [(company, input) => createDocument(company, kind, input), updateDocument, deleteDocument];
 }
 
 function routesOf<K extends TableName>(table: K, rules: RecordRules<RecordOf<K>>): Route[] {
   const view = viewOf(table);
   const { writes, method = "PUT", idempotent, createdView = view } = rules;
-  const [create, update, remove] = writes;
+  const { create, update, remove } = writes;
   const path = `/${collections[table].path}`;
   const shown = ({ company, language }: Call, own: RecordOf<K>) => record(view(company, own, language));
   const listAll = ({ company, language }: Call) =>
     list([...company.tables[table].values()].map((own) => view(company, own, language)));
   const post = ({ company, input, language }: Call) =>
     record(createdView(company, create(company, input), language), 201);
-  const change = (call: Call, by: Update<RecordOf<K>>) =>
+  const put = (by: NonNullable<typeof update>) => (call: Call) =>
     shown(call, by(call.company, recordAt(call, table), call.input));
   return [
     get(path, rules.list ?? listAll),
     get(`${path}/{id}`, (call) => shown(call, recordAt(call, table))),
     write("POST", path, post, idempotent),
-    ...(update ? [write(method, `${path}/{id}`, (call) => change(call, update))] : []),
+    ...(update ? [write(method, `${path}/{id}`, put(update))] : []),
     write("DELETE", `${path}/{id}`, (call) => {
       remove(call.company, recordAt(call, table));
       return nothing();

@@ -8,15 +8,8 @@ import type {
 } from "../../model/company-records.ts";
 import { check, type Problems } from "../../rules/refusals.ts";
 import { email, filled, id, parse, text } from "../../rules/request-shape.ts";
-import {
-  addRecord,
-  documentsOf,
-  removeRecord,
-  saveRecord,
-  stampsOf,
-  targetKey,
-  type Company,
-} from "../company-state.ts";
+import { documentsOf, targetKey, type Company } from "../company-state.ts";
+import { recordWrites, stampsOf } from "../record-writes.ts";
 
 const metadataShape = z.object({
   content: z.string().nullish(),
@@ -47,29 +40,10 @@ const activityPatch = z.object({
   deletedAttachmentIds: z.array(id()).default([]),
 });
 
-/** Creates a CRM event of one client, supplier or business case. */
-export function createLog(company: Company, input: unknown): ActivityLog {
-  const sent = parse(activityInput, input);
-  const { type, metadata, attachmentUploadTokens: tokens } = sent;
-  const given = targets.filter(({ field }) => (sent[field] ?? null) !== null);
-  const [{ kind, field } = targets[0]] = given;
-  const target = { kind, id: sent[field] ?? 0 };
-  check((problems) => {
-    const fields = targets.map((one) => one.field).join(", ");
-    problems.expect(given.length === 1, field, "exactly_one", { fields });
-    for (const one of given)
-      problems.expect(company.tables[one.table].has(sent[one.field] ?? 0), one.field, "exists");
-    expectMetadata(company, problems, type, metadata);
-    expectTokens(company, problems, type, tokens);
-  });
-  return addRecord(company, "contact_activity_logs", {
-    type,
-    target,
-    metadata: metadataOf(type, metadata),
-    attachments: attach(company, tokens),
-    ...stampsOf(company),
-  });
-}
+/** Creating, changing and removing CRM events. */
+export const activityWrites = recordWrites("contact_activity_logs", (company, input, own) =>
+  own ? changedActivity(company, input, own) : newActivity(company, input),
+);
 
 /** What a CRM event can belong to. */
 const targets = [
@@ -78,31 +52,47 @@ const targets = [
   { kind: "supplier", field: "supplierId", table: "suppliers" },
 ] as const;
 
+function newActivity(company: Company, input: unknown): Omit<ActivityLog, "id"> {
+  const sent = parse(activityInput, input);
+  const { type, metadata, attachmentUploadTokens: tokens } = sent;
+  const given = targets.filter(({ field }) => (sent[field] ?? null) !== null);
+  const [{ kind, field } = targets[0]] = given;
+  check((problems) => {
+    const fields = targets.map((one) => one.field).join(", ");
+    problems.expect(given.length === 1, field, "exactly_one", { fields });
+    for (const one of given) {
+      problems.expect(company.tables[one.table].has(sent[one.field] ?? 0), one.field, "exists");
+    }
+    expectMetadata(company, problems, type, metadata);
+    expectTokens(company, problems, type, tokens);
+  });
+  return {
+    type,
+    target: { kind, id: sent[field] ?? 0 },
+    metadata: metadataOf(type, metadata),
+    attachments: attach(company, tokens),
+    ...stampsOf(company),
+  };
+}
+
 /** Replaces the metadata as a whole, and adds or removes attachments; type and target stay. */
-export function updateLog(company: Company, log: ActivityLog, input: unknown): ActivityLog {
+function changedActivity(company: Company, input: unknown, own: ActivityLog): ActivityLog {
   const sent = parse(activityPatch, input);
   const { metadata, attachmentUploadTokens: tokens, deletedAttachmentIds: removed } = sent;
   check((problems) => {
-    for (const field of ["type", "businessCaseId", "clientId", "supplierId"] as const)
+    for (const field of ["type", "businessCaseId", "clientId", "supplierId"] as const) {
       problems.expect(sent[field] === undefined, field, "prohibited");
-    expectMetadata(company, problems, log.type, metadata);
-    expectTokens(company, problems, log.type, tokens);
+    }
+    expectMetadata(company, problems, own.type, metadata);
+    expectTokens(company, problems, own.type, tokens);
     for (const [i, one] of removed.entries()) {
-      const known = log.attachments.some((attachment) => attachment.id === one);
+      const known = own.attachments.some((attachment) => attachment.id === one);
       problems.expect(known, `deletedAttachmentIds.${i}`, "exists");
     }
   });
-  const kept = log.attachments.filter((attachment) => !removed.includes(attachment.id));
-  return saveRecord(company, "contact_activity_logs", {
-    ...log,
-    metadata: metadataOf(log.type, metadata),
-    attachments: [...kept, ...attach(company, tokens)],
-    updatedAtMs: company.clock.nowMs(),
-  });
-}
-
-export function deleteLog(company: Company, log: ActivityLog): void {
-  removeRecord(company, "contact_activity_logs", log);
+  const kept = own.attachments.filter((attachment) => !removed.includes(attachment.id));
+  const attachments = [...kept, ...attach(company, tokens)];
+  return { ...own, metadata: metadataOf(own.type, metadata), attachments, ...stampsOf(company, own) };
 }
 
 /** The CRM events of one target, newest first. */

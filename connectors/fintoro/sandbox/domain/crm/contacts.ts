@@ -12,7 +12,8 @@ import type {
 import { expectLookups } from "../../rules/lookup-fields.ts";
 import { check } from "../../rules/refusals.ts";
 import { email, filled, id, parse, sentOnly, symbol, text } from "../../rules/request-shape.ts";
-import { addRecord, removeRecord, saveRecord, stampsOf, type Company } from "../company-state.ts";
+import type { Company } from "../company-state.ts";
+import { addRecord, recordWrites, stampsOf } from "../record-writes.ts";
 import { removeActivitiesOf } from "./activities.ts";
 
 const partyShape = {
@@ -99,54 +100,30 @@ function parseContact<T extends z.ZodObject>(shape: T, input: unknown): z.output
   return sent;
 }
 
-export function createClient(company: Company, input: unknown): Client {
-  return addClient(company, parseContact(clientInput, input));
-}
+/** A client goes with its CRM events, these without events of their own. Documents keep their copy. */
+export const clientWrites = recordWrites(
+  "clients",
+  (company, input, own) => ({ ...clientFrom(parseContact(clientInput, input)), ...stampsOf(company, own) }),
+  (company, { id: own }) => removeActivitiesOf(company, { kind: "client", id: own }),
+);
 
-function addClient(company: Company, draft: ClientDraft): Client {
-  return addRecord(company, "clients", { ...clientFrom(draft), ...stampsOf(company) });
-}
-
-/** Replaces the whole record: what is left out gets the default that a new client has. */
-export function updateClient(company: Company, client: Client, input: unknown): Client {
-  const facts = clientFrom(parseContact(clientInput, input));
-  return saveRecord(company, "clients", { ...client, ...facts, updatedAtMs: company.clock.nowMs() });
-}
-
-/** Removes the client and its CRM events, these without events of their own. Documents keep their copy. */
-export function deleteClient(company: Company, client: Client): void {
-  removeActivitiesOf(company, { kind: "client", id: client.id });
-  removeRecord(company, "clients", client);
-}
-
-export function createSupplier(company: Company, input: unknown): Supplier {
-  return addSupplier(company, parseContact(supplierInput, input));
-}
-
-function addSupplier(company: Company, draft: SupplierDraft): Supplier {
-  return addRecord(company, "suppliers", { ...partyFrom(draft), ...stampsOf(company) });
-}
-
-/** Replaces the whole record, as `updateClient` does. */
-export function updateSupplier(company: Company, supplier: Supplier, input: unknown): Supplier {
-  const facts = partyFrom(parseContact(supplierInput, input));
-  return saveRecord(company, "suppliers", { ...supplier, ...facts, updatedAtMs: company.clock.nowMs() });
-}
-
-/** Removes the supplier and its CRM events. */
-export function deleteSupplier(company: Company, supplier: Supplier): void {
-  removeActivitiesOf(company, { kind: "supplier", id: supplier.id });
-  removeRecord(company, "suppliers", supplier);
-}
+/** A supplier goes with its CRM events, too. */
+export const supplierWrites = recordWrites(
+  "suppliers",
+  (company, input, own) => ({ ...partyFrom(parseContact(supplierInput, input)), ...stampsOf(company, own) }),
+  (company, { id: own }) => removeActivitiesOf(company, { kind: "supplier", id: own }),
+);
 
 /** The client that a draft describes; a new one if none matches. */
 export function resolveClient(company: Company, draft: ClientDraft): Client {
-  return matching(company.tables.clients.values(), partyFrom(draft)) ?? addClient(company, draft);
+  const known = matching(company.tables.clients.values(), partyFrom(draft));
+  return known ?? addRecord(company, "clients", { ...clientFrom(draft), ...stampsOf(company) });
 }
 
 /** The supplier that a draft describes; a new one if none matches. */
 export function resolveSupplier(company: Company, draft: SupplierDraft): Supplier {
-  return matching(company.tables.suppliers.values(), partyFrom(draft)) ?? addSupplier(company, draft);
+  const known = matching(company.tables.suppliers.values(), partyFrom(draft));
+  return known ?? addRecord(company, "suppliers", { ...partyFrom(draft), ...stampsOf(company) });
 }
 
 /** The first party by id that fits the first test which any party fits. */

@@ -7,7 +7,8 @@ import type { Client, Document, DocumentKind } from "../../model/company-records
 import { check, refuse } from "../../rules/refusals.ts";
 import { parse, sentOnly } from "../../rules/request-shape.ts";
 import { primaryAccount } from "../company-settings.ts";
-import { documentsOf, emit, removeRecord, type Company } from "../company-state.ts";
+import { documentsOf, type Company } from "../company-state.ts";
+import { addRecord, removeRecord, saveRecord, type Writes } from "../record-writes.ts";
 import { clientSnapshot, overlaid, resolveClient } from "../crm/contacts.ts";
 import { dropAllocations, expectAllocated, syncAllocations } from "../warehouse/allocations.ts";
 import { expectCase, expectDocument } from "./document-checks.ts";
@@ -17,40 +18,36 @@ import { totalsOf } from "./document-totals.ts";
 import { takeNumber } from "./number-series.ts";
 import { removePaymentsOf } from "./payment-rules.ts";
 
-/** Creates a document of any kind. */
-export function createDocument(company: Company, kind: DocumentKind, input: unknown): Document {
-  const facts = factsFrom(company, kind, input, null);
-  return addDocument(company, { uuid: company.random.uuid(), ...facts });
+/** Creating, replacing and removing documents of a kind. */
+export function documentWrites(kind: DocumentKind): Writes<Document> {
+  return {
+    create: (company, input) => {
+      const facts = factsFrom(company, kind, input, null);
+      return addDocument(company, { uuid: company.random.uuid(), ...facts });
+    },
+    // What is left out gets the default of a new document.
+    update: (company, own, input) => {
+      const { id, uuid, type, willBePaid, answer } = own;
+      const changed = { ...factsFrom(company, kind, input, own), id, uuid, type, willBePaid, answer };
+      saveRecord(company, table(kind), changed);
+      syncAllocations(company, changed);
+      return changed;
+    },
+    remove: (company, own) => {
+      removePaymentsOf(company, own);
+      removeRecord(company, table(kind), own);
+      dropAllocations(company, own);
+    },
+  };
 }
+
+const table = (kind: DocumentKind) => documentTable[kind] as "invoices";
 
 /** Adds a document and the receipts of its warehouse allocations. */
 export function addDocument(company: Company, facts: Omit<Document, "id">): Document {
-  return saved(
-    company,
-    documentsOf(company, facts.kind).add((id) => ({ id, ...facts })),
-    "created",
-  );
-}
-
-/** Replaces the whole document: what is left out gets the default of a new document. */
-export function updateDocument(company: Company, own: Document, input: unknown): Document {
-  const facts = factsFrom(company, own.kind, input, own);
-  const { id, uuid, type, willBePaid, answer } = own;
-  const changed = { ...facts, id, uuid, type, willBePaid, answer };
-  return saved(company, documentsOf(company, own.kind).replace(changed), "updated");
-}
-
-function saved(company: Company, document: Document, change: "created" | "updated"): Document {
-  emit(company, documentTable[document.kind], change, document.id);
+  const document = addRecord(company, table(facts.kind), facts);
   syncAllocations(company, document);
   return document;
-}
-
-/** Removes the document, its payments, and the receipts that its allocations made. */
-export function deleteDocument(company: Company, document: Document): void {
-  removePaymentsOf(company, document);
-  removeRecord(company, documentTable[document.kind], document);
-  dropAllocations(company, document);
 }
 
 type Facts = Omit<Document, "id" | "uuid">;

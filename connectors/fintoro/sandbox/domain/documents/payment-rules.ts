@@ -7,7 +7,8 @@ import type { Document, Payment, SentMail } from "../../model/company-records.ts
 import { expectLookups } from "../../rules/lookup-fields.ts";
 import { check, refuse } from "../../rules/refusals.ts";
 import { date, email, id, number, parse, text } from "../../rules/request-shape.ts";
-import { addRecord, documentsOf, emit, removeRecord, type Company } from "../company-state.ts";
+import { documentsOf, emit, type Company } from "../company-state.ts";
+import { addRecord, removeRecord, type Writes } from "../record-writes.ts";
 import { balanceOf, paymentsOf } from "./balance.ts";
 
 const paymentInput = z.object({
@@ -20,8 +21,11 @@ const paymentInput = z.object({
   amount: number().optional(),
 });
 
+/** Creating and removing payments; a payment never changes. */
+export const paymentWrites: Writes<Payment> = { create: createPayment, update: null, remove: deletePayment };
+
 /** Pays a document: with its own terms where nothing else is sent, and all that is left to pay. */
-export function createPayment(company: Company, input: unknown): Payment {
+function createPayment(company: Company, input: unknown): Payment {
   const sent = parse(paymentInput, input);
   const document = documentsOf(company, sent.documentType).get(sent.documentId);
   check((problems) => {
@@ -58,7 +62,7 @@ function pay(company: Company, document: Document, sent: z.output<typeof payment
 }
 
 /** Removes a payment; not that of a payment receipt, which is a tax document of the payment itself. */
-export function deletePayment(company: Company, payment: Payment): void {
+function deletePayment(company: Company, payment: Payment): void {
   const document = documentsOf(company, payment.documentKind).get(payment.documentId);
   if (document?.type === "payment_receipt") refuse("documentPayment", "payment_receipt");
   removeRecord(company, "document_payments", payment);

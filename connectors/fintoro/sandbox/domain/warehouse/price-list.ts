@@ -3,7 +3,8 @@ import type { PriceListItem } from "../../model/warehouse-records.ts";
 import { expectLookups } from "../../rules/lookup-fields.ts";
 import { check } from "../../rules/refusals.ts";
 import { filled, id, number, parse, text } from "../../rules/request-shape.ts";
-import { addRecord, removeRecord, saveRecord, type Company } from "../company-state.ts";
+import type { Company } from "../company-state.ts";
+import { recordWrites } from "../record-writes.ts";
 
 const itemInput = z.object({
   name: text().min(1),
@@ -20,33 +21,22 @@ const itemInput = z.object({
   purchaseVatRate: number(0, 23).nullish(),
 });
 
-function itemFrom(company: Company, input: unknown, own: number | null): Omit<PriceListItem, "id"> {
+/** Creating, replacing and removing items of the price list. */
+export const priceListWrites = recordWrites("price_list_items", itemFrom);
+
+function itemFrom({ tables }: Company, input: unknown, own: PriceListItem | null) {
   const item = filled(itemInput, parse(itemInput, input));
-  const { price_list_items: table } = company.tables;
   check((problems) => {
     expectLookups(problems, item);
     problems.expect(!item.useWarehouse || item.warehouseCode !== null, "warehouseCode", "required");
     for (const field of ["ean", "warehouseCode"] as const) {
-      const same = item[field] === null ? [] : table.findBy(field, item[field]);
+      const same = tables.price_list_items.findBy(field, item[field] ?? "");
       problems.expect(
-        same.every((other) => other.id === own),
+        same.every((other) => other.id === own?.id),
         field,
         "unique",
       );
     }
   });
   return item;
-}
-
-export function createItem(company: Company, input: unknown): PriceListItem {
-  return addRecord(company, "price_list_items", itemFrom(company, input, null));
-}
-
-/** Replaces the whole item. */
-export function updateItem(company: Company, { id: own }: PriceListItem, input: unknown): PriceListItem {
-  return saveRecord(company, "price_list_items", { id: own, ...itemFrom(company, input, own) });
-}
-
-export function deleteItem(company: Company, item: PriceListItem): void {
-  removeRecord(company, "price_list_items", item);
 }

@@ -7,7 +7,8 @@ import type { Receipt, ReceiptLine, Warehouse } from "../../model/warehouse-reco
 import { expectLookups } from "../../rules/lookup-fields.ts";
 import { check, type Problems } from "../../rules/refusals.ts";
 import { date, id, number, parse, text } from "../../rules/request-shape.ts";
-import { emit, stampsOf, type Company } from "../company-state.ts";
+import { emit, type Company } from "../company-state.ts";
+import { stampsOf, type Writes } from "../record-writes.ts";
 import {
   clientDraft,
   clientSnapshot,
@@ -75,13 +76,13 @@ export function receiptTable(company: Company, side: Side): Table<Receipt> {
   return company.tables[sides[side].table];
 }
 
-/** Creates a receipt and moves the stock. */
-export function createReceipt(company: Company, side: Side, input: unknown): Receipt {
-  return addReceipt(company, side, factsFrom(company, side, input, null), null);
-}
-
-export function updateReceipt(company: Company, side: Side, receipt: Receipt, input: unknown): Receipt {
-  return changeReceipt(company, side, receipt, factsFrom(company, side, input, receipt));
+/** Creating, replacing and removing receipts of one side. Each moves the stock. */
+export function receiptWrites(side: Side): Writes<Receipt> {
+  return {
+    create: (company, input) => addReceipt(company, side, factsFrom(company, side, input, null), null),
+    update: (company, own, input) => changeReceipt(company, side, own, factsFrom(company, side, input, own)),
+    remove: (company, own) => deleteReceipt(company, side, own),
+  };
 }
 
 type ReceiptFacts = Omit<Receipt, "id" | "uuid" | "company" | "madeBy" | keyof Stamped>;
@@ -111,7 +112,7 @@ export function changeReceipt(
   before: Receipt,
   facts: Partial<ReceiptFacts>,
 ): Receipt {
-  const after = { ...before, ...facts, updatedAtMs: company.clock.nowMs() };
+  const after = { ...before, ...facts, ...stampsOf(company, before) };
   receiptTable(company, side).replace(after);
   moveStock(company, side, before, after);
   return after;
