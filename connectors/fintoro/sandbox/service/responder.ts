@@ -47,16 +47,11 @@ export interface Visit {
   readonly match: RouteMatch;
 }
 
-interface KeptAnswer {
-  readonly fingerprint: string;
-  readonly answer: Answer;
-}
-
 /** Decides what a request is answered: a fault's status, a refusal, or what its route gives. */
 export class Responder {
   readonly #parts: ServiceParts;
-  /** First answers by company and idempotency key. */
-  readonly #kept = new Map<string, KeptAnswer>();
+  /** First answers by company and idempotency key, with what they answer. */
+  readonly #kept = new Map<string, { readonly fingerprint: string; readonly answer: Answer }>();
   #shuffles = 0;
 
   constructor(parts: ServiceParts) {
