@@ -6,7 +6,7 @@ import { connectorCheckCommand } from "./commands/connector-check.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { exportCommand } from "./commands/export.ts";
 import { publishCommand } from "./commands/publish.ts";
-import { sandboxTickCommand } from "./commands/sandbox-tick.ts";
+import { sandboxTickCommand } from "./commands/sandbox-traffic.ts";
 import { sandboxTriggerCommand } from "./commands/sandbox-trigger.ts";
 import { sandboxCommand } from "./commands/sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
