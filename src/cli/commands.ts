@@ -8,7 +8,7 @@ import { exportCommand } from "./commands/export.ts";
 import { publishCommand } from "./commands/publish.ts";
 import { sandboxTickCommand } from "./commands/sandbox-traffic.ts";
 import { sandboxTriggerCommand } from "./commands/sandbox-trigger.ts";
-import { sandboxCommand } from "./commands/sandbox.ts";
+import { sandboxCommand } from "./commands/run-sandbox.ts";
 import { schemaCommand } from "./commands/schema.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { statusCommand } from "./commands/status.ts";

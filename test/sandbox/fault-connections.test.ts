@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { get, openSandbox } from "../support/sandbox.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import { get, openSandbox } from "../support/sandbox.ts";
 
 const faulty = (fault: Fault) => openSandbox({ faults: [fault] });

@@ -2,7 +2,7 @@ import { dayOf } from "./base/calendar.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
 import type { JsonObject } from "./base/values.ts";
 import { emit, type Company } from "./domain/company-state.ts";
-import type { Fault } from "./faults/fault.ts";
+import type { Fault } from "./faults/service-fault.ts";
 import { english, languageNamed, type Language } from "./lookups/languages.ts";
 import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { TableName } from "./model/catalogue.ts";

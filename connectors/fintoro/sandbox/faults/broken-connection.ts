@@ -3,8 +3,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
-import type { Encoded } from "../http/answer.ts";
-import type { ActiveFaults, Moment } from "./fault.ts";
+import type { Encoded } from "../http/service-answer.ts";
+import type { ActiveFaults, Moment } from "./service-fault.ts";
 
 /**
  * Applies faults whose answers never arrive whole: connections that break, hang, drip or never end.

@@ -7,7 +7,7 @@ import { creditInvoice } from "../domain/documents/invoice-credit.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
 import { keepUpload } from "../domain/crm/activities.ts";
 import { rotateSecret } from "../domain/company-settings.ts";
-import { file, list, nothing, record, value, type Answer } from "../http/answer.ts";
+import { file, list, nothing, record, value, type Answer } from "../http/service-answer.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { Missing, refuse } from "../rules/refusals.ts";
 import { documentView } from "../view/document-view.ts";

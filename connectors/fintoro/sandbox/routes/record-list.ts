@@ -2,7 +2,7 @@ import { z } from "zod";
 import { seededRandom } from "../base/seeded-random.ts";
 import type { JsonObject } from "../base/values.ts";
 import type { Company, RecordOf } from "../domain/company-state.ts";
-import { list, type Answer } from "../http/answer.ts";
+import { list, type Answer } from "../http/service-answer.ts";
 import { basePath } from "../http/request.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Random } from "../../../../src/base/random.ts";
-import type { Rewrite } from "../http/answer.ts";
+import type { Rewrite } from "../http/service-answer.ts";
 
 /** Which requests a fault affects, and how often. */
 interface FaultScope {
