@@ -126,7 +126,7 @@ describe("sandbox tick", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^40 of 40 changes, \d+ events\n/);
     expect(stdout).toMatch(/ {2}invoices (written|paid)\n/);
-    expect(stderr).toContain("the day goes on");
+    expect(stderr).toContain("the working day goes on");
     expect(sandbox.control.events().length).toBeGreaterThanOrEqual(40);
   });
 
