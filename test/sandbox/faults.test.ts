@@ -59,7 +59,7 @@ describe("whom a fault strikes", () => {
     expect(await statuses("/whoami")).toEqual([200]);
   });
 
-  test("as often as its probability says, decided by the chance passed in", async () => {
+  test("as often as its probability says, decided by the random source passed in", async () => {
     const lots = [0.04, 0.5, 0.049, 0.05];
     const random = { next: () => lots.shift() ?? 1, uuid: () => "00000000-0000-4000-a000-000000000000" };
     const sandbox = await openSandbox({
