@@ -1,4 +1,4 @@
-import { creditInvoice } from "../domain/documents/invoice-credit.ts";
+import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
 import { keepUpload } from "../domain/crm/activities.ts";
 import { rotateSecret } from "../domain/company-settings.ts";

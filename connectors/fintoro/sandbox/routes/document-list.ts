@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { decimal, divide } from "../base/decimal-money.ts";
 import type { Company } from "../domain/company-state.ts";
-import { balanceOf } from "../domain/documents/balance.ts";
+import { balanceOf } from "../domain/documents/payment-rules.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import { successorOf } from "../domain/documents/document-checks.ts";
 import type { Answer } from "../http/answer.ts";

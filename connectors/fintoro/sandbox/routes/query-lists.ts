@@ -2,7 +2,7 @@ import { z } from "zod";
 import { latin } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { logsOf } from "../domain/crm/activities.ts";
-import { paymentsOf } from "../domain/documents/balance.ts";
+import { paymentsOf } from "../domain/documents/payment-rules.ts";
 import { list, record, type Answer } from "../http/answer.ts";
 import { documentKinds, payableKinds } from "../model/catalogue.ts";
 import type { DocumentKind, Subject } from "../model/company-records.ts";

@@ -2,22 +2,13 @@ import { dateOf } from "../base/calendar.ts";
 import { amount, decimal, toNumber } from "../base/decimal-money.ts";
 import { iban } from "../base/identifiers.ts";
 import { documentsOf } from "../domain/company-state.ts";
-import { balanceOf } from "../domain/documents/balance.ts";
-import { creditInvoice } from "../domain/documents/invoice-credit.ts";
+import { balanceOf } from "../domain/documents/payment-rules.ts";
+import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";
 import { Missing } from "../rules/refusals.ts";
-import {
-  callNotes,
-  caseTopics,
-  citiesSk,
-  goods,
-  ownNames,
-  services,
-  streetsSk,
-  trades,
-} from "../seed/sample-words.ts";
+import { callNotes, caseTopics, goods, services, slovakWords } from "../seed/sample-words.ts";
 import type { Actor } from "./actor.ts";
 
 /** What is sent to create a record of each table. */
@@ -55,9 +46,9 @@ export function createRecord(actor: Actor, table: TableName): number {
 }
 
 function party({ random }: Actor) {
-  const name = `${random.pick(trades)} ${random.pick(ownNames)} ${random.int(2, 999)}, s. r. o.`;
-  const street = `${random.pick(streetsSk)} ${random.int(1, 120)}`;
-  const [city, zip] = [random.pick(citiesSk), random.digits(5)];
+  const name = `${random.pick(slovakWords.trades)} ${random.pick(slovakWords.ownNames)} ${random.int(2, 999)}, s. r. o.`;
+  const street = `${random.pick(slovakWords.streets)} ${random.int(1, 120)}`;
+  const [city, zip] = [random.pick(slovakWords.cities), random.digits(5)];
   return { name, type: "company", street, city, zip, countryId: 703 };
 }
 

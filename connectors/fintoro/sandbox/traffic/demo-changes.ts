@@ -1,4 +1,4 @@
-import { balanceOf } from "../domain/documents/balance.ts";
+import { balanceOf } from "../domain/documents/payment-rules.ts";
 import { trigger } from "./actions.ts";
 import type { Actor } from "./actor.ts";
 
