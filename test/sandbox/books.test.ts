@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import type { Snapshot } from "../../connectors/fintoro/sandbox/snapshot.ts";
+import type { Snapshot } from "../../connectors/fintoro/sandbox/control.ts";
 import { testDay, type Dict } from "../support/sandbox.ts";
 
 /** One seeded company, read once for all tests here: nobody changes it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Snapshot } from "../../connectors/fintoro/sandbox/snapshot.ts";
+import type { Snapshot } from "../../connectors/fintoro/sandbox/control.ts";
 import { get, openSandbox, type Dict } from "../support/sandbox.ts";
 import { openSink } from "../support/webhook-sink.ts";
 

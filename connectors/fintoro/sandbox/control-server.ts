@@ -4,7 +4,7 @@ import type { Control } from "./control.ts";
 import { error, nothing, value, type Answer } from "./http/answer.ts";
 import { parseJsonBody, type Incoming } from "./http/request.ts";
 import { isRefusal } from "./traffic/actor.ts";
-import type { Tick, TickReport } from "./traffic/tick.ts";
+import type { Tick } from "./traffic/tick.ts";
 
 const company = z.int().min(0).optional();
 const triggerInput = z.object({
@@ -33,17 +33,16 @@ export function controlServerOf(control: Control): (incoming: Incoming) => Promi
       if (tick && !tick.report().ended) return error(409, "a working day is under way already");
       tick = control.day(tickInput.parse(input));
       void tick.done.catch(() => undefined);
-      return value(reportView(tick.report()), 202);
+      return value(tick.report(), 202);
     },
-    "GET /sandbox/tick": () =>
-      tick ? value(reportView(tick.report())) : error(404, "there was no working day yet"),
+    "GET /sandbox/tick": () => (tick ? value(tick.report()) : error(404, "there was no working day yet")),
     "DELETE /sandbox/tick": () => {
       tick?.stop();
       return nothing();
     },
     "GET /sandbox/deliveries": () => {
       const attempts = control.webhooks.history().slice(-shownAttempts);
-      return value({ pending: control.webhooks.pending(), attempts: attempts.map((one) => ({ ...one })) });
+      return value({ pending: control.webhooks.pending(), attempts });
     },
   };
   return async ({ method, fullPath, body }) => {
@@ -66,10 +65,5 @@ async function triggerAnswer(control: Control, sent: z.output<typeof triggerInpu
   await control.webhooks.idle(deliveredWithinMs, { company: index ?? 0 }).catch(() => undefined);
   const ids = new Set(done.events.map((one) => one.id));
   const deliveries = control.webhooks.history(undefined, index).filter(({ eventId }) => ids.has(eventId));
-  const events = done.events.map((one) => ({ ...one }));
-  return value({ ...done, events, deliveries: deliveries.map((attempt) => ({ ...attempt })) });
-}
-
-function reportView(report: TickReport) {
-  return { ...report, kinds: { ...report.kinds } };
+  return value({ ...done, deliveries });
 }

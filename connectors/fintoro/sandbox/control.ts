@@ -1,23 +1,19 @@
-import type { Clock } from "../../../src/base/clock.ts";
 import { dayOf } from "./base/calendar.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
-import { mailsOf } from "./domain/documents/payment-rules.ts";
-import { emit } from "./domain/company-state.ts";
-import type { FaultPlan } from "./faults/fault-plan.ts";
+import type { JsonObject } from "./base/values.ts";
+import { emit, type Company } from "./domain/company-state.ts";
 import type { Fault } from "./faults/fault.ts";
-import { english, languageNamed } from "./lookups/languages.ts";
+import { english, languageNamed, type Language } from "./lookups/languages.ts";
+import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { TableName } from "./model/catalogue.ts";
 import type { EventListener } from "./model/event-log.ts";
-import { tableOf } from "./routes/record-views.ts";
-import type { Router } from "./routes/router.ts";
+import { tablesWithViews, viewOf } from "./routes/record-views.ts";
 import { Missing } from "./rules/refusals.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
-import type { Bearer } from "./service/responder.ts";
-import { snapshotOf } from "./snapshot.ts";
-import { trigger } from "./traffic/actions.ts";
+import type { ServiceParts } from "./service/responder.ts";
 import { Actor } from "./traffic/actor.ts";
-import { demoChanges } from "./traffic/demo-changes.ts";
 import { startTick, type TickOptions } from "./traffic/tick.ts";
+import { demoChanges, trigger } from "./traffic/trigger.ts";
 import { webhookControlOf, type SendingCompany } from "./webhooks/delivery-control.ts";
 import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
 
@@ -30,14 +26,9 @@ export interface OpenCompany extends SendingCompany {
   readonly limiter: Limiter;
 }
 
-interface ControlParts {
+interface ControlParts extends ServiceParts {
   readonly companies: readonly OpenCompany[];
-  readonly router: Router;
-  readonly tokens: Map<string, Bearer>;
-  readonly faults: FaultPlan;
-  readonly clock: Clock;
   readonly seed: number;
-  readonly failures: readonly unknown[];
   /** Aborts when the sandbox ends. */
   readonly closing: AbortSignal;
 }
@@ -50,20 +41,10 @@ export type Control = ReturnType<typeof controlOf>;
 
 /** Gives the control over a sandbox's parts. */
 export function controlOf(parts: ControlParts) {
-  const { companies, router, faults, tokens, seed, clock } = parts;
-  const at = (index = 0) => {
-    const open = companies[index];
-    if (!open) throw new Error(`broken promise: the sandbox has a company ${index}`);
-    return open;
-  };
-  const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
+  const { companies, faults, tokens, seed, clock } = parts;
+  const { at, chosen } = indexed(companies);
   const ownRandom = new SeededRandom(seed);
-  const actor = (index?: number, random = ownRandom) => new Actor(router, at(index).company, random);
-  const recordIn = <K extends TableName>(index: number | undefined, table: K, id: number) => {
-    const record = tableOf(at(index).company, table).get(id);
-    if (!record) throw new Missing();
-    return record;
-  };
+  const actor = (index?: number, random = ownRandom) => new Actor(parts.router, at(index).company, random);
   return {
     clock,
     webhooks: webhookControlOf(companies, at),
@@ -83,11 +64,7 @@ export function controlOf(parts: ControlParts) {
       id: number,
       changes: Readonly<Record<string, unknown>>,
       { event = false, company: index }: ForCompany & { readonly event?: boolean } = {},
-    ) => {
-      const { company } = at(index);
-      tableOf(company, table).replace({ ...recordIn(index, table, id), ...changes });
-      if (event) emit(company, table, "updated", id);
-    },
+    ) => alter(at(index).company, table, id, changes, event),
     /** Returns what removes the fault. */
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
@@ -97,7 +74,7 @@ export function controlOf(parts: ControlParts) {
     },
     events: (index?: number) => at(index).company.events.list(),
     onEvent: (listener: EventListener, index?: number) => at(index).company.events.subscribe(listener),
-    mails: (index?: number) => mailsOf(at(index).company),
+    mails: (index?: number) => at(index).company.mails,
     /** Every record by table and id, as its detail shows it. */
     snapshot: (index?: number, language = "en") =>
       snapshotOf(at(index).company, languageNamed(language) ?? english),
@@ -133,8 +110,47 @@ export function controlOf(parts: ControlParts) {
     },
     /** What the subscription's deliveries are signed with now. */
     secret: (subscription: number, index?: number) =>
-      recordIn(index, "webhook_subscriptions", subscription).secret,
+      existing(at(index).company.tables.webhook_subscriptions.get(subscription)).secret,
     /** Bugs of the sandbox itself; empty in a sound run. */
     failures: () => [...parts.failures],
   };
+}
+
+/** Access to companies by their index. */
+function indexed(companies: readonly OpenCompany[]) {
+  const at = (index = 0) => {
+    const open = companies[index];
+    if (!open) throw new Error(`broken promise: the sandbox has a company ${index}`);
+    return open;
+  };
+  return { at, chosen: (index?: number) => (index === undefined ? companies : [at(index)]) };
+}
+
+function existing<T>(record: T | undefined): T {
+  if (record === undefined) throw new Missing();
+  return record;
+}
+
+function alter(company: Company, table: TableName, id: number, changes: object, event: boolean): void {
+  company.tables[table].replace({ ...existing(company.tables[table].get(id)), ...changes } as never);
+  if (event) emit(company, table, "updated", id);
+}
+
+/** Table name -> id -> record. The company's own record has id 1. */
+export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, JsonObject>>;
+
+/** Everything a company has, each record as its own route would show it now. */
+function snapshotOf(company: Company, language: Language): Snapshot {
+  const all = new Map<string, ReadonlyMap<number, JsonObject>>();
+  all.set("company", new Map([[1, { name: company.settings.name }]]));
+  for (const name of lookupNames) all.set(name.replaceAll("-", "_"), byId(lookupList(name, language)));
+  for (const name of tablesWithViews) {
+    const records = [...company.tables[name].values()];
+    all.set(name, byId(records.map((record) => viewOf(name)(company, record as never, language))));
+  }
+  return all;
+}
+
+function byId(records: readonly JsonObject[]): ReadonlyMap<number, JsonObject> {
+  return new Map(records.map((record) => [Number(record["id"]), record]));
 }

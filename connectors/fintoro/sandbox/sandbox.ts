@@ -4,10 +4,10 @@ import { MirrorError } from "../../../src/base/errors.ts";
 import { systemRandom } from "../../../src/base/random.ts";
 import { dateOf, localDay } from "./base/calendar.ts";
 import { controlServerOf } from "./control-server.ts";
-import { controlOf, type Control, type OpenCompany } from "./control.ts";
+import { controlOf, type OpenCompany } from "./control.ts";
 import type { Company } from "./domain/company-state.ts";
 import { subscriptionWrites } from "./domain/company-settings.ts";
-import { FaultPlan } from "./faults/fault-plan.ts";
+import { FaultPlan } from "./faults/fault.ts";
 import { basePath } from "./http/request.ts";
 import { english, languageNamed } from "./lookups/languages.ts";
 import { eventTypes } from "./model/catalogue.ts";
@@ -19,33 +19,12 @@ import { documentCount, type FirstSubscription, type SandboxOptions } from "./sa
 import { seedCompany } from "./seed/seed-company.ts";
 import { planOf } from "./seed/seed-plan.ts";
 import { Limiter } from "./service/limiter.ts";
-import { Service, type RequestLog } from "./service/service.ts";
-import type { Bearer } from "./service/responder.ts";
+import { Service } from "./service/service.ts";
+import type { Bearer, ServiceParts } from "./service/responder.ts";
 import { Sender } from "./webhooks/sender.ts";
 
-interface CompanyAccess {
-  readonly name: string;
-  /** May write. */
-  readonly token: string;
-  readonly readToken: string;
-}
-
 /** A running stand-in for the service. All data are made up, and are lost when it ends. */
-export interface Sandbox {
-  /** `http://127.0.0.1:PORT/api/public/v1` */
-  readonly url: string;
-  readonly port: number;
-  /** The first company's. */
-  readonly token: string;
-  readonly readToken: string;
-  readonly companies: readonly CompanyAccess[];
-  /** Of the subscriptions that were asked for at the start, in their order. */
-  readonly webhookSecrets: readonly string[];
-  /** The last 20,000 requests, oldest first. */
-  requests(): readonly RequestLog[];
-  readonly control: Control;
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** No name server knows it: a client that follows a link out of an answer fails at once. */
 const unknownOrigin = "https://app.fintoro.example";
@@ -55,27 +34,24 @@ const unknownOrigin = "https://app.fintoro.example";
  *
  * @throws MirrorError `usage` where a subscription of the start is refused
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const { seed = 1, clock = systemClock, random = systemRandom, webhooks = [], language = "en" } = options;
   const { latencyMs = 0 } = options;
   const failures: unknown[] = [];
   const companies = openCompanies(options, failures);
   const tokens = new Map<string, Bearer>();
-  const parts = {
-    companies,
+  const parts: ServiceParts = {
     router: routerOf(allRoutes()),
     tokens,
+    limiters: companies.map(({ limiter }) => limiter),
     faults: new FaultPlan(random, options.faults ?? []),
     clock,
-    failures,
-  };
-  const service = new Service({
-    ...parts,
-    limiters: companies.map(({ limiter }) => limiter),
     random,
     language: languageNamed(language) ?? english,
     latencyMs: typeof latencyMs === "number" ? [latencyMs, latencyMs] : latencyMs,
-  });
+    failures,
+  };
+  const service = new Service(parts);
   const access = companies.map(({ company }) => grantTokens(tokens, company, seed));
   const [own] = companies;
   const webhookSecrets = webhooks.map((one, index) =>
@@ -85,15 +61,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   if (options.publicOrigin === "self")
     for (const { company } of companies) company.settings.publicOrigin = `http://127.0.0.1:${port}`;
   const closing = new AbortController();
-  const control = controlOf({ ...parts, seed, closing: closing.signal });
+  const control = controlOf({ ...parts, companies, seed, closing: closing.signal });
   service.controlServer = controlServerOf(control);
   return {
+    /** `http://127.0.0.1:PORT/api/public/v1` */
     url: `http://127.0.0.1:${port}${basePath}`,
     port,
+    /** The first company's; it may write. */
     token: access[0]?.token ?? "",
     readToken: access[0]?.readToken ?? "",
     companies: access,
+    /** Of the subscriptions that were asked for at the start, in their order. */
     webhookSecrets,
+    /** The last 20,000 requests, oldest first. */
     requests: () => service.requests.list(),
     control,
     close: () => {
@@ -127,7 +107,7 @@ function hashOf(text: string): string {
 }
 
 /** Tokens follow from the seed, so that a sandbox that is started again accepts its clients. */
-function grantTokens(tokens: Map<string, Bearer>, company: Company, seed: number): CompanyAccess {
+function grantTokens(tokens: Map<string, Bearer>, company: Company, seed: number) {
   const grant = (scope: "read" | "write") => {
     const token = `${company.index + 1}|sandbox${scope}${hashOf(`${seed}/${company.index}/${scope}`)}`;
     tokens.set(token, { company, scope });

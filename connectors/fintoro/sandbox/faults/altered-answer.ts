@@ -1,4 +1,4 @@
-import type { Encoded } from "../http/encode.ts";
+import type { Encoded } from "../http/answer.ts";
 import type { ActiveFaults } from "./fault.ts";
 
 /** What the altered answers show of the request. */

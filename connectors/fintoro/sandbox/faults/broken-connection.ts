@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
-import type { Encoded } from "../http/encode.ts";
+import type { Encoded } from "../http/answer.ts";
 import type { ActiveFaults, Moment } from "./fault.ts";
 
 /**
@@ -74,10 +74,11 @@ async function sendSpaces(
   const encoding = zipped ? { "Content-Encoding": "gzip" } : {};
   response.writeHead(encoded.status, { ...encoded.headers, ...encoding });
   const spaces = Readable.from(spacesIn(sizeBytes));
-  const gone = () => undefined;
-  await (zipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response)).catch(
-    gone,
-  );
+  try {
+    await (zipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response));
+  } catch {
+    response.destroy();
+  }
 }
 
 function* spacesIn(sizeBytes: number): Generator<Buffer> {

@@ -1,4 +1,4 @@
-import type { BodyChanges, Rewrite } from "../http/encode.ts";
+import type { BodyChanges, Rewrite } from "../http/answer.ts";
 import type { Json, JsonObject } from "../base/values.ts";
 import type { ActiveFaults, FaultKind } from "./fault.ts";
 

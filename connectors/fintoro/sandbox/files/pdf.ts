@@ -1,5 +1,46 @@
+import { amount } from "../base/decimal-money.ts";
+import { totalsOf } from "../domain/documents/document-totals.ts";
+import { currencyById } from "../lookups/currencies.ts";
+import type { Document, DocumentKind } from "../model/company-records.ts";
+import type { Receipt } from "../model/warehouse-records.ts";
+import { lineCents } from "../view/stock-view.ts";
+
+const titles: Readonly<Record<DocumentKind, string>> = {
+  invoice: "Faktúra",
+  "credit-note": "Dobropis",
+  proforma: "Zálohová faktúra",
+  order: "Objednávka",
+  quotation: "Cenová ponuka",
+};
+
+/** A document as its receiver gets it. */
+export function documentPdf(document: Document): Buffer {
+  const { net, gross, items } = totalsOf(document);
+  const currency = currencyById(document.currencyId)?.symbol ?? "";
+  return pdfOf(`${titles[document.kind]} ${document.number}`, [
+    `Dodávateľ: ${document.company.name}, IČO ${document.company.subjectId}`,
+    `Odberateľ: ${document.client.name}`,
+    `Dátum vystavenia: ${document.issueDate}`,
+    ...document.items.map(
+      (item, i) => `${item.name}   ${item.quantity} x ${item.unitPrice}   ${amount(items[i]?.net ?? 0n)}`,
+    ),
+    `Spolu bez DPH: ${amount(net)} ${currency}`,
+    `Spolu s DPH: ${amount(gross)} ${currency}`,
+  ]);
+}
+
+/** A receipt of a warehouse. */
+export function receiptPdf(receipt: Receipt): Buffer {
+  const gross = receipt.lines.reduce((sum, line) => sum + lineCents(line).gross, 0n);
+  return pdfOf(`Skladový doklad ${receipt.number}`, [
+    `Dátum: ${receipt.issueDate}`,
+    ...receipt.lines.map((line) => `${line.itemName}   ${line.quantity} x ${line.unitPrice}`),
+    `Spolu s DPH: ${amount(gross)} EUR`,
+  ]);
+}
+
 /** A real, small PDF of one page: lines of text in Helvetica, letters without their accents. */
-export function pdfOf(title: string, lines: readonly string[]): Buffer {
+function pdfOf(title: string, lines: readonly string[]): Buffer {
   const content = [
     "BT",
     "/F1 16 Tf",

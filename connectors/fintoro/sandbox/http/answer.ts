@@ -9,7 +9,7 @@ export interface Answer {
 
 type Body =
   | { readonly kind: "nothing" }
-  | { readonly kind: "value"; readonly value: JsonObject }
+  | { readonly kind: "value"; readonly value: object }
   | { readonly kind: "record"; readonly record: JsonObject }
   | { readonly kind: "list"; readonly records: Iterable<JsonObject>; readonly paginator?: JsonObject }
   | { readonly kind: "file"; readonly mediaType: string; readonly name: string; readonly content: Buffer };
@@ -25,7 +25,7 @@ export function list(records: Iterable<JsonObject>, paginator?: JsonObject): Ans
 }
 
 /** JSON that is no record, so that no fault changes it. */
-export function value(body: JsonObject, status = 200): Answer {
+export function value(body: object, status = 200): Answer {
   return { status, body: { kind: "value", value: body } };
 }
 
@@ -42,4 +42,68 @@ export function file(mediaType: string, name: string, content: Buffer): Answer {
 /** A refusal in the service's form: `{ message }`. */
 export function error(status: number, message: string): Answer {
   return value({ message }, status);
+}
+
+/** An answer as it is sent. */
+export interface Encoded {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Rewrites one record's JSON text; `text` is what would be sent. */
+export type Rewrite = (record: JsonObject, text: string) => string;
+
+/** What faults change in the JSON of a record or a list. */
+export interface BodyChanges {
+  readonly rewrite: Rewrite | null;
+  readonly paginator: ((paginator: JsonObject) => JsonObject) | null;
+  readonly emptyList: boolean;
+  readonly duplicateFirst: boolean;
+}
+
+const unchanged: BodyChanges = { rewrite: null, paginator: null, emptyList: false, duplicateFirst: false };
+
+/** Writes the answer's body with its headers, `changes` applied. */
+export function encode({ status, headers = {}, body }: Answer, changes = unchanged): Encoded {
+  if (body.kind === "nothing") return { status, headers, body: Buffer.alloc(0) };
+  if (body.kind === "file") {
+    const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(body.name)}`;
+    const named = { ...headers, "Content-Type": body.mediaType, "Content-Disposition": disposition };
+    return { status, headers: named, body: body.content };
+  }
+  const json = { ...headers, "Content-Type": "application/json" };
+  if (body.kind === "list")
+    return { status, headers: json, body: encodeList(body.records, body.paginator, changes) };
+  const text = body.kind === "value" ? JSON.stringify(body.value) : recordText(body.record, changes.rewrite);
+  return { status, headers: json, body: Buffer.from(text) };
+}
+
+function recordText(one: JsonObject, rewrite: Rewrite | null): string {
+  const text = JSON.stringify(one);
+  return rewrite ? rewrite(one, text) : text;
+}
+
+const pieceChars = 1_000_000;
+
+/** A list may be longer than a string can be: it is collected in pieces. */
+function encodeList(
+  records: Iterable<JsonObject>,
+  paginator: JsonObject | undefined,
+  { rewrite, emptyList, duplicateFirst, paginator: changed }: BodyChanges,
+): Buffer {
+  const pieces: Buffer[] = [];
+  let text = '{"data":[';
+  let separator = "";
+  for (const one of emptyList ? [] : records) {
+    const line = recordText(one, rewrite);
+    text += separator + (duplicateFirst && separator === "" ? `${line},${line}` : line);
+    separator = ",";
+    if (text.length < pieceChars) continue;
+    pieces.push(Buffer.from(text));
+    text = "";
+  }
+  const sent = paginator && changed ? changed(paginator) : paginator;
+  text += sent ? `],"paginator":${JSON.stringify(sent)}}` : "]}";
+  return Buffer.concat([...pieces, Buffer.from(text)]);
 }

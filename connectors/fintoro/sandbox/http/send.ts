@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Encoded } from "./encode.ts";
+import type { Encoded } from "./answer.ts";
 
 const compress = promisify(gzip);
 

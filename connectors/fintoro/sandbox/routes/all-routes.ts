@@ -1,14 +1,18 @@
+import { rotateSecret } from "../domain/company-settings.ts";
+import type { RecordOf } from "../domain/company-state.ts";
+import { keepUpload } from "../domain/crm/activities.ts";
 import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
-import { keepUpload } from "../domain/crm/activities.ts";
-import { rotateSecret } from "../domain/company-settings.ts";
-import { list, nothing, record, value, type Answer } from "../http/answer.ts";
+import { documentPdf, receiptPdf } from "../files/pdf.ts";
+import { zipOf } from "../files/zip.ts";
+import { file, list, nothing, record, value, type Answer } from "../http/answer.ts";
+import { collections, documentKinds, documentTable } from "../model/catalogue.ts";
+import type { ActivityLog } from "../model/company-records.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
-import { refuse } from "../rules/refusals.ts";
+import { Missing, refuse } from "../rules/refusals.ts";
 import { documentView } from "../view/document-view.ts";
 import { seriesView } from "../view/settings-view.ts";
-import { fileRoutes } from "./file-routes.ts";
-import { listSeries, listSubjects, showSubject } from "./query-lists.ts";
+import { listSeries, listSubjects, showSubject } from "./record-lists.ts";
 import { recordAt, recordRoutes, viewWithSecret } from "./record-routes.ts";
 import { get, write, type Call, type Route } from "./router.ts";
 
@@ -54,4 +58,31 @@ function upload({ company, files }: Call): Answer {
     size: file.content.length,
   }));
   return value({ data }, 201);
+}
+
+/** PDFs of documents and receipts, ZIPs of attachments. */
+function fileRoutes(): Route[] {
+  return [
+    ...documentKinds.map((kind) => pdfRoute(documentTable[kind] as "invoices", documentPdf)),
+    pdfRoute("warehouse_inbound_receipts", receiptPdf),
+    pdfRoute("warehouse_outbound_receipts", receiptPdf),
+    get("/contact-activity-logs/{id}/attachments", (call) =>
+      attachmentsZip(recordAt(call, "contact_activity_logs")),
+    ),
+  ];
+}
+
+function pdfRoute<K extends NumberedTable>(table: K, pdfOf: (own: RecordOf<K>) => Buffer): Route {
+  return get(`/${collections[table].path}/{id}/pdf`, (call) => {
+    const own = recordAt(call, table);
+    return file("application/pdf", `${own.number}.pdf`, pdfOf(own));
+  });
+}
+
+type NumberedTable = "invoices" | "warehouse_inbound_receipts" | "warehouse_outbound_receipts";
+
+function attachmentsZip({ id, attachments, createdAtMs: atMs }: ActivityLog): Answer {
+  if (attachments.length === 0) throw new Missing();
+  const entries = attachments.map(({ name, content }) => ({ name, content, atMs }));
+  return file("application/zip", `attachments-${id}.zip`, zipOf(entries));
 }

@@ -1,22 +1,12 @@
-import type { z } from "zod";
 import { decimal, divide } from "../base/decimal-money.ts";
-import type { Company } from "../domain/company-state.ts";
 import { balanceOf } from "../domain/documents/payment-rules.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import { successorOf } from "../domain/documents/document-checks.ts";
 import type { Answer } from "../http/answer.ts";
-import { documentTable } from "../model/catalogue.ts";
+import { documentTable, kindFacts } from "../model/catalogue.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";
-import {
-  queryDate,
-  queryFlag,
-  queryInt,
-  queryNumber,
-  queryOneOf,
-  queryText,
-} from "../rules/request-shape.ts";
 import { documentPreview } from "../view/document-view.ts";
-import { isWithin, recordList } from "./record-list.ts";
+import { byDate, byFlag, byInt, byNumber, byText, byWord, recordList, type Filter } from "./record-list.ts";
 import type { Call } from "./router.ts";
 
 const sortNames: Readonly<Record<DocumentKind, readonly string[]>> = {
@@ -38,81 +28,61 @@ const sorts: Readonly<Record<string, (document: Document) => string | number>> =
   totalWithVatEur: grossInEuro,
 };
 
-const filters = {
-  number: queryText(),
-  clientId: queryInt(),
-  paymentStatus: queryOneOf(["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"]),
-  issueDateFrom: queryDate(),
-  issueDateTo: queryDate(),
-  dueDateFrom: queryDate(),
-  dueDateTo: queryDate(),
-  validityDateFrom: queryDate(),
-  validityDateTo: queryDate(),
-  status: queryOneOf(["waiting", "accepted", "rejected"]),
-  totalFrom: queryNumber(),
-  totalTo: queryNumber(),
-  withoutInvoice: queryFlag(),
-  withoutProforma: queryFlag(),
-  withoutOrder: queryFlag(),
-};
-type Filters = z.output<z.ZodObject<typeof filters>>;
+const isPayable = ({ kind }: Document) => kindFacts[kind].payable;
+const isQuotation = ({ kind }: Document) => kind === "quotation";
+const statuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
 
-/** The handler of a document list; every kind takes all filters and applies those that are its own. */
+/** Every kind takes all of them, and ignores those that are not its own. */
+const filters: Readonly<Record<string, Filter<Document>>> = {
+  clientId: byInt(({ clientId }, id) => clientId === id),
+  number: byText(({ kind, number }, part) =>
+    kind === "order" ? number.startsWith(part) : number.includes(part),
+  ),
+  issueDateFrom: byDate(({ issueDate }, from) => issueDate >= from),
+  issueDateTo: byDate(({ issueDate }, to) => issueDate <= to),
+  dueDateFrom: byDate((one, from) => !isPayable(one) || (one.dueDate ?? "") >= from),
+  dueDateTo: byDate((one, to) => !isPayable(one) || (one.dueDate ?? "") <= to),
+  validityDateFrom: byDate((one, from) => !isQuotation(one) || (one.validityDate ?? "") >= from),
+  validityDateTo: byDate((one, to) => !isQuotation(one) || (one.validityDate ?? "") <= to),
+  status: byWord(
+    ["waiting", "accepted", "rejected"],
+    (one, answer) => !isQuotation(one) || one.answer === answer,
+  ),
+  withoutInvoice: byFlag(hasNoSuccessor("invoice")),
+  withoutProforma: byFlag(hasNoSuccessor("proforma")),
+  withoutOrder: byFlag(hasNoSuccessor("order")),
+  paymentStatus: byWord(
+    statuses,
+    (one, status, { company }) => !isPayable(one) || balanceOf(company, one).status === status,
+  ),
+  totalFrom: byNumber((one, from) => filteredTotal(one) >= from),
+  totalTo: byNumber((one, to) => filteredTotal(one) <= to),
+};
+
+/** The handler of the list of one kind of document. */
 export function documentList(kind: DocumentKind): (call: Call) => Answer {
-  return recordList({
-    table: documentTable[kind] as "invoices",
+  return recordList(documentTable[kind] as "invoices", {
+    filters,
     sorts: Object.fromEntries(Object.entries(sorts).filter(([name]) => sortNames[kind].includes(name))),
     usualOrder: ["issueDate", "desc"],
-    filters,
     pageSize: { most: 500, usual: 10 },
     view: documentPreview,
     shufflesTies: true,
-    test: (wanted, { company }) => {
-      const tests = testsOf(company, kind, wanted);
-      return (document) => tests.every((test) => test(document));
-    },
   });
 }
 
-type Test = (document: Document) => boolean;
-
-/** Cheap tests first: the expensive ones then see few documents. */
-function testsOf(company: Company, kind: DocumentKind, wanted: Filters): Test[] {
-  const { number, clientId, paymentStatus, status } = wanted;
-  const tests: Test[] = [];
-  const between = <T extends string | number>(read: (document: Document) => T, from?: T, to?: T) => {
-    if (from !== undefined || to !== undefined) tests.push((document) => isWithin(read(document), from, to));
-  };
-  if (clientId !== undefined) tests.push((document) => document.clientId === clientId);
-  if (number !== undefined && kind === "order") tests.push((order) => order.number.startsWith(number));
-  else if (number !== undefined) tests.push((document) => document.number.includes(number));
-  between(({ issueDate }) => issueDate, wanted.issueDateFrom, wanted.issueDateTo);
-  if (kind !== "order" && kind !== "quotation")
-    between(({ dueDate }) => dueDate ?? "", wanted.dueDateFrom, wanted.dueDateTo);
-  for (const [result, flag, sources] of successors)
-    if (wanted[flag] === true && sources.includes(kind))
-      tests.push(({ id }) => successorOf(company, kind, id, result) === null);
-  if (kind === "quotation") {
-    if (status !== undefined) tests.push((document) => document.answer === status);
-    between(({ validityDate }) => validityDate ?? "", wanted.validityDateFrom, wanted.validityDateTo);
-  } else if (paymentStatus !== undefined && kind !== "order")
-    tests.push((document) => balanceOf(company, document).status === paymentStatus);
-  between((document) => filteredTotal(kind, document), wanted.totalFrom, wanted.totalTo);
-  return tests;
+/** Is there no document of the kind `result` that was made from this one? True where none can be. */
+function hasNoSuccessor(result: DocumentKind) {
+  return ({ kind, id }: Document, { company }: Call) =>
+    !kindFacts[result].sources.some((source) => source === kind) ||
+    successorOf(company, kind, id, result) === null;
 }
 
-/** Which documents can follow from which; a filter asks for those from which none has followed. */
-const successors: readonly (readonly [DocumentKind, keyof Filters, readonly DocumentKind[]])[] = [
-  ["invoice", "withoutInvoice", ["proforma", "order", "quotation"]],
-  ["proforma", "withoutProforma", ["order", "quotation"]],
-  ["order", "withoutOrder", ["quotation"]],
-];
-
 /** Invoices filter by their total in euro with VAT, quotations by it with VAT, the others without. */
-function filteredTotal(kind: DocumentKind, document: Document): number {
-  if (kind === "invoice") return grossInEuro(document) / 100;
+function filteredTotal(document: Document): number {
+  if (document.kind === "invoice") return grossInEuro(document) / 100;
   const { net, gross } = totalsOf(document);
-  return Number(kind === "quotation" ? gross : net) / 100;
+  return Number(isQuotation(document) ? gross : net) / 100;
 }
 
 /** Cents. */

@@ -1,13 +1,23 @@
 import { z } from "zod";
 import { toNumber } from "../base/decimal-money.ts";
 import { latin } from "../base/values.ts";
+import { documentsOf } from "../domain/company-state.ts";
+import { logsOf } from "../domain/crm/activities.ts";
+import { paymentsOf } from "../domain/documents/payment-rules.ts";
+import { list, record, type Answer } from "../http/answer.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import type { Party } from "../model/company-records.ts";
+import { documentKinds, payableKinds } from "../model/catalogue.ts";
+import type { DocumentKind, Party, Subject } from "../model/company-records.ts";
 import type { Receipt } from "../model/warehouse-records.ts";
-import { refuse } from "../rules/refusals.ts";
-import { parse, queryFlag, queryInt, queryNumber, queryOneOf, queryText } from "../rules/request-shape.ts";
+import { Missing, refuse } from "../rules/refusals.ts";
+import { parse, queryInt, queryOneOf } from "../rules/request-shape.ts";
+import { seededSubject } from "../seed/contact-seed.ts";
+import { logView } from "../view/activity-view.ts";
+import { subjectView } from "../view/contact-view.ts";
+import { paymentView } from "../view/document-view.ts";
+import { seriesView } from "../view/settings-view.ts";
 import { itemPreview, itemView } from "../view/stock-view.ts";
-import { isWithin, recordList } from "./record-list.ts";
+import { byFlag, byInt, byNumber, byText, byWord, paged, recordList } from "./record-list.ts";
 import type { Call } from "./router.ts";
 
 const tenPerPage = { most: 200, usual: 10 };
@@ -21,126 +31,184 @@ const byParty = {
   zip: ({ zip }: Party) => latin(zip ?? ""),
 };
 
-/** Does the record have every value that is asked for? */
-function equalsIn<T>(record: T, wanted: Partial<T>): boolean {
-  return Object.entries(wanted).every(
-    ([key, value]) => value === undefined || record[key as keyof T] === value,
-  );
+/** Is the text in one of the words, without regard to case and accents? */
+function isIn(text: string, ...words: readonly (string | null)[]): boolean {
+  return words.some((word) => word !== null && latin(word).includes(latin(text)));
 }
 
-/** Searches name, city, ZIP and country, without regard to case and accents. */
-function mentions({ language }: Call, search = ""): (party: Party) => boolean {
-  const wanted = latin(search);
-  return ({ name, city, zip, countryId }) => {
-    const country = countryId === null ? null : lookup("countries", countryId, language);
-    return [name, city, zip, country?.["name"]].some((word) => latin(String(word ?? "")).includes(wanted));
-  };
+/** Searches name, city, ZIP and country. */
+function mentions({ name, city, zip, countryId }: Party, text: string, { language }: Call): boolean {
+  const country = countryId === null ? null : lookup("countries", countryId, language);
+  return isIn(text, name, city, zip, country && String(country["name"]));
 }
 
-export const listClients = recordList({
-  table: "clients",
+export const listClients = recordList("clients", {
+  filters: {
+    type: byWord(["person", "company"], ({ type }, wanted) => type === wanted),
+    subjectId: byText(({ subjectId }, wanted) => subjectId === wanted),
+    taxId: byText(({ taxId }, wanted) => taxId === wanted),
+    vatId: byText(({ vatId }, wanted) => vatId === wanted),
+    countryId: byInt(({ countryId }, wanted) => countryId === wanted),
+    search: byText(mentions),
+  },
   sorts: { ...byParty, countryId: ({ countryId }) => countryId ?? 0, ...byTimes },
   usualOrder: ["name", "asc"],
-  filters: {
-    search: queryText(),
-    type: queryOneOf(["person", "company"]),
-    subjectId: queryText(),
-    taxId: queryText(),
-    vatId: queryText(),
-    countryId: queryInt(),
-  },
-  test: ({ search, ...equal }, call) => {
-    const found = mentions(call, search);
-    return (client) => equalsIn(client, equal as Partial<typeof client>) && found(client);
-  },
 });
 
-export const listSuppliers = recordList({
-  table: "suppliers",
+export const listSuppliers = recordList("suppliers", {
+  filters: { search: byText(mentions) },
   sorts: { ...byParty, ...byTimes },
   usualOrder: ["name", "asc"],
-  filters: { search: queryText() },
-  test: ({ search }, call) => mentions(call, search),
 });
 
+/** What an empty `statusId` becomes: it asks for cases without a status. */
+const noStatus = -1;
+
 /** Without `sortBy` the newest id comes first; `id` itself is not a value that `sortBy` takes. */
-export const listCases = recordList({
-  table: "business_cases",
+const listAllCases = recordList("business_cases", {
+  filters: {
+    clientId: byInt((one, id) => one.contactType === "client" && one.contactId === id),
+    supplierId: byInt((one, id) => one.contactType === "supplier" && one.contactId === id),
+    statusId: {
+      schema: z.preprocess((sent) => (sent === "" ? String(noStatus) : sent), queryInt()).optional(),
+      test: ({ statusId }, wanted: number) => (statusId ?? noStatus) === wanted,
+    },
+    search: byText(({ name, description }, text) => isIn(text, `${name}\n${description ?? ""}`)),
+  },
   sorts: { name: ({ name }) => latin(name), ...byTimes, boardPosition: ({ boardPosition }) => boardPosition },
   usualOrder: ["id", "desc"],
-  filters: {
-    clientId: queryInt(),
-    supplierId: queryInt(),
-    /** An empty one asks for cases without a status. */
-    statusId: z.preprocess((sent) => (sent === "" ? undefined : sent), queryInt()).optional(),
-    search: queryText(255),
-  },
   pageSize: tenPerPage,
-  test: ({ clientId, supplierId, statusId, search = "" }, { query }) => {
-    if (clientId !== undefined && supplierId !== undefined)
-      refuse("supplierId", "not_together", { other: "clientId" });
-    const status = query["statusId"] === "" ? null : statusId;
-    const contact = clientId ?? supplierId;
-    const type = clientId === undefined ? "supplier" : "client";
-    return (item) =>
-      (contact === undefined || (item.contactType === type && item.contactId === contact)) &&
-      (status === undefined || item.statusId === status) &&
-      latin(`${item.name}\n${item.description ?? ""}`).includes(latin(search));
-  },
 });
+
+/** The cases of one contact at most. */
+export function listCases(call: Call): Answer {
+  const { clientId, supplierId } = call.query;
+  if (clientId !== undefined && supplierId !== undefined)
+    refuse("supplierId", "not_together", { other: "clientId" });
+  return listAllCases(call);
+}
 
 function receiptList(
   table: "warehouse_inbound_receipts" | "warehouse_outbound_receipts",
   partner: "supplierId" | "clientId",
 ) {
-  const partnerQuery = z.object({ [partner]: queryInt() });
-  return recordList({
-    table,
+  return recordList(table, {
+    filters: {
+      warehouseId: byInt(({ warehouseId }: Receipt, id) => warehouseId === id),
+      [partner]: byInt(({ partnerId }: Receipt, id) => partnerId === id),
+      number: byText(({ number }: Receipt, part) => number.includes(part)),
+    },
     sorts: {
-      number: ({ number }: Receipt) => number,
-      issue_date: ({ issueDate }: Receipt) => issueDate,
+      number: ({ number }) => number,
+      issue_date: ({ issueDate }) => issueDate,
       created_at: byTimes.createdAt,
       updated_at: byTimes.updatedAt,
     },
     usualOrder: ["created_at", "desc"],
-    filters: { warehouseId: queryInt(), number: queryText() },
     pageSize: tenPerPage,
-    test: ({ warehouseId, number = "" }, { query }) => {
-      const { [partner]: partnerId } = parse(partnerQuery, query);
-      return (receipt) => equalsIn(receipt, { warehouseId, partnerId }) && receipt.number.includes(number);
-    },
   });
 }
 
 export const listInbound = receiptList("warehouse_inbound_receipts", "supplierId");
 export const listOutbound = receiptList("warehouse_outbound_receipts", "clientId");
 
-export const listItems = recordList({
-  table: "price_list_items",
-  sorts: {
-    name: ({ name }) => latin(name),
-    unit_price: ({ unitPrice }) => unitPrice,
-    stock: ({ id }, { stock }) => toNumber(stock.total(id)),
+const stockOf = ({ id }: { readonly id: number }, { stock }: Call["company"]) => toNumber(stock.total(id));
+
+export const listItems = recordList("price_list_items", {
+  filters: {
+    name: byText(({ name, warehouseCode, ean }, text) => isIn(text, name, warehouseCode, ean)),
+    priceFrom: byNumber(({ unitPrice }, from) => unitPrice >= from),
+    priceTo: byNumber(({ unitPrice }, to) => unitPrice <= to),
+    stockFrom: byNumber((item, from, { company }) => stockOf(item, company) >= from),
+    stockTo: byNumber((item, to, { company }) => stockOf(item, company) <= to),
+    onlyWarehouseItems: byFlag(({ useWarehouse }) => useWarehouse),
   },
+  sorts: { name: ({ name }) => latin(name), unit_price: ({ unitPrice }) => unitPrice, stock: stockOf },
   usualOrder: ["name", "asc"],
   changingSort: "stock",
-  filters: {
-    name: queryText(255),
-    priceFrom: queryNumber(),
-    priceTo: queryNumber(),
-    stockFrom: queryNumber(),
-    stockTo: queryNumber(),
-    onlyWarehouseItems: queryFlag(),
-  },
   pageSize: { most: 200, usual: 50 },
   view: (company, item, language) =>
     (company.settings.stocksInLists ? itemView : itemPreview)(company, item, language),
-  test: (wanted, { company }) => {
-    const text = latin(wanted.name ?? "");
-    return ({ id, name, warehouseCode, ean, unitPrice, useWarehouse }) =>
-      [name, warehouseCode, ean].some((word) => latin(word ?? "").includes(text)) &&
-      isWithin(unitPrice, wanted.priceFrom, wanted.priceTo) &&
-      isWithin(toNumber(company.stock.total(id)), wanted.stockFrom, wanted.stockTo) &&
-      (wanted.onlyWarehouseItems !== true || useWarehouse);
-  },
 });
+
+const logQuery = z.object({
+  businessCaseId: queryInt(),
+  clientId: queryInt(),
+  supplierId: queryInt(),
+  type: queryOneOf(["note", "email", "phone_call", "document_linked"]),
+});
+const logTargets = [
+  ["businessCaseId", "businessCase", "business_cases"],
+  ["clientId", "client", "clients"],
+  ["supplierId", "supplier", "suppliers"],
+] as const;
+
+/** The CRM events of one business case, client or supplier. */
+export function listLogs(call: Call): Answer {
+  const { company, language } = call;
+  const wanted = parse(logQuery, call.query);
+  const [only, ...others] = logTargets.filter(([param]) => wanted[param] !== undefined);
+  if (!only || others.length > 0) {
+    const fields = logTargets.map(([param]) => param).join(", ");
+    refuse(only?.[0] ?? "businessCaseId", "exactly_one", { fields });
+  }
+  const [param, kind, table] = only;
+  const id = wanted[param] ?? 0;
+  if (!company.tables[table].has(id)) refuse(param, "exists");
+  const all = logsOf(company, { kind, id });
+  const logs = all.filter(({ type }) => wanted.type === undefined || type === wanted.type);
+  return paged(call, "/contact-activity-logs", logs, tenPerPage, (log) => logView(company, log, language));
+}
+
+const kinds = (allowed: readonly DocumentKind[]) => z.enum(allowed as [DocumentKind, ...DocumentKind[]]);
+const documentId = z
+  .string()
+  .regex(/^\d{1,15}$/)
+  .transform(Number);
+const paymentQuery = z.object({ documentType: kinds(payableKinds), documentId });
+
+/** The payments of one document. */
+export function listPayments({ company, query, language }: Call): Answer {
+  const { documentType, documentId: id } = parse(paymentQuery, query);
+  if (!documentsOf(company, documentType).has(id)) refuse("documentId", "exists");
+  const payments = paymentsOf(company, documentType, id);
+  return list(payments.map((payment) => paymentView(company, payment, language)));
+}
+
+const seriesQuery = z.object({ documentType: kinds(documentKinds) });
+
+/** The numerical series of one kind of document. */
+export function listSeries({ company, query }: Call): Answer {
+  const { documentType } = parse(seriesQuery, query);
+  const series = [...company.tables.numerical_series.values()];
+  const own = series.filter(({ documentKind }) => documentKind === documentType);
+  return list(own.map((one) => seriesView(company, one)));
+}
+
+/** The public register of companies; the same for everybody. */
+const subjects: readonly Subject[] = Array.from({ length: 400 }, (_, index) => seededSubject(index));
+
+const subjectQuery = z.object({
+  searchQuery: z.string().min(3).max(255),
+  legalForm: queryOneOf(["freelancer", "company"]),
+  limit: queryInt(1, 20),
+});
+
+/** Subjects of the register by a part of the name or the beginning of the business id. */
+export function listSubjects(call: Call): Answer {
+  const { searchQuery, legalForm, limit = 20 } = parse(subjectQuery, call.query);
+  const wanted = latin(searchQuery);
+  const found = subjects.filter(
+    (subject) =>
+      (legalForm === undefined || subject.legalForm === legalForm) &&
+      (latin(subject.name).includes(wanted) || (subject.subjectId ?? "").startsWith(searchQuery)),
+  );
+  return list(found.slice(0, limit).map(subjectView));
+}
+
+/** One subject of the register. */
+export function showSubject({ id }: Call): Answer {
+  const subject = subjects.find((one) => one.id === id);
+  if (!subject) throw new Missing();
+  return record(subjectView(subject));
+}

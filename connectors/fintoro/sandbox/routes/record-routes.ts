@@ -15,21 +15,13 @@ import type { Subscription } from "../model/company-records.ts";
 import { Missing } from "../rules/refusals.ts";
 import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
-import {
-  listCases,
-  listClients,
-  listInbound,
-  listItems,
-  listOutbound,
-  listSuppliers,
-} from "./record-lists.ts";
-import { listLogs, listPayments } from "./query-lists.ts";
-import { tableOf, viewOf, type View } from "./record-views.ts";
+import * as lists from "./record-lists.ts";
+import { viewOf, type View } from "./record-views.ts";
 import { get, write, type Call, type Method, type Route } from "./router.ts";
 
 /** How the records of one table are read and written. */
-interface RecordRules<K extends keyof Tables> {
-  readonly writes: Writes<RecordOf<K>>;
+interface RecordRules<T> {
+  readonly writes: Writes<T>;
   /** @default all records in one answer */
   readonly list?: (call: Call) => Answer;
   /** @default "PUT" */
@@ -37,38 +29,41 @@ interface RecordRules<K extends keyof Tables> {
   /** Does POST take an `Idempotency-Key`? @default true */
   readonly idempotent?: boolean;
   /** What the answer to POST shows. @default what the detail shows */
-  readonly createdView?: View<RecordOf<K>>;
+  readonly createdView?: View<T>;
 }
 
 /** The routes of every table: list, detail, create, update, delete. */
 export function recordRoutes(): Route[] {
   return [
-    ...routesOf("clients", { list: listClients, writes: clientWrites }),
-    ...routesOf("suppliers", { list: listSuppliers, writes: supplierWrites }),
+    ...routesOf("clients", { list: lists.listClients, writes: clientWrites }),
+    ...routesOf("suppliers", { list: lists.listSuppliers, writes: supplierWrites }),
     ...routesOf("business_case_statuses", { writes: statusWrites }),
-    ...routesOf("business_cases", { list: listCases, method: "PATCH", writes: caseWrites }),
-    ...routesOf("contact_activity_logs", { list: listLogs, method: "PATCH", writes: activityWrites }),
+    ...routesOf("business_cases", { list: lists.listCases, method: "PATCH", writes: caseWrites }),
+    ...routesOf("contact_activity_logs", { list: lists.listLogs, method: "PATCH", writes: activityWrites }),
     ...routesOf("bank_accounts", { method: "PATCH", idempotent: false, writes: accountWrites }),
     ...routesOf("warehouses", { idempotent: false, writes: warehouseWrites }),
-    ...routesOf("warehouse_inbound_receipts", { list: listInbound, writes: receiptWrites("inbound") }),
-    ...routesOf("warehouse_outbound_receipts", { list: listOutbound, writes: receiptWrites("outbound") }),
-    ...routesOf("price_list_items", { list: listItems, writes: priceListWrites }),
+    ...routesOf("warehouse_inbound_receipts", { list: lists.listInbound, writes: receiptWrites("inbound") }),
+    ...routesOf("warehouse_outbound_receipts", {
+      list: lists.listOutbound,
+      writes: receiptWrites("outbound"),
+    }),
+    ...routesOf("price_list_items", { list: lists.listItems, writes: priceListWrites }),
     ...documentKinds.flatMap((kind) =>
       routesOf(documentTable[kind] as "invoices", { list: documentList(kind), writes: documentWrites(kind) }),
     ),
-    ...routesOf("document_payments", { list: listPayments, writes: paymentWrites }),
+    ...routesOf("document_payments", { list: lists.listPayments, writes: paymentWrites }),
     ...routesOf("webhook_subscriptions", { createdView: viewWithSecret, writes: subscriptionWrites }),
   ];
 }
 
-function routesOf<K extends TableName>(table: K, rules: RecordRules<K>): Route[] {
+function routesOf<K extends TableName>(table: K, rules: RecordRules<RecordOf<K>>): Route[] {
   const view = viewOf(table);
   const { writes, method = "PUT", idempotent, createdView = view } = rules;
   const { create, update, remove } = writes;
   const path = `/${collections[table].path}`;
   const shown = ({ company, language }: Call, own: RecordOf<K>) => record(view(company, own, language));
   const listAll = ({ company, language }: Call) =>
-    list([...tableOf(company, table).values()].map((own) => view(company, own, language)));
+    list([...company.tables[table].values()].map((own) => view(company, own, language)));
   const post = ({ company, input, language }: Call) =>
     record(createdView(company, create(company, input), language), 201);
   const put = (by: NonNullable<typeof update>) => (call: Call) =>
@@ -87,7 +82,7 @@ function routesOf<K extends TableName>(table: K, rules: RecordRules<K>): Route[]
 
 /** The record that the path names; throws `Missing` (404) where there is none. */
 export function recordAt<K extends keyof Tables>({ company, id }: Call, table: K): RecordOf<K> {
-  const own = tableOf(company, table).get(id);
+  const own = company.tables[table].get(id);
   if (own === undefined) throw new Missing();
   return own;
 }

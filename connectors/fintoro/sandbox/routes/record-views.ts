@@ -1,7 +1,6 @@
 import type { JsonObject } from "../base/values.ts";
 import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
 import type { Language } from "../lookups/languages.ts";
-import type { Table } from "../model/record-table.ts";
 import { logView } from "../view/activity-view.ts";
 import { clientView, supplierView } from "../view/contact-view.ts";
 import { documentView, paymentView } from "../view/document-view.ts";
@@ -38,9 +37,4 @@ export const tablesWithViews = Object.keys(recordViews) as readonly (keyof Table
 /** The view of a table's records, as their own route shows them. */
 export function viewOf<K extends keyof Tables>(name: K): View<RecordOf<K>> {
   return recordViews[name];
-}
-
-/** A company's table, typed by its records. */
-export function tableOf<K extends keyof Tables>(company: Company, name: K): Table<RecordOf<K>> {
-  return company.tables[name];
 }

@@ -1,16 +1,34 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../../src/base/clock.ts";
+import type { Random } from "../../../../src/base/random.ts";
 import type { Company } from "../domain/company-state.ts";
-import type { ActiveFaults } from "../faults/fault.ts";
+import type { ActiveFaults, FaultPlan } from "../faults/fault.ts";
 import { error, value, type Answer } from "../http/answer.ts";
 import { parseFiles, parseJsonBody, type Incoming } from "../http/request.ts";
 import type { Language } from "../lookups/languages.ts";
-import type { Call, RouteMatch } from "../routes/router.ts";
+import type { Call, RouteMatch, Router } from "../routes/router.ts";
 import { errorMap, message } from "../rules/messages.ts";
 import { Invalid, Missing } from "../rules/refusals.ts";
 import { emptyToNull } from "../rules/request-shape.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
+
+export interface ServiceParts {
+  readonly router: Router;
+  /** Whose they are; a token that is removed stops working at once. */
+  readonly tokens: Map<string, Bearer>;
+  /** One for each company. */
+  readonly limiters: readonly Limiter[];
+  readonly faults: FaultPlan;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Of answers to requests that name none. */
+  readonly language: Language;
+  /** From and to. */
+  readonly latencyMs: readonly [number, number];
+  /** Collects bugs of the sandbox itself. */
+  readonly failures: unknown[];
+}
 
 /** Who sends a request, and what the token allows. */
 export interface Bearer {
@@ -36,17 +54,13 @@ interface KeptAnswer {
 
 /** Decides what a request is answered: a fault's status, a refusal, or what its route gives. */
 export class Responder {
-  readonly #limiters: readonly Limiter[];
-  readonly #clock: Clock;
-  readonly #onBug: (cause: unknown) => void;
+  readonly #parts: ServiceParts;
   /** First answers by company and idempotency key. */
   readonly #kept = new Map<string, KeptAnswer>();
   #shuffles = 0;
 
-  constructor(limiters: readonly Limiter[], clock: Clock, onBug: (cause: unknown) => void) {
-    this.#limiters = limiters;
-    this.#clock = clock;
-    this.#onBug = onBug;
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
   }
 
   /** The answer to a request that the limiter lets pass. */
@@ -73,8 +87,9 @@ export class Responder {
   #faultAnswer({ bearer }: Visit, status: number, retryAfterS: number | null | undefined): Answer {
     const answer = error(status, statusTexts[status] ?? "Server Error");
     if (status !== 429) return answer;
-    const limit = this.#limiters[bearer?.company.index ?? 0]?.limit ?? 0;
-    const headers = limitHeaders(limit, this.#clock.nowMs(), retryAfterS === undefined ? 1 : retryAfterS);
+    const { limiters, clock } = this.#parts;
+    const limit = limiters[bearer?.company.index ?? 0]?.limit ?? 0;
+    const headers = limitHeaders(limit, clock.nowMs(), retryAfterS === undefined ? 1 : retryAfterS);
     return { ...answer, headers };
   }
 
@@ -106,7 +121,7 @@ export class Responder {
         const { code } = call.language;
         return value({ message: message("given", code), errors: errorMap(cause.problems, code) }, 422);
       }
-      this.#onBug(cause);
+      this.#parts.failures.push(cause);
       return error(500, "Server Error");
     }
   }

@@ -1,38 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isoTime, type Clock } from "../../../../src/base/clock.ts";
-import type { Random } from "../../../../src/base/random.ts";
+import { isoTime } from "../../../../src/base/clock.ts";
 import { BoundedLog } from "../base/bounded-log.ts";
 import { alterAnswer } from "../faults/altered-answer.ts";
 import { breakConnection } from "../faults/broken-connection.ts";
-import type { FaultPlan } from "../faults/fault-plan.ts";
 import type { ActiveFaults } from "../faults/fault.ts";
 import { bodyChangesOf } from "../faults/rewritten-records.ts";
 import { error, type Answer } from "../http/answer.ts";
-import { encode, type Encoded } from "../http/encode.ts";
+import { encode, type Encoded } from "../http/answer.ts";
 import { readRequest, type Incoming } from "../http/request.ts";
 import { send } from "../http/send.ts";
-import { negotiate, type Language } from "../lookups/languages.ts";
-import type { Router } from "../routes/router.ts";
-import type { Limiter, Permit } from "./limiter.ts";
-import { Responder, type Bearer, type Visit } from "./responder.ts";
-
-export interface ServiceParts {
-  readonly router: Router;
-  /** Whose they are; a token that is removed stops working at once. */
-  readonly tokens: ReadonlyMap<string, Bearer>;
-  /** One for each company. */
-  readonly limiters: readonly Limiter[];
-  readonly faults: FaultPlan;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Of answers to requests that name none. */
-  readonly language: Language;
-  /** From and to. */
-  readonly latencyMs: readonly [number, number];
-  /** Collects bugs of the sandbox itself. */
-  readonly failures: unknown[];
-}
+import { negotiate } from "../lookups/languages.ts";
+import type { Permit } from "./limiter.ts";
+import { Responder, type ServiceParts, type Visit } from "./responder.ts";
 
 /** One request as it was answered. */
 export interface RequestLog {
@@ -64,7 +44,7 @@ export class Service {
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#responder = new Responder(parts.limiters, parts.clock, (cause) => parts.failures.push(cause));
+    this.#responder = new Responder(parts);
     this.#server = createServer({ keepAlive: true, noDelay: true }, (request, response) => {
       this.#serve(request, response).catch((cause: unknown) => {
         if (!response.destroyed) parts.failures.push(cause);

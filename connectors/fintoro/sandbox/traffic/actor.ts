@@ -1,6 +1,6 @@
 import type { SeededRandom } from "../base/seeded-random.ts";
 import type { JsonObject } from "../base/values.ts";
-import type { Company, Tables } from "../domain/company-state.ts";
+import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
 import { english } from "../lookups/languages.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import type { Method, Router } from "../routes/router.ts";
@@ -44,28 +44,30 @@ export class Actor {
     return Number(this.write("POST", table, null, input)["id"]);
   }
 
-  /** Some live record of the table, or null. */
-  find(table: keyof Tables): number | null {
-    const ids = [...this.company.tables[table].ids()];
-    return ids.length === 0 ? null : this.random.pick(ids);
+  /** Some live record that passes the test, or null. */
+  find<K extends keyof Tables>(
+    table: K,
+    test: (record: RecordOf<K>) => boolean = () => true,
+  ): RecordOf<K> | null {
+    const records = [...this.company.tables[table].values()].filter(test);
+    return records.length === 0 ? null : this.random.pick(records);
   }
 
-  /** @throws Missing where the table is empty */
-  any(table: keyof Tables): number {
-    const id = this.find(table);
-    if (id === null) throw new Missing();
-    return id;
+  /** @throws Missing where no live record passes the test */
+  any<K extends keyof Tables>(table: K, test?: (record: RecordOf<K>) => boolean): RecordOf<K> {
+    const record = this.find(table, test);
+    if (!record) throw new Missing();
+    return record;
   }
 
-  /** Tries `act` with one record after another, in random order, until the rules allow it; gives its id. */
-  withAny(table: keyof Tables, act: (id: number) => void): number {
+  /** Tries `act` with one record after another, in random order, until the rules allow it. */
+  withAny<T>(table: keyof Tables, act: (id: number) => T): T {
     const ids = [...this.company.tables[table].ids()];
     let refusal: unknown = new Missing();
     for (let tries = 0; tries < mostTries && ids.length > 0; tries++) {
       const [id = 0] = ids.splice(this.random.int(0, ids.length - 1), 1);
       try {
-        act(id);
-        return id;
+        return act(id);
       } catch (cause) {
         if (!isRefusal(cause)) throw cause;
         refusal = cause;

@@ -1,15 +1,14 @@
 import { dayOf } from "../base/calendar.ts";
 import type { TableName } from "../model/catalogue.ts";
-import type { Document } from "../model/company-records.ts";
+import type { ActivityLog, Document } from "../model/company-records.ts";
 import type { Receipt } from "../model/warehouse-records.ts";
-import { tableOf } from "../routes/record-views.ts";
 import { Missing } from "../rules/refusals.ts";
 import { slovakWords } from "../seed/sample-words.ts";
 import type { Actor } from "./actor.ts";
 
 /** Changes something about the record, and leaves the rest as it is. */
 export function changeRecord(actor: Actor, table: TableName, id: number): void {
-  const known = tableOf(actor.company, table).get(id);
+  const known = actor.company.tables[table].get(id);
   const input = inputs[table];
   if (!known || !input) throw new Missing();
   actor.write("PUT", table, id, input(actor, known as never, actor.random.int(1, 99_999)));
@@ -25,7 +24,7 @@ const inputs: Readonly<Partial<Record<TableName, Input>>> = {
   business_case_statuses: ({ random }, status: object) => ({ ...status, color: `#${random.hex(6)}` }),
   business_cases: (actor, _case, mark) => ({
     description: `Dohodnuté ${mark}`,
-    statusId: actor.any("business_case_statuses"),
+    statusId: actor.any("business_case_statuses").id,
   }),
   contact_activity_logs: newContent,
   warehouses: (_actor, warehouse: object, mark) => ({ ...warehouse, name: `Sklad ${mark}` }),
@@ -44,13 +43,9 @@ function newStreet({ random }: Actor, contact: object, mark: number) {
 }
 
 /** Of a type that holds a text: logs made by documents have none. */
-function newContent(
-  _actor: Actor,
-  log: { readonly type: string; readonly metadata: Readonly<Record<string, unknown>> },
-  mark: number,
-) {
-  if (log.metadata["documentId"] !== undefined || log.type === "document_linked") throw new Missing();
-  return { metadata: { ...withoutNulls(log.metadata), content: `Dohodnuté ${mark}` } };
+function newContent(_actor: Actor, { type, metadata }: ActivityLog, mark: number) {
+  if (metadata.documentId !== undefined || type === "document_linked") throw new Missing();
+  return { metadata: { ...withoutNulls(metadata), content: `Dohodnuté ${mark}` } };
 }
 
 function newReceiptNote(partner: "supplierId" | "clientId") {
@@ -81,7 +76,7 @@ function newDocumentNote({ random }: Actor, document: Document) {
 }
 
 /** Fields that are not sent are resolved as at a creation. */
-function withoutNulls(input: Readonly<Record<string, unknown>>) {
+function withoutNulls(input: object) {
   return Object.fromEntries(
     Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
   );

@@ -6,9 +6,10 @@ import { balanceOf } from "../domain/documents/payment-rules.ts";
 import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
-import type { DocumentKind } from "../model/company-records.ts";
+import type { Document } from "../model/company-records.ts";
+import type { Warehouse } from "../model/warehouse-records.ts";
 import { Missing } from "../rules/refusals.ts";
-import { callNotes, caseTopics, goods, services, slovakWords } from "../seed/sample-words.ts";
+import * as words from "../seed/sample-words.ts";
 import type { Actor } from "./actor.ts";
 
 /** What is sent to create a record of each table. */
@@ -16,20 +17,17 @@ const inputs: Readonly<Partial<Record<TableName, (actor: Actor) => unknown>>> = 
   clients: party,
   suppliers: party,
   bank_accounts: account,
-  business_case_statuses: ({ random }) => ({
-    name: `Stav ${random.int(1, 9_999)}`,
-    color: `#${random.hex(6)}`,
-  }),
+  business_case_statuses: ({ random }) => ({ name: `Stav ${random.hex(4)}`, color: `#${random.hex(6)}` }),
   business_cases: businessCase,
   contact_activity_logs: activityLog,
-  warehouses: warehouse,
+  warehouses: newWarehouse,
   warehouse_inbound_receipts: (actor) => inboundReceipt(actor, null),
   warehouse_outbound_receipts: outboundReceipt,
   price_list_items: priceListItem,
-  invoices: (actor) => document(actor, actor.random.often(0.3)),
-  proformas: document,
-  orders: document,
-  quotations: document,
+  invoices: (actor) => newDocument(actor, actor.random.often(0.3)),
+  proformas: newDocument,
+  orders: newDocument,
+  quotations: newDocument,
   document_payments: partPayment,
 };
 
@@ -39,16 +37,22 @@ const inputs: Readonly<Partial<Record<TableName, (actor: Actor) => unknown>>> = 
  * @throws Invalid, Missing where the rules or the company's records do not allow it
  */
 export function createRecord(actor: Actor, table: TableName): number {
-  if (table === "credit_notes") return creditSomeInvoice(actor);
+  const { company } = actor;
+  if (table === "credit_notes")
+    return actor.withAny(
+      "invoices",
+      (id) => creditInvoice(company, company.tables.invoices.get(id) as Document, {}).id,
+    );
   const input = inputs[table];
   if (!input) throw new Missing();
   return actor.create(table, input(actor));
 }
 
 function party({ random }: Actor) {
-  const name = `${random.pick(slovakWords.trades)} ${random.pick(slovakWords.ownNames)} ${random.int(2, 999)}, s. r. o.`;
-  const street = `${random.pick(slovakWords.streets)} ${random.int(1, 120)}`;
-  const [city, zip] = [random.pick(slovakWords.cities), random.digits(5)];
+  const { trades, ownNames, streets, cities } = words.slovakWords;
+  const name = `${random.pick(trades)} ${random.pick(ownNames)} ${random.int(2, 999)}, s. r. o.`;
+  const street = `${random.pick(streets)} ${random.int(1, 120)}`;
+  const [city, zip] = [random.pick(cities), random.digits(5)];
   return { name, type: "company", street, city, zip, countryId: 703 };
 }
 
@@ -58,18 +62,18 @@ function account({ random }: Actor) {
 }
 
 function businessCase(actor: Actor) {
-  const statusId = actor.find("business_case_statuses");
-  return { name: actor.random.pick(caseTopics), clientId: actor.any("clients"), statusId };
+  const statusId = actor.find("business_case_statuses")?.id;
+  return { name: actor.random.pick(words.caseTopics), clientId: actor.any("clients").id, statusId };
 }
 
 function activityLog(actor: Actor) {
-  const content = actor.random.pick(callNotes);
-  if (actor.random.often(0.5)) return { clientId: actor.any("clients"), type: "note", metadata: { content } };
+  const [content, clientId] = [actor.random.pick(words.callNotes), actor.any("clients").id];
+  if (actor.random.often(0.5)) return { clientId, type: "note", metadata: { content } };
   const metadata = { content, personName: "Eva Nováková", phoneNumber: "+421 900 000 000" };
-  return { clientId: actor.any("clients"), type: "phone_call", metadata };
+  return { clientId, type: "phone_call", metadata };
 }
 
-function warehouse({ random }: Actor) {
+function newWarehouse({ random }: Actor) {
   const code = `S${random.hex(6).toUpperCase()}`;
   return {
     name: `Sklad ${code}`,
@@ -82,93 +86,73 @@ function warehouse({ random }: Actor) {
 }
 
 function priceListItem({ random }: Actor) {
-  const [name] = random.pick(goods);
+  const [name] = random.pick(words.goods);
   const stocked = { useWarehouse: true, warehouseCode: `T-${random.hex(8)}` };
   return { name, unitPrice: random.int(100, 9_999) / 100, unitId: 1, vatRate: 23, ...stocked };
 }
 
 /** One to four lines of services, and one of goods out of a warehouse where they are wanted and there. */
-function document(actor: Actor, withGoods = false) {
+function newDocument(actor: Actor, withGoods = false) {
   const { random } = actor;
   const items: unknown[] = Array.from({ length: random.int(1, 4) }, () => {
-    const [name] = random.pick(services);
+    const [name] = random.pick(words.services);
     return { name, quantity: random.int(1, 12), unitPrice: random.int(500, 25_000) / 100, vatRate: 23 };
   });
   const stock = withGoods ? someStock(actor) : null;
   if (stock) {
-    const { priceListItemId, warehouseId, quantity } = stock;
-    items.push({ priceListItemId, quantity, warehouseAllocations: [{ warehouseId, quantity }] });
+    const { priceListItemId, warehouse, quantity } = stock;
+    const warehouseAllocations = [{ warehouseId: warehouse.id, quantity }];
+    items.push({ priceListItemId, quantity, warehouseAllocations });
   }
-  return { clientId: actor.any("clients"), items };
+  return { clientId: actor.any("clients").id, items };
 }
 
 /** One to five pieces of some item, and the warehouse they are in; null where there is nothing. */
 function someStock({ company, random }: Actor) {
   const { price_list_items: items, warehouses } = company.tables;
-  const levels = [...items.values()]
-    .filter(({ useWarehouse }) => useWarehouse)
-    .flatMap(({ id }) =>
-      [...company.stock.of(id)].map(([warehouseId, level]) => ({ id, warehouseId, level })),
-    )
-    .filter(({ level, warehouseId }) => level >= decimal(1) && warehouses.has(warehouseId));
+  const stocked = items.where(({ useWarehouse }) => useWarehouse);
+  const levels = stocked.flatMap(({ id: priceListItemId }) =>
+    [...company.stock.of(priceListItemId)].flatMap(([warehouseId, level]) => {
+      const warehouse = warehouses.get(warehouseId);
+      return warehouse && level >= decimal(1) ? [{ priceListItemId, warehouse, level }] : [];
+    }),
+  );
   if (levels.length === 0) return null;
-  const { id: priceListItemId, warehouseId, level } = random.pick(levels);
-  return { priceListItemId, warehouseId, quantity: random.int(1, Math.min(5, Math.floor(toNumber(level)))) };
+  const { priceListItemId, warehouse, level } = random.pick(levels);
+  return { priceListItemId, warehouse, quantity: random.int(1, Math.min(5, Math.floor(toNumber(level)))) };
 }
 
-function receiptHead({ company }: Actor, side: Side, warehouseId: number) {
-  const own = company.tables.warehouses.get(warehouseId);
-  if (!own) throw new Missing();
+function receiptHead({ company }: Actor, side: Side, warehouse: Warehouse) {
   const issueDate = dateOf(company.settings.today);
-  return { number: nextReceiptNumber(company, side, own), warehouseId, languageId: 1, issueDate };
+  const number = nextReceiptNumber(company, side, warehouse);
+  return { number, warehouseId: warehouse.id, languageId: 1, issueDate };
 }
 
 /** Goods that come in: of one item, or of any that is kept in a warehouse. */
 export function inboundReceipt(actor: Actor, itemId: number | null) {
-  const { company, random } = actor;
-  const stocked = [...company.tables.price_list_items.values()].filter(({ useWarehouse }) => useWarehouse);
-  if (itemId === null && stocked.length === 0) throw new Missing();
-  const priceListItemId = itemId ?? random.pick(stocked).id;
-  const supplierId = actor.find("suppliers");
-  const items = [{ priceListItemId, quantity: random.int(1, 40), unitPrice: 1.5, vatRate: 23 }];
+  const priceListItemId = itemId ?? actor.any("price_list_items", ({ useWarehouse }) => useWarehouse).id;
+  const supplierId = actor.find("suppliers")?.id;
+  const items = [{ priceListItemId, quantity: actor.random.int(1, 40), unitPrice: 1.5, vatRate: 23 }];
   return { ...receiptHead(actor, "inbound", actor.any("warehouses")), supplierId, items };
 }
 
 function outboundReceipt(actor: Actor) {
   const stock = someStock(actor);
   if (!stock) throw new Missing();
-  const { priceListItemId, quantity, warehouseId } = stock;
+  const { priceListItemId, quantity, warehouse } = stock;
   const items = [{ priceListItemId, quantity, unitPrice: 2.5, vatRate: 23 }];
-  return { ...receiptHead(actor, "outbound", warehouseId), clientId: actor.any("clients"), items };
+  return { ...receiptHead(actor, "outbound", warehouse), clientId: actor.any("clients").id, items };
 }
 
-/** A credit note over a whole invoice. */
-function creditSomeInvoice(actor: Actor): number {
-  const { company } = actor;
-  let noteId = 0;
-  actor.withAny("invoices", (id) => {
-    const invoice = company.tables.invoices.get(id);
-    if (!invoice) throw new Missing();
-    noteId = creditInvoice(company, invoice, {}).id;
-  });
-  return noteId;
-}
-
-/** Half of what is left to pay; a rest of one cent whole. */
-function partPayment(actor: Actor) {
-  const { documentType, documentId, cents } = someUnpaid(actor, payableKinds);
-  const half = cents / 2n;
-  return { documentType, documentId, amount: amount(half === 0n ? cents : half) };
-}
-
-/** A document of these kinds with something left to pay; throws `Missing` where there is none. */
-export function someUnpaid({ company, random }: Actor, kinds: readonly DocumentKind[]) {
-  const open = kinds.flatMap((documentType) =>
+/** Half of what is left to pay of some document; a rest of one cent whole. */
+function partPayment({ company, random }: Actor) {
+  const open = payableKinds.flatMap((documentType) =>
     [...documentsOf(company, documentType).values()].flatMap((one) => {
       const { toBePaid: cents, status } = balanceOf(company, one);
       return cents === 0n || status === "paid" ? [] : [{ documentType, documentId: one.id, cents }];
     }),
   );
   if (open.length === 0) throw new Missing();
-  return random.pick(open);
+  const { cents, ...document } = random.pick(open);
+  return { ...document, amount: amount(cents / 2n || cents) };
 }

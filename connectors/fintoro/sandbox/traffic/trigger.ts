@@ -1,0 +1,133 @@
+import { MirrorError } from "../../../../src/base/errors.ts";
+import { nearest } from "../../../../src/base/names.ts";
+import { balanceOf } from "../domain/documents/payment-rules.ts";
+import {
+  collections,
+  documentKinds,
+  documentTable,
+  eventTypes,
+  tableNames,
+  type TableName,
+} from "../model/catalogue.ts";
+import type { Document } from "../model/company-records.ts";
+import type { SandboxEvent } from "../model/event-log.ts";
+import { isRefusal, type Actor } from "./actor.ts";
+import { changeRecord } from "./changed-records.ts";
+import { createRecord, inboundReceipt } from "./created-records.ts";
+
+/** Documents of other companies: they have no route, so that nothing can change. */
+const otherTypes: Readonly<Record<string, string>> = {
+  "received-invoices": "receivedInvoice",
+  "received-receipts": "receivedReceipt",
+};
+
+/** What a person does to a record so that an event happens; gives the record's id. */
+type Action = (actor: Actor, table: TableName, id: number) => number;
+
+/** By the last word of the event's type; `created` has no record before. */
+const actions: Readonly<Record<string, Action>> = {
+  updated: (actor, table, id) => {
+    changeRecord(actor, table, id);
+    return id;
+  },
+  deleted: (actor, table, id) => {
+    actor.write("DELETE", table, id, {});
+    return id;
+  },
+  paid: (actor, table, documentId) => {
+    const documentType = documentKinds.find((kind) => documentTable[kind] === table);
+    actor.create("document_payments", { documentType, documentId });
+    return documentId;
+  },
+  "stock-updated": (actor, _, id) => actor.create("warehouse_inbound_receipts", inboundReceipt(actor, id)),
+};
+
+/** Does it to the named record; else to any that allows it, or to one that is created for it. */
+function perform(actor: Actor, table: TableName, change: string, id: number | null): number {
+  const action = actions[change];
+  if (id !== null && action) return action(actor, table, id);
+  if (id !== null)
+    throw new MirrorError("usage", "a new record gets its id from the service", {
+      hint: "leave the id out, or forge the event",
+    });
+  if (!action) return createRecord(actor, table);
+  try {
+    return actor.withAny(table, (one) => action(actor, table, one));
+  } catch (cause) {
+    if (!isRefusal(cause)) throw cause;
+    return action(actor, table, createRecord(actor, table));
+  }
+}
+
+/** What was done, and every event that followed from it. */
+export interface Triggered {
+  readonly event: string;
+  readonly id: number;
+  readonly forged: boolean;
+  readonly events: readonly SandboxEvent[];
+}
+
+/**
+ * Makes an event happen by a fitting change under the company's own rules, or emits it without one.
+ *
+ * @param id the record it happens to; null lets one be chosen
+ * @param forge emits the event without the change
+ * @throws MirrorError `usage` for an unknown event; Invalid, Missing where the rules refuse the change
+ */
+export function trigger(actor: Actor, event: string, id: number | null = null, forge = false): Triggered {
+  if (!eventTypes.includes(event)) throw unknownEvent(event);
+  const [path = "", change = ""] = event.split(".");
+  const table = tableNames.find((name) => collections[name].path === path) ?? null;
+  const forged = forge || table === null;
+  const { events: log } = actor.company;
+  const events: SandboxEvent[] = [];
+  const unsubscribe = log.subscribe((one) => events.push(one));
+  try {
+    const done = forged ? (id ?? someId(actor, table)) : perform(actor, table, change, id);
+    if (forged) log.append(event, table ? collections[table].type : (otherTypes[path] ?? path), done);
+    const own = events.find((one) => one.type === event);
+    return { event, id: own?.resource.id ?? done, forged, events };
+  } finally {
+    unsubscribe();
+  }
+}
+
+function unknownEvent(event: string): MirrorError {
+  const near = nearest(event, eventTypes);
+  const message = `there is no event "${event}"${near ? `; did you mean "${near}"?` : ""}`;
+  return new MirrorError("usage", message, { hint: `events are ${eventTypes.join(", ")}` });
+}
+
+function someId(actor: Actor, table: TableName | null): number {
+  if (table === null) return actor.random.int(1, 99_999);
+  return actor.find(table)?.id ?? actor.company.tables[table].nextId;
+}
+
+/** One change of `demo`, ready to be made. */
+export interface DemoChange {
+  /** Makes it; gives a sentence about it, and the record whose row in the mirror shows it. */
+  make(): { readonly sentence: string; readonly table: string; readonly id: number };
+}
+
+/** What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice. */
+export function demoChanges(actor: Actor): readonly DemoChange[] {
+  const { clients, invoices } = actor.company.tables;
+  const known = [...invoices.values()].toReversed();
+  const unpaid = known.find((invoice) => balanceOf(actor.company, invoice).toBePaid > 0n);
+  const other = known.find((invoice) => invoice !== unpaid);
+  const change = (event: string, sentence: (id: number) => string, id?: number): DemoChange => ({
+    make: () => {
+      const done = trigger(actor, event, id);
+      return { sentence: sentence(done.id), table: event.replace(/\..*/, ""), id: done.id };
+    },
+  });
+  return [
+    change("invoices.created", (id) => {
+      const { number, client } = invoices.get(id) as Document;
+      return `invoice ${number} was written for ${client.name}`;
+    }),
+    ...(unpaid ? [change("invoices.paid", () => `invoice ${unpaid.number} was paid`, unpaid.id)] : []),
+    change("clients.updated", (id) => `${clients.get(id)?.name} has a new address`),
+    ...(other ? [change("invoices.deleted", () => `invoice ${other.number} was deleted`, other.id)] : []),
+  ];
+}
