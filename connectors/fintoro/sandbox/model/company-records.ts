@@ -124,25 +124,11 @@ export interface ActivityMetadata extends Partial<
 
 export type DocumentKind = "invoice" | "credit-note" | "proforma" | "order" | "quotation";
 
-/** What documents show of the company itself. */
+/** What documents show of the company itself, as it stands in an answer. */
 export interface CompanySnapshot {
   readonly name: string;
   readonly subjectId: string;
-  readonly legalForm: string;
-  readonly taxId: string | null;
-  readonly vatId: string | null;
-  readonly vatPayerTypeId: number;
-  readonly country: string;
-  readonly city: string;
-  readonly street: string;
-  readonly zip: string | null;
-  readonly logo: string | null;
-  readonly signature: string | null;
-  readonly registrationCourt: string | null;
-  readonly registrationNumber: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly web: string | null;
+  readonly [field: string]: string | number | null;
 }
 
 export type DiscountType = "percentage" | "fixed";

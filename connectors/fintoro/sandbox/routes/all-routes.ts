@@ -3,7 +3,7 @@ import { documentPdf, receiptPdf } from "../files/pdf.ts";
 import { zipOf } from "../files/zip.ts";
 import { collections, documentKinds, documentTable } from "../model/catalogue.ts";
 import type { ActivityLog } from "../model/company-records.ts";
-import { creditInvoice } from "../domain/documents/invoice-credit.ts";
+import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
 import { keepUpload } from "../domain/crm/activities.ts";
 import { rotateSecret } from "../domain/company-settings.ts";

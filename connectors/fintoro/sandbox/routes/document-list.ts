@@ -1,5 +1,5 @@
 import { decimal, divide } from "../base/decimal-money.ts";
-import { balanceOf } from "../domain/documents/balance.ts";
+import { balanceOf } from "../domain/documents/payment-rules.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import { successorOf } from "../domain/documents/document-checks.ts";
 import type { Answer } from "../http/service-answer.ts";

@@ -55,20 +55,17 @@ function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
   const value = valueAt(input, issue.path);
   if (value === undefined || (value === null && issue.code === "invalid_type"))
     return { field, key: "required" };
-  switch (issue.code) {
-    case "invalid_type":
-      return { field, key: typeKeys[issue.expected] ?? "in" };
-    case "too_big":
-      return { field, key: sized("max", issue.origin), values: { limit: Number(issue.maximum) } };
-    case "too_small":
-      return { field, key: sized("min", issue.origin), values: { limit: Number(issue.minimum) } };
-    case "invalid_format":
-      return { field, key: formatKeys[issue.format] ?? "string" };
-    case "custom":
-      return { field, key: (issue.params?.["key"] as MessageKey | undefined) ?? "in" };
-    default:
-      return { field, key: "in" };
-  }
+  const { code } = issue;
+  if (code === "too_big")
+    return { field, key: sized("max", issue.origin), values: { limit: Number(issue.maximum) } };
+  if (code === "too_small")
+    return { field, key: sized("min", issue.origin), values: { limit: Number(issue.minimum) } };
+  if (code === "invalid_type") return { field, key: typeKeys[issue.expected] ?? "in" };
+  if (code === "invalid_format") return { field, key: formatKeys[issue.format] ?? "string" };
+  return {
+    field,
+    key: code === "custom" ? ((issue.params?.["key"] as MessageKey | undefined) ?? "in") : "in",
+  };
 }
 
 const typeKeys: Readonly<Record<string, MessageKey>> = {

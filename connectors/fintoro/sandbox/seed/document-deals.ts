@@ -1,13 +1,12 @@
 import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
-import { czechia, slovakia } from "../lookups/countries.ts";
+import { czechia } from "../lookups/countries.ts";
 import { euro } from "../lookups/currencies.ts";
 import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
 import type { Client, ClientSnapshot, DiscountType, DocumentKind } from "../model/company-records.ts";
 import { clientSnapshot } from "../domain/crm/contacts.ts";
-import { goodOf } from "./price-list-seed.ts";
+import { goodOf } from "./warehouse-seed.ts";
 import type { Plan, Seeding } from "./seed-plan.ts";
-import { languageOfCountry } from "./contact-seed.ts";
 import { oddNotes, services, type VatClass } from "./sample-words.ts";
 
 /** Who buys what: the same for all documents that were made from each other. */
@@ -44,7 +43,7 @@ export function dealOf({ plan, company }: Seeding, kind: DocumentKind, index: nu
   const client = company.tables.clients.get(plan.firstIds.clients + buyer) as Client;
   const random = seededRandom(plan.seed, `deal-${kind}`, index);
   const currencyId = random.often(0.75) ? (client.preferredCurrencyId ?? euro) : euro;
-  const languageId = client.preferredLanguageId ?? languageOfCountry[client.countryId ?? slovakia] ?? 1;
+  const languageId = client.preferredLanguageId ?? 1;
   const lines = linesOf(plan, random, languageById(languageId).code);
   return {
     client,

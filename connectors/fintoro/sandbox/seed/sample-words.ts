@@ -1,58 +1,48 @@
 /** Sample texts for the records: Slovak and Czech names, goods and notes. */
-const split = (text: string) => text.split("|");
 
-export const menSk = split(
-  "Peter|Ján|Jozef|Martin|Miroslav|Štefan|Ľubomír|Tomáš|Marek|Ondrej|Vladimír|Ľuboš|Dušan|Matúš",
-);
-export const womenSk = split(
-  "Mária|Anna|Zuzana|Katarína|Eva|Jana|Ľubica|Lucia|Božena|Viera|Žofia|Daniela|Michaela|Alžbeta",
-);
-export const surnamesSk = split(
-  "Kováč|Horváth|Varga|Tóth|Baláž|Molnár|Szabó|Lukáč|Polák|Hudák|Oravec|Krajčír|Šimko|Ďurica|Žiška|Čierny|Ružička|Mikuš",
-);
-export const menCz = split("Jiří|Jan|Petr|Josef|Pavel|Tomáš|Ondřej|Zdeněk|Luboš|Řehoř|Vojtěch|Matěj");
-export const womenCz = split("Jana|Marie|Eva|Hana|Věra|Lenka|Kateřina|Zdeňka|Tereza|Růžena|Ludmila|Šárka");
-export const surnamesCz = split(
-  "Novák|Svoboda|Dvořák|Černý|Procházka|Kučera|Veselý|Horák|Němec|Pospíšil|Křížek|Říha|Jelínek",
-);
+type Kind = "men" | "women" | "surnames" | "trades" | "ownNames" | "forms" | "streets" | "cities";
 
-export const trades = split(
-  "Stavebniny|Pekáreň|Autoservis|Kníhkupectvo|Vinárstvo|Tlačiareň|Záhradníctvo|Účtovníctvo|Lekáreň|Grafické štúdio|Truhlárstvo|Reštaurácia|Softvérový dom|Kaviareň|Elektro|Potraviny|Zámočníctvo|Projekčná kancelária|Reality|Doprava",
-);
-export const tradesCz = split(
-  "Stavebniny|Pekařství|Autoservis|Knihkupectví|Vinařství|Tiskárna|Zahradnictví|Účetnictví|Lékárna|Grafické studio|Truhlářství|Restaurace|Softwarový dům|Kavárna|Elektro",
-);
-export const ownNames = split(
-  "Tatran|Ďumbier|Kriváň|Devín|Zobor|Poľana|Sitno|Rozsutec|Chopok|Kežmarok|Orava|Liptov|Gemer|Spiš|Zemplín|Turiec|Javor|Lipa|Smrek|Borovica|Sokol|Rys|Medveď|Kamzík|Čučoriedka|Šípka",
-);
-export const ownNamesCz = split(
-  "Říp|Vltava|Morava|Blaník|Praděd|Lužnice|Sázava|Šumava|Beskyd|Pálava|Ořech|Jabloň|Čáp|Křemen",
-);
-export const formsSk = split("s. r. o.|s.r.o.|spol. s r. o.|a. s.|k. s.|j. s. a.");
-export const formsCz = split("s.r.o.|a.s.|spol. s r.o.|v.o.s.");
+/** The words of one country. A city has its ZIP after a colon. */
+export type Words = Readonly<Record<Kind, readonly string[]>>;
 
-export const streetsSk = split(
-  "Hlavná|Štefánikova|Námestie SNP|Mlynské nivy|Košická|Ľudovíta Štúra|Hviezdoslavova|Záhradnícka|Železničná|Pod Brezinou|Na Vŕšku|Školská|Družstevná|Tomášikova",
-);
-export const streetsCz = split(
-  "Vinohradská|Náměstí Míru|Křižíkova|Masarykova|Husova|Pražská|Nádražní|Lidická|Údolní|Žižkova",
-);
+/** Reads one line for each kind of word. */
+function wordsFrom(lines: string): Words {
+  const rows = lines
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(": ", 2));
+  return Object.fromEntries(rows.map(([kind, words = ""]) => [kind, words.split("|")])) as Words;
+}
 
-/** City and its ZIP. */
-export const citiesSk = split(
-  "Bratislava:811 01|Bratislava:821 09|Košice:040 01|Prešov:080 01|Žilina:010 01|Banská Bystrica:974 01|Nitra:949 01|Trnava:917 01|Trenčín:911 01|Martin:036 01|Poprad:058 01|Michalovce:071 01|Liptovský Mikuláš:031 01|Dunajská Streda:929 01|Spišská Nová Ves:052 01|Čadca:022 01",
-);
-export const citiesCz = split(
-  "Praha:110 00|Brno:602 00|Ostrava:702 00|Plzeň:301 00|Olomouc:779 00|Hradec Králové:500 03|České Budějovice:370 01|Zlín:760 01|Uherské Hradiště:686 01",
-);
+export const slovakWords = wordsFrom(`
+  men: Peter|Ján|Jozef|Martin|Miroslav|Štefan|Ľubomír|Tomáš|Marek|Ondrej|Vladimír|Ľuboš|Dušan|Matúš
+  women: Mária|Anna|Zuzana|Katarína|Eva|Jana|Ľubica|Lucia|Božena|Viera|Žofia|Daniela|Michaela|Alžbeta
+  surnames: Kováč|Horváth|Varga|Tóth|Baláž|Molnár|Szabó|Lukáč|Polák|Hudák|Oravec|Krajčír|Šimko|Ďurica|Žiška|Čierny|Ružička|Mikuš
+  trades: Stavebniny|Pekáreň|Autoservis|Kníhkupectvo|Vinárstvo|Tlačiareň|Záhradníctvo|Účtovníctvo|Lekáreň|Grafické štúdio|Truhlárstvo|Reštaurácia|Softvérový dom|Kaviareň|Elektro|Potraviny|Zámočníctvo|Projekčná kancelária|Reality|Doprava
+  ownNames: Tatran|Ďumbier|Kriváň|Devín|Zobor|Poľana|Sitno|Rozsutec|Chopok|Kežmarok|Orava|Liptov|Gemer|Spiš|Zemplín|Turiec|Javor|Lipa|Smrek|Borovica|Sokol|Rys|Medveď|Kamzík|Čučoriedka|Šípka
+  forms: s. r. o.|s.r.o.|spol. s r. o.|a. s.|k. s.|j. s. a.
+  streets: Hlavná|Štefánikova|Námestie SNP|Mlynské nivy|Košická|Ľudovíta Štúra|Hviezdoslavova|Záhradnícka|Železničná|Pod Brezinou|Na Vŕšku|Školská|Družstevná|Tomášikova
+  cities: Bratislava:811 01|Bratislava:821 09|Košice:040 01|Prešov:080 01|Žilina:010 01|Banská Bystrica:974 01|Nitra:949 01|Trnava:917 01|Trenčín:911 01|Martin:036 01|Poprad:058 01|Michalovce:071 01|Liptovský Mikuláš:031 01|Dunajská Streda:929 01|Spišská Nová Ves:052 01|Čadca:022 01
+`);
 
-/** Abroad: country id, city, ZIP, street, company, language id, currency id. */
+export const czechWords = wordsFrom(`
+  men: Jiří|Jan|Petr|Josef|Pavel|Tomáš|Ondřej|Zdeněk|Luboš|Řehoř|Vojtěch|Matěj
+  women: Jana|Marie|Eva|Hana|Věra|Lenka|Kateřina|Zdeňka|Tereza|Růžena|Ludmila|Šárka
+  surnames: Novák|Svoboda|Dvořák|Černý|Procházka|Kučera|Veselý|Horák|Němec|Pospíšil|Křížek|Říha|Jelínek
+  trades: Stavebniny|Pekařství|Autoservis|Knihkupectví|Vinařství|Tiskárna|Zahradnictví|Účetnictví|Lékárna|Grafické studio|Truhlářství|Restaurace|Softwarový dům|Kavárna|Elektro
+  ownNames: Říp|Vltava|Morava|Blaník|Praděd|Lužnice|Sázava|Šumava|Beskyd|Pálava|Ořech|Jabloň|Čáp|Křemen
+  forms: s.r.o.|a.s.|spol. s r.o.|v.o.s.
+  streets: Vinohradská|Náměstí Míru|Křižíkova|Masarykova|Husova|Pražská|Nádražní|Lidická|Údolní|Žižkova
+  cities: Praha:110 00|Brno:602 00|Ostrava:702 00|Plzeň:301 00|Olomouc:779 00|Hradec Králové:500 03|České Budějovice:370 01|Zlín:760 01|Uherské Hradiště:686 01
+`);
+
+/** Abroad: country id, city, ZIP, street, company, language id, currency id, start of its VAT ids. */
 export const abroad = [
-  [40, "Wien", "1010", "Kärntner Straße 12", "Donau Handels GmbH", 3, 1],
-  [276, "München", "80331", "Sendlinger Straße 7", "Müller & Söhne GmbH", 3, 1],
-  [348, "Budapest", "1051", "Október 6. utca 19.", "Kovács és Társa Kft.", 5, 8],
-  [616, "Kraków", "31-042", "Grodzka 5", "Żuraw Łódzki sp. z o.o.", 13, 9],
-  [840, "Portland", "97205", "SW Salmon St 1120", "O'Brien Outdoor, Inc.", 2, 2],
+  [40, "Wien", "1010", "Kärntner Straße 12", "Donau Handels GmbH", 3, 1, "ATU"],
+  [276, "München", "80331", "Sendlinger Straße 7", "Müller & Söhne GmbH", 3, 1, "DE"],
+  [348, "Budapest", "1051", "Október 6. utca 19.", "Kovács és Társa Kft.", 5, 8, "HU"],
+  [616, "Kraków", "31-042", "Grodzka 5", "Żuraw Łódzki sp. z o.o.", 13, 9, "PL"],
+  [840, "Portland", "97205", "SW Salmon St 1120", "O'Brien Outdoor, Inc.", 2, 2, null],
 ] as const;
 
 /** Names with quotes, formulas, new lines, emoji and other alphabets: careless code breaks on them. */
@@ -117,13 +107,15 @@ export const statusNames = [
   ["Stratené", "#ef4444"],
 ] as const;
 
-export const caseTopics = split(
-  "Rekonštrukcia predajne|Nový e-shop|Dodávka nábytku|Rámcová zmluva na kávu|Servis vozidiel|Tlač katalógu|Prenos účtovníctva|Výstavba skladu",
-);
+export const caseTopics =
+  "Rekonštrukcia predajne|Nový e-shop|Dodávka nábytku|Rámcová zmluva na kávu|Servis vozidiel|Tlač katalógu|Prenos účtovníctva|Výstavba skladu".split(
+    "|",
+  );
 
-export const callNotes = split(
-  "Volal ohľadom splatnosti, poslať kópiu.|Dohodnuté stretnutie v utorok o 10:00.|Chce zľavu 5 % pri väčšom odbere.|Reklamácia: chýba jeden kus.|Posiela novú adresu na doručovanie.|Spokojný, objedná znova na jar.",
-);
+export const callNotes =
+  "Volal ohľadom splatnosti, poslať kópiu.|Dohodnuté stretnutie v utorok o 10:00.|Chce zľavu 5 % pri väčšom odbere.|Reklamácia: chýba jeden kus.|Posiela novú adresu na doručovanie.|Spokojný, objedná znova na jar.".split(
+    "|",
+  );
 
 export const companies = [
   ["Tatranská dielňa s. r. o.", "36421928"],

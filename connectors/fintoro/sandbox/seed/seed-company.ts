@@ -1,11 +1,9 @@
 import { openCompany, type Company, type CompanyInput } from "../domain/company-state.ts";
-import { seedActivities } from "./activity-seed.ts";
-import { seedCases, seedStatuses } from "./case-seed.ts";
+import { seedActivities, seedCases, seedStatuses } from "./crm-seed.ts";
 import { seedClients, seedSuppliers } from "./contact-seed.ts";
 import { seedDocuments } from "./document-seed.ts";
 import { seedPayments } from "./payment-seed.ts";
-import { seedPriceList } from "./price-list-seed.ts";
-import { seedReceipts } from "./receipt-seed.ts";
+import { seedPriceList, seedReceipts } from "./warehouse-seed.ts";
 import type { Plan } from "./seed-plan.ts";
 import { seedAccounts, seedSeries, seedSubscriptions, seedWarehouses } from "./settings-seed.ts";
 

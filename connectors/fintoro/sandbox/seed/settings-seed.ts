@@ -4,7 +4,7 @@ import { seededRandom } from "../base/seeded-random.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { documentKinds } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";
-import { numberPattern } from "./document-dates.ts";
+import { numberPattern } from "./document-seed.ts";
 import { fill, type Seeding } from "./seed-plan.ts";
 
 const accounts = [

@@ -3,7 +3,7 @@ import type { TableName } from "../model/catalogue.ts";
 import type { ActivityLog, Document } from "../model/company-records.ts";
 import type { Receipt } from "../model/warehouse-records.ts";
 import { Missing } from "../rules/refusals.ts";
-import { streetsSk } from "../seed/sample-words.ts";
+import { slovakWords } from "../seed/sample-words.ts";
 import type { Actor } from "./actor.ts";
 
 /** Changes something about the record, and leaves the rest as it is. */
@@ -39,7 +39,7 @@ const inputs: Readonly<Partial<Record<TableName, Input>>> = {
 };
 
 function newStreet({ random }: Actor, contact: object, mark: number) {
-  return { ...contact, street: `${random.pick(streetsSk)} ${mark}` };
+  return { ...contact, street: `${random.pick(slovakWords.streets)} ${mark}` };
 }
 
 /** Of a type that holds a text: logs made by documents have none. */

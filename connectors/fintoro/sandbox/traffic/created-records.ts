@@ -2,8 +2,8 @@ import { dateOf } from "../base/calendar.ts";
 import { amount, decimal, toNumber } from "../base/decimal-money.ts";
 import { iban } from "../base/identifiers.ts";
 import { documentsOf } from "../domain/company-state.ts";
-import { balanceOf } from "../domain/documents/balance.ts";
-import { creditInvoice } from "../domain/documents/invoice-credit.ts";
+import { balanceOf } from "../domain/documents/payment-rules.ts";
+import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import type { Document } from "../model/company-records.ts";
@@ -49,9 +49,10 @@ export function createRecord(actor: Actor, table: TableName): number {
 }
 
 function party({ random }: Actor) {
-  const name = `${random.pick(words.trades)} ${random.pick(words.ownNames)} ${random.int(2, 999)}, s. r. o.`;
-  const street = `${random.pick(words.streetsSk)} ${random.int(1, 120)}`;
-  const [city, zip] = [random.pick(words.citiesSk), random.digits(5)];
+  const { trades, ownNames, streets, cities } = words.slovakWords;
+  const name = `${random.pick(trades)} ${random.pick(ownNames)} ${random.int(2, 999)}, s. r. o.`;
+  const street = `${random.pick(streets)} ${random.int(1, 120)}`;
+  const [city, zip] = [random.pick(cities), random.digits(5)];
   return { name, type: "company", street, city, zip, countryId: 703 };
 }
 

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { nearest } from "../../../../src/base/names.ts";
-import { balanceOf } from "../domain/documents/balance.ts";
+import { balanceOf } from "../domain/documents/payment-rules.ts";
 import {
   collections,
   documentKinds,

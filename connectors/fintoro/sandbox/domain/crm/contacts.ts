@@ -136,18 +136,22 @@ function matching<T extends Party>(parties: Iterable<T>, wanted: Party): T | und
   return undefined;
 }
 
+type Test = (party: Party) => boolean;
+
 /** Companies: VAT id, country and business id, name and e-mail, name and street. People: the last two. */
-function testsFor(wanted: Party): ((party: Party) => boolean)[] {
-  const same = (...fields: readonly (keyof Party)[]) =>
-    fields.every((field) => wanted[field] !== null)
-      ? [(party: Party) => fields.every((field) => party[field] === wanted[field])]
-      : [];
-  const country = (party: Party) => party.countryId ?? slovakia;
-  const bySubject = same("subjectId").map(
-    (test) => (party: Party) => test(party) && country(party) === country(wanted),
-  );
+function testsFor(wanted: Party): Test[] {
+  const same = (...fields: readonly (keyof Party)[]): Test[] => {
+    const isKnown = fields.every((field) => wanted[field] !== null);
+    return isKnown ? [(party) => fields.every((field) => party[field] === wanted[field])] : [];
+  };
   const byName = [...same("name", "email"), ...same("name", "street")];
-  return wanted.type === "company" ? [...same("vatId"), ...bySubject, ...byName] : byName;
+  if (wanted.type === "person") return byName;
+  const bySubject = same("subjectId").map(
+    (test): Test =>
+      (party) =>
+        test(party) && (party.countryId ?? slovakia) === (wanted.countryId ?? slovakia),
+  );
+  return [...same("vatId"), ...bySubject, ...byName];
 }
 
 const partyNames = ["type", "name", ...Object.keys(partyShape)] as (keyof Party)[];

@@ -3,7 +3,7 @@ import { variableSymbol } from "../../base/identifiers.ts";
 import { pick } from "../../base/values.ts";
 import { euro, rateOn } from "../../lookups/currencies.ts";
 import { documentTable, kindFacts } from "../../model/catalogue.ts";
-import type { Client, Document, DocumentKind } from "../../model/company-records.ts";
+import type { Client, Document, DocumentKind, Item } from "../../model/company-records.ts";
 import { check, refuse } from "../../rules/refusals.ts";
 import { parse, sentOnly } from "../../rules/request-shape.ts";
 import { primaryAccount } from "../company-settings.ts";
@@ -11,11 +11,11 @@ import { documentsOf, type Company } from "../company-state.ts";
 import { addRecord, removeRecord, saveRecord, type Writes } from "../record-writes.ts";
 import { clientSnapshot, overlaid, resolveClient } from "../crm/contacts.ts";
 import { dropAllocations, expectAllocated, syncAllocations } from "../warehouse/allocations.ts";
-import { expectCase, expectDocument } from "./document-checks.ts";
-import { documentShape, type DocumentWrite } from "./document-input.ts";
+import { expectCase, expectDates, expectDocument } from "./document-checks.ts";
+import { creditShape, documentShape, type DocumentWrite } from "./document-input.ts";
 import { itemsFrom } from "./document-items.ts";
 import { totalsOf } from "./document-totals.ts";
-import { takeNumber } from "./number-series.ts";
+import { expectNumber, takeNumber } from "./number-series.ts";
 import { removePaymentsOf } from "./payment-rules.ts";
 
 /** Creating, replacing and removing documents of a kind. */
@@ -44,7 +44,7 @@ export function documentWrites(kind: DocumentKind): Writes<Document> {
 const table = (kind: DocumentKind) => documentTable[kind] as "invoices";
 
 /** Adds a document and the receipts of its warehouse allocations. */
-export function addDocument(company: Company, facts: Omit<Document, "id">): Document {
+function addDocument(company: Company, facts: Omit<Document, "id">): Document {
   const document = addRecord(company, table(facts.kind), facts);
   syncAllocations(company, document);
   return document;
@@ -105,7 +105,7 @@ function creditNoteFacts(write: DocumentWrite): Facts {
 }
 
 /** Refuses a credit note whose total is not negative. */
-export function expectNegative(document: Parameters<typeof totalsOf>[0]): void {
+function expectNegative(document: Parameters<typeof totalsOf>[0]): void {
   if (totalsOf(document).gross >= 0n) refuse("items", "not_negative");
 }
 
@@ -181,4 +181,43 @@ function termsOf({ company, kind, sent }: DocumentWrite, fallback: Fallback) {
     willBePaid: true,
     answer: "waiting" as const,
   };
+}
+
+/** Creates a credit note over a whole invoice: its terms, and its lines with the sign turned. */
+export function creditInvoice(company: Company, invoice: Document, input: unknown): Document {
+  const { note = invoice.note, textAboveItems = invoice.textAboveItems, ...sent } = parse(creditShape, input);
+  const { issueDate = dateOf(company.settings.today) } = sent;
+  const { dueDate = issueDate, deliveryDate = issueDate } = sent;
+  const numbered = { company, kind: "credit-note", sent } as const;
+  check((problems) => {
+    expectNumber(problems, numbered, null);
+    expectDates(problems, { issueDate, dueDate, deliveryDate });
+  });
+  const items = invoice.items.map((item) => turned(company, item));
+  expectNegative({ ...invoice, items });
+  const { number, numericalSeriesId } = takeNumber(numbered, dayOf(issueDate));
+  const { id: invoiceId, ...terms } = invoice;
+  return addDocument(company, {
+    ...terms,
+    kind: "credit-note",
+    type: "credit-note",
+    uuid: company.random.uuid(),
+    number,
+    numericalSeriesId,
+    issueDate,
+    dueDate,
+    deliveryDate,
+    invoiceId,
+    note,
+    textAboveItems,
+    items,
+    variableSymbol: variableSymbol(number),
+    willBePaid: true,
+    sources: { proformaId: null, orderId: null, quotationId: null },
+  });
+}
+
+function turned(company: Company, item: Item): Item {
+  const id = company.settings.nextPartId++;
+  return { ...item, id, uuid: company.random.uuid(), unitPrice: -item.unitPrice };
 }

@@ -17,7 +17,6 @@ import {
   resolveSupplier,
   supplierDraft,
   supplierSnapshot,
-  type ClientDraft,
 } from "../crm/contacts.ts";
 
 /** Goods that come in, or goods that go out. */
@@ -224,7 +223,7 @@ function partnerFor(company: Company, side: Side, sent: Sent): Partner {
   const copy = snapshot(found as Client);
   return {
     partnerId: found.id,
-    partner: overlaid(copy, named ? ((draft ?? null) as ClientDraft | null) : null),
+    partner: overlaid(copy, named ? (draft ?? null) : null),
   };
 }
 
