@@ -121,23 +121,13 @@ export class Service {
   }
 
   /** The rate headers are those of this moment; the records are as they were when they were read. */
-  async #reply(
-    visit: Visit,
-    encoded: Encoded,
-    permit: Permit | null,
-    response: ServerResponse,
-  ): Promise<void> {
+  async #reply(visit: Visit, encoded: Encoded, permit: Permit | null, response: ServerResponse) {
     const { faults, requestId, language, incoming, request } = visit;
-    const headers = {
-      "X-Request-Id": requestId,
-      "Content-Language": language.tag,
-      ...permit?.headers(),
-      ...encoded.headers,
-    };
-    const full = { ...encoded, headers };
+    const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
+    const full = { ...encoded, headers: { ...own, ...encoded.headers } };
     this.#log(visit, faults.has("reset") || faults.has("hang") ? 0 : full.status);
     if (response.destroyed) return;
-    if (await breakConnection(response, full, faults, this.#parts.clock)) return;
+    if (await breakConnection({ response, encoded: full }, faults, this.#parts.clock)) return;
     await send(response, full, incoming.method === "HEAD" ? "" : (request.headers["accept-encoding"] ?? ""));
   }
 

@@ -5,6 +5,10 @@ import { isRefusal, type Actor } from "./actor.ts";
 import { trigger } from "./trigger.ts";
 
 export interface TickOptions {
+  /** Index of the company. @default the first one */
+  readonly company?: number | undefined;
+  /** The same seed does the same work. @default the sandbox's own */
+  readonly seed?: number | undefined;
   /** @default 200 */
   readonly changes?: number | undefined;
   /** The changes are spread evenly over it. @default 60,000 */
