@@ -9,8 +9,7 @@ import type {
   Stamped,
   Supplier,
 } from "../../model/company-records.ts";
-import { expectLookups } from "../../rules/lookup-fields.ts";
-import { check } from "../../rules/refusals.ts";
+import { check, expectLookups } from "../../rules/refusals.ts";
 import { email, filled, id, parse, sentOnly, symbol, text } from "../../rules/request-shape.ts";
 import type { Company } from "../company-state.ts";
 import { addRecord, recordWrites, stampsOf } from "../record-writes.ts";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { PriceListItem } from "../../model/warehouse-records.ts";
-import { expectLookups } from "../../rules/lookup-fields.ts";
-import { check } from "../../rules/refusals.ts";
+import { check, expectLookups } from "../../rules/refusals.ts";
 import { filled, id, number, parse, text } from "../../rules/request-shape.ts";
 import type { Company } from "../company-state.ts";
 import { recordWrites } from "../record-writes.ts";
