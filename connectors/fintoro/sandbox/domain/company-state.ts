@@ -2,14 +2,15 @@ import type { Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
 import type * as records from "../model/company-records.ts";
+import type { Client, Supplier } from "../model/contact-records.ts";
 import { EventLog } from "../model/event-log.ts";
 import { Table, type Keys } from "../model/record-table.ts";
 import type { PriceListItem, Receipt, Warehouse } from "../model/warehouse-records.ts";
 
 /** The kind of record that each table holds. */
 interface Records {
-  readonly clients: records.Client;
-  readonly suppliers: records.Supplier;
+  readonly clients: Client;
+  readonly suppliers: Supplier;
   readonly bank_accounts: records.BankAccount;
   readonly business_case_statuses: records.CaseStatus;
   readonly business_cases: records.BusinessCase;
