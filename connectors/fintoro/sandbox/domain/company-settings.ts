@@ -2,9 +2,8 @@ import { z } from "zod";
 import { hasCounter, isIban } from "../base/identifiers.ts";
 import { eventTypes } from "../model/catalogue.ts";
 import type { BankAccount, Subscription } from "../model/company-records.ts";
-import type { Warehouse } from "../model/warehouse-records.ts";
-import { expectLookups } from "../rules/lookup-fields.ts";
-import { check, refuse } from "../rules/refusals.ts";
+import { warehouseShape, type Warehouse } from "../model/warehouse-records.ts";
+import { check, expectLookups, refuse } from "../rules/refusals.ts";
 import { id, parse, sentOnly, text } from "../rules/request-shape.ts";
 import { endpointFlaws } from "../rules/webhook-address.ts";
 import type { Company } from "./company-state.ts";
@@ -81,14 +80,6 @@ export function primaryAccount({ tables }: Company): BankAccount | undefined {
 }
 
 const patterns = ["inboundNumericalSeriesPattern", "outboundNumericalSeriesPattern"] as const;
-const warehouseInput = z.object({
-  name: text().min(1),
-  code: text().min(1),
-  inboundNumericalSeriesPattern: text().min(1),
-  inboundNumericalSeriesNextNumber: z.int().min(1),
-  outboundNumericalSeriesPattern: text().min(1),
-  outboundNumericalSeriesNextNumber: z.int().min(1),
-});
 
 /** The last warehouse stays, and every warehouse that a receipt still names. */
 export const warehouseWrites = recordWrites("warehouses", warehouseFrom, ({ tables }, { id: own }) => {
@@ -99,7 +90,7 @@ export const warehouseWrites = recordWrites("warehouses", warehouseFrom, ({ tabl
 });
 
 function warehouseFrom({ tables }: Company, input: unknown, own: Warehouse | null) {
-  const sent = parse(warehouseInput, input);
+  const sent = parse(warehouseShape, input);
   check((problems) => {
     const same = tables.warehouses.where(({ code }) => code === sent.code);
     problems.expect(

@@ -2,15 +2,15 @@ import type { Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
 import type * as records from "../model/company-records.ts";
+import type { Client, Supplier } from "../model/contact-records.ts";
 import { EventLog } from "../model/event-log.ts";
 import { Table, type Keys } from "../model/record-table.ts";
-import { Stock } from "../model/stock-levels.ts";
 import type { PriceListItem, Receipt, Warehouse } from "../model/warehouse-records.ts";
 
 /** The kind of record that each table holds. */
 interface Records {
-  readonly clients: records.Client;
-  readonly suppliers: records.Supplier;
+  readonly clients: Client;
+  readonly suppliers: Supplier;
   readonly bank_accounts: records.BankAccount;
   readonly business_case_statuses: records.CaseStatus;
   readonly business_cases: records.BusinessCase;
@@ -141,4 +141,36 @@ type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
 export function emit(company: Company, table: TableName, change: Change, id: number): void {
   const { path, type } = collections[table];
   company.events.append(`${path}.${change}`, type, id);
+}
+
+/** A quantity (millionths) that came to a warehouse, or left it. */
+interface StockMove {
+  readonly itemId: number;
+  readonly warehouseId: number;
+  readonly quantity: bigint;
+}
+
+/** How much of each item (millionths) lies in which warehouse: the sum of all receipts. */
+export class Stock {
+  readonly #levels = new Map<number, Map<number, bigint>>();
+
+  /** The item's levels by warehouse id; only warehouses that ever held the item. */
+  of(itemId: number): ReadonlyMap<number, bigint> {
+    return this.#levels.get(itemId) ?? new Map();
+  }
+
+  level(itemId: number, warehouseId: number): bigint {
+    return this.of(itemId).get(warehouseId) ?? 0n;
+  }
+
+  /** Over all warehouses. */
+  total(itemId: number): bigint {
+    return [...this.of(itemId).values()].reduce((sum, level) => sum + level, 0n);
+  }
+
+  move({ itemId, warehouseId, quantity }: StockMove): void {
+    const places = this.#levels.get(itemId) ?? new Map<number, bigint>();
+    places.set(warehouseId, (places.get(warehouseId) ?? 0n) + quantity);
+    this.#levels.set(itemId, places);
+  }
 }

@@ -1,56 +1,14 @@
+import type { ClientSnapshot } from "./contact-records.ts";
+
 /**
  * The records as the sandbox keeps them: lookup values by id, money as the number that was sent,
  * moments as epoch milliseconds. How a record looks in an answer is decided in `view`.
  */
 
-type Nullable<Names extends string, T> = Readonly<Record<Names, T | null>>;
-
-/** A person or company, as clients and suppliers have it and as documents keep a copy of it. */
-export interface Party extends Nullable<
-  "subjectId" | "taxId" | "vatId" | "email" | "street" | "city" | "zip",
-  string
-> {
-  readonly type: "person" | "company";
-  readonly name: string;
-  readonly isVatPayer: boolean;
-  readonly countryId: number | null;
-}
-
-/** Where a client's goods go, if not to its own address. */
-export interface DeliveryAddress extends Nullable<"deliveryStreet" | "deliveryCity" | "deliveryZip", string> {
-  readonly hasDeliveryAddress: boolean;
-  readonly deliveryCountryId: number | null;
-}
-
-/** The copy of a client that a document keeps. */
-export type ClientSnapshot = Party & DeliveryAddress;
-
-/** What a client's documents have where a request leaves it out. */
-export interface Preferences {
-  readonly preferredDeliveryMethodId: number | null;
-  readonly preferredPaymentMethodId: number | null;
-  readonly preferredCurrencyId: number | null;
-  readonly preferredLanguageId: number | null;
-  readonly preferredDueDays: number | null;
-  readonly preferredNote: string | null;
-  readonly preferredVariableSymbol: number | null;
-  readonly preferredConstantSymbol: number | null;
-  readonly preferredSpecificSymbol: number | null;
-  readonly preferredTextAboveItems: string | null;
-}
-
 /** When a record was made and last changed, epoch ms. */
 export interface Stamped {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-}
-
-export interface Client extends Party, DeliveryAddress, Preferences, Stamped {
-  readonly id: number;
-}
-
-export interface Supplier extends Party, Stamped {
-  readonly id: number;
 }
 
 export interface BankAccount extends Stamped {
@@ -111,9 +69,11 @@ export interface ActivityTarget {
 }
 
 /** The metadata of all types of CRM events together. */
-export interface ActivityMetadata extends Partial<
-  Nullable<"content" | "email" | "personName" | "phoneNumber", string>
-> {
+export interface ActivityMetadata {
+  readonly content?: string | null;
+  readonly email?: string | null;
+  readonly personName?: string | null;
+  readonly phoneNumber?: string | null;
   readonly documentKind?: DocumentKind;
   readonly documentId?: number;
   readonly numberSnapshot?: string;
@@ -233,12 +193,6 @@ export interface Subscription extends Stamped {
   readonly secret: string;
   readonly lastSuccessAtMs: number | null;
   readonly lastFailureAtMs: number | null;
-}
-
-/** A company of the public register. */
-export interface Subject extends Party {
-  readonly id: number;
-  readonly legalForm: "freelancer" | "company";
 }
 
 /** A mail with a document that was asked for; the sandbox sends none. */

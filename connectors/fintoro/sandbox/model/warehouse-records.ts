@@ -1,14 +1,35 @@
-import type { ClientSnapshot, CompanySnapshot, DocumentKind, Party, Stamped } from "./company-records.ts";
+import { z } from "zod";
+import { id, number, text, type Filled } from "../rules/request-shape.ts";
+import type { CompanySnapshot, DocumentKind, Stamped } from "./company-records.ts";
+import type { ClientSnapshot, Party } from "./contact-records.ts";
 
-export interface Warehouse {
-  readonly id: number;
-  readonly name: string;
-  readonly code: string;
-  readonly inboundNumericalSeriesPattern: string;
-  readonly inboundNumericalSeriesNextNumber: number;
-  readonly outboundNumericalSeriesPattern: string;
-  readonly outboundNumericalSeriesNextNumber: number;
-}
+/** What a request sends of a price-list item; the record has the same fields. */
+export const itemShape = z.object({
+  name: text().min(1),
+  description: text(1000).nullish(),
+  unitPrice: number(),
+  unitId: id(),
+  vatRate: number(0, 23),
+  ean: text().nullish(),
+  useWarehouse: z.boolean().default(false),
+  warehouseCode: text().nullish(),
+  enableNegativeStock: z.boolean().default(false),
+  maxStock: number(0).nullish(),
+  purchasePrice: number().nullish(),
+  purchaseVatRate: number(0, 23).nullish(),
+});
+export type PriceListItem = { readonly id: number } & Readonly<Filled<z.output<typeof itemShape>>>;
+
+/** What a request sends of a warehouse; the record has the same fields. */
+export const warehouseShape = z.object({
+  name: text().min(1),
+  code: text().min(1),
+  inboundNumericalSeriesPattern: text().min(1),
+  inboundNumericalSeriesNextNumber: z.int().min(1),
+  outboundNumericalSeriesPattern: text().min(1),
+  outboundNumericalSeriesNextNumber: z.int().min(1),
+});
+export type Warehouse = { readonly id: number } & Readonly<z.output<typeof warehouseShape>>;
 
 export interface ReceiptLine {
   readonly id: number;
@@ -36,20 +57,4 @@ export interface Receipt extends Stamped {
   readonly lines: readonly ReceiptLine[];
   /** The document whose warehouse allocations made it. */
   readonly madeBy: { readonly kind: DocumentKind; readonly id: number } | null;
-}
-
-export interface PriceListItem {
-  readonly id: number;
-  readonly name: string;
-  readonly description: string | null;
-  readonly unitId: number;
-  readonly unitPrice: number;
-  readonly vatRate: number;
-  readonly ean: string | null;
-  readonly useWarehouse: boolean;
-  readonly warehouseCode: string | null;
-  readonly enableNegativeStock: boolean;
-  readonly maxStock: number | null;
-  readonly purchasePrice: number | null;
-  readonly purchaseVatRate: number | null;
 }

@@ -1,3 +1,4 @@
+import { lookupHas, type LookupName } from "../lookups/lookup-lists.ts";
 import type { MessageKey, Problem } from "./messages.ts";
 
 /** The request was understood and refused: 422 with a message for each field. */
@@ -48,4 +49,30 @@ export function check(checks: (problems: Problems) => void): void {
 /** Refuses the request for one reason. */
 export function refuse(field: string, key: MessageKey, values?: Problem["values"]): never {
   throw new Invalid([values === undefined ? { field, key } : { field, key, values }]);
+}
+
+/** Fields of requests that name a lookup value, and the lookup. */
+const lookupOf: Readonly<Record<string, LookupName>> = {
+  countryId: "countries",
+  deliveryCountryId: "countries",
+  bankId: "banks",
+  unitId: "units",
+  currencyId: "currencies",
+  languageId: "languages",
+  deliveryMethodId: "delivery-methods",
+  paymentMethodId: "payment-methods",
+  qrTypeId: "qr-types",
+  preferredDeliveryMethodId: "delivery-methods",
+  preferredPaymentMethodId: "payment-methods",
+  preferredCurrencyId: "currencies",
+  preferredLanguageId: "languages",
+};
+
+/** Adds a problem for every field of the input that names an unknown lookup value. */
+export function expectLookups(problems: Problems, input: object, prefix = ""): void {
+  for (const [field, value] of Object.entries(input)) {
+    const name = lookupOf[field];
+    if (!name || typeof value !== "number") continue;
+    problems.expect(lookupHas(name, value), `${prefix}${field}`, "exists");
+  }
 }

@@ -4,7 +4,7 @@ import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
 import { latin } from "../base/values.ts";
 import { czechia, slovakia } from "../lookups/countries.ts";
 import { czechCrown } from "../lookups/currencies.ts";
-import type { DeliveryAddress, Party, Preferences, Subject } from "../model/company-records.ts";
+import type { DeliveryAddress, Party, Preferences, Subject } from "../model/contact-records.ts";
 import { abroad, czechWords, oddNames, oddNotes, slovakWords, type Words } from "./sample-words.ts";
 import { fill, type Seeding } from "./seed-plan.ts";
 

@@ -2,7 +2,8 @@ import { offsetStamp } from "../base/calendar.ts";
 import { omit, pick, type Json } from "../base/values.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import type { Client, ClientSnapshot, Party, Stamped, Subject, Supplier } from "../model/company-records.ts";
+import type { Stamped } from "../model/company-records.ts";
+import type { Client, ClientSnapshot, Party, Subject, Supplier } from "../model/contact-records.ts";
 
 function countryOf(id: number | null, language: Language): Json {
   return id === null ? null : lookup("countries", id, language);

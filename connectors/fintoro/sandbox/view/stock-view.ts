@@ -4,7 +4,7 @@ import type { Company } from "../domain/company-state.ts";
 import { euro } from "../lookups/currencies.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import type { ClientSnapshot } from "../model/company-records.ts";
+import type { ClientSnapshot } from "../model/contact-records.ts";
 import type { PriceListItem, Receipt, ReceiptLine } from "../model/warehouse-records.ts";
 import { clientSnapshotView, partySnapshotView } from "./contact-view.ts";
 import { warehouseView } from "./settings-view.ts";

@@ -1,57 +1,24 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { pick } from "../../base/values.ts";
 import { slovakia } from "../../lookups/countries.ts";
-import type {
-  Client,
-  ClientSnapshot,
-  DeliveryAddress,
-  Party,
-  Stamped,
-  Supplier,
-} from "../../model/company-records.ts";
-import { expectLookups } from "../../rules/lookup-fields.ts";
-import { check } from "../../rules/refusals.ts";
-import { email, filled, id, parse, sentOnly, symbol, text } from "../../rules/request-shape.ts";
+import type { Stamped } from "../../model/company-records.ts";
+import {
+  deliveryShape,
+  preferenceShape,
+  supplierShape,
+  type Client,
+  type ClientSnapshot,
+  type DeliveryAddress,
+  type Party,
+  type Supplier,
+} from "../../model/contact-records.ts";
+import { check, expectLookups } from "../../rules/refusals.ts";
+import { filled, id, parse, sentOnly, text } from "../../rules/request-shape.ts";
 import type { Company } from "../company-state.ts";
 import { addRecord, recordWrites, stampsOf } from "../record-writes.ts";
 import { removeActivitiesOf } from "./activities.ts";
 
-const partyShape = {
-  type: z.enum(["person", "company"]).optional(),
-  subjectId: text(40).nullish(),
-  taxId: text(40).nullish(),
-  vatId: text(40).nullish(),
-  isVatPayer: z.boolean().optional(),
-  email: email().nullish(),
-  street: text().nullish(),
-  city: text().nullish(),
-  zip: text(10).nullish(),
-  countryId: id().nullish(),
-};
-
-const deliveryShape = z.object({
-  hasDeliveryAddress: z.boolean().optional(),
-  deliveryStreet: text().nullish(),
-  deliveryCity: text().nullish(),
-  deliveryZip: text(10).nullish(),
-  deliveryCountryId: id().nullish(),
-});
-
-const preferenceShape = z.object({
-  preferredDeliveryMethodId: id().nullish(),
-  preferredPaymentMethodId: id().nullish(),
-  preferredCurrencyId: id().nullish(),
-  preferredLanguageId: id().nullish(),
-  preferredDueDays: z.int().min(0).max(365).nullish(),
-  preferredNote: text(3000).nullish(),
-  preferredVariableSymbol: symbol(10).nullish(),
-  preferredConstantSymbol: symbol(4).nullish(),
-  preferredSpecificSymbol: symbol(10).nullish(),
-  preferredTextAboveItems: text(3000).nullish(),
-});
-
-const supplierInput = z.object({ name: text().min(1), ...partyShape });
-const clientInput = supplierInput.extend({
+const clientInput = supplierShape.extend({
   ...deliveryShape.omit({ hasDeliveryAddress: true }).shape,
   ...preferenceShape.shape,
   stripeCustomerId: text().nullish(),
@@ -59,7 +26,7 @@ const clientInput = supplierInput.extend({
 });
 
 /** A supplier as receipts send it: every field may be left out. */
-export const supplierDraft = supplierInput.partial();
+export const supplierDraft = supplierShape.partial();
 /** A client as documents and receipts send it: every field may be left out. */
 export const clientDraft = supplierDraft.extend({
   ...deliveryShape.shape,
@@ -110,7 +77,7 @@ export const clientWrites = recordWrites(
 /** A supplier goes with its CRM events, too. */
 export const supplierWrites = recordWrites(
   "suppliers",
-  (company, input, own) => ({ ...partyFrom(parseContact(supplierInput, input)), ...stampsOf(company, own) }),
+  (company, input, own) => ({ ...partyFrom(parseContact(supplierShape, input)), ...stampsOf(company, own) }),
   (company, { id: own }) => removeActivitiesOf(company, { kind: "supplier", id: own }),
 );
 
@@ -154,7 +121,7 @@ function testsFor(wanted: Party): Test[] {
   return [...same("vatId"), ...bySubject, ...byName];
 }
 
-const partyNames = ["type", "name", ...Object.keys(partyShape)] as (keyof Party)[];
+const partyNames = Object.keys(supplierShape.shape) as (keyof Party)[];
 const snapshotNames = [...partyNames, ...Object.keys(deliveryShape.shape)] as (keyof ClientSnapshot)[];
 
 /** The copy of a supplier that a receipt keeps. */

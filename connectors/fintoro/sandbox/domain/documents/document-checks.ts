@@ -1,12 +1,11 @@
 import { dateOf, dayOf } from "../../base/calendar.ts";
+import { decimal } from "../../base/decimal-money.ts";
 import { kindFacts } from "../../model/catalogue.ts";
 import type { DocumentKind } from "../../model/company-records.ts";
-import { expectLookups } from "../../rules/lookup-fields.ts";
-import type { Problems } from "../../rules/refusals.ts";
+import { expectLookups, type Problems } from "../../rules/refusals.ts";
 import { primaryAccount } from "../company-settings.ts";
 import { documentsOf, type Company } from "../company-state.ts";
-import type { DocumentInput, DocumentWrite } from "./document-input.ts";
-import { expectItems } from "./document-items.ts";
+import type { DocumentInput, DocumentWrite, ItemInput } from "./document-input.ts";
 import { expectNumber } from "./number-series.ts";
 
 /** Adds every problem that can be seen before anything is made of the request. */
@@ -106,4 +105,50 @@ export function expectCase(
   if (caseId === null || caseId === undefined) return;
   const item = tables.business_cases.get(caseId);
   problems.expect(item?.contactType === "client" && item.contactId === clientId, "businessCaseId", "exists");
+}
+
+/** Checks every line by itself. Stock is checked later, for all lines together. */
+function expectItems(problems: Problems, { company, kind, sent, own }: DocumentWrite): void {
+  for (const [i, line] of sent.items.entries()) {
+    const at = `items.${i}`;
+    expectLookups(problems, line, `${at}.`);
+    expectComplete(company, problems, line, at);
+    expectLineDiscount(problems, line, at);
+    if (!kindFacts[kind].movesStock) continue;
+    expectAllocations(company, problems, line, at);
+    const known = !own || !line.uuid || own.items.some(({ uuid }) => uuid === line.uuid);
+    problems.expect(known, `${at}.uuid`, "exists");
+  }
+}
+
+/** A line without a price-list item needs a name, a price and a VAT rate. */
+function expectComplete({ tables }: Company, problems: Problems, line: ItemInput, at: string): void {
+  const { priceListItemId = null } = line;
+  if (priceListItemId !== null) {
+    problems.expect(tables.price_list_items.has(priceListItemId), `${at}.priceListItemId`, "exists");
+    return;
+  }
+  for (const field of ["name", "unitPrice", "vatRate"] as const) {
+    problems.expect((line[field] ?? null) !== null, `${at}.${field}`, "required");
+  }
+}
+
+function expectLineDiscount(problems: Problems, line: ItemInput, at: string): void {
+  const { discountType = null, discountValue = null } = line;
+  problems.expect(discountType === null || discountValue !== null, `${at}.discountValue`, "required");
+  problems.expect(discountValue === null || discountType !== null, `${at}.discountType`, "required");
+}
+
+/** The warehouses exist, the item is kept in stock, and the parts add up to the line's quantity. */
+function expectAllocations({ tables }: Company, problems: Problems, line: ItemInput, at: string): void {
+  const field = `${at}.warehouseAllocations`;
+  const { warehouseAllocations: allocations } = line;
+  if (!allocations) return;
+  const item = tables.price_list_items.get(line.priceListItemId ?? -1);
+  problems.expect(item?.useWarehouse === true, field, "not_stocked");
+  for (const [i, { warehouseId }] of allocations.entries()) {
+    problems.expect(tables.warehouses.has(warehouseId), `${field}.${i}.warehouseId`, "exists");
+  }
+  const sum = allocations.reduce((total, { quantity }) => total + decimal(quantity), 0n);
+  problems.expect(sum === decimal(line.quantity), field, "allocations");
 }

@@ -2,8 +2,11 @@ import { dateOf, dayOf } from "../../base/calendar.ts";
 import { variableSymbol } from "../../base/identifiers.ts";
 import { pick } from "../../base/values.ts";
 import { euro, rateOn } from "../../lookups/currencies.ts";
+import { discountLabel } from "../../lookups/labels.ts";
+import { languageById } from "../../lookups/languages.ts";
 import { documentTable, kindFacts } from "../../model/catalogue.ts";
-import type { Client, Document, DocumentKind, Item } from "../../model/company-records.ts";
+import type { Document, DocumentKind, Item } from "../../model/company-records.ts";
+import type { Client } from "../../model/contact-records.ts";
 import { check, refuse } from "../../rules/refusals.ts";
 import { parse, sentOnly } from "../../rules/request-shape.ts";
 import { primaryAccount } from "../company-settings.ts";
@@ -12,8 +15,7 @@ import { addRecord, removeRecord, saveRecord, type Writes } from "../record-writ
 import { clientSnapshot, overlaid, resolveClient } from "../crm/contacts.ts";
 import { dropAllocations, expectAllocated, syncAllocations } from "../warehouse/allocations.ts";
 import { expectCase, expectDates, expectDocument } from "./document-checks.ts";
-import { creditShape, documentShape, type DocumentWrite } from "./document-input.ts";
-import { itemsFrom } from "./document-items.ts";
+import { creditShape, documentShape, type DocumentWrite, type ItemInput } from "./document-input.ts";
 import { totalsOf } from "./document-totals.ts";
 import { expectNumber, takeNumber } from "./number-series.ts";
 import { removePaymentsOf } from "./payment-rules.ts";
@@ -180,6 +182,34 @@ function termsOf({ company, kind, sent }: DocumentWrite, fallback: Fallback) {
     currencyRate: terms.currencyId === euro ? 1 : currencyRate,
     willBePaid: true,
     answer: "waiting" as const,
+  };
+}
+
+/** Lines as they are kept: what was left out comes from the price list, then from the defaults. */
+function itemsFrom(write: DocumentWrite, languageId: number): Item[] {
+  return write.sent.items.map((line) => itemFrom(write, line, languageId));
+}
+
+function itemFrom({ company, kind, own }: DocumentWrite, line: ItemInput, languageId: number): Item {
+  const { movesStock } = kindFacts[kind];
+  const listed = company.tables.price_list_items.get(line.priceListItemId ?? -1);
+  const same = movesStock && line.uuid ? own?.items.find(({ uuid }) => uuid === line.uuid) : undefined;
+  const { discountType = null, discountValue = null } = line;
+  const defaultName = discountType === null ? null : discountLabel(languageById(languageId).code);
+  return {
+    id: same?.id ?? company.settings.nextPartId++,
+    uuid: same?.uuid ?? company.random.uuid(),
+    name: line.name ?? listed?.name ?? "",
+    description: line.description ?? listed?.description ?? null,
+    unitPrice: line.unitPrice ?? listed?.unitPrice ?? 0,
+    unitId: line.unitId ?? listed?.unitId ?? 1,
+    quantity: line.quantity,
+    vatRate: line.vatRate ?? listed?.vatRate ?? 0,
+    discountName: line.discountName ?? defaultName,
+    discountType,
+    discountValue,
+    priceListItemId: line.priceListItemId ?? null,
+    allocations: movesStock ? (line.warehouseAllocations ?? []) : [],
   };
 }
 

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { decimal, toNumber } from "../../base/decimal-money.ts";
 import { formatNumber } from "../../base/identifiers.ts";
-import type { Client, DocumentKind, Stamped } from "../../model/company-records.ts";
+import type { DocumentKind, Stamped } from "../../model/company-records.ts";
+import type { Client } from "../../model/contact-records.ts";
 import type { Table } from "../../model/record-table.ts";
 import type { Receipt, ReceiptLine, Warehouse } from "../../model/warehouse-records.ts";
-import { expectLookups } from "../../rules/lookup-fields.ts";
-import { check, type Problems } from "../../rules/refusals.ts";
+import { check, expectLookups, type Problems } from "../../rules/refusals.ts";
 import { date, id, number, parse, text } from "../../rules/request-shape.ts";
 import { emit, type Company } from "../company-state.ts";
 import { stampsOf, type Writes } from "../record-writes.ts";
