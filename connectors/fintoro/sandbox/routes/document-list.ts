@@ -6,7 +6,7 @@ import type { Answer } from "../http/service-answer.ts";
 import { documentTable, kindFacts } from "../model/catalogue.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";
 import { documentPreview } from "../view/document-view.ts";
-import { by, recordList, type Filter } from "./record-list.ts";
+import { by, recordList, type Filter } from "./list-rules.ts";
 import type { Call } from "./router.ts";
 
 const sortNames: Readonly<Record<DocumentKind, readonly string[]>> = {

@@ -18,7 +18,7 @@ import { subjectView } from "../view/contact-view.ts";
 import { paymentView } from "../view/document-view.ts";
 import { seriesView } from "../view/settings-view.ts";
 import { itemPreview, itemView } from "../view/stock-view.ts";
-import { by, paged, recordList } from "./record-list.ts";
+import { by, paged, recordList } from "./list-rules.ts";
 import type { Call } from "./router.ts";
 
 const tenPerPage = { most: 200, usual: 10 };
