@@ -1,10 +1,12 @@
-import { dateOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { dateOf, dayOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
-import { pick } from "../base/values.ts";
+import { omit } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
+import { totalsOf } from "../domain/documents/document-totals.ts";
 import { czechCrown, rateOn } from "../lookups/currencies.ts";
-import { documentKinds, documentTable, kindFacts } from "../model/catalogue.ts";
+import { documentKinds, documentTable, kindFacts, payableKinds } from "../model/catalogue.ts";
 import type { Document, DocumentKind, Item } from "../model/company-records.ts";
 import { dealOf, type Deal } from "./document-deals.ts";
 import { vatRateOn } from "./warehouse-seed.ts";
@@ -104,7 +106,7 @@ function documentFrom(plan: Plan, draft: Draft, id: number): Document {
       orderId: sourceId("order"),
       quotationId: sourceId("quotation"),
     },
-    items: itemsOf(plan, draft, id, random),
+    items: itemsOf(draft, id, random),
   };
 }
 
@@ -130,13 +132,12 @@ function termsOf({ firstIds }: Plan, draft: Draft, random: SeededRandom) {
   const { kind, number, issueDay, deal, caseId } = draft;
   const { client } = deal;
   return {
-    ...pick(deal, ["currencyId", "languageId", "discountType", "discountValue", "note", "textAboveItems"]),
+    ...omit(deal, ["client", "snapshot", "lines"]),
     bankAccountId: firstIds.bank_accounts + (deal.currencyId === czechCrown ? 1 : 0),
     variableSymbol: variableSymbol(number),
     constantSymbol: client.preferredConstantSymbol ?? (random.often(0.5) ? 308 : null),
     specificSymbol: client.preferredSpecificSymbol,
     businessCaseId: random.often(0.3) ? caseId : null,
-    transferTaxLiability: deal.reverseCharge,
     numericalSeriesId: firstIds.numerical_series + documentKinds.indexOf(kind),
     deliveryMethodId: client.preferredDeliveryMethodId ?? random.int(1, 6),
     paymentMethodId: client.preferredPaymentMethodId ?? (random.often(0.7) ? 1 : random.int(2, 6)),
@@ -149,7 +150,7 @@ function termsOf({ firstIds }: Plan, draft: Draft, random: SeededRandom) {
 const noAllocations: Item["allocations"] = [];
 
 /** The deal's lines; every second credit note takes back only the first. */
-function itemsOf({ firstIds }: Plan, draft: Draft, documentId: number, random: SeededRandom): Item[] {
+function itemsOf(draft: Draft, documentId: number, random: SeededRandom): Item[] {
   const { kind, index, issueDay, deal } = draft;
   const isCredit = kind === "credit-note";
   const lines = isCredit && index % 2 === 1 ? deal.lines.slice(0, 1) : deal.lines;
@@ -161,11 +162,11 @@ function itemsOf({ firstIds }: Plan, draft: Draft, documentId: number, random: S
     unitPrice: isCredit ? -line.unitPrice : line.unitPrice,
     unitId: line.unitId,
     quantity: line.quantity,
-    vatRate: deal.reverseCharge ? 0 : vatRateOn(line.vatClass, yearOf(issueDay)),
+    vatRate: deal.transferTaxLiability ? 0 : vatRateOn(line.vatClass, yearOf(issueDay)),
     discountName: line.discountName,
     discountType: line.discountType,
     discountValue: line.discountValue,
-    priceListItemId: line.priceListIndex === null ? null : firstIds.price_list_items + line.priceListIndex,
+    priceListItemId: line.priceListItemId,
     allocations: noAllocations,
   }));
 }
@@ -200,4 +201,56 @@ function* numbersAndDays(plan: Plan, kind: DocumentKind): Generator<{ number: st
     const issueDay = Math.max(firstDayOfYear(year), backdated);
     yield { number: formatNumber(pattern, writtenDay, counter), issueDay };
   }
+}
+
+/** Fills in the payments of all documents. */
+export function seedPayments({ plan, company }: Seeding): void {
+  for (const kind of payableKinds) {
+    let index = 0;
+    for (const document of documentsOf(company, kind).values()) {
+      const { days, firstPercent } = settlementOf(plan, document, index++);
+      if (days.length === 0) continue;
+      const total = totalsOf(document).gross;
+      const first = divide(total * BigInt(firstPercent), 100n);
+      const invoices = kind === "proforma" ? company.tables.invoices.findBy("proforma", document.id) : [];
+      const receipt = invoices.find(({ type }) => type === "payment_receipt");
+      const { paymentMethodId, currencyId, currencyRate } = document;
+      for (const [turn, day] of days.entries()) {
+        company.tables.document_payments.add((id) => ({
+          id,
+          documentKind: kind,
+          documentId: document.id,
+          paymentMethodId,
+          currencyId,
+          currencyRate,
+          paymentDate: dateOf(day),
+          amountCents: turn === 0 ? first : total - first,
+          receiptInvoiceId: receipt?.id ?? null,
+        }));
+      }
+    }
+  }
+}
+
+/** The days on which a document was paid, and the part of the first payment. */
+interface Payments {
+  readonly days: readonly number[];
+  readonly firstPercent: number;
+}
+
+/** Most are paid, in one payment or two; some are not; no payment lies in the future. */
+function settlementOf(plan: Plan, document: Document, index: number): Payments {
+  const none = { days: [], firstPercent: 100 };
+  const { kind, type, willBePaid, issueDate } = document;
+  if (!willBePaid) return none;
+  const random = seededRandom(plan.seed, `paid-${kind}`, index);
+  const isReceipt = type === "payment_receipt";
+  const share = isReceipt ? 0 : random.next();
+  const firstDay = dayOf(issueDate) + (isReceipt ? 0 : random.int(1, 25));
+  const secondDay = firstDay + random.int(1, 30);
+  const firstPercent = random.pick([20, 30, 50, 65]);
+  if (firstDay > plan.today || share > 0.86) return none;
+  if (share < 0.68) return { days: [firstDay], firstPercent: 100 };
+  const both = share < 0.76 && secondDay <= plan.today;
+  return { days: both ? [firstDay, secondDay] : [firstDay], firstPercent };
 }
