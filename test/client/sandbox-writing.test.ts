@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FaultAct } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { FaultAct } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import { InvalidError, NetworkError, UnavailableError } from "../../src/connector/errors.ts";
 import { asked, first, newClient, openLive, refusal, work, type Live } from "../support/live-client.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, expectEqual } from "../support/equal.ts";
 import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/proxy.ts";

@@ -68,7 +68,7 @@ describe("who may read", () => {
     expect((await get(sandbox, "/whoami", { token: sandbox.readToken })).status).toBe(200);
   });
 
-  test("an unknown route and a wrong method tell so in JSON and cost nothing", async () => {
+  test("an unknown route and a wrong method are refused in JSON and cost nothing", async () => {
     const sandbox = await openSandbox({ limit: 5 });
     const unknown = await get(sandbox, "/no/such");
     expect(unknown.status).toBe(404);

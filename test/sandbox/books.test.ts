@@ -212,7 +212,7 @@ describe("chains hold together", () => {
   });
 });
 
-describe("the data is as odd as life", () => {
+describe("the data is as odd as real data", () => {
   test("business ids have their check digit, IBANs their remainder", () => {
     for (const { subjectId, country } of table("clients") as { subjectId: string | null; country: Dict }[]) {
       if (subjectId === null || !["SK", "CZ"].includes(String(country["code"]))) continue;

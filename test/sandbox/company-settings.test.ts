@@ -136,7 +136,7 @@ describe("webhook subscriptions", () => {
     expect(fieldsOf(await post(sandbox, "/webhook-subscriptions", { ...wish, url }))).toEqual(["url"]);
   });
 
-  test("a sandbox that is told so takes addresses of this machine", async () => {
+  test("a sandbox takes addresses of this machine where its options say so", async () => {
     const sandbox = await openSandbox({ allowLoopbackWebhooks: true });
     const heard = await post(sandbox, "/webhook-subscriptions", {
       ...wish,

@@ -18,8 +18,8 @@ async function ask({ port }: Sandbox, method: string, path: string, input?: unkn
   return { status: response.status, json: (text === "" ? {} : JSON.parse(text)) as Dict };
 }
 
-describe("the side door", () => {
-  test("triggers, and tells what became of the deliveries; the API counts and logs nothing of it", async () => {
+describe("the control server", () => {
+  test("triggers, and answers with what became of the deliveries; the API counts and logs nothing of it", async () => {
     const { sandbox, sink } = await opened();
     const { status, json } = await ask(sandbox, "POST", "/sandbox/trigger", { event: "clients.updated" });
     expect(status).toBe(200);
@@ -31,8 +31,8 @@ describe("the side door", () => {
     expect(json["deliveries"]).toMatchObject([{ outcome: "delivered", status: 204, attempt: 1 }]);
     expect(sink.received).toHaveLength(1);
     expect(sandbox.requests()).toEqual([]);
-    const told = await ask(sandbox, "GET", "/sandbox/deliveries");
-    expect(told.json).toEqual({ pending: 0, attempts: json["deliveries"] });
+    const shown = await ask(sandbox, "GET", "/sandbox/deliveries");
+    expect(shown.json).toEqual({ pending: 0, attempts: json["deliveries"] });
   });
 
   test("refuses what cannot be done, each in its own way", async () => {
@@ -119,14 +119,14 @@ describe("sandbox trigger", () => {
 });
 
 describe("sandbox tick", () => {
-  test("lives a day by options that its own command has as well, and sums it up by kind", async () => {
+  test("runs a working day by options that its parent command has as well, and sums it up by kind", async () => {
     const { sandbox } = await opened();
     const args = ["--duration", "100ms", "--changes", "40", "--seed", "3", "--port", String(sandbox.port)];
     const { code, stdout, stderr } = await playCommand(["sandbox", "tick", ...args]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^40 of 40 changes, \d+ events\n/);
     expect(stdout).toMatch(/ {2}invoices (written|paid)\n/);
-    expect(stderr).toContain("the day goes on");
+    expect(stderr).toContain("the working day goes on");
     expect(sandbox.control.events().length).toBeGreaterThanOrEqual(40);
   });
 

@@ -7,7 +7,7 @@ import { isSigned, openSink, type WebhookSink } from "../support/webhook-sink.ts
 /** Ids hang on the seed. */
 const firstClient = 101;
 
-/** A sandbox that tells a sink everything, with retries a thousand times quicker. */
+/** A sandbox that sends every event to a sink, with retries a thousand times faster. */
 async function opened(options: SandboxOptions = {}): Promise<{ sandbox: Sandbox; sink: WebhookSink }> {
   const sink = await openSink();
   const sandbox = await openSandbox({ webhooks: [{ url: sink.url }], retryScale: 0.001, ...options });

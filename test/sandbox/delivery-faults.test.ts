@@ -14,7 +14,7 @@ async function opened(deliveries: Partial<DeliveryShares>, seed = 1) {
   return { sandbox, sink };
 }
 
-async function tell({ control }: Sandbox, count: number): Promise<void> {
+async function emitEvents({ control }: Sandbox, count: number): Promise<void> {
   for (let i = 0; i < count; i++) control.update("clients", firstClient, { name: `Meno ${i}` });
   await control.webhooks.idle();
 }
@@ -31,7 +31,7 @@ const all = Array.from({ length: 200 }, (_, i) => i);
 describe("faults of deliveries", () => {
   test("none, unless asked for", async () => {
     const { sandbox, sink } = await opened({});
-    await tell(sandbox, 200);
+    await emitEvents(sandbox, 200);
     expect(places(sandbox, sink)).toEqual(all);
   });
 
@@ -39,7 +39,7 @@ describe("faults of deliveries", () => {
     const came: number[][] = [];
     for (const seed of [1, 1, 2]) {
       const { sandbox, sink } = await opened({ losses: 0.2 }, seed);
-      await tell(sandbox, 200);
+      await emitEvents(sandbox, 200);
       came.push(places(sandbox, sink));
       const lost = sandbox.control.webhooks.history().filter(({ outcome }) => outcome === "lost");
       expect(lost.length).toBe(200 - sink.received.length);
@@ -53,7 +53,7 @@ describe("faults of deliveries", () => {
 
   test("duplicates are the same event once more, signed anew", async () => {
     const { sandbox, sink } = await opened({ duplicates: 0.2 });
-    await tell(sandbox, 200);
+    await emitEvents(sandbox, 200);
     const came = places(sandbox, sink);
     const again = came.length - new Set(came).size;
     expect(again).toBeGreaterThan(20);
@@ -70,7 +70,7 @@ describe("faults of deliveries", () => {
   test("reordered ones are overtaken by later ones, and still come, soon", async () => {
     const { sandbox, sink } = await opened({ reorder: 0.5 });
     const startMs = performance.now();
-    await tell(sandbox, 200);
+    await emitEvents(sandbox, 200);
     const came = places(sandbox, sink);
     const overtaken = came.filter((place, index) => came.slice(0, index).some((other) => other > place));
     expect(overtaken.length).toBeGreaterThan(50);
@@ -80,10 +80,10 @@ describe("faults of deliveries", () => {
 
   test("change while the sandbox runs", async () => {
     const { sandbox, sink } = await opened({ losses: 1 });
-    await tell(sandbox, 10);
+    await emitEvents(sandbox, 10);
     expect(sink.received).toEqual([]);
     sandbox.control.deliveries({ losses: 0 });
-    await tell(sandbox, 10);
+    await emitEvents(sandbox, 10);
     expect(places(sandbox, sink)).toEqual(all.slice(10, 20));
     expect(() => sandbox.control.deliveries({ losses: 2 })).toThrow("a share from 0 to 1");
   });

@@ -108,7 +108,7 @@ describe("warehouse allocations", () => {
 });
 
 describe("deleting", () => {
-  test("a document takes its payments along, each told", async () => {
+  test("a document takes its payments along, each with an event", async () => {
     const sandbox = await openSandbox();
     const paid = await one(sandbox, "/invoices?paymentStatus=paid");
     const payments = (await get(sandbox, `/invoices/${idOf(paid)}`)).json["payments"] as Dict[];

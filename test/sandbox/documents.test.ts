@@ -131,7 +131,7 @@ describe("a new invoice", () => {
     expect((await post(sandbox, "/invoices", named)).status).toBe(201);
   });
 
-  test("counts its series on, past numbers given by hand", async () => {
+  test("counts its series on, past numbers that requests set", async () => {
     const sandbox = await openSandbox();
     const clientId = (await plainClient(sandbox))["id"];
     expect(

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { get, openSandbox } from "../support/sandbox.ts";
 
@@ -10,12 +10,12 @@ interface Wire {
   readonly status: number | null;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
-  /** How it ended: the whole answer, a broken connection, or nothing within `patienceMs`. */
+  /** How it ended: the whole answer, a broken connection, or nothing within `withinMs`. */
   readonly end: "whole" | "broken" | "silent";
 }
 
 /** A request as the wire shows it, broken answers included. */
-function wire(sandbox: Sandbox, path: string, patienceMs = 300): Promise<Wire> {
+function wire(sandbox: Sandbox, path: string, withinMs = 300): Promise<Wire> {
   return new Promise((resolve) => {
     let [status, headers, body]: [number | null, Wire["headers"], string] = [null, {}, ""];
     const end = (how: Wire["end"]) => {
@@ -27,7 +27,7 @@ function wire(sandbox: Sandbox, path: string, patienceMs = 300): Promise<Wire> {
       agent: false,
       headers: { Authorization: `Bearer ${sandbox.token}` },
     });
-    const timer = setTimeout(() => end("silent"), patienceMs);
+    const timer = setTimeout(() => end("silent"), withinMs);
     sent.on("error", () => end("broken"));
     sent.on("response", (response) => {
       status = response.statusCode ?? null;

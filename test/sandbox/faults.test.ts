@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import { get, openSandbox } from "../support/sandbox.ts";
 
 const faulty = (fault: Fault) => openSandbox({ faults: [fault] });
@@ -59,7 +59,7 @@ describe("whom a fault strikes", () => {
     expect(await statuses("/whoami")).toEqual([200]);
   });
 
-  test("as often as its probability says, decided by the chance passed in", async () => {
+  test("as often as its probability says, decided by the random source passed in", async () => {
     const lots = [0.04, 0.5, 0.049, 0.05];
     const random = { next: () => lots.shift() ?? 1, uuid: () => "00000000-0000-4000-a000-000000000000" };
     const sandbox = await openSandbox({

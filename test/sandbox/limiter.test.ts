@@ -8,7 +8,7 @@ function limiter(kind: LimiterKind, limit = 3, clock = new WoundClock()) {
   return { clock, limiter: new Limiter(clock, { kind, limit, windowMs: minute }) };
 }
 
-/** Hits until refused, as long as `times` allows; what each was told remained. */
+/** Counts `times` requests; gives what remained after each. */
 function remainders(of: Limiter, times: number): string[] {
   return Array.from({ length: times }, () => of.count().headers()["X-RateLimit-Remaining"] ?? "");
 }
@@ -56,7 +56,7 @@ describe("the window", () => {
 });
 
 describe("what remains", () => {
-  test("is told as it is when the answer leaves, or as it was when the request came", () => {
+  test("is reported as it is when the answer leaves, or as it was when the request came", () => {
     for (const [kind, first] of [
       ["fixed", "1"],
       ["hit_time", "2"],
@@ -78,20 +78,20 @@ describe("what remains", () => {
 });
 
 describe("a refusal", () => {
-  test("tells whole seconds, rounded down: 0 in the last second", () => {
+  test("gives whole seconds, rounded down: 0 in the last second", () => {
     const { clock, limiter: of } = limiter("fixed");
     remainders(of, 3);
-    const told = () => of.count().headers();
-    expect(told()).toMatchObject({
+    const headers = () => of.count().headers();
+    expect(headers()).toMatchObject({
       "X-RateLimit-Limit": "3",
       "X-RateLimit-Remaining": "0",
       "Retry-After": "60",
     });
     clock.wind(1);
-    expect(told()["Retry-After"]).toBe("59");
+    expect(headers()["Retry-After"]).toBe("59");
     clock.wind(minute - 2);
-    expect(told()["Retry-After"]).toBe("0");
-    expect(told()["X-RateLimit-Reset"]).toBe(String(Math.floor(clock.nowMs() / 1000)));
+    expect(headers()["Retry-After"]).toBe("0");
+    expect(headers()["X-RateLimit-Reset"]).toBe(String(Math.floor(clock.nowMs() / 1000)));
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { all, get, one, openSandbox, type Dict } from "../support/sandbox.ts";
 
 describe("lists", () => {
-  test("pages cover a list exactly once, and the paginator tells the truth about each", async () => {
+  test("pages cover a list exactly once, and the paginator is right about each", async () => {
     const sandbox = await openSandbox();
     const seen: unknown[] = [];
     const perPage = 7;

@@ -46,7 +46,7 @@ describe("recording a payment", () => {
     expect(fieldsOf(await pay(sandbox, document))).toEqual(["amount"]);
   });
 
-  test("tells *.paid only when it is the one that completes the sum", async () => {
+  test("emits *.paid only when it completes the sum", async () => {
     const sandbox = await openSandbox();
     const document = await invoice(sandbox);
     await pay(sandbox, document, { amount: 23 });
@@ -79,7 +79,7 @@ describe("recording a payment", () => {
     });
   });
 
-  test("settles credit notes with negative amounts and proformas like invoices", async () => {
+  test("pays credit notes with negative amounts and proformas like invoices", async () => {
     const sandbox = await openSandbox();
     const source = await invoice(sandbox);
     const note = (await post(sandbox, `/invoices/${idOf(source)}/credit-notes`, {})).json;

@@ -27,7 +27,7 @@ describe("the sandbox as a program", () => {
     expect((await ended).code).toBe(0);
   });
 
-  test("makes up a secret, and loses what it is told to lose", async () => {
+  test("makes up a secret, and loses what it is asked to lose", async () => {
     const sink = await openSink();
     const { child, ready } = await started("--webhook-url", sink.url, "--webhook-faults", "losses:1");
     expect(ready["webhook_secret"]).toMatch(/^whsec_[0-9a-f]{32}$/);

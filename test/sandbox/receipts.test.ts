@@ -129,7 +129,7 @@ describe("inbound receipts", () => {
 describe("price-list items", () => {
   const item = { name: "Čaj", unitPrice: 4.2, unitId: 1, vatRate: 19 };
 
-  test("tell their prices with VAT exactly", async () => {
+  test("show their prices with VAT exactly", async () => {
     const sandbox = await openSandbox();
     const made = await post(sandbox, "/price-list-items", {
       ...item,

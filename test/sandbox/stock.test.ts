@@ -35,7 +35,7 @@ async function summed(sandbox: Sandbox): Promise<Map<string, number>> {
 }
 
 /** What the items say of themselves, in the same form. */
-async function told(sandbox: Sandbox): Promise<Map<string, number>> {
+async function shown(sandbox: Sandbox): Promise<Map<string, number>> {
   const levels = new Map<string, number>();
   for (const item of await all(sandbox, "/price-list-items")) {
     const { json } = await get(sandbox, `/price-list-items/${idOf(item)}`);
@@ -54,7 +54,7 @@ function nonZero(levels: Map<string, number>): string[] {
 }
 
 async function expectSum(sandbox: Sandbox): Promise<void> {
-  const [receipts, items] = [await summed(sandbox), await told(sandbox)];
+  const [receipts, items] = [await summed(sandbox), await shown(sandbox)];
   expect(nonZero(items)).toEqual(nonZero(receipts));
 }
 
@@ -62,7 +62,7 @@ describe("stock adds up", () => {
   test("every seeded level is what came in minus what went out, and none is negative", async () => {
     const sandbox = await openSandbox({ records: 2_000 });
     await expectSum(sandbox);
-    for (const [place, level] of await told(sandbox)) expect(level, place).toBeGreaterThanOrEqual(0);
+    for (const [place, level] of await shown(sandbox)) expect(level, place).toBeGreaterThanOrEqual(0);
   });
 
   test("it still does after receipts were created, changed and deleted", async () => {
@@ -92,7 +92,7 @@ describe("stock adds up", () => {
     await expectSum(sandbox);
   });
 
-  test("each change of a level is told once, by the item", async () => {
+  test("each change of a level is one event, of the item", async () => {
     const sandbox = await openSandbox();
     const { item, warehouseId } = await stocked(sandbox);
     const made = await post(

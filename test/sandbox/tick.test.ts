@@ -10,7 +10,7 @@ const list = (record: Dict, key: string) => record[key] as Dict[];
 const documentTables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
 const payable = ["invoices", "credit_notes", "proformas"];
 
-async function lived(seed: number, changes = 300) {
+async function afterTick(seed: number, changes = 300) {
   const sandbox = await openSandbox({ records: 120, seed });
   const report = await sandbox.control.day({ changes, durationMs: 0, seed }).done;
   return { sandbox, report, books: sandbox.control.snapshot() };
@@ -18,7 +18,7 @@ async function lived(seed: number, changes = 300) {
 
 describe.each([1, 2, 3])("after a working day (seed %i) the books are in order", (seed) => {
   test("sums, payments, stock and numbers", async () => {
-    const { sandbox, books } = await lived(seed);
+    const { sandbox, books } = await afterTick(seed);
     expect(sandbox.control.failures()).toEqual([]);
     for (const name of documentTables) {
       const documents = table(books, name);
@@ -81,13 +81,13 @@ function expectStockIn(books: Snapshot): void {
 }
 
 describe("a working day", () => {
-  test("is told the same way by the same seed, with everything that people do", async () => {
-    const [first, again, other] = [await lived(7), await lived(7), await lived(8)];
-    const told = ({ sandbox }: typeof first) =>
+  test("makes the same changes with the same seed, of every kind that people make", async () => {
+    const [first, again, other] = [await afterTick(7), await afterTick(7), await afterTick(8)];
+    const eventsOf = ({ sandbox }: typeof first) =>
       sandbox.control.events().map(({ type, resource }) => [type, resource.id]);
     expect(first.report).toEqual(again.report);
-    expect(told(first)).toEqual(told(again));
-    expect(told(first)).not.toEqual(told(other));
+    expect(eventsOf(first)).toEqual(eventsOf(again));
+    expect(eventsOf(first)).not.toEqual(eventsOf(other));
     expect(first.report).toMatchObject({ changes: 300, of: 300, ended: true, problem: null });
     expect(first.report.events).toBe(first.sandbox.control.events().length);
     expect(sum(Object.values(first.report.kinds))).toBe(300);
@@ -113,7 +113,7 @@ describe("a working day", () => {
     expect(at.filter((ms) => ms >= 180).length).toBeGreaterThan(5);
   });
 
-  test("ends when it is told to, and with the sandbox", async () => {
+  test("ends when it is stopped, and with the sandbox", async () => {
     const sandbox = await openSandbox();
     const day = sandbox.control.day({ changes: 100, durationMs: 60_000 });
     day.stop();
@@ -123,7 +123,7 @@ describe("a working day", () => {
     expect((await second.done).changes).toBeLessThan(3);
   });
 
-  test("is heard in full by a subscription", async () => {
+  test("is delivered in full to a subscription", async () => {
     const sink = await openSink();
     const sandbox = await openSandbox({ webhooks: [{ url: sink.url }], records: 120 });
     await sandbox.control.day({ changes: 300, durationMs: 0 }).done;

@@ -78,7 +78,7 @@ async function chosen(seed: number): Promise<number[]> {
   return Array.from({ length: 8 }, () => control.trigger("clients.updated").id);
 }
 
-describe("an event that is only told", () => {
+describe("an event without a change", () => {
   test.each(received)("%s: there is nothing to change", async (event) => {
     const sandbox = await openSandbox();
     const before = sandbox.control.snapshot();

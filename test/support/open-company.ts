@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MirrorError, messageOf } from "../../../src/base/errors.ts";
 import type { Control } from "./control.ts";
-import { error, nothing, value, type Answer } from "./http/answer.ts";
+import { error, nothing, value, type Answer } from "./http/service-answer.ts";
 import { parseJsonBody, type Incoming } from "./http/request.ts";
 import { isRefusal } from "./traffic/actor.ts";
 import type { Tick } from "./traffic/tick.ts";

@@ -2,7 +2,7 @@ import { dayOf } from "./base/calendar.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
 import type { JsonObject } from "./base/values.ts";
 import { emit, type Company } from "./domain/company-state.ts";
-import type { Fault } from "./faults/fault.ts";
+import type { Fault } from "./faults/service-fault.ts";
 import { english, languageNamed, type Language } from "./lookups/languages.ts";
 import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { TableName } from "./model/catalogue.ts";
@@ -17,7 +17,13 @@ import { demoChanges, trigger } from "./traffic/trigger.ts";
 import { webhookControlOf, type SendingCompany } from "./webhooks/delivery-control.ts";
 import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
 
-interface ForCompany {
+interface AlterOptions {
+  readonly event?: boolean;
+  readonly company?: number;
+}
+
+interface TriggerOptions {
+  readonly forge?: boolean | undefined;
   readonly company?: number | undefined;
 }
 
@@ -59,12 +65,8 @@ export function controlOf(parts: ControlParts) {
      * Changes fields of a record as the sandbox keeps it (model/company-records.ts), past every rule: what
      * the web application may do and the API may not. With `event` an event is emitted.
      */
-    alter: (
-      table: TableName,
-      id: number,
-      changes: Readonly<Record<string, unknown>>,
-      { event = false, company: index }: ForCompany & { readonly event?: boolean } = {},
-    ) => alter(at(index).company, table, id, changes, event),
+    alter: (table: TableName, id: number, changes: object, { event, company }: AlterOptions = {}) =>
+      alter(at(company).company, table, id, changes, event ?? false),
     /** Returns what removes the fault. */
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
@@ -87,18 +89,11 @@ export function controlOf(parts: ControlParts) {
     },
     revoke: (token: string) => void tokens.delete(token),
     /** Makes an event happen by a fitting change; with `forge` emits it without one. */
-    trigger: (
-      event: string,
-      id: number | null = null,
-      { forge, company }: ForCompany & { readonly forge?: boolean | undefined } = {},
-    ) => trigger(actor(company), event, id, forge),
+    trigger: (event: string, id: number | null = null, { forge, company }: TriggerOptions = {}) =>
+      trigger(actor(company), event, id, forge),
     /** Starts a working day (`sandbox tick`); it ends with the sandbox at the latest. */
-    day: ({
-      company,
-      seed: ownSeed = seed,
-      ...options
-    }: TickOptions & ForCompany & { readonly seed?: number | undefined } = {}) => {
-      const tick = startTick(actor(company, new SeededRandom(ownSeed)), options);
+    day: (options: TickOptions = {}) => {
+      const tick = startTick(actor(options.company, new SeededRandom(options.seed ?? seed)), options);
       parts.closing.addEventListener("abort", () => tick.stop(), { once: true });
       return tick;
     },

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { Random } from "../../../src/base/random.ts";
-import type { Fault } from "./faults/fault.ts";
+import type { Fault } from "./faults/service-fault.ts";
 import type { LimiterKind } from "./service/limiter.ts";
 import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
 

@@ -7,7 +7,7 @@ import { controlServerOf } from "./control-server.ts";
 import { controlOf, type OpenCompany } from "./control.ts";
 import type { Company } from "./domain/company-state.ts";
 import { subscriptionWrites } from "./domain/company-settings.ts";
-import { FaultPlan } from "./faults/fault.ts";
+import { FaultPlan } from "./faults/service-fault.ts";
 import { basePath } from "./http/request.ts";
 import { english, languageNamed } from "./lookups/languages.ts";
 import { eventTypes } from "./model/catalogue.ts";
@@ -19,7 +19,7 @@ import { documentCount, type FirstSubscription, type SandboxOptions } from "./sa
 import { seedCompany } from "./seed/seed-company.ts";
 import { planOf } from "./seed/seed-plan.ts";
 import { Limiter } from "./service/limiter.ts";
-import { Service } from "./service/service.ts";
+import { Service } from "./service/http-service.ts";
 import type { Bearer, ServiceParts } from "./service/responder.ts";
 import { Sender } from "./webhooks/sender.ts";
 

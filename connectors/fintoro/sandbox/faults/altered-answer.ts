@@ -1,5 +1,5 @@
-import type { Encoded } from "../http/answer.ts";
-import type { ActiveFaults } from "./fault.ts";
+import type { Encoded } from "../http/service-answer.ts";
+import type { ActiveFaults } from "./service-fault.ts";
 
 /** What the altered answers show of the request. */
 export interface ShownRequest {

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { nearest } from "../../../../src/base/names.ts";
-import { plainFaults, type Fault, type FaultAct, type Moment } from "./fault.ts";
+import { plainFaults, type Fault, type FaultAct, type Moment } from "./service-fault.ts";
 
 const plain = [...plainFaults, "content_type", "redirect", "redirect_same", "drip"] as const;
 const momentary = ["reset", "hang"] as const;

@@ -1,6 +1,6 @@
-import type { BodyChanges, Rewrite } from "../http/answer.ts";
+import type { BodyChanges, Rewrite } from "../http/service-answer.ts";
 import type { Json, JsonObject } from "../base/values.ts";
-import type { ActiveFaults, FaultKind } from "./fault.ts";
+import type { ActiveFaults, FaultKind } from "./service-fault.ts";
 
 /** What the faults do to the JSON of records and lists. `turn` grows with each request. */
 export function bodyChangesOf(faults: ActiveFaults, turn: number): BodyChanges {

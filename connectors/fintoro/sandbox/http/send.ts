@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Encoded } from "./answer.ts";
+import type { Encoded } from "./service-answer.ts";
 
 const compress = promisify(gzip);
 
@@ -10,11 +10,8 @@ const compressFromBytes = 4_096;
 const fastFromBytes = 8_000_000;
 
 /** Sends the answer, compressed where the client accepts it. */
-export async function send(
-  response: ServerResponse,
-  { status, headers, body }: Encoded,
-  acceptEncoding: string,
-): Promise<void> {
+export async function send(response: ServerResponse, encoded: Encoded, acceptEncoding: string) {
+  const { status, headers, body } = encoded;
   const isText = /json|text/.test(headers["Content-Type"] ?? "");
   const zipped = isText && body.length >= compressFromBytes && /\bgzip\b/.test(acceptEncoding);
   const sent = zipped ? await compress(body, { level: body.length > fastFromBytes ? 1 : 4 }) : body;

@@ -16,8 +16,8 @@ export class Table<T extends { readonly id: number }> {
   readonly #records = new Map<number, T>();
   readonly #keys: Keys<T>;
   readonly #indexes = new Map<string, Index<T>>();
-  /** Sorted ids by the name of the order; dropped at each write. */
-  readonly #orders = new Map<string, readonly number[]>();
+  /** Sorted records by the name of the order; dropped at each write. */
+  readonly #orders = new Map<string, readonly T[]>();
   #nextId: number;
 
   /** @param keys the indexes that `findBy` can use, by name */
@@ -75,17 +75,17 @@ export class Table<T extends { readonly id: number }> {
   }
 
   /**
-   * The ids by key, ascending; equal keys by id. The order is kept until the next write: page 200 of a list
-   * costs a slice.
+   * The live records by key, ascending; equal keys by id. The order is kept until the next write: page 200 of
+   * a list costs a slice.
    */
-  sortedIds(orderName: string, keyOf: (id: number) => Key): readonly number[] {
+  sorted(orderName: string, keyOf: (record: T) => Key): readonly T[] {
     const known = this.#orders.get(orderName);
     if (known) return known;
-    const keyed = Array.from(this.ids(), (id) => ({ id, key: keyOf(id) }));
-    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.id - b.id));
-    const ids = keyed.map(({ id }) => id);
-    this.#orders.set(orderName, ids);
-    return ids;
+    const keyed = Array.from(this.values(), (record) => ({ record, key: keyOf(record) }));
+    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.record.id - b.record.id));
+    const records = keyed.map(({ record }) => record);
+    this.#orders.set(orderName, records);
+    return records;
   }
 
   #index(name: string): Index<T> {

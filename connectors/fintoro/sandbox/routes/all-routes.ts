@@ -1,13 +1,13 @@
-import { rotateSecret } from "../domain/company-settings.ts";
 import type { RecordOf } from "../domain/company-state.ts";
-import { keepUpload } from "../domain/crm/activities.ts";
-import { creditInvoice } from "../domain/documents/document-rules.ts";
-import { sendMail } from "../domain/documents/payment-rules.ts";
 import { documentPdf, receiptPdf } from "../files/pdf.ts";
 import { zipOf } from "../files/zip.ts";
-import { file, list, nothing, record, value, type Answer } from "../http/answer.ts";
 import { collections, documentKinds, documentTable } from "../model/catalogue.ts";
 import type { ActivityLog } from "../model/company-records.ts";
+import { creditInvoice } from "../domain/documents/document-rules.ts";
+import { sendMail } from "../domain/documents/payment-rules.ts";
+import { keepUpload } from "../domain/crm/activities.ts";
+import { rotateSecret } from "../domain/company-settings.ts";
+import { file, list, nothing, record, value, type Answer } from "../http/service-answer.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { Missing, refuse } from "../rules/refusals.ts";
 import { documentView } from "../view/document-view.ts";
@@ -51,12 +51,10 @@ function rotate(call: Call): Answer {
 
 function upload({ company, files }: Call): Answer {
   if (files.length === 0) refuse("files", "required");
-  const data = files.map((file) => ({
-    uploadToken: keepUpload(company, file),
-    fileName: file.name,
-    mimeType: file.mimeType,
-    size: file.content.length,
-  }));
+  const data = files.map((sent) => {
+    const { name: fileName, mimeType, content } = sent;
+    return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
+  });
   return value({ data }, 201);
 }
 

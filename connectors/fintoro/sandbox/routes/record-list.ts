@@ -2,7 +2,7 @@ import { z } from "zod";
 import { seededRandom } from "../base/seeded-random.ts";
 import type { JsonObject } from "../base/values.ts";
 import type { Company, RecordOf } from "../domain/company-state.ts";
-import { list, type Answer } from "../http/answer.ts";
+import { list, type Answer } from "../http/service-answer.ts";
 import { basePath } from "../http/request.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import {
@@ -66,54 +66,45 @@ export function recordList<K extends TableName>(name: K, rules: ListRules<K>): (
   });
   return (call) => {
     const wanted: Readonly<Record<string, unknown>> = parse(query, call.query);
-    const recordAt = (id: number) => call.company.tables[name].get(id) as RecordOf<K>;
     const tests = Object.entries(filters).filter(([param]) => wanted[param] !== undefined);
-    const fits = (record: RecordOf<K>) =>
-      tests.every(([param, { test }]) => test(record, wanted[param] as never, call));
-    const sorted = sortedIds(name, rules, wanted, call);
-    const ids = tests.length === 0 ? sorted : sorted.filter((id) => fits(recordAt(id)));
-    const show = (id: number) => view(call.company, recordAt(id), call.language);
-    if (!pageSize) return list(lazily(ids, show));
-    return paged(call, `/${collections[name].path}`, ids, pageSize, show);
+    const fits = (own: RecordOf<K>) =>
+      tests.every(([param, { test }]) => test(own, wanted[param] as never, call));
+    const sorted = sortedRecords(name, rules, wanted, call);
+    const records = tests.length === 0 ? sorted : sorted.filter(fits);
+    const show = (own: RecordOf<K>) => view(call.company, own, call.language);
+    if (!pageSize) return list(lazily(records, show));
+    return paged(call, `/${collections[name].path}`, records, pageSize, show);
   };
 }
 
-function sortedIds<K extends TableName>(
+function sortedRecords<K extends TableName>(
   name: K,
   { sorts, usualOrder, changingSort, shufflesTies }: ListRules<K>,
   { sortBy = usualOrder[0], sortDirection = usualOrder[1] }: { readonly [param: string]: unknown },
   { company, shuffle }: Call,
-): readonly number[] {
+): readonly RecordOf<K>[] {
   const table = company.tables[name];
   const sortKey = sorts[String(sortBy)] ?? (({ id }) => id);
-  const keyOf = (id: number) => sortKey(table.get(id) as RecordOf<K>, company);
-  const ascending =
-    sortBy === changingSort
-      ? [...table.ids()].toSorted((a, b) => Number(keyOf(a)) - Number(keyOf(b)) || a - b)
-      : table.sortedIds(String(sortBy), keyOf);
-  const ids = sortDirection === "asc" ? ascending : ascending.toReversed();
-  return shufflesTies && shuffle !== null ? shuffledTies(ids, keyOf, shuffle) : ids;
+  const keyOf = (own: RecordOf<K>) => sortKey(own, company);
+  const turn = shufflesTies ? shuffle : null;
+  if (sortBy !== changingSort && turn === null) {
+    const ascending = table.sorted(String(sortBy), keyOf);
+    return sortDirection === "asc" ? ascending : ascending.toReversed();
+  }
+  const tie = ({ id }: RecordOf<K>) => (turn === null ? id : seededRandom(turn, "tie", id).next());
+  const sign = sortDirection === "asc" ? 1 : -1;
+  const rows = Array.from(table.values(), (own) => ({ own, key: keyOf(own), tie: tie(own) }));
+  rows.sort((a, b) => sign * (compare(a.key, b.key) || a.tie - b.tie));
+  return rows.map(({ own }) => own);
+}
+
+function compare(a: string | number, b: string | number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** One by one while the answer is written: a list without pages may be long. */
-function* lazily(ids: readonly number[], show: (id: number) => JsonObject): Generator<JsonObject> {
-  for (const id of ids) yield show(id);
-}
-
-/** The same order by key, with equal keys in a random order, as a database may give them. */
-function shuffledTies(
-  ids: readonly number[],
-  keyOf: (id: number) => string | number,
-  turn: number,
-): number[] {
-  const rank = new Map<string | number, number>();
-  for (const [place, id] of ids.entries()) if (!rank.has(keyOf(id))) rank.set(keyOf(id), place);
-  const ranked = ids.map((id) => ({
-    id,
-    rank: rank.get(keyOf(id)) ?? 0,
-    tie: seededRandom(turn, "tie", id).next(),
-  }));
-  return ranked.toSorted((a, b) => a.rank - b.rank || a.tie - b.tie).map(({ id }) => id);
+function* lazily<T>(records: readonly T[], show: (own: T) => JsonObject): Generator<JsonObject> {
+  for (const own of records) yield show(own);
 }
 
 /** Records on a page: the most that `perPage` may ask for, and what a page has without it. */

@@ -4,7 +4,7 @@ import { latin } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { logsOf } from "../domain/crm/activities.ts";
 import { paymentsOf } from "../domain/documents/payment-rules.ts";
-import { list, record, type Answer } from "../http/answer.ts";
+import { list, record, type Answer } from "../http/service-answer.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import { documentKinds, payableKinds } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";

@@ -9,7 +9,7 @@ import { paymentWrites } from "../domain/documents/payment-rules.ts";
 import type { Writes } from "../domain/record-writes.ts";
 import { priceListWrites } from "../domain/warehouse/price-list.ts";
 import { receiptWrites } from "../domain/warehouse/receipts.ts";
-import { list, nothing, record, type Answer } from "../http/answer.ts";
+import { list, nothing, record, type Answer } from "../http/service-answer.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
 import type { Subscription } from "../model/company-records.ts";
 import { Missing } from "../rules/refusals.ts";

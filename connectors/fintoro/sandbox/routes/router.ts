@@ -1,5 +1,5 @@
 import type { Company } from "../domain/company-state.ts";
-import type { Answer } from "../http/answer.ts";
+import type { Answer } from "../http/service-answer.ts";
 import type { UploadedFile } from "../http/request.ts";
 import type { Language } from "../lookups/languages.ts";
 

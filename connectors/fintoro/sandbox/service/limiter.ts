@@ -83,11 +83,7 @@ export class Limiter {
 }
 
 /** The headers of a 429; `retryAfterS: null` omits `Retry-After`. */
-export function limitHeaders(
-  limit: number,
-  nowMs: number,
-  retryAfterS: number | null,
-): Record<string, string> {
+export function limitHeaders(limit: number, nowMs: number, retryAfterS: number | null) {
   return {
     "X-RateLimit-Limit": String(limit),
     "X-RateLimit-Remaining": "0",

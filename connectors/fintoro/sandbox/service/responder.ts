@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
 import type { Company } from "../domain/company-state.ts";
-import type { ActiveFaults, FaultPlan } from "../faults/fault.ts";
-import { error, value, type Answer } from "../http/answer.ts";
+import type { ActiveFaults, FaultPlan } from "../faults/service-fault.ts";
+import { error, value, type Answer } from "../http/service-answer.ts";
 import { parseFiles, parseJsonBody, type Incoming } from "../http/request.ts";
 import type { Language } from "../lookups/languages.ts";
 import type { Call, RouteMatch, Router } from "../routes/router.ts";
@@ -47,16 +47,11 @@ export interface Visit {
   readonly match: RouteMatch;
 }
 
-interface KeptAnswer {
-  readonly fingerprint: string;
-  readonly answer: Answer;
-}
-
 /** Decides what a request is answered: a fault's status, a refusal, or what its route gives. */
 export class Responder {
   readonly #parts: ServiceParts;
-  /** First answers by company and idempotency key. */
-  readonly #kept = new Map<string, KeptAnswer>();
+  /** First answers by company and idempotency key, with what they answer. */
+  readonly #kept = new Map<string, { readonly fingerprint: string; readonly answer: Answer }>();
   #shuffles = 0;
 
   constructor(parts: ServiceParts) {

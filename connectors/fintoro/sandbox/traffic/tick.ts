@@ -5,41 +5,32 @@ import { isRefusal, type Actor } from "./actor.ts";
 import { trigger } from "./trigger.ts";
 
 export interface TickOptions {
+  /** Index of the company. @default the first one */
+  readonly company?: number | undefined;
+  /** The same seed does the same work. @default the sandbox's own */
+  readonly seed?: number | undefined;
   /** @default 200 */
   readonly changes?: number | undefined;
   /** The changes are spread evenly over it. @default 60,000 */
   readonly durationMs?: number | undefined;
 }
 
-export interface TickReport {
-  /** Made so far. */
-  readonly changes: number;
-  readonly of: number;
-  readonly ended: boolean;
-  /** A bug of the sandbox itself, which ended it. */
-  readonly problem: string | null;
-  /** Events that followed from the changes. */
-  readonly events: number;
-  /** How often each kind of change was made. */
-  readonly kinds: Readonly<Record<string, number>>;
-}
-
 /** A working day under way. */
-export interface Tick {
-  /** Resolves at its end; rejects with a bug of the sandbox. */
-  readonly done: Promise<TickReport>;
-  report(): TickReport;
-  /** No more changes are made; `done` resolves. */
-  stop(): void;
-}
+export type Tick = ReturnType<typeof startTick>;
 
-/** Starts a working day: the seed decides what is done and to which records, the rules what is allowed. */
-export function startTick(actor: Actor, { changes = 200, durationMs = 60_000 }: TickOptions): Tick {
+/**
+ * Starts a working day: the seed decides what is done and to which records, the rules what is allowed.
+ *
+ * @returns `done` resolves at its end, and rejects with a bug of the sandbox; `stop` ends it early
+ */
+export function startTick(actor: Actor, { changes = 200, durationMs = 60_000 }: TickOptions) {
   const stopped = new AbortController();
+  /** How often each kind of change was made. */
   const kinds: Record<string, number> = {};
+  /** Changes so far, events that followed from them, and a bug of the sandbox that ended it. */
   const counts = { changes: 0, events: 0, ended: false, problem: null as string | null };
   const unsubscribe = actor.company.events.subscribe(() => counts.events++);
-  const report = (): TickReport => ({ ...counts, of: changes, kinds: { ...kinds } });
+  const report = () => ({ ...counts, of: changes, kinds: { ...kinds } });
   const work = async () => {
     const startMs = systemClock.monotonicMs();
     for (let i = 0; i < changes; i++) {
@@ -51,19 +42,16 @@ export function startTick(actor: Actor, { changes = 200, durationMs = 60_000 }: 
       kinds[kind] = (kinds[kind] ?? 0) + 1;
     }
   };
-  const end = async () => {
-    try {
-      await work();
-    } catch (cause) {
-      counts.problem = messageOf(cause);
-      throw cause;
-    } finally {
-      counts.ended = true;
-      unsubscribe();
-    }
-    return report();
+  const fail = (cause: unknown) => {
+    counts.problem = messageOf(cause);
+    throw cause;
   };
-  return { done: end(), report, stop: () => stopped.abort() };
+  const end = () => {
+    counts.ended = true;
+    unsubscribe();
+  };
+  const done = work().catch(fail).finally(end).then(report);
+  return { done, report, stop: () => stopped.abort() };
 }
 
 /** What people do in a working day, how often in about a hundred times, and its name in a report. */

@@ -59,22 +59,15 @@ function perform(actor: Actor, table: TableName, change: string, id: number | nu
   }
 }
 
-/** What was done, and every event that followed from it. */
-export interface Triggered {
-  readonly event: string;
-  readonly id: number;
-  readonly forged: boolean;
-  readonly events: readonly SandboxEvent[];
-}
-
 /**
  * Makes an event happen by a fitting change under the company's own rules, or emits it without one.
  *
  * @param id the record it happens to; null lets one be chosen
  * @param forge emits the event without the change
+ * @returns what was done, and every event that followed from it
  * @throws MirrorError `usage` for an unknown event; Invalid, Missing where the rules refuse the change
  */
-export function trigger(actor: Actor, event: string, id: number | null = null, forge = false): Triggered {
+export function trigger(actor: Actor, event: string, id: number | null = null, forge = false) {
   if (!eventTypes.includes(event)) throw unknownEvent(event);
   const [path = "", change = ""] = event.split(".");
   const table = tableNames.find((name) => collections[name].path === path) ?? null;
@@ -103,19 +96,17 @@ function someId(actor: Actor, table: TableName | null): number {
   return actor.find(table)?.id ?? actor.company.tables[table].nextId;
 }
 
-/** One change of `demo`, ready to be made. */
-export interface DemoChange {
-  /** Makes it; gives a sentence about it, and the record whose row in the mirror shows it. */
-  make(): { readonly sentence: string; readonly table: string; readonly id: number };
-}
-
-/** What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice. */
-export function demoChanges(actor: Actor): readonly DemoChange[] {
+/**
+ * What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice.
+ *
+ * @returns changes ready to be made, each with a sentence and the record whose row in the mirror shows it
+ */
+export function demoChanges(actor: Actor) {
   const { clients, invoices } = actor.company.tables;
   const known = [...invoices.values()].toReversed();
   const unpaid = known.find((invoice) => balanceOf(actor.company, invoice).toBePaid > 0n);
   const other = known.find((invoice) => invoice !== unpaid);
-  const change = (event: string, sentence: (id: number) => string, id?: number): DemoChange => ({
+  const change = (event: string, sentence: (id: number) => string, id?: number) => ({
     make: () => {
       const done = trigger(actor, event, id);
       return { sentence: sentence(done.id), table: event.replace(/\..*/, ""), id: done.id };

@@ -4,10 +4,10 @@ import { isoTime } from "../../../../src/base/clock.ts";
 import { BoundedLog } from "../base/bounded-log.ts";
 import { alterAnswer } from "../faults/altered-answer.ts";
 import { breakConnection } from "../faults/broken-connection.ts";
-import type { ActiveFaults } from "../faults/fault.ts";
+import type { ActiveFaults } from "../faults/service-fault.ts";
 import { bodyChangesOf } from "../faults/rewritten-records.ts";
-import { error, type Answer } from "../http/answer.ts";
-import { encode, type Encoded } from "../http/answer.ts";
+import { error, type Answer } from "../http/service-answer.ts";
+import { encode, type Encoded } from "../http/service-answer.ts";
 import { readRequest, type Incoming } from "../http/request.ts";
 import { send } from "../http/send.ts";
 import { negotiate } from "../lookups/languages.ts";
@@ -121,23 +121,13 @@ export class Service {
   }
 
   /** The rate headers are those of this moment; the records are as they were when they were read. */
-  async #reply(
-    visit: Visit,
-    encoded: Encoded,
-    permit: Permit | null,
-    response: ServerResponse,
-  ): Promise<void> {
+  async #reply(visit: Visit, encoded: Encoded, permit: Permit | null, response: ServerResponse) {
     const { faults, requestId, language, incoming, request } = visit;
-    const headers = {
-      "X-Request-Id": requestId,
-      "Content-Language": language.tag,
-      ...permit?.headers(),
-      ...encoded.headers,
-    };
-    const full = { ...encoded, headers };
+    const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
+    const full = { ...encoded, headers: { ...own, ...encoded.headers } };
     this.#log(visit, faults.has("reset") || faults.has("hang") ? 0 : full.status);
     if (response.destroyed) return;
-    if (await breakConnection(response, full, faults, this.#parts.clock)) return;
+    if (await breakConnection({ response, encoded: full }, faults, this.#parts.clock)) return;
     await send(response, full, incoming.method === "HEAD" ? "" : (request.headers["accept-encoding"] ?? ""));
   }
 

@@ -1,5 +1,5 @@
 import type { Random } from "../../../../src/base/random.ts";
-import type { Rewrite } from "../http/answer.ts";
+import type { Rewrite } from "../http/service-answer.ts";
 
 /** Which requests a fault affects, and how often. */
 interface FaultScope {
@@ -43,7 +43,7 @@ export const plainFaults = [
 ] as const;
 
 /** Faults with their details, by kind. */
-interface FaultDetails {
+export interface FaultDetails {
   /** `retryAfterS: null` omits `Retry-After`. The limiter does not count 401 and 503 unless `counted`. */
   readonly status: {
     readonly status: number;
