@@ -48,7 +48,7 @@ const outboundShape = z.object({ ...headShape, clientId: id().nullish(), client:
 type Sent = z.output<typeof inboundShape> & z.output<typeof outboundShape>;
 type Partner = Pick<Receipt, "partnerId" | "partner">;
 
-/** What tells the two sides apart. */
+/** How the two sides differ. */
 const sides = {
   inbound: {
     table: "warehouse_inbound_receipts",
