@@ -34,11 +34,11 @@ describe("the tests above", () => {
 });
 
 describe("the operations", () => {
-  const told = manifest.operations.map(({ method, path }) => `${method} ${path}`);
+  const declared = manifest.operations.map(({ method, path }) => `${method} ${path}`);
 
   it("have one name and one address each", () => {
-    expect(new Set(told).size).toBe(told.length);
-    expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(told.length);
+    expect(new Set(declared).size).toBe(declared.length);
+    expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(declared.length);
   });
 
   it("that the interface document gives itself are marked as stated", () => {

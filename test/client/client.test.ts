@@ -160,7 +160,7 @@ describe("a list read to its end", () => {
     expect(sent.map(({ query }) => query?.["perPage"])).toEqual([200, 25]);
   });
 
-  it("begins where it is told to", async () => {
+  it("begins at the page that is asked for", async () => {
     const { client, sent } = recordingClient(pagesOfIds([[1], [2], [3]]));
     await collect(client.orders.pages({ page: 2 }));
     expect(pagesAsked(sent)).toEqual([2, 3]);

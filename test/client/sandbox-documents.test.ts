@@ -139,7 +139,7 @@ async function soldWork(client: FintoroClient): Promise<Invoice> {
 }
 
 describe("a credit note", () => {
-  it("takes a whole invoice back, and the invoice tells", async () => {
+  it("credits a whole invoice, and the invoice shows it", async () => {
     const { client } = await openLive();
     const invoice = await soldWork(client);
     const made = await client.invoices.createCreditNote(invoice.id, { note: "Vrátené" });

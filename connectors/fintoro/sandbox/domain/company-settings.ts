@@ -44,9 +44,9 @@ function accountFrom(company: Company, input: unknown, own: BankAccount | null):
   check((problems) => {
     expectLookups(problems, sent);
     if (iban === undefined) return;
-    const others = company.tables.bank_accounts.where((account) => account.id !== own?.id);
     problems.expect(isIban(iban), "iban", "iban");
-    problems.expect(!others.some((account) => account.iban === iban), "iban", "unique");
+    const same = company.tables.bank_accounts.where((account) => account.iban === iban);
+    problems.expectUnique("iban", same, own);
   });
   if (isPrimary === true && !own?.isPrimary) unsetPrimary(company);
   return {
@@ -92,11 +92,10 @@ export const warehouseWrites = recordWrites("warehouses", warehouseFrom, ({ tabl
 function warehouseFrom({ tables }: Company, input: unknown, own: Warehouse | null) {
   const sent = parse(warehouseShape, input);
   check((problems) => {
-    const same = tables.warehouses.where(({ code }) => code === sent.code);
-    problems.expect(
-      same.every((other) => other.id === own?.id),
+    problems.expectUnique(
       "code",
-      "unique",
+      tables.warehouses.where(({ code }) => code === sent.code),
+      own,
     );
     for (const field of patterns) problems.expect(hasCounter(sent[field]), field, "counter");
   });

@@ -31,13 +31,15 @@ const rows = [
 /** The collections by the names that tables of them have. */
 export type TableName = (typeof rows)[number][0];
 
+/** Each collection by its table. */
 export const collections: Readonly<Record<TableName, Collection>> = Object.fromEntries(
   rows.map(([table, path, type]) => [table, { table, path, type }]),
 ) as Record<TableName, Collection>;
 
+/** All tables but the number series, which have no events. */
 export const tableNames: readonly TableName[] = rows.map(([table]) => table);
 
-/** What tells a kind of document from the others. Rules, views and lists read it here. */
+/** How a kind of document differs from the others. Rules, views and lists read it here. */
 interface KindFacts {
   readonly table: TableName;
   readonly label: string;
@@ -56,6 +58,7 @@ interface KindFacts {
 const dates = ["dueDate", "deliveryDate"] as const;
 const methods = ["deliveryMethodId", "paymentMethodId"] as const;
 
+/** The kinds of documents and what each of them has. */
 export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   invoice: {
     table: "invoices",
@@ -106,6 +109,7 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
 
 export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];
 
+/** The table of each kind. */
 export const documentTable = Object.fromEntries(
   documentKinds.map((kind) => [kind, kindFacts[kind].table]),
 ) as Readonly<Record<DocumentKind, TableName>>;

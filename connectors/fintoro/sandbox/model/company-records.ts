@@ -11,6 +11,7 @@ export interface Stamped {
   readonly updatedAtMs: number;
 }
 
+/** A bank account; `openBanking` is what the bank last reported of it. */
 export interface BankAccount extends Stamped {
   readonly id: number;
   readonly bankId: number | null;
@@ -32,6 +33,7 @@ export interface CaseStatus {
   readonly color: string;
 }
 
+/** A business case with one client or supplier. */
 export interface BusinessCase extends Stamped {
   readonly id: number;
   readonly contactType: "client" | "supplier";

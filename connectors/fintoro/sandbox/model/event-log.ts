@@ -1,4 +1,5 @@
 import type { Random } from "../../../../src/base/random.ts";
+import { BoundedLog } from "../base/bounded-log.ts";
 
 /** An event as a delivery carries it. */
 export interface SandboxEvent {
@@ -15,7 +16,7 @@ const keptEvents = 200_000;
 
 /** The events of a company, oldest first. It sends nothing: senders subscribe to it. */
 export class EventLog {
-  readonly #events: SandboxEvent[] = [];
+  readonly #events = new BoundedLog<SandboxEvent>(keptEvents);
   readonly #listeners = new Set<EventListener>();
   readonly #random: Random;
   readonly #nowMs: () => number;
@@ -32,13 +33,12 @@ export class EventLog {
       occurredAt: new Date(this.#nowMs()).toISOString(),
       resource: { type: resourceType, id },
     };
-    this.#events.push(event);
-    if (this.#events.length > keptEvents) this.#events.splice(0, keptEvents / 10);
+    this.#events.add(event);
     for (const listener of this.#listeners) listener(event);
   }
 
   list(): readonly SandboxEvent[] {
-    return [...this.#events];
+    return this.#events.list();
   }
 
   /** Returns the function that ends the subscription. */

@@ -1,22 +1,15 @@
 type Key = string | number;
 
-type KeyOf<T> = (record: T) => Key | null;
-
 /** The indexes of a table: each gives the key of a record, or null to leave it out. */
-export type Keys<T> = Readonly<Record<string, KeyOf<T>>>;
-
-/** One index: the ids of the live records by key. */
-interface Index<T> {
-  readonly keyOf: KeyOf<T>;
-  readonly ids: Map<Key, number[]>;
-}
+export type Keys<T> = Readonly<Record<string, (record: T) => Key | null>>;
 
 /** The live records of one kind in the order of their ids. Ids count up and are never used again. */
 export class Table<T extends { readonly id: number }> {
   readonly #records = new Map<number, T>();
   readonly #keys: Keys<T>;
-  readonly #indexes = new Map<string, Index<T>>();
-  /** Sorted records by the name of the order; dropped at each write. */
+  /** Records by index and key. Built when an index is used, dropped at the next write. */
+  readonly #indexes = new Map<string, ReadonlyMap<Key, readonly T[]>>();
+  /** Sorted records by the name of the order; dropped at each write, too. */
   readonly #orders = new Map<string, readonly T[]>();
   #nextId: number;
 
@@ -44,15 +37,18 @@ export class Table<T extends { readonly id: number }> {
 
   /** Adds the record that `make` gives for the next id. */
   add(make: (id: number) => T): T {
-    return this.#write(this.#nextId++, make(this.#nextId - 1)) as T;
+    return this.replace(make(this.#nextId++));
   }
 
   replace(record: T): T {
-    return this.#write(record.id, record) as T;
+    this.#records.set(record.id, record);
+    this.#forget();
+    return record;
   }
 
   remove(id: number): void {
-    if (this.has(id)) this.#write(id, undefined);
+    this.#records.delete(id);
+    this.#forget();
   }
 
   ids(): MapIterator<number> {
@@ -68,10 +64,10 @@ export class Table<T extends { readonly id: number }> {
     return [...this.values()].filter(test);
   }
 
-  /** The live records with this key, by id. An index is built when it is first used and kept from then on. */
-  findBy(indexName: string, key: Key): T[] {
-    const ids = this.#index(indexName).ids.get(key) ?? [];
-    return ids.toSorted((a, b) => a - b).flatMap((id) => this.get(id) ?? []);
+  /** The live records with this key in an index, by id. */
+  findBy(indexName: string, key: Key): readonly T[] {
+    const index = this.#indexes.get(indexName) ?? this.#buildIndex(indexName);
+    return index.get(key) ?? [];
   }
 
   /**
@@ -82,43 +78,28 @@ export class Table<T extends { readonly id: number }> {
     const known = this.#orders.get(orderName);
     if (known) return known;
     const keyed = Array.from(this.values(), (record) => ({ record, key: keyOf(record) }));
-    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.record.id - b.record.id));
+    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
     const records = keyed.map(({ record }) => record);
     this.#orders.set(orderName, records);
     return records;
   }
 
-  #index(name: string): Index<T> {
-    const known = this.#indexes.get(name);
-    if (known) return known;
+  #buildIndex(name: string): ReadonlyMap<Key, readonly T[]> {
     const keyOf = this.#keys[name];
     if (!keyOf) throw new Error(`broken promise: the table has an index "${name}"`);
-    const index = { keyOf, ids: new Map<Key, number[]>() };
-    for (const record of this.values()) move(index, undefined, record);
+    const index = new Map<Key, T[]>();
+    for (const record of this.values()) {
+      const key = keyOf(record);
+      const others = key === null ? [] : index.get(key);
+      if (others) others.push(record);
+      else if (key !== null) index.set(key, [record]);
+    }
     this.#indexes.set(name, index);
     return index;
   }
 
-  #write(id: number, after: T | undefined): T | undefined {
-    const before = this.#records.get(id);
-    if (after) this.#records.set(id, after);
-    else this.#records.delete(id);
-    for (const index of this.#indexes.values()) move(index, before, after);
+  #forget(): void {
+    this.#indexes.clear();
     this.#orders.clear();
-    return after;
   }
-}
-
-/** Moves a record's id from its key before a write to its key after it. */
-function move<T extends { readonly id: number }>(index: Index<T>, before?: T, after?: T): void {
-  const { keyOf, ids } = index;
-  const from = before ? keyOf(before) : null;
-  const to = after ? keyOf(after) : null;
-  if (from === to) return;
-  if (before && from !== null) {
-    const rest = (ids.get(from) ?? []).filter((id) => id !== before.id);
-    if (rest.length > 0) ids.set(from, rest);
-    else ids.delete(from);
-  }
-  if (after && to !== null) ids.set(to, [...(ids.get(to) ?? []), after.id]);
 }

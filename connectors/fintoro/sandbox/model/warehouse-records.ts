@@ -31,6 +31,7 @@ export const warehouseShape = z.object({
 });
 export type Warehouse = { readonly id: number } & Readonly<z.output<typeof warehouseShape>>;
 
+/** A line of a receipt, with the item's name, code and unit of that time. */
 export interface ReceiptLine {
   readonly id: number;
   readonly priceListItemId: number;

@@ -45,6 +45,7 @@ const english = {
   color: "The :attribute field must be a hex color.",
 } as const;
 
+/** The name of a message. */
 export type MessageKey = keyof typeof english;
 
 /** What is wrong with one field of a request. */
@@ -53,83 +54,54 @@ export interface Problem {
   readonly key: MessageKey;
   readonly values?: Readonly<Record<string, string | number>>;
 }
-type Messages = Readonly<Partial<Record<MessageKey, string>>>;
 
-const slovak: Messages = {
-  given: "Zadané údaje nie sú platné.",
-  required: "Pole :attribute je povinné.",
-  string: "Pole :attribute musí byť text.",
-  integer: "Pole :attribute musí byť celé číslo.",
-  numeric: "Pole :attribute musí byť číslo.",
-  boolean: "Pole :attribute musí byť áno alebo nie.",
-  array: "Pole :attribute musí byť zoznam.",
-  date: "Pole :attribute musí mať formát Y-m-d.",
-  email: "Pole :attribute musí byť platná e-mailová adresa.",
-  url: "Pole :attribute musí byť platná adresa URL.",
-  uuid: "Pole :attribute musí byť platné UUID.",
-  in: "Vybraná hodnota poľa :attribute nie je platná.",
-  exists: "Vybraná hodnota poľa :attribute nie je platná.",
-  unique: "Hodnota poľa :attribute sa už používa.",
-  prohibited: "Pole :attribute nie je dovolené.",
-  max_string: "Pole :attribute nesmie mať viac ako :limit znakov.",
-  min_string: "Pole :attribute musí mať aspoň :limit znakov.",
-  max_number: "Pole :attribute nesmie byť väčšie ako :limit.",
-  min_number: "Pole :attribute musí byť aspoň :limit.",
-  max_array: "Pole :attribute nesmie mať viac ako :limit položiek.",
-  min_array: "Pole :attribute musí mať aspoň :limit položiek.",
-  exactly_one: "Musí byť zadané práve jedno z polí :fields.",
-  not_together: "Pole :attribute sa nesmie posielať spolu s poľom :other.",
-  not_after: "Dátum :attribute nesmie byť neskorší ako :other.",
-  not_before: "Dátum :attribute nesmie byť skorší ako :other.",
-  iban: "Pole :attribute nie je platný IBAN.",
-  no_primary_account: "Spoločnosť nemá nastavený hlavný bankový účet.",
-  not_negative: "Suma dobropisu musí byť záporná.",
-  stock: "Na sklade nie je dosť položky :item: k dispozícii :available, žiadané :wanted.",
-  last_warehouse: "Posledný sklad nie je možné vymazať.",
+/** Key, Slovak, Czech. Keys without a line, and other languages, have English messages. */
+const translations = `
+given | Zadané údaje nie sú platné. | Zadané údaje nejsou platné.
+required | Pole :attribute je povinné. | Pole :attribute je povinné.
+string | Pole :attribute musí byť text. | Pole :attribute musí být text.
+integer | Pole :attribute musí byť celé číslo. | Pole :attribute musí být celé číslo.
+numeric | Pole :attribute musí byť číslo. | Pole :attribute musí být číslo.
+boolean | Pole :attribute musí byť áno alebo nie. | Pole :attribute musí být ano nebo ne.
+array | Pole :attribute musí byť zoznam. | Pole :attribute musí být seznam.
+date | Pole :attribute musí mať formát Y-m-d. | Pole :attribute musí mít formát Y-m-d.
+email | Pole :attribute musí byť platná e-mailová adresa. | Pole :attribute musí být platná e-mailová adresa.
+url | Pole :attribute musí byť platná adresa URL. | Pole :attribute musí být platná adresa URL.
+uuid | Pole :attribute musí byť platné UUID. | Pole :attribute musí být platné UUID.
+in | Vybraná hodnota poľa :attribute nie je platná. | Zvolená hodnota pole :attribute není platná.
+exists | Vybraná hodnota poľa :attribute nie je platná. | Zvolená hodnota pole :attribute není platná.
+unique | Hodnota poľa :attribute sa už používa. | Hodnota pole :attribute se již používá.
+prohibited | Pole :attribute nie je dovolené. | Pole :attribute není dovoleno.
+max_string | Pole :attribute nesmie mať viac ako :limit znakov. | Pole :attribute nesmí mít více než :limit znaků.
+min_string | Pole :attribute musí mať aspoň :limit znakov. | Pole :attribute musí mít alespoň :limit znaků.
+max_number | Pole :attribute nesmie byť väčšie ako :limit. | Pole :attribute nesmí být větší než :limit.
+min_number | Pole :attribute musí byť aspoň :limit. | Pole :attribute musí být alespoň :limit.
+max_array | Pole :attribute nesmie mať viac ako :limit položiek. | Pole :attribute nesmí mít více než :limit položek.
+min_array | Pole :attribute musí mať aspoň :limit položiek. | Pole :attribute musí mít alespoň :limit položek.
+exactly_one | Musí byť zadané práve jedno z polí :fields. | Musí být zadáno právě jedno z polí :fields.
+not_together | Pole :attribute sa nesmie posielať spolu s poľom :other. | Pole :attribute se nesmí posílat spolu s polem :other.
+not_after | Dátum :attribute nesmie byť neskorší ako :other. | Datum :attribute nesmí být pozdější než :other.
+not_before | Dátum :attribute nesmie byť skorší ako :other. | Datum :attribute nesmí být dřívější než :other.
+iban | Pole :attribute nie je platný IBAN. | Pole :attribute není platný IBAN.
+no_primary_account | Spoločnosť nemá nastavený hlavný bankový účet. | Společnost nemá nastavený hlavní bankovní účet.
+not_negative | Suma dobropisu musí byť záporná. | Částka dobropisu musí být záporná.
+stock | Na sklade nie je dosť položky :item: k dispozícii :available, žiadané :wanted. | Na skladě není dost položky :item: k dispozici :available, požadováno :wanted.
+last_warehouse | Posledný sklad nie je možné vymazať. | Poslední sklad nelze smazat.
+`;
+
+const rows = translations.split("\n").map((line) => line.split(" | "));
+const translated: Readonly<Record<string, ReadonlyMap<string | undefined, string | undefined>>> = {
+  sk: new Map(rows.map(([key, slovak]) => [key, slovak])),
+  cz: new Map(rows.map(([key, , czech]) => [key, czech])),
 };
 
-const czech: Messages = {
-  given: "Zadané údaje nejsou platné.",
-  required: "Pole :attribute je povinné.",
-  string: "Pole :attribute musí být text.",
-  integer: "Pole :attribute musí být celé číslo.",
-  numeric: "Pole :attribute musí být číslo.",
-  boolean: "Pole :attribute musí být ano nebo ne.",
-  array: "Pole :attribute musí být seznam.",
-  date: "Pole :attribute musí mít formát Y-m-d.",
-  email: "Pole :attribute musí být platná e-mailová adresa.",
-  url: "Pole :attribute musí být platná adresa URL.",
-  uuid: "Pole :attribute musí být platné UUID.",
-  in: "Zvolená hodnota pole :attribute není platná.",
-  exists: "Zvolená hodnota pole :attribute není platná.",
-  unique: "Hodnota pole :attribute se již používá.",
-  prohibited: "Pole :attribute není dovoleno.",
-  max_string: "Pole :attribute nesmí mít více než :limit znaků.",
-  min_string: "Pole :attribute musí mít alespoň :limit znaků.",
-  max_number: "Pole :attribute nesmí být větší než :limit.",
-  min_number: "Pole :attribute musí být alespoň :limit.",
-  max_array: "Pole :attribute nesmí mít více než :limit položek.",
-  min_array: "Pole :attribute musí mít alespoň :limit položek.",
-  exactly_one: "Musí být zadáno právě jedno z polí :fields.",
-  not_together: "Pole :attribute se nesmí posílat spolu s polem :other.",
-  not_after: "Datum :attribute nesmí být pozdější než :other.",
-  not_before: "Datum :attribute nesmí být dřívější než :other.",
-  iban: "Pole :attribute není platný IBAN.",
-  no_primary_account: "Společnost nemá nastavený hlavní bankovní účet.",
-  not_negative: "Částka dobropisu musí být záporná.",
-  stock: "Na skladě není dost položky :item: k dispozici :available, požadováno :wanted.",
-  last_warehouse: "Poslední sklad nelze smazat.",
-};
-
-const byLanguage: Readonly<Record<string, Messages>> = { en: english, sk: slovak, cz: czech };
-
-/** Languages without words of their own for it answer in English. */
+/** The message in a language of the service, with its placeholders filled in. */
 export function message(key: MessageKey, language: string, values: Problem["values"] = {}): string {
-  const template = byLanguage[language]?.[key] ?? english[key];
+  const template = translated[language]?.get(key) ?? english[key];
   return template.replace(/:([a-z]+)/g, (token, name: string) => String(values[name] ?? token));
 }
 
-/** The 422 body's `errors`: field -> messages. `clientId` is called "client id" in them. */
+/** The `errors` of a 422 body: field -> messages. They call `clientId` "client id". */
 export function errorMap(problems: readonly Problem[], language: string): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
   for (const { field, key, values } of problems) {

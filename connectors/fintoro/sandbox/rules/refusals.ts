@@ -20,6 +20,10 @@ export class Missing extends Error {
   }
 }
 
+interface Identified {
+  readonly id: number;
+}
+
 /** Collects the problems of a request, so that one answer names them all. */
 export class Problems {
   readonly #list: Problem[] = [];
@@ -31,6 +35,12 @@ export class Problems {
   /** Adds the problem unless `holds`. */
   expect(holds: boolean, field: string, key: MessageKey, values?: Problem["values"]): void {
     if (!holds) this.add(field, key, values);
+  }
+
+  /** Adds the problem `unique` if another record than `own` is among those with the same value. */
+  expectUnique(field: string, same: readonly Identified[], own: Identified | null): void {
+    const others = same.filter(({ id }) => id !== own?.id);
+    this.expect(others.length === 0, field, "unique");
   }
 
   /** @throws Invalid if there is a problem */

@@ -3,39 +3,27 @@ import { czechia } from "../lookups/countries.ts";
 import { euro } from "../lookups/currencies.ts";
 import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
-import type { DiscountType, DocumentKind } from "../model/company-records.ts";
+import type { Document, DocumentKind, Item } from "../model/company-records.ts";
 import type { Client, ClientSnapshot } from "../model/contact-records.ts";
 import { clientSnapshot } from "../domain/crm/contacts.ts";
 import { goodOf } from "./warehouse-seed.ts";
 import type { Plan, Seeding } from "./seed-plan.ts";
 import { oddNotes, services, type VatClass } from "./sample-words.ts";
 
+type Terms = "currencyId" | "languageId" | "transferTaxLiability" | "note" | "textAboveItems";
+type Discount = Pick<Item, "discountType" | "discountValue">;
+
 /** Who buys what: the same for all documents that were made from each other. */
-export interface Deal {
+export interface Deal extends Pick<Document, Terms>, Discount {
   readonly client: Client;
+  /** One copy for all documents of the client. */
   readonly snapshot: ClientSnapshot;
-  readonly currencyId: number;
-  readonly languageId: number;
-  readonly reverseCharge: boolean;
-  readonly discountType: DiscountType | null;
-  readonly discountValue: number | null;
-  readonly note: string | null;
-  readonly textAboveItems: string | null;
   readonly lines: readonly DealLine[];
 }
 
 /** One line of a deal; its VAT rate follows from the date of the document. */
-export interface DealLine {
-  readonly name: string;
-  readonly description: string | null;
-  readonly unitId: number;
-  readonly unitPrice: number;
-  readonly quantity: number;
+interface DealLine extends Omit<Item, "id" | "uuid" | "vatRate" | "allocations"> {
   readonly vatClass: VatClass;
-  readonly discountType: DiscountType | null;
-  readonly discountValue: number | null;
-  readonly discountName: string | null;
-  readonly priceListIndex: number | null;
 }
 
 /** The deal of a document that was not made from another one. */
@@ -51,8 +39,8 @@ export function dealOf({ plan, company }: Seeding, kind: DocumentKind, index: nu
     snapshot: snapshotOf(client),
     currencyId,
     languageId,
-    reverseCharge: isReverseCharge(client, random),
-    ...discountOf(random, 0.1, lines[0]),
+    transferTaxLiability: isReverseCharge(client, random),
+    ...discountOf(random, 0.1, (lines[0]?.unitPrice ?? 0) * (lines[0]?.quantity ?? 0)),
     note: random.often(0.25) ? random.pick(oddNotes) : null,
     textAboveItems: random.often(0.2) ? "Fakturujeme Vám na základe objednávky:" : null,
     lines,
@@ -86,7 +74,7 @@ function lineOf(plan: Plan, random: SeededRandom, language: string): DealLine {
   const good = priceListIndex === null ? service : goodOf(plan, priceListIndex);
   const unitPrice = good.priceCents / 100;
   const quantity = random.often(0.7) ? random.int(1, 12) : random.int(100, 40_000) / 1000;
-  const discount = discountOf(random, 0.12, { unitPrice, quantity });
+  const discount = discountOf(random, 0.12, unitPrice * quantity);
   return {
     name: good.name,
     description: random.often(0.2) ? `Obdobie ${random.int(1, 12)}/${random.int(1, 4)}. štvrťrok` : null,
@@ -96,19 +84,14 @@ function lineOf(plan: Plan, random: SeededRandom, language: string): DealLine {
     vatClass: good.vatClass,
     ...discount,
     discountName: discount.discountType === null ? null : discountLabel(language),
-    priceListIndex,
+    priceListItemId: priceListIndex === null ? null : plan.firstIds.price_list_items + priceListIndex,
   };
 }
 
 /** A fixed discount only where it is small beside what it lowers, so that no sum changes its sign. */
-function discountOf(
-  random: SeededRandom,
-  often: number,
-  line: Pick<DealLine, "unitPrice" | "quantity"> | undefined,
-): Pick<DealLine, "discountType" | "discountValue"> {
-  if (!random.often(often)) return { discountType: null, discountValue: null };
-  const worth = (line?.unitPrice ?? 0) * (line?.quantity ?? 0);
-  if (worth > 40 && random.often(0.4))
-    return { discountType: "fixed", discountValue: random.pick([1, 2.5, 9.99]) };
+function discountOf(random: SeededRandom, probability: number, worth: number): Discount {
+  if (!random.often(probability)) return { discountType: null, discountValue: null };
+  const isFixed = worth > 40 && random.often(0.4);
+  if (isFixed) return { discountType: "fixed", discountValue: random.pick([1, 2.5, 9.99]) };
   return { discountType: "percentage", discountValue: random.pick([3, 5, 10, 12.5, 33.33]) };
 }

@@ -1,47 +1,46 @@
-import { dateOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { dateOf, dayOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
-import { pick } from "../base/values.ts";
+import { omit } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
+import { totalsOf } from "../domain/documents/document-totals.ts";
 import { czechCrown, rateOn } from "../lookups/currencies.ts";
-import { documentKinds, documentTable, kindFacts } from "../model/catalogue.ts";
+import { documentKinds, documentTable, kindFacts, payableKinds } from "../model/catalogue.ts";
 import type { Document, DocumentKind, Item } from "../model/company-records.ts";
 import { dealOf, type Deal } from "./document-deals.ts";
 import { vatRateOn } from "./warehouse-seed.ts";
 import type { Plan, Seeding } from "./seed-plan.ts";
 
-/** Which kind a kind is made from, and how often. */
-const chain: Readonly<Record<DocumentKind, { readonly from: DocumentKind; readonly often: number } | null>> =
-  {
-    quotation: null,
-    order: { from: "quotation", often: 0.6 },
-    proforma: { from: "order", often: 0.5 },
-    invoice: { from: "proforma", often: 1 },
-    "credit-note": { from: "invoice", often: 1 },
-  };
+/** The kinds in the order in which they are made from each other, and how often. */
+const chain = [
+  { kind: "quotation", from: null, often: 0 },
+  { kind: "order", from: "quotation", often: 0.6 },
+  { kind: "proforma", from: "order", often: 0.5 },
+  { kind: "invoice", from: "proforma", often: 1 },
+  { kind: "credit-note", from: "invoice", often: 1 },
+] as const;
+type Step = (typeof chain)[number];
 
 /**
  * The index of each document's source, -1 for none. A source lies at or before the same share of its own
  * list, so that it is never younger than what was made from it.
  */
-function sourcesOf({ seed, volumes }: Plan, kind: DocumentKind): Int32Array {
+function sourcesOf({ seed, volumes }: Plan, { kind, from, often }: Step): Int32Array {
   const sources = new Int32Array(volumes[kind]).fill(-1);
-  const rule = chain[kind];
-  if (!rule) return sources;
-  const used = new Set<number>();
+  const sourceCount = from ? volumes[from] : 0;
+  let last = -1;
   for (let index = 0; index < sources.length; index++) {
-    const source = Math.floor((index * volumes[rule.from]) / sources.length);
-    const free = source < volumes[rule.from] && !used.has(source);
-    if (!free || !seededRandom(seed, `link-${kind}`, index).often(rule.often)) continue;
-    sources[index] = source;
-    used.add(source);
+    const source = Math.floor((index * sourceCount) / sources.length);
+    if (source === last || source >= sourceCount) continue;
+    if (seededRandom(seed, `link-${kind}`, index).often(often)) sources[index] = last = source;
   }
   return sources;
 }
 
 /** A document that is about to be made. */
 interface Draft {
-  readonly kind: DocumentKind;
+  readonly step: Step;
   readonly index: number;
   readonly number: string;
   readonly issueDay: number;
@@ -58,30 +57,32 @@ interface Draft {
 export function seedDocuments({ plan, company }: Seeding): void {
   const cases = company.tables.business_cases.where(({ contactType }) => contactType === "client");
   const caseOf = new Map(cases.map(({ contactId, id }) => [contactId, id]));
-  const ordered = new Set(sourcesOf(plan, "order"));
-  const deals = new Map<DocumentKind, readonly Deal[]>();
-  for (const kind of Object.keys(chain) as DocumentKind[]) {
-    const sources = sourcesOf(plan, kind);
+  const ordered = new Set(sourcesOf(plan, chain[1]));
+  let deals: readonly Deal[] = [];
+  for (const step of chain) {
+    const { kind } = step;
+    const sources = sourcesOf(plan, step);
     const own: Deal[] = [];
-    deals.set(kind, own);
     for (const { number, issueDay } of numbersAndDays(plan, kind)) {
       const index = own.length;
       const source = sources[index] ?? -1;
-      const deal = deals.get(chain[kind]?.from ?? kind)?.[source] ?? dealOf({ plan, company }, kind, index);
+      const deal = deals[source] ?? dealOf({ plan, company }, kind, index);
       own.push(deal);
       const caseId = caseOf.get(deal.client.id) ?? null;
       const isOrdered = kind === "quotation" && ordered.has(index);
-      const draft = { kind, index, number, issueDay, source, deal, caseId, isOrdered };
+      const draft = { step, index, number, issueDay, source, deal, caseId, isOrdered };
       documentsOf(company, kind).add((id) => documentFrom(plan, draft, id));
     }
+    deals = own;
   }
 }
 
 function documentFrom(plan: Plan, draft: Draft, id: number): Document {
-  const { kind, index, number, source, deal } = draft;
+  const { index, number, source, deal, step } = draft;
+  const { kind, from } = step;
   const random = seededRandom(plan.seed, kind, index);
-  const sourceId = (from: DocumentKind) =>
-    source >= 0 && chain[kind]?.from === from ? plan.firstIds[documentTable[from]] + source : null;
+  const sourceId = (wanted: DocumentKind) =>
+    source >= 0 && from === wanted ? plan.firstIds[documentTable[from]] + source : null;
   // Every third proforma that became an invoice was paid before: its invoice is a payment receipt.
   const isReceipt = kind === "invoice" && source >= 0 && source % 3 === 0;
   const isLost = seededRandom(plan.seed, `lost-${kind}`, index).often(0.03);
@@ -104,16 +105,16 @@ function documentFrom(plan: Plan, draft: Draft, id: number): Document {
       orderId: sourceId("order"),
       quotationId: sourceId("quotation"),
     },
-    items: itemsOf(plan, draft, id, random),
+    items: itemsOf(draft, id, random),
   };
 }
 
-function answerOf({ kind, isOrdered }: Draft, random: SeededRandom): Document["answer"] {
+function answerOf({ step: { kind }, isOrdered }: Draft, random: SeededRandom): Document["answer"] {
   if (isOrdered) return "accepted";
   return kind !== "quotation" || random.often(0.7) ? "waiting" : "rejected";
 }
 
-function datesOf({ seed }: Plan, { kind, index, issueDay }: Draft) {
+function datesOf({ seed }: Plan, { step: { kind }, index, issueDay }: Draft) {
   const { shown } = kindFacts[kind];
   const dueDays = seededRandom(seed, `due-${kind}`, index).pick([7, 14, 14, 14, 30, 60]);
   const late = seededRandom(seed, `delivery-${kind}`, index);
@@ -127,17 +128,16 @@ function datesOf({ seed }: Plan, { kind, index, issueDay }: Draft) {
 }
 
 function termsOf({ firstIds }: Plan, draft: Draft, random: SeededRandom) {
-  const { kind, number, issueDay, deal, caseId } = draft;
+  const { step, number, issueDay, deal, caseId } = draft;
   const { client } = deal;
   return {
-    ...pick(deal, ["currencyId", "languageId", "discountType", "discountValue", "note", "textAboveItems"]),
+    ...omit(deal, ["client", "snapshot", "lines"]),
     bankAccountId: firstIds.bank_accounts + (deal.currencyId === czechCrown ? 1 : 0),
     variableSymbol: variableSymbol(number),
     constantSymbol: client.preferredConstantSymbol ?? (random.often(0.5) ? 308 : null),
     specificSymbol: client.preferredSpecificSymbol,
     businessCaseId: random.often(0.3) ? caseId : null,
-    transferTaxLiability: deal.reverseCharge,
-    numericalSeriesId: firstIds.numerical_series + documentKinds.indexOf(kind),
+    numericalSeriesId: firstIds.numerical_series + documentKinds.indexOf(step.kind),
     deliveryMethodId: client.preferredDeliveryMethodId ?? random.int(1, 6),
     paymentMethodId: client.preferredPaymentMethodId ?? (random.often(0.7) ? 1 : random.int(2, 6)),
     currencyRate: rateOn(deal.currencyId, issueDay - 1),
@@ -149,9 +149,9 @@ function termsOf({ firstIds }: Plan, draft: Draft, random: SeededRandom) {
 const noAllocations: Item["allocations"] = [];
 
 /** The deal's lines; every second credit note takes back only the first. */
-function itemsOf({ firstIds }: Plan, draft: Draft, documentId: number, random: SeededRandom): Item[] {
-  const { kind, index, issueDay, deal } = draft;
-  const isCredit = kind === "credit-note";
+function itemsOf(draft: Draft, documentId: number, random: SeededRandom): Item[] {
+  const { step, index, issueDay, deal } = draft;
+  const isCredit = step.kind === "credit-note";
   const lines = isCredit && index % 2 === 1 ? deal.lines.slice(0, 1) : deal.lines;
   return lines.map((line, position) => ({
     id: documentId * 10 + position,
@@ -161,11 +161,11 @@ function itemsOf({ firstIds }: Plan, draft: Draft, documentId: number, random: S
     unitPrice: isCredit ? -line.unitPrice : line.unitPrice,
     unitId: line.unitId,
     quantity: line.quantity,
-    vatRate: deal.reverseCharge ? 0 : vatRateOn(line.vatClass, yearOf(issueDay)),
+    vatRate: deal.transferTaxLiability ? 0 : vatRateOn(line.vatClass, yearOf(issueDay)),
     discountName: line.discountName,
     discountType: line.discountType,
     discountValue: line.discountValue,
-    priceListItemId: line.priceListIndex === null ? null : firstIds.price_list_items + line.priceListIndex,
+    priceListItemId: line.priceListItemId,
     allocations: noAllocations,
   }));
 }
@@ -200,4 +200,56 @@ function* numbersAndDays(plan: Plan, kind: DocumentKind): Generator<{ number: st
     const issueDay = Math.max(firstDayOfYear(year), backdated);
     yield { number: formatNumber(pattern, writtenDay, counter), issueDay };
   }
+}
+
+/** Fills in the payments of all documents. */
+export function seedPayments({ plan, company }: Seeding): void {
+  for (const kind of payableKinds) {
+    let index = 0;
+    for (const document of documentsOf(company, kind).values()) {
+      const { days, firstPercent } = settlementOf(plan, document, index++);
+      if (days.length === 0) continue;
+      const total = totalsOf(document).gross;
+      const first = divide(total * BigInt(firstPercent), 100n);
+      const invoices = kind === "proforma" ? company.tables.invoices.findBy("proforma", document.id) : [];
+      const receipt = invoices.find(({ type }) => type === "payment_receipt");
+      const { paymentMethodId, currencyId, currencyRate } = document;
+      for (const [turn, day] of days.entries()) {
+        company.tables.document_payments.add((id) => ({
+          id,
+          documentKind: kind,
+          documentId: document.id,
+          paymentMethodId,
+          currencyId,
+          currencyRate,
+          paymentDate: dateOf(day),
+          amountCents: turn === 0 ? first : total - first,
+          receiptInvoiceId: receipt?.id ?? null,
+        }));
+      }
+    }
+  }
+}
+
+/** The days on which a document was paid, and the part of the first payment. */
+interface Payments {
+  readonly days: readonly number[];
+  readonly firstPercent: number;
+}
+
+/** Most are paid, in one payment or two; some are not; no payment lies in the future. */
+function settlementOf(plan: Plan, document: Document, index: number): Payments {
+  const none = { days: [], firstPercent: 100 };
+  const { kind, type, willBePaid, issueDate } = document;
+  if (!willBePaid) return none;
+  const random = seededRandom(plan.seed, `paid-${kind}`, index);
+  const isReceipt = type === "payment_receipt";
+  const share = isReceipt ? 0 : random.next();
+  const firstDay = dayOf(issueDate) + (isReceipt ? 0 : random.int(1, 25));
+  const secondDay = firstDay + random.int(1, 30);
+  const firstPercent = random.pick([20, 30, 50, 65]);
+  if (firstDay > plan.today || share > 0.86) return none;
+  if (share < 0.68) return { days: [firstDay], firstPercent: 100 };
+  const both = share < 0.76 && secondDay <= plan.today;
+  return { days: both ? [firstDay, secondDay] : [firstDay], firstPercent };
 }

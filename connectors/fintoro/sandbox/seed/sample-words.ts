@@ -57,6 +57,7 @@ export const oddNames = [
   "@Home štúdio \\ interiéry",
 ] as const;
 
+/** Notes that careless code breaks on. */
 export const oddNotes = [
   "Ďakujeme za objednávku!\nTešíme sa na ďalšiu spoluprácu. 🙂",
   'Dodať do "skladu č. 2";\r\nvolať vopred: +421 905 123 456',

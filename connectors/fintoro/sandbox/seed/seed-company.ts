@@ -1,8 +1,7 @@
 import { openCompany, type Company, type CompanyInput } from "../domain/company-state.ts";
 import { seedActivities, seedCases, seedStatuses } from "./crm-seed.ts";
 import { seedClients, seedSuppliers } from "./contact-seed.ts";
-import { seedDocuments } from "./document-seed.ts";
-import { seedPayments } from "./payment-seed.ts";
+import { seedDocuments, seedPayments } from "./document-seed.ts";
 import { seedPriceList, seedReceipts } from "./warehouse-seed.ts";
 import type { Plan } from "./seed-plan.ts";
 import { seedAccounts, seedSeries, seedSubscriptions, seedWarehouses } from "./settings-seed.ts";

@@ -33,6 +33,7 @@ export function goodOf(plan: Plan, index: number): Good {
   return { name: turn === 0 ? name : `${name} ${turn + 1}`, unitId, priceCents, vatClass, stocked };
 }
 
+/** What the goods were bought for. */
 export function purchaseCents({ priceCents }: Good): number {
   return Math.max(1, Math.round(priceCents * 0.62));
 }

@@ -38,6 +38,7 @@ export function accountReference(account: BankAccount, language: Language) {
   };
 }
 
+/** A status of business cases. */
 export function statusView(status: CaseStatus) {
   return { ...status };
 }
@@ -57,6 +58,7 @@ export function caseView({ tables }: Company, item: BusinessCase, language: Lang
   };
 }
 
+/** A warehouse with its number series. */
 export function warehouseView(warehouse: Warehouse) {
   return { ...warehouse };
 }

@@ -36,7 +36,7 @@ function sideOf({ kind }: Document): Side {
 }
 
 /** The receipts that a document's allocations made. */
-function madeBy(company: Company, document: Document): Receipt[] {
+function madeBy(company: Company, document: Document): readonly Receipt[] {
   return receiptTable(company, sideOf(document)).findBy("document", documentKey(document.kind, document.id));
 }
 

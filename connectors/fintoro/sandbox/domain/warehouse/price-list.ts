@@ -13,12 +13,7 @@ function itemFrom({ tables }: Company, input: unknown, own: PriceListItem | null
     expectLookups(problems, item);
     problems.expect(!item.useWarehouse || item.warehouseCode !== null, "warehouseCode", "required");
     for (const field of ["ean", "warehouseCode"] as const) {
-      const same = tables.price_list_items.findBy(field, item[field] ?? "");
-      problems.expect(
-        same.every((other) => other.id === own?.id),
-        field,
-        "unique",
-      );
+      problems.expectUnique(field, tables.price_list_items.findBy(field, item[field] ?? ""), own);
     }
   });
   return item;

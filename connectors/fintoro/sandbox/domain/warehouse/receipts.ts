@@ -48,7 +48,7 @@ const outboundShape = z.object({ ...headShape, clientId: id().nullish(), client:
 type Sent = z.output<typeof inboundShape> & z.output<typeof outboundShape>;
 type Partner = Pick<Receipt, "partnerId" | "partner">;
 
-/** What tells the two sides apart. */
+/** How the two sides differ. */
 const sides = {
   inbound: {
     table: "warehouse_inbound_receipts",
@@ -151,12 +151,7 @@ function factsFrom(company: Company, side: Side, input: unknown, own: Receipt | 
   check((problems) => {
     expectLookups(problems, sent);
     problems.expect(company.tables.warehouses.has(warehouseId), "warehouseId", "exists");
-    const taken = receiptTable(company, side).findBy("number", wanted);
-    problems.expect(
-      taken.every((one) => one.id === own?.id),
-      "number",
-      "unique",
-    );
+    problems.expectUnique("number", receiptTable(company, side).findBy("number", wanted), own);
     expectPartner(company, problems, side, sent);
     for (const [i, line] of items.entries()) expectStocked(company, problems, line, `items.${i}`);
   });
@@ -220,11 +215,8 @@ function partnerFor(company: Company, side: Side, sent: Sent): Partner {
   const named = partnerId ? company.tables[contacts].get(partnerId) : undefined;
   const found = named ?? (draft ? resolve(company, draft) : undefined);
   if (!found) return { partnerId: null, partner: null };
-  const copy = snapshot(found as Client);
-  return {
-    partnerId: found.id,
-    partner: overlaid(copy, named ? (draft ?? null) : null),
-  };
+  const copy = overlaid(snapshot(found as Client), named ? (draft ?? null) : null);
+  return { partnerId: found.id, partner: copy };
 }
 
 /** A line as it is kept, with the item's name, code and unit of now. */
