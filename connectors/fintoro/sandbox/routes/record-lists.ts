@@ -43,6 +43,7 @@ function mentions({ name, city, zip, countryId }: Party, text: string, { languag
   return isIn(text, name, city, zip, country && String(country["name"]));
 }
 
+/** All clients, in one answer. */
 export const listClients = recordList("clients", {
   filters: {
     type: by.word(["person", "company"], ({ type }, wanted) => type === wanted),
@@ -56,6 +57,7 @@ export const listClients = recordList("clients", {
   usualOrder: ["name", "asc"],
 });
 
+/** All suppliers, in one answer. */
 export const listSuppliers = recordList("suppliers", {
   filters: { search: by.text(mentions) },
   sorts: { ...byParty, ...byTimes },
@@ -110,11 +112,13 @@ function receiptList(
   });
 }
 
+/** Receipts of one direction, by page. */
 export const listInbound = receiptList("warehouse_inbound_receipts", "supplierId");
 export const listOutbound = receiptList("warehouse_outbound_receipts", "clientId");
 
 const stockOf = ({ id }: { readonly id: number }, { stock }: Call["company"]) => toNumber(stock.total(id));
 
+/** The price list, by page. */
 export const listItems = recordList("price_list_items", {
   filters: {
     name: by.text(({ name, warehouseCode, ean }, text) => isIn(text, name, warehouseCode, ean)),

@@ -9,6 +9,7 @@ import type { SandboxEvent } from "../model/event-log.ts";
 import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
 import { Poster, type PostResult } from "./poster.ts";
 
+/** How deliveries are sent. */
 export interface SenderOptions {
   readonly seed: number;
   readonly shares: Partial<DeliveryShares>;
