@@ -28,7 +28,8 @@ const lineShape = z.object({
   unitPrice: number(),
   vatRate: number(0, 100),
 });
-type LineInput = z.output<typeof lineShape>;
+/** A line as requests send it. */
+export type LineInput = z.output<typeof lineShape>;
 
 const headShape = {
   number: text(20).min(1),
