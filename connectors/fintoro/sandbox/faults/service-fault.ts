@@ -70,6 +70,7 @@ export type FaultAct =
   | { readonly kind: (typeof plainFaults)[number] }
   | { readonly [K in keyof FaultDetails]: Detailed<K> }[keyof FaultDetails];
 
+/** One fault: what goes wrong, and for which requests. */
 export type Fault = FaultScope & FaultAct;
 
 /** The faults that affect one request. */

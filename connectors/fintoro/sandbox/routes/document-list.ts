@@ -6,7 +6,7 @@ import type { Answer } from "../http/service-answer.ts";
 import { documentTable, kindFacts } from "../model/catalogue.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";
 import { documentPreview } from "../view/document-view.ts";
-import { byDate, byFlag, byInt, byNumber, byText, byWord, recordList, type Filter } from "./record-list.ts";
+import { by, recordList, type Filter } from "./list-rules.ts";
 import type { Call } from "./router.ts";
 
 const sortNames: Readonly<Record<DocumentKind, readonly string[]>> = {
@@ -34,29 +34,29 @@ const statuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_pa
 
 /** Every kind takes all of them, and ignores those that are not its own. */
 const filters: Readonly<Record<string, Filter<Document>>> = {
-  clientId: byInt(({ clientId }, id) => clientId === id),
-  number: byText(({ kind, number }, part) =>
+  clientId: by.int(({ clientId }, id) => clientId === id),
+  number: by.text(({ kind, number }, part) =>
     kind === "order" ? number.startsWith(part) : number.includes(part),
   ),
-  issueDateFrom: byDate(({ issueDate }, from) => issueDate >= from),
-  issueDateTo: byDate(({ issueDate }, to) => issueDate <= to),
-  dueDateFrom: byDate((one, from) => !isPayable(one) || (one.dueDate ?? "") >= from),
-  dueDateTo: byDate((one, to) => !isPayable(one) || (one.dueDate ?? "") <= to),
-  validityDateFrom: byDate((one, from) => !isQuotation(one) || (one.validityDate ?? "") >= from),
-  validityDateTo: byDate((one, to) => !isQuotation(one) || (one.validityDate ?? "") <= to),
-  status: byWord(
+  issueDateFrom: by.date(({ issueDate }, from) => issueDate >= from),
+  issueDateTo: by.date(({ issueDate }, to) => issueDate <= to),
+  dueDateFrom: by.date((one, from) => !isPayable(one) || (one.dueDate ?? "") >= from),
+  dueDateTo: by.date((one, to) => !isPayable(one) || (one.dueDate ?? "") <= to),
+  validityDateFrom: by.date((one, from) => !isQuotation(one) || (one.validityDate ?? "") >= from),
+  validityDateTo: by.date((one, to) => !isQuotation(one) || (one.validityDate ?? "") <= to),
+  status: by.word(
     ["waiting", "accepted", "rejected"],
     (one, answer) => !isQuotation(one) || one.answer === answer,
   ),
-  withoutInvoice: byFlag(hasNoSuccessor("invoice")),
-  withoutProforma: byFlag(hasNoSuccessor("proforma")),
-  withoutOrder: byFlag(hasNoSuccessor("order")),
-  paymentStatus: byWord(
+  withoutInvoice: by.flag(hasNoSuccessor("invoice")),
+  withoutProforma: by.flag(hasNoSuccessor("proforma")),
+  withoutOrder: by.flag(hasNoSuccessor("order")),
+  paymentStatus: by.word(
     statuses,
     (one, status, { company }) => !isPayable(one) || balanceOf(company, one).status === status,
   ),
-  totalFrom: byNumber((one, from) => filteredTotal(one) >= from),
-  totalTo: byNumber((one, to) => filteredTotal(one) <= to),
+  totalFrom: by.number((one, from) => filteredTotal(one) >= from),
+  totalTo: by.number((one, to) => filteredTotal(one) <= to),
 };
 
 /** The handler of the list of one kind of document. */

@@ -18,7 +18,7 @@ import { subjectView } from "../view/contact-view.ts";
 import { paymentView } from "../view/document-view.ts";
 import { seriesView } from "../view/settings-view.ts";
 import { itemPreview, itemView } from "../view/stock-view.ts";
-import { byFlag, byInt, byNumber, byText, byWord, paged, recordList } from "./record-list.ts";
+import { by, paged, recordList } from "./list-rules.ts";
 import type { Call } from "./router.ts";
 
 const tenPerPage = { most: 200, usual: 10 };
@@ -43,21 +43,23 @@ function mentions({ name, city, zip, countryId }: Party, text: string, { languag
   return isIn(text, name, city, zip, country && String(country["name"]));
 }
 
+/** All clients, in one answer. */
 export const listClients = recordList("clients", {
   filters: {
-    type: byWord(["person", "company"], ({ type }, wanted) => type === wanted),
-    subjectId: byText(({ subjectId }, wanted) => subjectId === wanted),
-    taxId: byText(({ taxId }, wanted) => taxId === wanted),
-    vatId: byText(({ vatId }, wanted) => vatId === wanted),
-    countryId: byInt(({ countryId }, wanted) => countryId === wanted),
-    search: byText(mentions),
+    type: by.word(["person", "company"], ({ type }, wanted) => type === wanted),
+    subjectId: by.text(({ subjectId }, wanted) => subjectId === wanted),
+    taxId: by.text(({ taxId }, wanted) => taxId === wanted),
+    vatId: by.text(({ vatId }, wanted) => vatId === wanted),
+    countryId: by.int(({ countryId }, wanted) => countryId === wanted),
+    search: by.text(mentions),
   },
   sorts: { ...byParty, countryId: ({ countryId }) => countryId ?? 0, ...byTimes },
   usualOrder: ["name", "asc"],
 });
 
+/** All suppliers, in one answer. */
 export const listSuppliers = recordList("suppliers", {
-  filters: { search: byText(mentions) },
+  filters: { search: by.text(mentions) },
   sorts: { ...byParty, ...byTimes },
   usualOrder: ["name", "asc"],
 });
@@ -68,13 +70,13 @@ const noStatus = -1;
 /** Without `sortBy` the newest id comes first; `id` itself is not a value that `sortBy` takes. */
 const listAllCases = recordList("business_cases", {
   filters: {
-    clientId: byInt((one, id) => one.contactType === "client" && one.contactId === id),
-    supplierId: byInt((one, id) => one.contactType === "supplier" && one.contactId === id),
+    clientId: by.int((one, id) => one.contactType === "client" && one.contactId === id),
+    supplierId: by.int((one, id) => one.contactType === "supplier" && one.contactId === id),
     statusId: {
       schema: z.preprocess((sent) => (sent === "" ? String(noStatus) : sent), queryInt()).optional(),
       test: ({ statusId }, wanted: number) => (statusId ?? noStatus) === wanted,
     },
-    search: byText(({ name, description }, text) => isIn(text, `${name}\n${description ?? ""}`)),
+    search: by.text(({ name, description }, text) => isIn(text, `${name}\n${description ?? ""}`)),
   },
   sorts: { name: ({ name }) => latin(name), ...byTimes, boardPosition: ({ boardPosition }) => boardPosition },
   usualOrder: ["id", "desc"],
@@ -95,9 +97,9 @@ function receiptList(
 ) {
   return recordList(table, {
     filters: {
-      warehouseId: byInt(({ warehouseId }: Receipt, id) => warehouseId === id),
-      [partner]: byInt(({ partnerId }: Receipt, id) => partnerId === id),
-      number: byText(({ number }: Receipt, part) => number.includes(part)),
+      warehouseId: by.int(({ warehouseId }: Receipt, id) => warehouseId === id),
+      [partner]: by.int(({ partnerId }: Receipt, id) => partnerId === id),
+      number: by.text(({ number }: Receipt, part) => number.includes(part)),
     },
     sorts: {
       number: ({ number }) => number,
@@ -110,19 +112,21 @@ function receiptList(
   });
 }
 
+/** Receipts of one direction, by page. */
 export const listInbound = receiptList("warehouse_inbound_receipts", "supplierId");
 export const listOutbound = receiptList("warehouse_outbound_receipts", "clientId");
 
 const stockOf = ({ id }: { readonly id: number }, { stock }: Call["company"]) => toNumber(stock.total(id));
 
+/** The price list, by page. */
 export const listItems = recordList("price_list_items", {
   filters: {
-    name: byText(({ name, warehouseCode, ean }, text) => isIn(text, name, warehouseCode, ean)),
-    priceFrom: byNumber(({ unitPrice }, from) => unitPrice >= from),
-    priceTo: byNumber(({ unitPrice }, to) => unitPrice <= to),
-    stockFrom: byNumber((item, from, { company }) => stockOf(item, company) >= from),
-    stockTo: byNumber((item, to, { company }) => stockOf(item, company) <= to),
-    onlyWarehouseItems: byFlag(({ useWarehouse }) => useWarehouse),
+    name: by.text(({ name, warehouseCode, ean }, text) => isIn(text, name, warehouseCode, ean)),
+    priceFrom: by.number(({ unitPrice }, from) => unitPrice >= from),
+    priceTo: by.number(({ unitPrice }, to) => unitPrice <= to),
+    stockFrom: by.number((item, from, { company }) => stockOf(item, company) >= from),
+    stockTo: by.number((item, to, { company }) => stockOf(item, company) <= to),
+    onlyWarehouseItems: by.flag(({ useWarehouse }) => useWarehouse),
   },
   sorts: { name: ({ name }) => latin(name), unit_price: ({ unitPrice }) => unitPrice, stock: stockOf },
   usualOrder: ["name", "asc"],

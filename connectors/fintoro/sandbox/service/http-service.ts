@@ -14,26 +14,13 @@ import { negotiate } from "../lookups/languages.ts";
 import type { Permit } from "./limiter.ts";
 import { Responder, type ServiceParts, type Visit } from "./responder.ts";
 
-/** One request as it was answered. */
-export interface RequestLog {
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
-  readonly query: Readonly<Record<string, string>>;
-  /** 0 where no answer was sent. */
-  readonly status: number;
-  /** Index of the company; null without a valid token. */
-  readonly company: number | null;
-  readonly requestId: string;
-}
-
 /** Longer than a limiter's window: a client that waits for the next one finds its connection still open. */
 const keepAliveMs = 75_000;
 
 /** The sandbox's HTTP server: limits, answers, breaks and logs requests. All its state is in memory. */
 export class Service {
   /** The last 20,000 requests. */
-  readonly requests = new BoundedLog<RequestLog>(20_000);
+  readonly requests = new BoundedLog<ReturnType<typeof logOf>>(20_000);
   /** Answers paths below `/sandbox/`, outside of the API: no token, no budget, no faults, no log. */
   controlServer: ((incoming: Incoming) => Promise<Answer>) | null = null;
   readonly #parts: ServiceParts;
@@ -125,18 +112,12 @@ export class Service {
     const { faults, requestId, language, incoming, request } = visit;
     const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
     const full = { ...encoded, headers: { ...own, ...encoded.headers } };
-    this.#log(visit, faults.has("reset") || faults.has("hang") ? 0 : full.status);
+    const status = faults.has("reset") || faults.has("hang") ? 0 : full.status;
+    this.requests.add(logOf(visit, status, isoTime(this.#parts.clock.nowMs())));
+    this.#served++;
     if (response.destroyed) return;
     if (await breakConnection({ response, encoded: full }, faults, this.#parts.clock)) return;
     await send(response, full, incoming.method === "HEAD" ? "" : (request.headers["accept-encoding"] ?? ""));
-  }
-
-  #log({ incoming, bearer, requestId }: Visit, status: number): void {
-    this.#served++;
-    const { method, fullPath, path, query } = incoming;
-    const at = isoTime(this.#parts.clock.nowMs());
-    const company = bearer?.company.index ?? null;
-    this.requests.add({ at, method, path: path ?? fullPath, query, status, company, requestId });
   }
 
   #pauseMs(faults: ActiveFaults): number {
@@ -153,4 +134,11 @@ export class Service {
 /** Not reached through a tunnel, nor by a web page under a name of its own. */
 function namesLoopback({ headers }: IncomingMessage): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? "");
+}
+
+/** One request as it was answered: status 0 where no answer was sent, company null without a valid token. */
+function logOf({ incoming, bearer, requestId }: Visit, status: number, at: string) {
+  const { method, fullPath, path, query } = incoming;
+  const company = bearer?.company.index ?? null;
+  return { at, method, path: path ?? fullPath, query, status, company, requestId };
 }

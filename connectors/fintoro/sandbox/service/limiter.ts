@@ -13,12 +13,8 @@ export interface LimiterOptions {
   readonly windowMs: number;
 }
 
-/** What the limiter says to one request. */
-export interface Permit {
-  readonly allowed: boolean;
-  /** The rate headers as they are at the moment of this call. */
-  headers(): Record<string, string>;
-}
+/** Whether a request is allowed, and the rate headers as they are at the moment of the call. */
+export type Permit = ReturnType<Limiter["count"]>;
 
 /** One company's budget, shared by all its tokens. A refused request is not counted. */
 export class Limiter {
@@ -44,7 +40,7 @@ export class Limiter {
   }
 
   /** Counts a request, if the budget allows it. */
-  count(): Permit {
+  count(): { readonly allowed: boolean; readonly headers: () => Record<string, string> } {
     const { limit, kind } = this.#options;
     this.#openWindow();
     if (this.#used >= limit) return { allowed: false, headers: () => this.#refusalHeaders() };

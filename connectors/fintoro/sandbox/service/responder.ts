@@ -13,6 +13,7 @@ import { Invalid, Missing } from "../rules/refusals.ts";
 import { emptyToNull } from "../rules/request-shape.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
 
+/** What answers requests. */
 export interface ServiceParts {
   readonly router: Router;
   /** Whose they are; a token that is removed stops working at once. */

@@ -12,8 +12,7 @@ import {
 import type { Document } from "../model/company-records.ts";
 import type { SandboxEvent } from "../model/event-log.ts";
 import { isRefusal, type Actor } from "./actor.ts";
-import { changeRecord } from "./changed-records.ts";
-import { createRecord, inboundReceipt } from "./created-records.ts";
+import { changeRecord, createRecord, inboundReceipt } from "./record-inputs.ts";
 
 /** Documents of other companies: they have no route, so that nothing can change. */
 const otherTypes: Readonly<Record<string, string>> = {
@@ -21,42 +20,38 @@ const otherTypes: Readonly<Record<string, string>> = {
   "received-receipts": "receivedReceipt",
 };
 
-/** What a person does to a record so that an event happens; gives the record's id. */
-type Action = (actor: Actor, table: TableName, id: number) => number;
+/** What a person does to a record so that an event happens. */
+type Action = (actor: Actor, table: TableName, id: number) => void;
 
 /** By the last word of the event's type; `created` has no record before. */
 const actions: Readonly<Record<string, Action>> = {
-  updated: (actor, table, id) => {
-    changeRecord(actor, table, id);
-    return id;
-  },
-  deleted: (actor, table, id) => {
-    actor.write("DELETE", table, id, {});
-    return id;
-  },
+  updated: changeRecord,
+  deleted: (actor, table, id) => actor.write("DELETE", table, id, {}),
   paid: (actor, table, documentId) => {
     const documentType = documentKinds.find((kind) => documentTable[kind] === table);
     actor.create("document_payments", { documentType, documentId });
-    return documentId;
   },
   "stock-updated": (actor, _, id) => actor.create("warehouse_inbound_receipts", inboundReceipt(actor, id)),
 };
 
-/** Does it to the named record; else to any that allows it, or to one that is created for it. */
+/** Acts on the named record; else on any that allows it, or on one that is created for it. Gives its id. */
 function perform(actor: Actor, table: TableName, change: string, id: number | null): number {
   const action = actions[change];
-  if (id !== null && action) return action(actor, table, id);
+  const act = (one: number) => {
+    action?.(actor, table, one);
+    return one;
+  };
+  if (id !== null && action) return act(id);
   if (id !== null)
     throw new MirrorError("usage", "a new record gets its id from the service", {
       hint: "leave the id out, or forge the event",
     });
-  if (!action) return createRecord(actor, table);
   try {
-    return actor.withAny(table, (one) => action(actor, table, one));
+    if (action) return actor.withAny(table, act);
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;
-    return action(actor, table, createRecord(actor, table));
   }
+  return act(createRecord(actor, table));
 }
 
 /**

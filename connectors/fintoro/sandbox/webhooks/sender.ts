@@ -9,6 +9,7 @@ import type { SandboxEvent } from "../model/event-log.ts";
 import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
 import { Poster, type PostResult } from "./poster.ts";
 
+/** How deliveries are sent. */
 export interface SenderOptions {
   readonly seed: number;
   readonly shares: Partial<DeliveryShares>;
@@ -28,20 +29,6 @@ export interface SenderOptions {
  */
 type AttemptOutcome = "delivered" | "retry" | "failed" | "lost" | "dropped";
 
-/** One attempt at one delivery, and how it ended. */
-export interface Attempt {
-  readonly eventId: string;
-  readonly type: string;
-  readonly subscription: number;
-  /** From 1; 0 for what was lost or dropped before any. */
-  readonly attempt: number;
-  /** When it ended. */
-  readonly at: string;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly outcome: AttemptOutcome;
-}
-
 /** One event on its way to one subscription. */
 interface Delivery {
   readonly event: SandboxEvent;
@@ -52,7 +39,7 @@ interface Delivery {
 }
 
 /** The deliveries of one subscription that may go out now, in order. */
-interface Lane {
+interface SendQueue {
   readonly waiting: Delivery[];
   sending: number;
 }
@@ -72,13 +59,13 @@ const notSent: PostResult = { status: null, error: null };
  */
 export class Sender {
   /** The newest 50,000 attempts. */
-  readonly attempts = new BoundedLog<Attempt>(50_000);
+  readonly attempts = new BoundedLog<ReturnType<typeof attemptOf>>(50_000);
   readonly faults: DeliveryFaults;
   readonly poster: Poster;
   readonly #company: Company;
   readonly #options: SenderOptions;
   readonly #jitter: SeededRandom;
-  readonly #lanes = new Map<number, Lane>();
+  readonly #queues = new Map<number, SendQueue>();
   /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
   readonly #pending = new Map<Delivery, number>();
   readonly #closing = new AbortController();
@@ -111,7 +98,7 @@ export class Sender {
     this.#unsubscribe();
     this.#closing.abort();
     this.#pending.clear();
-    this.#lanes.clear();
+    this.#queues.clear();
     this.poster.close();
     this.#notify();
   }
@@ -144,24 +131,24 @@ export class Sender {
     if (this.#closing.signal.aborted) return;
     this.#pending.set(delivery, 0);
     const { subscription } = delivery;
-    const lane = this.#lanes.get(subscription) ?? { waiting: [], sending: 0 };
-    this.#lanes.set(subscription, lane);
-    lane.waiting.push(delivery);
-    this.#sendFrom(lane);
+    const queue = this.#queues.get(subscription) ?? { waiting: [], sending: 0 };
+    this.#queues.set(subscription, queue);
+    queue.waiting.push(delivery);
+    this.#sendFrom(queue);
   }
 
-  #sendFrom(lane: Lane): void {
-    while (lane.sending < this.#options.concurrency) {
-      const delivery = lane.waiting.shift();
+  #sendFrom(queue: SendQueue): void {
+    while (queue.sending < this.#options.concurrency) {
+      const delivery = queue.waiting.shift();
       if (!delivery) return;
-      lane.sending++;
+      queue.sending++;
       const fail = (cause: unknown) => {
         this.#pending.delete(delivery);
         this.#options.onBug(cause);
       };
       const end = () => {
-        lane.sending--;
-        this.#sendFrom(lane);
+        queue.sending--;
+        this.#sendFrom(queue);
         this.#notify();
       };
       void this.#attempt(delivery).catch(fail).finally(end);
@@ -206,11 +193,9 @@ export class Sender {
     return this.#company.tables.webhook_subscriptions.get(subscription);
   }
 
-  #record(delivery: Delivery, { status, error }: PostResult, outcome: AttemptOutcome): void {
-    const { event, subscription, attempts } = delivery;
+  #record(delivery: Delivery, result: PostResult, outcome: AttemptOutcome): void {
     const at = isoTime(this.#options.clock.nowMs());
-    const { id: eventId, type } = event;
-    this.attempts.add({ eventId, type, subscription, attempt: attempts, at, status, error, outcome });
+    this.attempts.add(attemptOf(delivery, { at, ...result, outcome }));
     if (outcome !== "retry") this.#pending.delete(delivery);
   }
 
@@ -219,4 +204,14 @@ export class Sender {
     this.#listeners = [];
     for (const listener of listeners) listener();
   }
+}
+
+interface AttemptEnd extends PostResult {
+  readonly at: string;
+  readonly outcome: AttemptOutcome;
+}
+
+/** One attempt and how it ended; `attempt` counts from 1, and is 0 for what was lost or dropped before any. */
+function attemptOf({ event, subscription, attempts: attempt }: Delivery, end: AttemptEnd) {
+  return { eventId: event.id, type: event.type, subscription, attempt, ...end };
 }

@@ -3,7 +3,7 @@ import { dateOf, dayOf } from "../../base/calendar.ts";
 import { convertCents, decimal, toCents } from "../../base/decimal-money.ts";
 import { euro, rateOn } from "../../lookups/currencies.ts";
 import { documentTable } from "../../model/catalogue.ts";
-import type { Document, DocumentKind, Payment, SentMail } from "../../model/company-records.ts";
+import type { Document, DocumentKind, Payment } from "../../model/company-records.ts";
 import { check, expectLookups, refuse } from "../../rules/refusals.ts";
 import { date, email, id, number, parse, text } from "../../rules/request-shape.ts";
 import { documentKey, documentsOf, emit, type Company } from "../company-state.ts";
@@ -137,9 +137,4 @@ export function sendMail(company: Company, input: unknown): void {
   const { documentType, documentId, to } = parse(mailInput, input);
   if (!documentsOf(company, documentType).has(documentId)) refuse("documentId", "exists");
   company.mails.push({ documentType, documentId, to });
-}
-
-/** The mails recorded so far, oldest first. */
-export function mailsOf({ mails }: Company): readonly SentMail[] {
-  return [...mails];
 }

@@ -24,19 +24,22 @@ export interface Filter<T> {
 }
 type Test<T, V> = (record: T, wanted: V, call: Call) => boolean;
 
-export const byInt = <T>(test: Test<T, number>): Filter<T> => ({ schema: queryInt(), test });
-export const byNumber = <T>(test: Test<T, number>): Filter<T> => ({ schema: queryNumber(), test });
-export const byText = <T>(test: Test<T, string>, max = 255): Filter<T> => ({ schema: queryText(max), test });
-export const byDate = <T>(test: Test<T, string>): Filter<T> => ({ schema: queryDate(), test });
-/** Applies where the parameter is true. */
-export const byFlag = <T>(test: (record: T, call: Call) => boolean): Filter<T> => ({
-  schema: queryFlag(),
-  test: (record, wanted, call) => !wanted || test(record, call),
-});
-export const byWord = <T>(words: readonly [string, ...string[]], test: Test<T, string>): Filter<T> => ({
-  schema: queryOneOf(words),
-  test,
-});
+/** Filters by the kind of value that their parameter takes. */
+export const by = {
+  int: <T>(test: Test<T, number>): Filter<T> => ({ schema: queryInt(), test }),
+  number: <T>(test: Test<T, number>): Filter<T> => ({ schema: queryNumber(), test }),
+  text: <T>(test: Test<T, string>): Filter<T> => ({ schema: queryText(), test }),
+  date: <T>(test: Test<T, string>): Filter<T> => ({ schema: queryDate(), test }),
+  word: <T>(words: readonly [string, ...string[]], test: Test<T, string>): Filter<T> => ({
+    schema: queryOneOf(words),
+    test,
+  }),
+  /** Applies where the parameter is true. */
+  flag: <T>(test: (record: T, call: Call) => boolean): Filter<T> => ({
+    schema: queryFlag(),
+    test: (record, wanted, call) => !wanted || test(record, call),
+  }),
+};
 
 /** How one list filters, sorts and shows its records. */
 interface ListRules<K extends TableName> {

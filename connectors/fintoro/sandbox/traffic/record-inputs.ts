@@ -1,4 +1,4 @@
-import { dateOf } from "../base/calendar.ts";
+import { dateOf, dayOf } from "../base/calendar.ts";
 import { amount, decimal, toNumber } from "../base/decimal-money.ts";
 import { iban } from "../base/identifiers.ts";
 import { documentsOf } from "../domain/company-state.ts";
@@ -6,14 +6,14 @@ import { balanceOf } from "../domain/documents/payment-rules.ts";
 import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
-import type { Document } from "../model/company-records.ts";
-import type { Warehouse } from "../model/warehouse-records.ts";
+import type { ActivityLog, Document } from "../model/company-records.ts";
+import type { Receipt, Warehouse } from "../model/warehouse-records.ts";
 import { Missing } from "../rules/refusals.ts";
 import * as words from "../seed/sample-words.ts";
 import type { Actor } from "./actor.ts";
 
 /** What is sent to create a record of each table. */
-const inputs: Readonly<Partial<Record<TableName, (actor: Actor) => unknown>>> = {
+const creations: Readonly<Partial<Record<TableName, (actor: Actor) => unknown>>> = {
   clients: party,
   suppliers: party,
   bank_accounts: account,
@@ -43,7 +43,7 @@ export function createRecord(actor: Actor, table: TableName): number {
       "invoices",
       (id) => creditInvoice(company, company.tables.invoices.get(id) as Document, {}).id,
     );
-  const input = inputs[table];
+  const input = creations[table];
   if (!input) throw new Missing();
   return actor.create(table, input(actor));
 }
@@ -155,4 +155,80 @@ function partPayment({ company, random }: Actor) {
   if (open.length === 0) throw new Missing();
   const { cents, ...document } = random.pick(open);
   return { ...document, amount: amount(cents / 2n || cents) };
+}
+
+/** Changes something about the record, and leaves the rest as it is. */
+export function changeRecord(actor: Actor, table: TableName, id: number): void {
+  const known = actor.company.tables[table].get(id);
+  const input = changes[table];
+  if (!known || !input) throw new Missing();
+  actor.write("PUT", table, id, input(actor, known as never, actor.random.int(1, 99_999)));
+}
+
+/** What is sent for a record; `mark` makes it differ from before. */
+type Change = (actor: Actor, record: never, mark: number) => unknown;
+
+const changes: Readonly<Partial<Record<TableName, Change>>> = {
+  clients: newStreet,
+  suppliers: newStreet,
+  bank_accounts: (_actor, _account, mark) => ({ name: `Účet ${mark}` }),
+  business_case_statuses: ({ random }, status: object) => ({ ...status, color: `#${random.hex(6)}` }),
+  business_cases: (actor, _case, mark) => ({
+    description: `Dohodnuté ${mark}`,
+    statusId: actor.any("business_case_statuses").id,
+  }),
+  contact_activity_logs: newContent,
+  warehouses: (_actor, warehouse: object, mark) => ({ ...warehouse, name: `Sklad ${mark}` }),
+  warehouse_inbound_receipts: newReceiptNote("supplierId"),
+  warehouse_outbound_receipts: newReceiptNote("clientId"),
+  price_list_items: (_actor, item: object, mark) => ({ ...item, unitPrice: mark / 100 }),
+  invoices: newDocumentNote,
+  credit_notes: newDocumentNote,
+  proformas: newDocumentNote,
+  orders: newDocumentNote,
+  quotations: newDocumentNote,
+};
+
+function newStreet({ random }: Actor, contact: object, mark: number) {
+  return { ...contact, street: `${random.pick(words.slovakWords.streets)} ${mark}` };
+}
+
+/** Of a type that holds a text: logs made by documents have none. */
+function newContent(_actor: Actor, { type, metadata }: ActivityLog, mark: number) {
+  if (metadata.documentId !== undefined || type === "document_linked") throw new Missing();
+  return { metadata: { ...withoutNulls(metadata), content: `Dohodnuté ${mark}` } };
+}
+
+function newReceiptNote(partner: "supplierId" | "clientId") {
+  return (_actor: Actor, receipt: Receipt, mark: number) => {
+    const { number, warehouseId, languageId, issueDate, partnerId, lines: items } = receipt;
+    const note = `Poznámka ${mark}`;
+    return { number, warehouseId, languageId, issueDate, note, [partner]: partnerId, items };
+  };
+}
+
+/** The whole document again, with another note, and every second time one piece more of its first line. */
+function newDocumentNote({ random }: Actor, document: Document) {
+  const { issueDate, dueDate, sources } = document;
+  const more = random.often(0.5) ? 1 : 0;
+  const items = document.items.map(({ allocations, ...item }, index) => {
+    if (allocations.length > 0) return { ...item, warehouseAllocations: allocations };
+    return { ...item, quantity: item.quantity + (index === 0 ? more : 0) };
+  });
+  return withoutNulls({
+    ...document,
+    numericalSeriesId: null,
+    client: null,
+    ...sources,
+    items,
+    note: `Upravené ${random.int(1, 99_999)}`,
+    dueDateDays: dueDate === null ? null : dayOf(dueDate) - dayOf(issueDate),
+  });
+}
+
+/** Fields that are not sent are resolved as at a creation. */
+function withoutNulls(input: object) {
+  return Object.fromEntries(
+    Object.entries(input).filter(([, value]) => value !== null && value !== undefined),
+  );
 }
