@@ -1,5 +1,5 @@
+import type { Stamped } from "../model/contact-records.ts";
 import type { TableName } from "../model/catalogue.ts";
-import type { Stamped } from "../model/company-records.ts";
 import { emit, type Company, type RecordOf } from "./company-state.ts";
 
 /** How requests write the records of one table. */

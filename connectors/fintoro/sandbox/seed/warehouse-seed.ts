@@ -34,12 +34,12 @@ export function goodOf(plan: Plan, index: number): Good {
 }
 
 /** What the goods were bought for. */
-export function purchaseCents({ priceCents }: Good): number {
+function purchaseCents({ priceCents }: Good): number {
   return Math.max(1, Math.round(priceCents * 0.62));
 }
 
 /** The article code of the stocked item at an index. */
-export function warehouseCodeOf(index: number): string {
+function warehouseCodeOf(index: number): string {
   return `SKL-${String(index + 1).padStart(4, "0")}`;
 }
 

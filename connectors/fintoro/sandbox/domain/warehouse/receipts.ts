@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { decimal, toNumber } from "../../base/decimal-money.ts";
 import { formatNumber } from "../../base/identifiers.ts";
-import type { DocumentKind, Stamped } from "../../model/company-records.ts";
-import type { Client } from "../../model/contact-records.ts";
+import type { DocumentKind } from "../../model/company-records.ts";
+import type { Client, Stamped } from "../../model/contact-records.ts";
 import type { Table } from "../../model/record-table.ts";
 import type { Receipt, ReceiptLine, Warehouse } from "../../model/warehouse-records.ts";
 import { check, expectLookups, type Problems } from "../../rules/refusals.ts";
