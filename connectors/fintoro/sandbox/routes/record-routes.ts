@@ -8,7 +8,7 @@ import {
 } from "../domain/company-settings.ts";
 import { activityWrites } from "../domain/crm/activities.ts";
 import { caseWrites, statusWrites } from "../domain/crm/case-board.ts";
-import { clientWrites, supplierWrites } from "../domain/crm/contacts.ts";
+import { clientWrites, supplierWrites } from "../domain/crm/contact-rules.ts";
 import { documentWrites } from "../domain/documents/document-rules.ts";
 import { paymentWrites } from "../domain/documents/payment-rules.ts";
 import type { Writes } from "../domain/record-writes.ts";

@@ -5,7 +5,7 @@ import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
 import type { Document, DocumentKind, Item } from "../model/company-records.ts";
 import type { Client, ClientSnapshot } from "../model/contact-records.ts";
-import { clientSnapshot } from "../domain/crm/contacts.ts";
+import { clientSnapshot } from "../domain/crm/contact-rules.ts";
 import { goodOf } from "./warehouse-seed.ts";
 import type { Plan, Seeding } from "./seed-plan.ts";
 import { oddNotes, services, type VatClass } from "./sample-words.ts";

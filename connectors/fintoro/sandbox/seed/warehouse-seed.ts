@@ -1,7 +1,7 @@
 import { dateOf, momentOf, yearOf } from "../base/calendar.ts";
 import { ean13, formatNumber } from "../base/identifiers.ts";
 import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
-import { clientSnapshot, supplierSnapshot } from "../domain/crm/contacts.ts";
+import { clientSnapshot, supplierSnapshot } from "../domain/crm/contact-rules.ts";
 import { applyLines, receiptTable, type Side } from "../domain/warehouse/receipts.ts";
 import { goods, services, type VatClass } from "./sample-words.ts";
 import { fill, type Plan, type Seeding } from "./seed-plan.ts";

@@ -12,7 +12,7 @@ import { parse, sentOnly } from "../../rules/request-shape.ts";
 import { primaryAccount } from "../company-settings.ts";
 import { documentsOf, type Company } from "../company-state.ts";
 import { addRecord, removeRecord, saveRecord, type Writes } from "../record-writes.ts";
-import { clientSnapshot, overlaid, resolveClient } from "../crm/contacts.ts";
+import { clientSnapshot, overlaid, resolveClient } from "../crm/contact-rules.ts";
 import { dropAllocations, expectAllocated, syncAllocations } from "../warehouse/allocations.ts";
 import { expectCase, expectDates, expectDocument } from "./document-checks.ts";
 import { creditShape, documentShape, type DocumentWrite, type ItemInput } from "./document-input.ts";

@@ -17,7 +17,7 @@ import {
   resolveSupplier,
   supplierDraft,
   supplierSnapshot,
-} from "../crm/contacts.ts";
+} from "../crm/contact-rules.ts";
 
 /** Goods that come in, or goods that go out. */
 export type Side = "inbound" | "outbound";
