@@ -25,7 +25,7 @@ export function recordWrites<K extends TableName>(
       saveRecord(company, table, { ...own, ...factsFrom(company, input, own) }),
     remove: (company, own) => {
       beforeRemove(company, own);
-      removeRecord(company, table, own);
+      deleteRecord(company, table, own);
     },
   };
 }
@@ -53,7 +53,7 @@ export function saveRecord<K extends TableName>(
 }
 
 /** Removes a record and emits `deleted`. */
-export function removeRecord(company: Company, table: TableName, { id }: { readonly id: number }): void {
+export function deleteRecord(company: Company, table: TableName, { id }: { readonly id: number }): void {
   company.tables[table].remove(id);
   emit(company, table, "deleted", id);
 }
