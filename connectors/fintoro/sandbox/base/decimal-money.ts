@@ -56,6 +56,6 @@ export function convertCents(cents: bigint, fromRate: number, toRate: number): b
 }
 
 /** Cents -> the JSON number with at most two decimals. */
-export function amount(cents: bigint): number {
+export function centsToNumber(cents: bigint): number {
   return Number(cents) / 100;
 }

@@ -60,7 +60,7 @@ export class SeededRandom {
  * A generator of its own for each (seed, topic, number): a record gets the same values whatever was
  * generated before it.
  */
-export function seededRandom(seed: number, topic: string, number: number): SeededRandom {
+export function randomFor(seed: number, topic: string, number: number): SeededRandom {
   return new SeededRandom(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
 }
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { hasCounter, isIban } from "../base/identifiers.ts";
 import { eventTypes } from "../model/catalogue.ts";
 import type { BankAccount, Subscription } from "../model/company-records.ts";
-import { warehouseShape, type Warehouse } from "../model/warehouse-records.ts";
+import { itemShape, warehouseShape, type PriceListItem, type Warehouse } from "../model/warehouse-records.ts";
 import { check, expectLookups, refuse } from "../rules/refusals.ts";
-import { id, parse, sentOnly, text } from "../rules/request-shape.ts";
+import { filled, id, parse, sentOnly, text } from "../rules/request-shape.ts";
 import { endpointFlaws } from "../rules/webhook-address.ts";
 import type { Company } from "./company-state.ts";
 import { recordWrites, saveRecord, stampsOf, type Writes } from "./record-writes.ts";
@@ -100,6 +100,21 @@ function warehouseFrom({ tables }: Company, input: unknown, own: Warehouse | nul
     for (const field of patterns) problems.expect(hasCounter(sent[field]), field, "counter");
   });
   return sent;
+}
+
+/** Creating, replacing and removing items of the price list. */
+export const priceListWrites = recordWrites("price_list_items", itemFrom);
+
+function itemFrom({ tables }: Company, input: unknown, own: PriceListItem | null) {
+  const item = filled(itemShape, parse(itemShape, input));
+  check((problems) => {
+    expectLookups(problems, item);
+    problems.expect(!item.useWarehouse || item.warehouseCode !== null, "warehouseCode", "required");
+    for (const field of ["ean", "warehouseCode"] as const) {
+      problems.expectUnique(field, tables.price_list_items.findBy(field, item[field] ?? ""), own);
+    }
+  });
+  return item;
 }
 
 const subscriptionInput = z.object({

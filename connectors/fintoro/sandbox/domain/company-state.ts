@@ -151,7 +151,7 @@ interface StockMove {
 }
 
 /** How much of each item (millionths) lies in which warehouse: the sum of all receipts. */
-export class Stock {
+class Stock {
   readonly #levels = new Map<number, Map<number, bigint>>();
 
   /** The item's levels by warehouse id; only warehouses that ever held the item. */

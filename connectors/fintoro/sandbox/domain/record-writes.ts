@@ -1,5 +1,5 @@
+import type { Stamped } from "../model/contact-records.ts";
 import type { TableName } from "../model/catalogue.ts";
-import type { Stamped } from "../model/company-records.ts";
 import { emit, type Company, type RecordOf } from "./company-state.ts";
 
 /** How requests write the records of one table. */
@@ -25,7 +25,7 @@ export function recordWrites<K extends TableName>(
       saveRecord(company, table, { ...own, ...factsFrom(company, input, own) }),
     remove: (company, own) => {
       beforeRemove(company, own);
-      removeRecord(company, table, own);
+      deleteRecord(company, table, own);
     },
   };
 }
@@ -53,7 +53,7 @@ export function saveRecord<K extends TableName>(
 }
 
 /** Removes a record and emits `deleted`. */
-export function removeRecord(company: Company, table: TableName, { id }: { readonly id: number }): void {
+export function deleteRecord(company: Company, table: TableName, { id }: { readonly id: number }): void {
   company.tables[table].remove(id);
   emit(company, table, "deleted", id);
 }

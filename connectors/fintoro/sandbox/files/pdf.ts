@@ -1,4 +1,4 @@
-import { amount } from "../base/decimal-money.ts";
+import { centsToNumber } from "../base/decimal-money.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import { currencyById } from "../lookups/currencies.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";
@@ -22,10 +22,11 @@ export function documentPdf(document: Document): Buffer {
     `Odberateľ: ${document.client.name}`,
     `Dátum vystavenia: ${document.issueDate}`,
     ...document.items.map(
-      (item, i) => `${item.name}   ${item.quantity} x ${item.unitPrice}   ${amount(items[i]?.net ?? 0n)}`,
+      (item, i) =>
+        `${item.name}   ${item.quantity} x ${item.unitPrice}   ${centsToNumber(items[i]?.net ?? 0n)}`,
     ),
-    `Spolu bez DPH: ${amount(net)} ${currency}`,
-    `Spolu s DPH: ${amount(gross)} ${currency}`,
+    `Spolu bez DPH: ${centsToNumber(net)} ${currency}`,
+    `Spolu s DPH: ${centsToNumber(gross)} ${currency}`,
   ]);
 }
 
@@ -35,7 +36,7 @@ export function receiptPdf(receipt: Receipt): Buffer {
   return pdfOf(`Skladový doklad ${receipt.number}`, [
     `Dátum: ${receipt.issueDate}`,
     ...receipt.lines.map((line) => `${line.itemName}   ${line.quantity} x ${line.unitPrice}`),
-    `Spolu s DPH: ${amount(gross)} EUR`,
+    `Spolu s DPH: ${centsToNumber(gross)} EUR`,
   ]);
 }
 

@@ -1,4 +1,4 @@
-import { seededRandom } from "../base/seeded-random.ts";
+import { randomFor } from "../base/seeded-random.ts";
 
 /** A currency as the lookup has it, with its usual rate. */
 export interface CurrencyInfo {
@@ -30,6 +30,6 @@ export function currencyById(id: number): CurrencyInfo | undefined {
 export function rateOn(currencyId: number, day: number): number {
   const currency = currencyById(currencyId);
   if (!currency || currencyId === euro) return 1;
-  const drift = (seededRandom(currencyId, "rate", day).next() - 0.5) * 0.06;
+  const drift = (randomFor(currencyId, "rate", day).next() - 0.5) * 0.06;
   return Math.round(currency.perEuro * (1 + drift) * 100_000) / 100_000;
 }

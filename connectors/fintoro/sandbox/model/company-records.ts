@@ -1,15 +1,9 @@
-import type { ClientSnapshot } from "./contact-records.ts";
+import type { ClientSnapshot, Stamped } from "./contact-records.ts";
 
 /**
  * The records as the sandbox keeps them: lookup values by id, money as the number that was sent,
  * moments as epoch milliseconds. How a record looks in an answer is decided in `view`.
  */
-
-/** When a record was made and last changed, epoch ms. */
-export interface Stamped {
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
 
 /** A bank account; `openBanking` is what the bank last reported of it. */
 export interface BankAccount extends Stamped {
@@ -118,7 +112,7 @@ export interface Item {
 }
 
 /** The documents this one was made from. */
-export interface Sources {
+interface Sources {
   readonly proformaId: number | null;
   readonly orderId: number | null;
   readonly quotationId: number | null;

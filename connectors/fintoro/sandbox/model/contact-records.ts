@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { email, id, symbol, text, type Filled } from "../rules/request-shape.ts";
-import type { Stamped } from "./company-records.ts";
+
+/** When a record was made and last changed, epoch ms. */
+export interface Stamped {
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
 
 /** What a request sends of a supplier. Fields of a record are declared here once, for both. */
 export const supplierShape = z.object({

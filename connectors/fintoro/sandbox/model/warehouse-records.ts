@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { id, number, text, type Filled } from "../rules/request-shape.ts";
-import type { CompanySnapshot, DocumentKind, Stamped } from "./company-records.ts";
-import type { ClientSnapshot, Party } from "./contact-records.ts";
+import type { CompanySnapshot, DocumentKind } from "./company-records.ts";
+import type { ClientSnapshot, Party, Stamped } from "./contact-records.ts";
 
 /** What a request sends of a price-list item; the record has the same fields. */
 export const itemShape = z.object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { seededRandom } from "../base/seeded-random.ts";
+import { randomFor } from "../base/seeded-random.ts";
 import type { JsonObject } from "../base/values.ts";
 import type { Company, RecordOf } from "../domain/company-state.ts";
 import { list, type Answer } from "../http/service-answer.ts";
@@ -94,7 +94,7 @@ function sortedRecords<K extends TableName>(
     const ascending = table.sorted(String(sortBy), keyOf);
     return sortDirection === "asc" ? ascending : ascending.toReversed();
   }
-  const tie = ({ id }: RecordOf<K>) => (turn === null ? id : seededRandom(turn, "tie", id).next());
+  const tie = ({ id }: RecordOf<K>) => (turn === null ? id : randomFor(turn, "tie", id).next());
   const sign = sortDirection === "asc" ? 1 : -1;
   const rows = Array.from(table.values(), (own) => ({ own, key: keyOf(own), tie: tie(own) }));
   rows.sort((a, b) => sign * (compare(a.key, b.key) || a.tie - b.tie));

@@ -1,13 +1,17 @@
 import type { JsonObject } from "../base/values.ts";
 import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
-import { accountWrites, subscriptionWrites, warehouseWrites } from "../domain/company-settings.ts";
+import {
+  accountWrites,
+  priceListWrites,
+  subscriptionWrites,
+  warehouseWrites,
+} from "../domain/company-settings.ts";
 import { activityWrites } from "../domain/crm/activities.ts";
 import { caseWrites, statusWrites } from "../domain/crm/case-board.ts";
-import { clientWrites, supplierWrites } from "../domain/crm/contacts.ts";
+import { clientWrites, supplierWrites } from "../domain/crm/contact-rules.ts";
 import { documentWrites } from "../domain/documents/document-rules.ts";
 import { paymentWrites } from "../domain/documents/payment-rules.ts";
 import type { Writes } from "../domain/record-writes.ts";
-import { priceListWrites } from "../domain/warehouse/price-list.ts";
 import { receiptWrites } from "../domain/warehouse/receipts.ts";
 import { list, nothing, record, type Answer } from "../http/service-answer.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";

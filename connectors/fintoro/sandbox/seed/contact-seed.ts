@@ -1,6 +1,6 @@
 import { momentOf } from "../base/calendar.ts";
 import { businessId } from "../base/identifiers.ts";
-import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
+import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { latin } from "../base/values.ts";
 import { czechia, slovakia } from "../lookups/countries.ts";
 import { czechCrown } from "../lookups/currencies.ts";
@@ -46,7 +46,7 @@ function slovakTaxId(random: SeededRandom): string {
 /** Fills in clients, three of four of them companies. */
 export function seedClients({ plan, company: { tables } }: Seeding): void {
   fill(tables.clients, plan.volumes.clients, (id, index) => {
-    const random = seededRandom(plan.seed, "client", index);
+    const random = randomFor(plan.seed, "client", index);
     const party = partyOf(random, index, random.often(0.25));
     const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
     const updatedAtMs = createdAtMs + (random.often(0.4) ? random.int(1, 500) * 86_400_000 : 0);
@@ -58,7 +58,7 @@ export function seedClients({ plan, company: { tables } }: Seeding): void {
 /** Fills in suppliers, nine of ten of them companies. */
 export function seedSuppliers({ plan, company: { tables } }: Seeding): void {
   fill(tables.suppliers, plan.volumes.suppliers, (id, index) => {
-    const random = seededRandom(plan.seed, "supplier", index);
+    const random = randomFor(plan.seed, "supplier", index);
     const createdAtMs = momentOf(plan.firstDay + random.int(0, 200), random.int(480, 1000));
     return { id, ...partyOf(random, index + 3, random.often(0.1)), createdAtMs, updatedAtMs: createdAtMs };
   });
@@ -66,7 +66,7 @@ export function seedSuppliers({ plan, company: { tables } }: Seeding): void {
 
 /** A company of the public register, which is the same for every company of the sandbox. */
 export function seededSubject(index: number): Subject {
-  const random = seededRandom(0, "subject", index);
+  const random = randomFor(0, "subject", index);
   const isFreelancer = random.often(0.3);
   const name = isFreelancer ? personName(random, slovakWords) : companyName(random, slovakWords);
   const subjectId = businessId(`5${String(index * 7 + 1).padStart(6, "0")}`);

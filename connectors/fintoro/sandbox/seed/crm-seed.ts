@@ -1,6 +1,6 @@
 import { momentOf } from "../base/calendar.ts";
-import { amount } from "../base/decimal-money.ts";
-import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
+import { centsToNumber } from "../base/decimal-money.ts";
+import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
 import type { ActivityMetadata, ActivityTarget, Attachment, Document } from "../model/company-records.ts";
 import { callNotes, caseTopics, oddNotes, statusNames } from "./sample-words.ts";
@@ -19,7 +19,7 @@ export function seedCases({ plan, company: { tables } }: Seeding): void {
   const { seed, today, firstIds, volumes } = plan;
   const { business_cases: count, clients, suppliers, business_case_statuses: statuses } = volumes;
   fill(tables.business_cases, count, (id, index) => {
-    const random = seededRandom(seed, "case", index);
+    const random = randomFor(seed, "case", index);
     const isClient = index % 4 !== 3;
     const column = index % (statuses + 1);
     const topic = caseTopics[index % caseTopics.length] ?? "";
@@ -51,11 +51,11 @@ export function seedActivities({ plan, company: { tables } }: Seeding): void {
   const { seed, today, firstDay, firstIds, volumes } = plan;
   const { contact_activity_logs: count, invoice: invoices } = volumes;
   fill(tables.contact_activity_logs, count, (id, index) => {
-    const random = seededRandom(seed, "log", index);
+    const random = randomFor(seed, "log", index);
     const wanted = types[index % types.length] ?? "note";
     const isAbout = wanted.startsWith("document") && invoices > 0;
     const type = wanted.startsWith("document") && !isAbout ? "note" : wanted;
-    const drawn = isAbout ? seededRandom(seed, "about", index).int(0, invoices - 1) : -1;
+    const drawn = isAbout ? randomFor(seed, "about", index).int(0, invoices - 1) : -1;
     const invoice = tables.invoices.get(firstIds.invoices + drawn);
     const day = firstDay + Math.floor(((index + 1) / count) * (today - 1 - firstDay));
     const createdAtMs = momentOf(day, random.int(420, 1200)) + random.int(0, 59) * 1000;
@@ -72,7 +72,7 @@ export function seedActivities({ plan, company: { tables } }: Seeding): void {
 }
 
 function targetOf({ seed, firstIds, volumes }: Plan, index: number): ActivityTarget {
-  const random = seededRandom(seed, "target", index);
+  const random = randomFor(seed, "target", index);
   const where = random.next();
   if (where < 0.45) {
     return { kind: "businessCase", id: firstIds.business_cases + random.skewed(volumes.business_cases) };
@@ -94,7 +94,7 @@ function metadataOf(type: string, invoice: Document | undefined, random: SeededR
 
 function documentMetadata(type: string, invoice: Document): ActivityMetadata {
   const about = { documentKind: "invoice", documentId: invoice.id } as const;
-  const price = amount(totalsOf(invoice).gross);
+  const price = centsToNumber(totalsOf(invoice).gross);
   const currency = { currencySnapshotId: invoice.currencyId };
   if (type === "document_linked") return about;
   if (type === "document_payment_added") return { ...about, ...currency, paidAmount: price };

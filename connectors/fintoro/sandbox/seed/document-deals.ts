@@ -1,11 +1,11 @@
-import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
+import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { czechia } from "../lookups/countries.ts";
 import { euro } from "../lookups/currencies.ts";
 import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
 import type { Document, DocumentKind, Item } from "../model/company-records.ts";
 import type { Client, ClientSnapshot } from "../model/contact-records.ts";
-import { clientSnapshot } from "../domain/crm/contacts.ts";
+import { clientSnapshot } from "../domain/crm/contact-rules.ts";
 import { goodOf } from "./warehouse-seed.ts";
 import type { Plan, Seeding } from "./seed-plan.ts";
 import { oddNotes, services, type VatClass } from "./sample-words.ts";
@@ -28,9 +28,9 @@ interface DealLine extends Omit<Item, "id" | "uuid" | "vatRate" | "allocations">
 
 /** The deal of a document that was not made from another one. */
 export function dealOf({ plan, company }: Seeding, kind: DocumentKind, index: number): Deal {
-  const buyer = seededRandom(plan.seed, `buyer-${kind}`, index).skewed(plan.volumes.clients);
+  const buyer = randomFor(plan.seed, `buyer-${kind}`, index).skewed(plan.volumes.clients);
   const client = company.tables.clients.get(plan.firstIds.clients + buyer) as Client;
-  const random = seededRandom(plan.seed, `deal-${kind}`, index);
+  const random = randomFor(plan.seed, `deal-${kind}`, index);
   const currencyId = random.often(0.75) ? (client.preferredCurrencyId ?? euro) : euro;
   const languageId = client.preferredLanguageId ?? 1;
   const lines = linesOf(plan, random, languageById(languageId).code);

@@ -1,7 +1,7 @@
 import { dateOf, dayOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
 import { divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
-import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
+import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { omit } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
@@ -33,7 +33,7 @@ function sourcesOf({ seed, volumes }: Plan, { kind, from, often }: Step): Int32A
   for (let index = 0; index < sources.length; index++) {
     const source = Math.floor((index * sourceCount) / sources.length);
     if (source === last || source >= sourceCount) continue;
-    if (seededRandom(seed, `link-${kind}`, index).often(often)) sources[index] = last = source;
+    if (randomFor(seed, `link-${kind}`, index).often(often)) sources[index] = last = source;
   }
   return sources;
 }
@@ -80,12 +80,12 @@ export function seedDocuments({ plan, company }: Seeding): void {
 function documentFrom(plan: Plan, draft: Draft, id: number): Document {
   const { index, number, source, deal, step } = draft;
   const { kind, from } = step;
-  const random = seededRandom(plan.seed, kind, index);
+  const random = randomFor(plan.seed, kind, index);
   const sourceId = (wanted: DocumentKind) =>
     source >= 0 && from === wanted ? plan.firstIds[documentTable[from]] + source : null;
   // Every third proforma that became an invoice was paid before: its invoice is a payment receipt.
   const isReceipt = kind === "invoice" && source >= 0 && source % 3 === 0;
-  const isLost = seededRandom(plan.seed, `lost-${kind}`, index).often(0.03);
+  const isLost = randomFor(plan.seed, `lost-${kind}`, index).often(0.03);
   return {
     kind,
     id,
@@ -116,8 +116,8 @@ function answerOf({ step: { kind }, isOrdered }: Draft, random: SeededRandom): D
 
 function datesOf({ seed }: Plan, { step: { kind }, index, issueDay }: Draft) {
   const { shown } = kindFacts[kind];
-  const dueDays = seededRandom(seed, `due-${kind}`, index).pick([7, 14, 14, 14, 30, 60]);
-  const late = seededRandom(seed, `delivery-${kind}`, index);
+  const dueDays = randomFor(seed, `due-${kind}`, index).pick([7, 14, 14, 14, 30, 60]);
+  const late = randomFor(seed, `delivery-${kind}`, index);
   const deliveryDay = issueDay - (late.often(0.3) ? late.int(1, 10) : 0);
   return {
     issueDate: dateOf(issueDay),
@@ -195,7 +195,7 @@ function* numbersAndDays(plan: Plan, kind: DocumentKind): Generator<{ number: st
     counter = yearOf(writtenDay) === year ? counter + 1 : 1;
     year = yearOf(writtenDay);
     // Ids grow with the day of writing. One in seven was issued a few days before, in the same year.
-    const random = seededRandom(seed, `issue-${kind}`, index);
+    const random = randomFor(seed, `issue-${kind}`, index);
     const backdated = random.often(0.15) ? writtenDay - random.int(1, 4) : writtenDay;
     const issueDay = Math.max(firstDayOfYear(year), backdated);
     yield { number: formatNumber(pattern, writtenDay, counter), issueDay };
@@ -242,7 +242,7 @@ function settlementOf(plan: Plan, document: Document, index: number): Payments {
   const none = { days: [], firstPercent: 100 };
   const { kind, type, willBePaid, issueDate } = document;
   if (!willBePaid) return none;
-  const random = seededRandom(plan.seed, `paid-${kind}`, index);
+  const random = randomFor(plan.seed, `paid-${kind}`, index);
   const isReceipt = type === "payment_receipt";
   const share = isReceipt ? 0 : random.next();
   const firstDay = dayOf(issueDate) + (isReceipt ? 0 : random.int(1, 25));

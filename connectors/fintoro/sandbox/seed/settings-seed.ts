@@ -1,6 +1,6 @@
 import { dateOf, momentOf, yearOf } from "../base/calendar.ts";
 import { iban } from "../base/identifiers.ts";
-import { seededRandom } from "../base/seeded-random.ts";
+import { randomFor } from "../base/seeded-random.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { documentKinds } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";
@@ -19,7 +19,7 @@ export function seedAccounts({ plan, company: { tables } }: Seeding): void {
   const { seed, today, firstDay, volumes } = plan;
   fill(tables.bank_accounts, volumes.bank_accounts, (id, index) => {
     const [name, bankId, country, bank, swift] = accounts[index] ?? accounts[0];
-    const random = seededRandom(seed, "account", index);
+    const random = randomFor(seed, "account", index);
     const isPrimary = index === 0;
     const createdAtMs = momentOf(firstDay + index, 600 + index * 7);
     const balance = random.int(100, 9_000_000) / 100;
@@ -109,7 +109,7 @@ export function seedSubscriptions({ plan, company: { tables } }: Seeding): void 
       subscribedEvents,
       lastSuccessAtMs: index === 0 ? createdAtMs + 86_400_000 : null,
       lastFailureAtMs: null,
-      secret: `whsec_${seededRandom(plan.seed, "secret", index).hex(32)}`,
+      secret: `whsec_${randomFor(plan.seed, "secret", index).hex(32)}`,
       createdAtMs,
       updatedAtMs: createdAtMs + index * 60_000,
     };

@@ -1,7 +1,7 @@
 import { dateOf, momentOf, yearOf } from "../base/calendar.ts";
 import { ean13, formatNumber } from "../base/identifiers.ts";
-import { seededRandom, type SeededRandom } from "../base/seeded-random.ts";
-import { clientSnapshot, supplierSnapshot } from "../domain/crm/contacts.ts";
+import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
+import { clientSnapshot, supplierSnapshot } from "../domain/crm/contact-rules.ts";
 import { applyLines, receiptTable, type Side } from "../domain/warehouse/receipts.ts";
 import { goods, services, type VatClass } from "./sample-words.ts";
 import { fill, type Plan, type Seeding } from "./seed-plan.ts";
@@ -28,18 +28,18 @@ export function goodOf(plan: Plan, index: number): Good {
   const list = stocked ? goods : services;
   const [name, unitId, base, vatClass] = list[index % list.length] ?? list[0]!;
   const turn = Math.floor(index / list.length);
-  const drift = turn === 0 ? 1 : 0.6 + seededRandom(plan.seed, "price", index).next();
+  const drift = turn === 0 ? 1 : 0.6 + randomFor(plan.seed, "price", index).next();
   const priceCents = Math.round(base * drift);
   return { name: turn === 0 ? name : `${name} ${turn + 1}`, unitId, priceCents, vatClass, stocked };
 }
 
 /** What the goods were bought for. */
-export function purchaseCents({ priceCents }: Good): number {
+function purchaseCents({ priceCents }: Good): number {
   return Math.max(1, Math.round(priceCents * 0.62));
 }
 
 /** The article code of the stocked item at an index. */
-export function warehouseCodeOf(index: number): string {
+function warehouseCodeOf(index: number): string {
   return `SKL-${String(index + 1).padStart(4, "0")}`;
 }
 
@@ -48,7 +48,7 @@ export function seedPriceList({ plan, company: { tables } }: Seeding): void {
   fill(tables.price_list_items, plan.volumes.price_list_items, (id, index) => {
     const good = goodOf(plan, index);
     const { name, unitId, priceCents, stocked } = good;
-    const random = seededRandom(plan.seed, "item", index);
+    const random = randomFor(plan.seed, "item", index);
     const vatRate = vatRateOn(good.vatClass, yearOf(plan.today));
     const bought = stocked || random.often(0.2);
     return {
@@ -89,7 +89,7 @@ export function seedReceipts(seeding: Seeding): void {
 }
 
 function incomingSheet({ seed, volumes }: Plan, index: number): Sheet {
-  const random = seededRandom(seed, "inbound", index);
+  const random = randomFor(seed, "inbound", index);
   const warehouse = random.often(0.6) ? 0 : random.int(0, volumes.warehouses - 1);
   const drawn = Array.from({ length: random.int(1, 4) }, () => random.skewed(volumes.price_list_items));
   // Every fifth item is a service.
@@ -98,14 +98,14 @@ function incomingSheet({ seed, volumes }: Plan, index: number): Sheet {
 }
 
 function outgoingSheet({ seed }: Plan, index: number, { warehouse, moves }: Sheet): Sheet {
-  const random = seededRandom(seed, "outbound", index);
+  const random = randomFor(seed, "outbound", index);
   const taken = moves.slice(0, random.int(1, moves.length));
   const part = (quantity: number) => random.int(1, Math.min(15, quantity - 1));
   return { warehouse, moves: taken.map(({ item, quantity }) => ({ item, quantity: part(quantity) })) };
 }
 
 function addReceipt({ plan, company }: Seeding, side: Side, index: number, sheet: Sheet): void {
-  const random = seededRandom(plan.seed, `receipt-${side}`, index);
+  const random = randomFor(plan.seed, `receipt-${side}`, index);
   const table = receiptTable(company, side);
   const count = plan.volumes[`warehouse_${side}_receipts`];
   const day = plan.firstDay + Math.floor(((index + 1) / count) * (plan.today - 1 - plan.firstDay));

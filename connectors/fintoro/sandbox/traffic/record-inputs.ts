@@ -1,5 +1,5 @@
 import { dateOf, dayOf } from "../base/calendar.ts";
-import { amount, decimal, toNumber } from "../base/decimal-money.ts";
+import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
 import { iban } from "../base/identifiers.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { balanceOf } from "../domain/documents/payment-rules.ts";
@@ -154,7 +154,7 @@ function partPayment({ company, random }: Actor) {
   );
   if (open.length === 0) throw new Missing();
   const { cents, ...document } = random.pick(open);
-  return { ...document, amount: amount(cents / 2n || cents) };
+  return { ...document, amount: centsToNumber(cents / 2n || cents) };
 }
 
 /** Changes something about the record, and leaves the rest as it is. */

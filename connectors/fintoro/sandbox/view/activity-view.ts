@@ -1,4 +1,4 @@
-import { amount } from "../base/decimal-money.ts";
+import { centsToNumber } from "../base/decimal-money.ts";
 import type { JsonObject } from "../base/values.ts";
 import { documentsOf, type Company } from "../domain/company-state.ts";
 import { totalsOf } from "../domain/documents/document-totals.ts";
@@ -54,7 +54,7 @@ function relatedView(company: Company, metadata: ActivityMetadata, language: Lan
     name: `${kindFacts[document.kind].label} ${document.number}`,
     number: document.number,
     issueDate: document.issueDate,
-    totalWithVat: amount(totalsOf(document).gross),
+    totalWithVat: centsToNumber(totalsOf(document).gross),
     currency: lookup("currencies", document.currencyId, language),
   };
 }

@@ -2,8 +2,7 @@ import { offsetStamp } from "../base/calendar.ts";
 import { omit, pick, type Json } from "../base/values.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import type { Stamped } from "../model/company-records.ts";
-import type { Client, ClientSnapshot, Party, Subject, Supplier } from "../model/contact-records.ts";
+import type { Client, ClientSnapshot, Party, Subject, Supplier, Stamped } from "../model/contact-records.ts";
 
 function countryOf(id: number | null, language: Language): Json {
   return id === null ? null : lookup("countries", id, language);

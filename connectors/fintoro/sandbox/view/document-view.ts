@@ -1,4 +1,4 @@
-import { amount } from "../base/decimal-money.ts";
+import { centsToNumber } from "../base/decimal-money.ts";
 import { omit, pick, type JsonObject } from "../base/values.ts";
 import { documentsOf, type Company } from "../domain/company-state.ts";
 import { balanceOf, creditedCents, paymentsOf } from "../domain/documents/payment-rules.ts";
@@ -33,9 +33,9 @@ function commonView(company: Company, document: Document, language: Language) {
   const common = {
     ...pick(document, headFields),
     client: clientSnapshotView(document.client, language),
-    total: amount(totals.net),
-    totalWithVat: amount(totals.gross),
-    ...(balance && { toBePaid: amount(balance.toBePaid), status: balance.status }),
+    total: centsToNumber(totals.net),
+    totalWithVat: centsToNumber(totals.gross),
+    ...(balance && { toBePaid: centsToNumber(balance.toBePaid), status: balance.status }),
     ...(kind === "quotation" && { status: document.answer }),
     hasVat: totals.hasVat,
   };
@@ -69,10 +69,10 @@ export function documentView(company: Company, document: Document, language: Lan
     ...(payable && paidView(company, document, language)),
     ...pick(document, termFields),
     ...pick(document, shown),
-    itemsTotal: amount(totals.itemsNet),
-    itemsTotalWithVat: amount(totals.itemsGross),
-    ...(balance && kind !== "invoice" && { alreadyPaid: amount(balance.paid) }),
-    ...(kind === "invoice" && { creditNotesSumTotalWithVat: amount(creditedCents(company, id)) }),
+    itemsTotal: centsToNumber(totals.itemsNet),
+    itemsTotalWithVat: centsToNumber(totals.itemsGross),
+    ...(balance && kind !== "invoice" && { alreadyPaid: centsToNumber(balance.paid) }),
+    ...(kind === "invoice" && { creditNotesSumTotalWithVat: centsToNumber(creditedCents(company, id)) }),
     items: document.items.map((item, i) => itemView(kind, item, totals.items[i])),
   };
 }
@@ -94,8 +94,8 @@ function itemView(kind: DocumentKind, item: Item, sums: Amounts | undefined) {
   const hidden = kindFacts[kind].movesStock ? [] : (["uuid", "priceListItemId"] as const);
   return {
     ...omit(item, ["allocations", ...hidden]),
-    total: amount(sums?.net ?? 0n),
-    totalWithVat: amount(sums?.gross ?? 0n),
+    total: centsToNumber(sums?.net ?? 0n),
+    totalWithVat: centsToNumber(sums?.gross ?? 0n),
   };
 }
 
@@ -111,7 +111,7 @@ export function paymentView(company: Company, payment: Payment, language: Langua
     currencyRate,
     paymentMethod: lookup("payment-methods", payment.paymentMethodId, language),
     currency: lookup("currencies", payment.currencyId, language),
-    amount: amount(payment.amountCents),
+    amount: centsToNumber(payment.amountCents),
     receiptInvoice: receipt ? documentPreview(company, receipt, language) : null,
   };
 }

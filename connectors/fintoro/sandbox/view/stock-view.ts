@@ -1,4 +1,11 @@
-import { amount, decimal, divide, productCents, toNumber, withVatCents } from "../base/decimal-money.ts";
+import {
+  centsToNumber,
+  decimal,
+  divide,
+  productCents,
+  toNumber,
+  withVatCents,
+} from "../base/decimal-money.ts";
 import { pick } from "../base/values.ts";
 import type { Company } from "../domain/company-state.ts";
 import { euro } from "../lookups/currencies.ts";
@@ -71,8 +78,8 @@ function receiptView(company: Company, receipt: Receipt, side: "inbound" | "outb
     currency: lookup("currencies", euro, language),
     language: lookup("languages", receipt.languageId, language),
     hasVat: receipt.lines.some((line) => line.vatRate > 0),
-    total: amount(sums.reduce((sum, { net }) => sum + net, 0n)),
-    totalWithVat: amount(sums.reduce((sum, { gross }) => sum + gross, 0n)),
+    total: centsToNumber(sums.reduce((sum, { net }) => sum + net, 0n)),
+    totalWithVat: centsToNumber(sums.reduce((sum, { gross }) => sum + gross, 0n)),
     items: receipt.lines.map((line) => lineView(line, language)),
   };
 }

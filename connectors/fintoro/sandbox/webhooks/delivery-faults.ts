@@ -1,5 +1,5 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
-import { seededRandom } from "../base/seeded-random.ts";
+import { randomFor } from "../base/seeded-random.ts";
 
 /** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
 export interface DeliveryShares {
@@ -37,7 +37,7 @@ export class DeliveryFaults {
 
   /** How long each copy of the next delivery is held back, ms; no copy for one that is lost. */
   next(): readonly number[] {
-    const random = seededRandom(this.#seed, "delivery", this.#count++);
+    const random = randomFor(this.#seed, "delivery", this.#count++);
     const [lost, doubled, held] = [random.next(), random.next(), random.next()];
     const firstMs = random.int(heldMs.least, heldMs.most);
     const secondMs = random.int(heldMs.least, heldMs.most);

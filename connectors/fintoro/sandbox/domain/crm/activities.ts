@@ -21,24 +21,15 @@ const metadataShape = z.object({
 });
 type Metadata = z.output<typeof metadataShape>;
 
+const common = { metadata: metadataShape, attachmentUploadTokens: z.array(z.string()).default([]) };
 const activityInput = z.object({
+  ...common,
   businessCaseId: id().nullish(),
   clientId: id().nullish(),
   supplierId: id().nullish(),
   type: z.enum(["note", "email", "phone_call", "document_linked"]),
-  metadata: metadataShape,
-  attachmentUploadTokens: z.array(z.string()).default([]),
 });
-
-const activityPatch = z.object({
-  type: z.unknown().optional(),
-  businessCaseId: z.unknown().optional(),
-  clientId: z.unknown().optional(),
-  supplierId: z.unknown().optional(),
-  metadata: metadataShape,
-  attachmentUploadTokens: z.array(z.string()).default([]),
-  deletedAttachmentIds: z.array(id()).default([]),
-});
+const activityPatch = z.looseObject({ ...common, deletedAttachmentIds: z.array(id()).default([]) });
 
 /** Creating, changing and removing CRM events. */
 export const activityWrites = recordWrites("contact_activity_logs", (company, input, own) =>

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Document, DocumentKind } from "../../model/company-records.ts";
 import { date, id, number, symbol, text } from "../../rules/request-shape.ts";
 import type { Company } from "../company-state.ts";
-import { clientDraft } from "../crm/contacts.ts";
+import { clientDraft } from "../crm/contact-rules.ts";
 
 const discountType = z.enum(["percentage", "fixed"]);
 const quantity = number(0.00001, 1_000_000);

@@ -11,8 +11,8 @@ import { check, refuse } from "../../rules/refusals.ts";
 import { parse, sentOnly } from "../../rules/request-shape.ts";
 import { primaryAccount } from "../company-settings.ts";
 import { documentsOf, type Company } from "../company-state.ts";
-import { addRecord, removeRecord, saveRecord, type Writes } from "../record-writes.ts";
-import { clientSnapshot, overlaid, resolveClient } from "../crm/contacts.ts";
+import { addRecord, deleteRecord, saveRecord, type Writes } from "../record-writes.ts";
+import { clientSnapshot, overlaid, resolveClient } from "../crm/contact-rules.ts";
 import { dropAllocations, expectAllocated, syncAllocations } from "../warehouse/allocations.ts";
 import { expectCase, expectDates, expectDocument } from "./document-checks.ts";
 import { creditShape, documentShape, type DocumentWrite, type ItemInput } from "./document-input.ts";
@@ -37,7 +37,7 @@ export function documentWrites(kind: DocumentKind): Writes<Document> {
     },
     remove: (company, own) => {
       removePaymentsOf(company, own);
-      removeRecord(company, table(kind), own);
+      deleteRecord(company, table(kind), own);
       dropAllocations(company, own);
     },
   };

@@ -4,7 +4,7 @@ import type { Problems } from "../../rules/refusals.ts";
 import { documentsOf, type Company } from "../company-state.ts";
 
 /** The number that a request asks for, or the series to take one from. */
-export interface NumberWish {
+interface NumberWish {
   readonly number?: string | null | undefined;
   readonly numericalSeriesId?: number | null | undefined;
 }

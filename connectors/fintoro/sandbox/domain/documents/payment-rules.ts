@@ -7,7 +7,7 @@ import type { Document, DocumentKind, Payment } from "../../model/company-record
 import { check, expectLookups, refuse } from "../../rules/refusals.ts";
 import { date, email, id, number, parse, text } from "../../rules/request-shape.ts";
 import { documentKey, documentsOf, emit, type Company } from "../company-state.ts";
-import { addRecord, removeRecord, type Writes } from "../record-writes.ts";
+import { addRecord, deleteRecord, type Writes } from "../record-writes.ts";
 import { totalsOf, type Totals } from "./document-totals.ts";
 
 type PaymentStatus = "paid" | "unpaid" | "partially_paid" | "overdue" | "will_not_be_paid";
@@ -115,13 +115,13 @@ function pay(company: Company, document: Document, sent: z.output<typeof payment
 function deletePayment(company: Company, payment: Payment): void {
   const document = documentsOf(company, payment.documentKind).get(payment.documentId);
   if (document?.type === "payment_receipt") refuse("documentPayment", "payment_receipt");
-  removeRecord(company, "document_payments", payment);
+  deleteRecord(company, "document_payments", payment);
 }
 
 /** Removes all payments of a document. */
 export function removePaymentsOf(company: Company, document: Document): void {
   for (const payment of paymentsOf(company, document.kind, document.id))
-    removeRecord(company, "document_payments", payment);
+    deleteRecord(company, "document_payments", payment);
 }
 
 const mailInput = z.object({

@@ -10,25 +10,21 @@ import {
   nextReceiptNumber,
   receiptLine,
   receiptTable,
+  type LineInput,
   type Side,
 } from "./receipts.ts";
 
-/** What a document's lines move through one warehouse. */
-interface Share {
-  readonly warehouseId: number;
-  readonly lines: { readonly item: Item; readonly quantity: number }[];
-}
-
-function sharesOf(items: readonly Item[]): Share[] {
-  const shares = new Map<number, Share>();
-  for (const item of items) {
-    for (const { warehouseId, quantity } of item.allocations) {
-      const share = shares.get(warehouseId) ?? { warehouseId, lines: [] };
-      share.lines.push({ item, quantity });
-      shares.set(warehouseId, share);
+/** What a document's lines move, by warehouse. */
+function sharesOf(items: readonly Item[]): Map<number, LineInput[]> {
+  const shares = new Map<number, LineInput[]>();
+  for (const { priceListItemId, vatRate, allocations, ...item } of items) {
+    const unitPrice = Math.abs(item.unitPrice);
+    for (const { warehouseId, quantity } of allocations) {
+      const line = { priceListItemId: priceListItemId ?? 0, quantity, unitPrice, vatRate };
+      shares.set(warehouseId, [...(shares.get(warehouseId) ?? []), line]);
     }
   }
-  return [...shares.values()];
+  return shares;
 }
 
 function sideOf({ kind }: Document): Side {
@@ -50,12 +46,7 @@ export function expectAllocated(
   if (kind !== "invoice") return;
   const earlier = own ? madeBy(company, own) : [];
   check((problems) => {
-    for (const share of sharesOf(items)) {
-      const { warehouseId } = share;
-      const lines = share.lines.map(({ item: { priceListItemId }, quantity }) => ({
-        priceListItemId: priceListItemId ?? 0,
-        quantity,
-      }));
+    for (const [warehouseId, lines] of sharesOf(items)) {
       const before = earlier.find((receipt) => receipt.warehouseId === warehouseId) ?? null;
       expectStock(company, problems, { warehouseId, lines, own: before });
     }
@@ -68,17 +59,20 @@ export function syncAllocations(company: Company, document: Document): void {
   const shares = sharesOf(document.items);
   const earlier = madeBy(company, document);
   for (const receipt of earlier) {
-    if (!shares.some(({ warehouseId }) => warehouseId === receipt.warehouseId))
-      deleteReceipt(company, side, receipt);
+    if (!shares.has(receipt.warehouseId)) deleteReceipt(company, side, receipt);
   }
-  for (const share of shares) {
-    const before = earlier.find((receipt) => receipt.warehouseId === share.warehouseId);
-    const facts = factsOf(company, document, share);
+  const { kind, id, clientId, client, languageId, issueDate } = document;
+  const partner =
+    kind === "invoice" ? { partnerId: clientId, partner: client } : { partnerId: null, partner: null };
+  for (const [warehouseId, moved] of shares) {
+    const lines = moved.map((line) => receiptLine(company, line));
+    const facts = { warehouseId, ...partner, languageId, issueDate, note: null, lines };
+    const before = earlier.find((receipt) => receipt.warehouseId === warehouseId);
     if (before) changeReceipt(company, side, before, facts);
     else {
-      const warehouse = company.tables.warehouses.get(share.warehouseId);
+      const warehouse = company.tables.warehouses.get(warehouseId);
       const number = warehouse ? nextReceiptNumber(company, side, warehouse) : document.number;
-      addReceipt(company, side, { ...facts, number }, { kind: document.kind, id: document.id });
+      addReceipt(company, side, { ...facts, number }, { kind, id });
     }
   }
 }
@@ -86,24 +80,4 @@ export function syncAllocations(company: Company, document: Document): void {
 /** Removes the receipts of a document that is removed. */
 export function dropAllocations(company: Company, document: Document): void {
   for (const receipt of madeBy(company, document)) deleteReceipt(company, sideOf(document), receipt);
-}
-
-function factsOf(company: Company, document: Document, { warehouseId, lines }: Share) {
-  const isSale = document.kind === "invoice";
-  return {
-    warehouseId,
-    partnerId: isSale ? document.clientId : null,
-    partner: isSale ? document.client : null,
-    languageId: document.languageId,
-    issueDate: document.issueDate,
-    note: null,
-    lines: lines.map(({ item: { priceListItemId, unitPrice, vatRate }, quantity }) =>
-      receiptLine(company, {
-        priceListItemId: priceListItemId ?? 0,
-        quantity,
-        unitPrice: Math.abs(unitPrice),
-        vatRate,
-      }),
-    ),
-  };
 }

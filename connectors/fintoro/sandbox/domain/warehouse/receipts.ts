@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { decimal, toNumber } from "../../base/decimal-money.ts";
 import { formatNumber } from "../../base/identifiers.ts";
-import type { DocumentKind, Stamped } from "../../model/company-records.ts";
-import type { Client } from "../../model/contact-records.ts";
+import type { DocumentKind } from "../../model/company-records.ts";
+import type { Client, Stamped } from "../../model/contact-records.ts";
 import type { Table } from "../../model/record-table.ts";
 import type { Receipt, ReceiptLine, Warehouse } from "../../model/warehouse-records.ts";
 import { check, expectLookups, type Problems } from "../../rules/refusals.ts";
@@ -17,7 +17,7 @@ import {
   resolveSupplier,
   supplierDraft,
   supplierSnapshot,
-} from "../crm/contacts.ts";
+} from "../crm/contact-rules.ts";
 
 /** Goods that come in, or goods that go out. */
 export type Side = "inbound" | "outbound";
@@ -28,7 +28,8 @@ const lineShape = z.object({
   unitPrice: number(),
   vatRate: number(0, 100),
 });
-type LineInput = z.output<typeof lineShape>;
+/** A line as requests send it. */
+export type LineInput = z.output<typeof lineShape>;
 
 const headShape = {
   number: text(20).min(1),

@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import { pick } from "../../base/values.ts";
 import { slovakia } from "../../lookups/countries.ts";
-import type { Stamped } from "../../model/company-records.ts";
 import {
   deliveryShape,
   preferenceShape,
@@ -11,6 +10,7 @@ import {
   type DeliveryAddress,
   type Party,
   type Supplier,
+  type Stamped,
 } from "../../model/contact-records.ts";
 import { check, expectLookups } from "../../rules/refusals.ts";
 import { filled, id, parse, sentOnly, text } from "../../rules/request-shape.ts";
