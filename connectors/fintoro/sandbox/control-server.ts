@@ -3,7 +3,7 @@ import { MirrorError, messageOf } from "../../../src/base/errors.ts";
 import type { Control } from "./control.ts";
 import { error, nothing, value, type Answer } from "./http/service-answer.ts";
 import { parseJsonBody, type Incoming } from "./http/request.ts";
-import { isRefusal } from "./traffic/actor.ts";
+import { isRefusedByRules } from "./traffic/actor.ts";
 import type { Tick } from "./traffic/tick.ts";
 
 const company = z.int().min(0).optional();
@@ -53,7 +53,7 @@ export function controlServerOf(control: Control): (incoming: Incoming) => Promi
     } catch (cause) {
       if (cause instanceof z.ZodError) return error(422, z.prettifyError(cause));
       if (cause instanceof MirrorError) return error(422, cause.message);
-      return error(isRefusal(cause) ? 409 : 500, messageOf(cause));
+      return error(isRefusedByRules(cause) ? 409 : 500, messageOf(cause));
     }
   };
 }

@@ -7,7 +7,7 @@ import { english, languageNamed, type Language } from "./lookups/languages.ts";
 import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { TableName } from "./model/catalogue.ts";
 import type { EventListener } from "./model/event-log.ts";
-import { tablesWithViews, viewOf } from "./routes/record-views.ts";
+import { tablesWithViews, detailViewOf } from "./routes/record-views.ts";
 import { Missing } from "./rules/refusals.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
 import type { ServiceParts } from "./service/responder.ts";
@@ -141,7 +141,7 @@ function snapshotOf(company: Company, language: Language): Snapshot {
   for (const name of lookupNames) all.set(name.replaceAll("-", "_"), byId(lookupList(name, language)));
   for (const name of tablesWithViews) {
     const records = [...company.tables[name].values()];
-    all.set(name, byId(records.map((record) => viewOf(name)(company, record as never, language))));
+    all.set(name, byId(records.map((record) => detailViewOf(name)(company, record as never, language))));
   }
   return all;
 }

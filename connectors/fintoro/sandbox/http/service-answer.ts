@@ -18,7 +18,7 @@ type Body =
   | { readonly kind: "file"; readonly mediaType: string; readonly name: string; readonly content: Buffer };
 
 /** One record; faults that change records apply to it. */
-export function record(view: JsonObject, status = 200): Answer {
+export function oneRecord(view: JsonObject, status = 200): Answer {
   return { status, body: { kind: "record", record: view } };
 }
 

@@ -7,7 +7,7 @@ import { creditInvoice } from "../domain/documents/document-rules.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
 import { keepUpload } from "../domain/crm/activities.ts";
 import { rotateSecret } from "../domain/company-settings.ts";
-import { file, list, nothing, record, value, type Answer } from "../http/service-answer.ts";
+import { file, list, nothing, oneRecord, value, type Answer } from "../http/service-answer.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { Missing, refuse } from "../rules/refusals.ts";
 import { documentView } from "../view/document-view.ts";
@@ -19,11 +19,11 @@ import { get, write, type Call, type Route } from "./router.ts";
 /** Every route of the API. */
 export function allRoutes(): Route[] {
   return [
-    get("/whoami", ({ company }) => record({ name: company.settings.name })),
+    get("/whoami", ({ company }) => oneRecord({ name: company.settings.name })),
     ...lookupNames.map((name) => get(`/${name}`, ({ language }) => list(lookupList(name, language)))),
     get("/numerical-series", listSeries),
     get("/numerical-series/{id}", (call) =>
-      record(seriesView(call.company, recordAt(call, "numerical_series"))),
+      oneRecord(seriesView(call.company, recordAt(call, "numerical_series"))),
     ),
     get("/subjects", listSubjects),
     get("/subjects/{id}", showSubject),
@@ -41,12 +41,12 @@ export function allRoutes(): Route[] {
 
 function credit(call: Call): Answer {
   const note = creditInvoice(call.company, recordAt(call, "invoices"), call.input);
-  return record(documentView(call.company, note, call.language), 201);
+  return oneRecord(documentView(call.company, note, call.language), 201);
 }
 
 function rotate(call: Call): Answer {
   const rotated = rotateSecret(call.company, recordAt(call, "webhook_subscriptions"));
-  return record(viewWithSecret(call.company, rotated));
+  return oneRecord(viewWithSecret(call.company, rotated));
 }
 
 function upload({ company, files }: Call): Answer {

@@ -14,7 +14,7 @@ import {
   queryOneOf,
   queryText,
 } from "../rules/request-shape.ts";
-import { viewOf, type View } from "./record-views.ts";
+import { detailViewOf, type View } from "./record-views.ts";
 import type { Call } from "./router.ts";
 
 /** A query parameter, and the test of a record by its value. */
@@ -61,7 +61,7 @@ interface ListRules<K extends TableName> {
 
 /** Makes the handler of a list. */
 export function recordList<K extends TableName>(name: K, rules: ListRules<K>): (call: Call) => Answer {
-  const { filters, sorts, pageSize, view = viewOf(name) } = rules;
+  const { filters, sorts, pageSize, view = detailViewOf(name) } = rules;
   const query = z.object({
     ...Object.fromEntries(Object.entries(filters).map(([param, { schema }]) => [param, schema])),
     sortBy: queryOneOf(Object.keys(sorts) as [string, ...string[]]),
@@ -76,7 +76,7 @@ export function recordList<K extends TableName>(name: K, rules: ListRules<K>): (
     const records = tests.length === 0 ? sorted : sorted.filter(fits);
     const show = (own: RecordOf<K>) => view(call.company, own, call.language);
     if (!pageSize) return list(lazily(records, show));
-    return paged(call, `/${collections[name].path}`, records, pageSize, show);
+    return onePage(call, `/${collections[name].path}`, records, pageSize, show);
   };
 }
 
@@ -117,7 +117,7 @@ export interface PageSize {
 }
 
 /** One page of items that are already filtered and sorted; `path` is the list's own. */
-export function paged<T>(
+export function onePage<T>(
   call: Call,
   path: string,
   items: readonly T[],

@@ -4,7 +4,7 @@ import { latin } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { logsOf } from "../domain/crm/activities.ts";
 import { paymentsOf } from "../domain/documents/payment-rules.ts";
-import { list, record, type Answer } from "../http/service-answer.ts";
+import { list, oneRecord, type Answer } from "../http/service-answer.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import { documentKinds, payableKinds } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";
@@ -18,7 +18,7 @@ import { subjectView } from "../view/contact-view.ts";
 import { paymentView } from "../view/document-view.ts";
 import { seriesView } from "../view/settings-view.ts";
 import { itemPreview, itemView } from "../view/stock-view.ts";
-import { by, paged, recordList } from "./list-rules.ts";
+import { by, onePage, recordList } from "./list-rules.ts";
 import type { Call } from "./router.ts";
 
 const tenPerPage = { most: 200, usual: 10 };
@@ -162,7 +162,7 @@ export function listLogs(call: Call): Answer {
   if (!company.tables[table].has(id)) refuse(param, "exists");
   const all = logsOf(company, { kind, id });
   const logs = all.filter(({ type }) => wanted.type === undefined || type === wanted.type);
-  return paged(call, "/contact-activity-logs", logs, tenPerPage, (log) => logView(company, log, language));
+  return onePage(call, "/contact-activity-logs", logs, tenPerPage, (log) => logView(company, log, language));
 }
 
 const kinds = (allowed: readonly DocumentKind[]) => z.enum(allowed as [DocumentKind, ...DocumentKind[]]);
@@ -215,5 +215,5 @@ export function listSubjects(call: Call): Answer {
 export function showSubject({ id }: Call): Answer {
   const subject = subjects.find((one) => one.id === id);
   if (!subject) throw new Missing();
-  return record(subjectView(subject));
+  return oneRecord(subjectView(subject));
 }

@@ -13,14 +13,14 @@ import { documentWrites } from "../domain/documents/document-rules.ts";
 import { paymentWrites } from "../domain/documents/payment-rules.ts";
 import type { Writes } from "../domain/record-writes.ts";
 import { receiptWrites } from "../domain/warehouse/receipts.ts";
-import { list, nothing, record, type Answer } from "../http/service-answer.ts";
+import { list, nothing, oneRecord, type Answer } from "../http/service-answer.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
 import type { Subscription } from "../model/company-records.ts";
 import { Missing } from "../rules/refusals.ts";
 import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
 import * as lists from "./record-lists.ts";
-import { viewOf, type View } from "./record-views.ts";
+import { detailViewOf, type View } from "./record-views.ts";
 import { get, write, type Call, type Method, type Route } from "./router.ts";
 
 /** How the records of one table are read and written. */
@@ -61,15 +61,15 @@ export function recordRoutes(): Route[] {
 }
 
 function routesOf<K extends TableName>(table: K, rules: RecordRules<RecordOf<K>>): Route[] {
-  const view = viewOf(table);
+  const view = detailViewOf(table);
   const { writes, method = "PUT", idempotent, createdView = view } = rules;
   const { create, update, remove } = writes;
   const path = `/${collections[table].path}`;
-  const shown = ({ company, language }: Call, own: RecordOf<K>) => record(view(company, own, language));
+  const shown = ({ company, language }: Call, own: RecordOf<K>) => oneRecord(view(company, own, language));
   const listAll = ({ company, language }: Call) =>
     list([...company.tables[table].values()].map((own) => view(company, own, language)));
   const post = ({ company, input, language }: Call) =>
-    record(createdView(company, create(company, input), language), 201);
+    oneRecord(createdView(company, create(company, input), language), 201);
   const put = (by: NonNullable<typeof update>) => (call: Call) =>
     shown(call, by(call.company, recordAt(call, table), call.input));
   return [

@@ -35,6 +35,6 @@ const recordViews: { readonly [K in keyof Tables]: View<RecordOf<K>> } = {
 export const tablesWithViews = Object.keys(recordViews) as readonly (keyof Tables)[];
 
 /** The view of a table's records, as their own route shows them. */
-export function viewOf<K extends keyof Tables>(name: K): View<RecordOf<K>> {
+export function detailViewOf<K extends keyof Tables>(name: K): View<RecordOf<K>> {
   return recordViews[name];
 }

@@ -69,7 +69,7 @@ export class Actor {
       try {
         return act(id);
       } catch (cause) {
-        if (!isRefusal(cause)) throw cause;
+        if (!isRefusedByRules(cause)) throw cause;
         refusal = cause;
       }
     }
@@ -78,6 +78,6 @@ export class Actor {
 }
 
 /** Is it the service's own refusal: against its rules, or there is no such record? */
-export function isRefusal(cause: unknown): cause is Invalid | Missing {
+export function isRefusedByRules(cause: unknown): cause is Invalid | Missing {
   return cause instanceof Invalid || cause instanceof Missing;
 }

@@ -21,7 +21,7 @@ const creations: Readonly<Partial<Record<TableName, (actor: Actor) => unknown>>>
   business_cases: businessCase,
   contact_activity_logs: activityLog,
   warehouses: newWarehouse,
-  warehouse_inbound_receipts: (actor) => inboundReceipt(actor, null),
+  warehouse_inbound_receipts: (actor) => inboundReceiptInput(actor, null),
   warehouse_outbound_receipts: outboundReceipt,
   price_list_items: priceListItem,
   invoices: (actor) => newDocument(actor, actor.random.often(0.3)),
@@ -129,7 +129,7 @@ function receiptHead({ company }: Actor, side: Side, warehouse: Warehouse) {
 }
 
 /** Goods that come in: of one item, or of any that is kept in a warehouse. */
-export function inboundReceipt(actor: Actor, itemId: number | null) {
+export function inboundReceiptInput(actor: Actor, itemId: number | null) {
   const priceListItemId = itemId ?? actor.any("price_list_items", ({ useWarehouse }) => useWarehouse).id;
   const supplierId = actor.find("suppliers")?.id;
   const items = [{ priceListItemId, quantity: actor.random.int(1, 40), unitPrice: 1.5, vatRate: 23 }];

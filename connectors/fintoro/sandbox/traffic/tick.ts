@@ -1,7 +1,7 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf } from "../../../../src/base/errors.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
-import { isRefusal, type Actor } from "./actor.ts";
+import { isRefusedByRules, type Actor } from "./actor.ts";
 import { trigger } from "./trigger.ts";
 
 export interface TickOptions {
@@ -101,7 +101,7 @@ function doSomeWork(actor: Actor): string {
       trigger(actor, event);
       return name;
     } catch (cause) {
-      if (!isRefusal(cause)) throw cause;
+      if (!isRefusedByRules(cause)) throw cause;
     }
   }
   return "refused by the rules";

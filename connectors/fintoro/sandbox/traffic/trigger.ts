@@ -11,8 +11,8 @@ import {
 } from "../model/catalogue.ts";
 import type { Document } from "../model/company-records.ts";
 import type { SandboxEvent } from "../model/event-log.ts";
-import { isRefusal, type Actor } from "./actor.ts";
-import { changeRecord, createRecord, inboundReceipt } from "./record-inputs.ts";
+import { isRefusedByRules, type Actor } from "./actor.ts";
+import { changeRecord, createRecord, inboundReceiptInput } from "./record-inputs.ts";
 
 /** Documents of other companies: they have no route, so that nothing can change. */
 const otherTypes: Readonly<Record<string, string>> = {
@@ -31,7 +31,8 @@ const actions: Readonly<Record<string, Action>> = {
     const documentType = documentKinds.find((kind) => documentTable[kind] === table);
     actor.create("document_payments", { documentType, documentId });
   },
-  "stock-updated": (actor, _, id) => actor.create("warehouse_inbound_receipts", inboundReceipt(actor, id)),
+  "stock-updated": (actor, _, id) =>
+    actor.create("warehouse_inbound_receipts", inboundReceiptInput(actor, id)),
 };
 
 /** Acts on the named record; else on any that allows it, or on one that is created for it. Gives its id. */
@@ -49,7 +50,7 @@ function perform(actor: Actor, table: TableName, change: string, id: number | nu
   try {
     if (action) return actor.withAny(table, act);
   } catch (cause) {
-    if (!isRefusal(cause)) throw cause;
+    if (!isRefusedByRules(cause)) throw cause;
   }
   return act(createRecord(actor, table));
 }
