@@ -6,19 +6,6 @@ import { english, languages, type Language } from "./languages.ts";
 /** A lookup record as an answer shows it. */
 export type LookupRecord = Readonly<Record<string, string | number | boolean>>;
 
-/** The paths of the lookups. */
-export const lookupNames = [
-  "banks",
-  "countries",
-  "languages",
-  "currencies",
-  "delivery-methods",
-  "payment-methods",
-  "qr-types",
-  "units",
-] as const;
-export type LookupName = (typeof lookupNames)[number];
-
 type ById = ReadonlyMap<number, LookupRecord>;
 
 /** Records by lookup and language, made when first needed. */
@@ -48,25 +35,30 @@ export function lookupHas(name: LookupName, id: number): boolean {
   return lookup(name, id, english) !== null;
 }
 
-const lists: Readonly<Record<LookupName, (language: Language) => readonly LookupRecord[]>> = {
+/** How the records of each lookup are made for a language. */
+const lists = {
   banks: () => banks,
-  countries: ({ tag }) => {
+  countries: ({ tag }: Language) => {
     const names = new Intl.DisplayNames([tag], { type: "region" });
     return countries.map(({ id, code, eu }) => ({ id, name: names.of(code) ?? code, code, eu }));
   },
-  languages: ({ tag }) => {
+  languages: ({ tag }: Language) => {
     const names = new Intl.DisplayNames([tag], { type: "language" });
     return languages.map((item) => ({ id: item.id, name: names.of(item.tag) ?? item.tag, code: item.code }));
   },
-  currencies: ({ tag }) => {
+  currencies: ({ tag }: Language) => {
     const names = new Intl.DisplayNames([tag], { type: "currency" });
     return currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: names.of(symbol) ?? symbol, mark }));
   },
-  "delivery-methods": ({ code }) => numbered(labelsOf("delivery", code)),
-  "payment-methods": ({ code }) => numbered(labelsOf("payment", code)),
-  "qr-types": ({ code }) => numbered(labelsOf("qr", code)),
-  units: ({ code }) => numbered(labelsOf("unit", code)),
-};
+  "delivery-methods": ({ code }: Language) => numbered(labelsOf("delivery", code)),
+  "payment-methods": ({ code }: Language) => numbered(labelsOf("payment", code)),
+  "qr-types": ({ code }: Language) => numbered(labelsOf("qr", code)),
+  units: ({ code }: Language) => numbered(labelsOf("unit", code)),
+} satisfies Readonly<Record<string, (language: Language) => readonly LookupRecord[]>>;
+
+/** The name of a lookup, which is its path. */
+export type LookupName = keyof typeof lists;
+export const lookupNames = Object.keys(lists) as readonly LookupName[];
 
 function numbered(names: readonly string[]): readonly LookupRecord[] {
   return names.map((name, index) => ({ id: index + 1, name }));

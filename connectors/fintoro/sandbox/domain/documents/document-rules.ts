@@ -139,15 +139,10 @@ function headOf(write: DocumentWrite, dueDays: number) {
 
 const methodNames = ["deliveryMethodId", "paymentMethodId", "currencyId", "languageId", "qrTypeId"] as const;
 const textNames = ["variableSymbol", "constantSymbol", "specificSymbol", "note", "textAboveItems"] as const;
-type Fallback = Pick<Document, (typeof methodNames)[number] | (typeof textNames)[number]>;
+type TextName = (typeof textNames)[number];
+type Fallback = Pick<Document, (typeof methodNames)[number] | TextName>;
 
-const noTexts = {
-  variableSymbol: null,
-  constantSymbol: null,
-  specificSymbol: null,
-  note: null,
-  textAboveItems: null,
-};
+const noTexts = Object.fromEntries(textNames.map((name) => [name, null])) as Record<TextName, null>;
 
 /** What a document has where the request leaves it out. */
 function preferencesOf(client: Client, number: string): Fallback {
