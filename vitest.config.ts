@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/bench/**", "node_modules/**"],
-    setupFiles: ["test/support/fixed-chance.ts"],
+    setupFiles: ["test/support/fixed-seed.ts"],
     env: { NODE_COMPILE_CACHE: compiled },
     pool: "forks",
     maxWorkers: 2,

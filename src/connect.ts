@@ -2,13 +2,13 @@ import { createClient, type FintoroClient } from "../connectors/fintoro/client/c
 import { manifest } from "../connectors/fintoro/manifest.ts";
 import { systemClock } from "./base/clock.ts";
 import { MirrorError } from "./base/errors.ts";
-import { silentLog, type Log } from "./base/log.ts";
+import { silentLog, type Log } from "./base/logger.ts";
 import { systemRandom } from "./base/random.ts";
-import { createGovernor } from "./govern/create-governor.ts";
-import { openBudgetFile } from "./govern/sqlite-store.ts";
-import { createMemoryStore } from "./govern/store.ts";
+import { createGovernor } from "./rate-limit/rate-limiter.ts";
+import { openBudgetFile } from "./rate-limit/budget-file.ts";
+import { createMemoryStore } from "./rate-limit/state-store.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
-import { createHttp } from "./http/create-http.ts";
+import { createHttp } from "./http/transport.ts";
 
 export interface ConnectOptions {
   readonly token: string;

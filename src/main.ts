@@ -3,7 +3,7 @@ import { manifest } from "../connectors/fintoro/manifest.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { Connector, SandboxOrder } from "./cli/command.ts";
-import { commands } from "./cli/commands.ts";
+import { commands } from "./cli/commands/all-commands.ts";
 import { askForLine } from "./cli/question.ts";
 import { createInvocation } from "./cli/run.ts";
 

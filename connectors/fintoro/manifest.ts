@@ -1,7 +1,7 @@
 import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./events.ts";
-import { ripples } from "./ripples.ts";
+import { ripples } from "./invalidation-rules.ts";
 import { operations } from "./operations/index.ts";
 import { views } from "./report/index.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import { createGovernor } from "../govern/create-governor.ts";
-import type { BudgetView } from "../govern/governor.ts";
-import { openBudgetFile } from "../govern/sqlite-store.ts";
+import { createGovernor } from "../rate-limit/rate-limiter.ts";
+import type { BudgetView } from "../rate-limit/permit.ts";
+import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import type { CommandContext } from "./command.ts";
 
 /** What is known of the request budget, without asking the service; null where nothing was ever asked. */

@@ -3,12 +3,12 @@ import { formatDuration } from "../base/units.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
-import { Records } from "../store/records.ts";
-import { openDatabase } from "../store/sqlite.ts";
-import { estimateRun, type ResourceEstimate } from "../sync/estimate.ts";
+import { Records } from "../store/tables/records.ts";
+import { openDatabase } from "../store/database.ts";
+import { estimateRun, type ResourceEstimate } from "../sync/plan/estimate.ts";
 import type { CommandContext } from "./command.ts";
 import type { Outcome } from "./exit-code.ts";
-import { connectService } from "../daemon/service.ts";
+import { connectService } from "../daemon/runs/service-connection.ts";
 
 interface Estimate {
   readonly requests: {

@@ -1,5 +1,5 @@
 import type { Config, ExportConfig } from "../config/config.ts";
-import type { CompanyReport } from "../sync/report.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { CommandContext } from "./command.ts";
 import type { Outcome } from "./exit-code.ts";
 import { exportCompany, type CompanyExport } from "./export-company.ts";

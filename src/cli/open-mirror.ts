@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import { appliedMigrations, migrations } from "../store/migrate.ts";
-import { openDatabase, type Db } from "../store/sqlite.ts";
+import { appliedMigrations, migrations } from "../store/migrations/migrate.ts";
+import { openDatabase, type Db } from "../store/database.ts";
 
 /** For commands that only look: no lock, beside a running sync. Null where there is no mirror yet. */
 export function openForReading(config: Config, company: CompanyConfig): Db | null {

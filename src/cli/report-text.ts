@@ -1,5 +1,5 @@
 import { formatDuration } from "../base/units.ts";
-import type { CompanyReport } from "../sync/report.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
 
 /** A run for people: one line of outcome, one line for each resource that changed. Pure. */
 export function reportLines(company: string, report: CompanyReport): string[] {

@@ -3,8 +3,8 @@ import { failureOf } from "./failure.ts";
 import { listenForSignals, type StopSignalNotice } from "./interruption.ts";
 import { createOutput } from "./output.ts";
 import { readCommandLine, type Request } from "./program.ts";
-import { createVoice, earlyGlobals, tellFailure, type Voice } from "./voice.ts";
-import { createContext, type World } from "./world.ts";
+import { createVoice, earlyGlobals, tellFailure, type Voice } from "./console.ts";
+import { createContext, type World } from "./process-environment.ts";
 
 /** One run of the program, from its arguments to its exit code. */
 export interface Invocation {

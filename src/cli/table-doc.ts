@@ -1,7 +1,7 @@
 import type { Field } from "../connector/field.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { planTable, sqlType, type Column } from "../store/columns.ts";
+import { planTable, sqlType, type Column } from "../store/tables/table-plan.ts";
 import {
   about,
   deletedRecords,
@@ -9,7 +9,7 @@ import {
   viewTable,
   type SnapshotColumn,
   type SnapshotTable,
-} from "../store/snapshot-tables.ts";
+} from "../store/snapshot/snapshot-tables.ts";
 
 /** One table, as `schema --tables` tells it: made from the same plan as the table itself. */
 export interface TableDoc {

@@ -1,7 +1,7 @@
 import { resourceNamed, type Manifest } from "../connector/manifest.ts";
 import type { ServiceAnswer, Transport } from "../connector/transport.ts";
 import { parseLossless } from "../json/parse.ts";
-import { isObject } from "../store/row.ts";
+import { isObject } from "../store/tables/row-decoder.ts";
 
 /** Whose token it is, in one request; null: the service does not say. */
 export async function askWhoami(

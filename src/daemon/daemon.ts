@@ -1,11 +1,11 @@
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { StationView } from "../observe/station-view.ts";
-import type { Mailbox } from "../webhook/mailbox.ts";
-import type { Settings, StationParts } from "./parts.ts";
-import { Station } from "./station.ts";
-import { createTurns } from "./turns.ts";
+import type { StationView } from "../status/company-status.ts";
+import type { Mailbox } from "../webhook/ingest/ingest.ts";
+import type { Settings, StationParts } from "./supervisor-parts.ts";
+import { Station } from "./company-supervisor.ts";
+import { createTurns } from "./runs/run-semaphore.ts";
 
 export interface DaemonParts extends Omit<StationParts, "turns"> {
   /** That a config asks for. */

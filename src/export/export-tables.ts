@@ -1,17 +1,17 @@
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/manifest.ts";
-import type { Snapshot } from "../store/snapshot.ts";
-import type { SnapshotTable } from "../store/snapshot-tables.ts";
+import type { Snapshot } from "../store/snapshot/snapshot.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { chosenTables, documentDate } from "./choose.ts";
-import type { Dialect } from "./csv-bytes.ts";
-import type { Format, Partition } from "./formats.ts";
-import { belowOut, filePath, fromManifest, isInside, manifestPath } from "./layout.ts";
-import { keptFiles, readManifest, type ExportManifest, type ManifestFile } from "./manifest.ts";
-import { openShared, type SharedSnapshot } from "./snapshot-crew.ts";
-import { Staging } from "./staging.ts";
-import { planTable } from "./table-plan.ts";
+import { chosenTables, documentDate } from "./plan/table-choice.ts";
+import type { Dialect } from "./csv/csv-writer.ts";
+import type { Format, Partition } from "./plan/formats.ts";
+import { belowOut, filePath, fromManifest, isInside, manifestPath } from "./files/file-layout.ts";
+import { keptFiles, readManifest, type ExportManifest, type ManifestFile } from "./files/export-manifest.ts";
+import { openShared, type SharedSnapshot } from "./workers/snapshot-pool.ts";
+import { Staging } from "./files/staging.ts";
+import { planTable } from "./plan/export-plan.ts";
 import { writeTable } from "./write-table.ts";
 
 export interface ExportRequest {

@@ -1,8 +1,8 @@
 import type { ReportType } from "../connector/report-view.ts";
-import type { Crew } from "./crew.ts";
-import { csvHead, type Dialect } from "./csv-bytes.ts";
-import { FileSink, type WrittenFile } from "./file-sink.ts";
-import type { Encoding, Job, Made, NestedSource } from "./job.ts";
+import type { Crew } from "./workers/worker-pool.ts";
+import { csvHead, type Dialect } from "./csv/csv-writer.ts";
+import { FileSink, type WrittenFile } from "./files/file-sink.ts";
+import type { Encoding, Job, Made, NestedSource } from "./workers/job.ts";
 import { heed } from "./interruption.ts";
 import { moveChunk } from "./parquet/row-group-writer.ts";
 import type { RowGroup } from "./parquet/chunk.ts";
@@ -10,10 +10,10 @@ import { parquetFooter, parquetHead } from "./parquet/footer.ts";
 import { widerType, type ParquetColumn } from "./parquet/physical.ts";
 import { mostRows } from "./parquet/rows.ts";
 import { release } from "./release.ts";
-import { rangesOf, type KeyRange } from "./row-source.ts";
-import type { Db } from "../store/sqlite.ts";
-import type { SnapshotTable } from "../store/snapshot-tables.ts";
-import { partsSql, type TablePlan } from "./table-plan.ts";
+import { rangesOf, type KeyRange } from "./workers/row-source.ts";
+import type { Db } from "../store/database.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { partsSql, type TablePlan } from "./plan/export-plan.ts";
 
 export interface WriteParts {
   readonly crew: Crew;

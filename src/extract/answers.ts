@@ -1,7 +1,7 @@
 import { recordId, type RecordId } from "../base/ids.ts";
 import { ProtocolError } from "../connector/errors.ts";
 import { cutArray, cutList, cutObject, sliceOf, spanOf } from "../json/cut.ts";
-import { idOf } from "../json/id.ts";
+import { idOf } from "../json/record-id.ts";
 import { assertUtf8, parseLossless } from "../json/parse.ts";
 import type { Slices } from "../json/slices.ts";
 

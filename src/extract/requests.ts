@@ -1,7 +1,7 @@
 import { pathOf, type Resource } from "../connector/resource.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
-import type { Work } from "../work/item.ts";
+import type { Work } from "../state/work-item.ts";
 
 /** What a page's work row carries. */
 export interface PagePayload {

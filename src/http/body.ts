@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
-import { createGrowingBuffer } from "./growing-buffer.ts";
+import { createGrowingBuffer } from "./byte-buffer.ts";
 import { wholeNumber, type AnswerHeaders } from "./headers.ts";
 import { inflaterFor } from "./inflate.ts";
 

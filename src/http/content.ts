@@ -1,7 +1,7 @@
 import { ProtocolError } from "../connector/errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import { isJson, mediaType, type AnswerHeaders } from "./headers.ts";
-import type { Words } from "./words.ts";
+import type { Words } from "./wording.ts";
 
 type Expected = ServiceRequest["expect"];
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { MirrorError } from "../base/errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
-import type { BudgetHeaders } from "../govern/governor.ts";
+import type { BudgetHeaders } from "../rate-limit/permit.ts";
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
 import { NetworkError, ProtocolError } from "../connector/errors.ts";
 import { BodyError } from "./body.ts";
-import type { Words } from "./words.ts";
+import type { Words } from "./wording.ts";
 
 export interface Broken {
   readonly where: string;

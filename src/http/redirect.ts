@@ -1,6 +1,6 @@
 import { ProtocolError } from "../connector/errors.ts";
 import type { BaseUrl } from "./base-url.ts";
-import type { Words } from "./words.ts";
+import type { Words } from "./wording.ts";
 
 export interface Redirection {
   readonly where: string;

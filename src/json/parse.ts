@@ -4,11 +4,11 @@
  */
 import { isUtf8 } from "node:buffer";
 import { assert } from "../base/errors.ts";
-import { parseExactly, Unexpected } from "./exact.ts";
+import { parseExactly, Unexpected } from "./precise-parser.ts";
 import { describe, malformed } from "./fault.ts";
 import type { JsonValue } from "./literal.ts";
 import { maxDepth } from "./scan.ts";
-import { maySuffer } from "./suspect.ts";
+import { maySuffer } from "./precision.ts";
 
 export type { JsonValue } from "./literal.ts";
 

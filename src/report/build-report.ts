@@ -1,9 +1,9 @@
-import { quoted } from "../store/compiler.ts";
-import type { SnapshotTable } from "../store/snapshot-tables.ts";
-import type { Db } from "../store/sqlite.ts";
+import { quoted } from "../store/sql-text.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import type { Db } from "../store/database.ts";
 import { applicationId, userVersion } from "./report-file.ts";
-import { indexSql, inSchema, isDay, tableSql, viewSql, type Layout } from "./layout.ts";
-import { breathe, copyRows, type Manners } from "./slices.ts";
+import { indexSql, inSchema, isDay, tableSql, viewSql, type Layout } from "./report-layout.ts";
+import { breathe, copyRows, type Manners } from "./row-copy.ts";
 
 /** Fills the empty database attached as `report` from the snapshot of this connection. */
 export async function buildReport(db: Db, layout: Layout, manners: Manners): Promise<void> {

@@ -3,12 +3,12 @@ import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { localDate } from "../base/local-date.ts";
 import type { Manifest } from "../connector/manifest.ts";
-import { takeWriterLock, type WriterLock } from "../store/lock.ts";
-import { openSnapshot, showSnapshot, type Snapshot, type SnapshotOptions } from "../store/snapshot.ts";
-import { databaseError, openDatabase, type Db } from "../store/sqlite.ts";
+import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
+import { openSnapshot, showSnapshot, type Snapshot, type SnapshotOptions } from "../store/snapshot/snapshot.ts";
+import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { buildReport } from "./build-report.ts";
-import { originOf, changeAt, readOrigin, sameOrigin, tellFacts, type Origin } from "./facts.ts";
-import { layoutOf } from "./layout.ts";
+import { originOf, changeAt, readOrigin, sameOrigin, tellFacts, type Origin } from "./report-facts.ts";
+import { layoutOf } from "./report-layout.ts";
 import {
   copyReport,
   findReport,
@@ -17,8 +17,8 @@ import {
   reportPaths,
   type ReportPaths,
 } from "./report-file.ts";
-import { openKeys, settleKeys } from "./settle-keys.ts";
-import { breathe, type Manners } from "./slices.ts";
+import { openKeys, settleKeys } from "./foreign-keys.ts";
+import { breathe, type Manners } from "./row-copy.ts";
 import { updateReport } from "./update-report.ts";
 
 /** `anew` from the mirror alone, or the last report with what changed since. */

@@ -1,10 +1,10 @@
-import { quoted } from "../store/compiler.ts";
-import type { SnapshotTable } from "../store/snapshot-tables.ts";
-import type { Db } from "../store/sqlite.ts";
+import { quoted } from "../store/sql-text.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import type { Db } from "../store/database.ts";
 import { oddDays } from "./build-report.ts";
-import { isDay, type Layout } from "./layout.ts";
-import { keysChanged } from "./settle-keys.ts";
-import { breathe, type Manners } from "./slices.ts";
+import { isDay, type Layout } from "./report-layout.ts";
+import { keysChanged } from "./foreign-keys.ts";
+import { breathe, type Manners } from "./row-copy.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record

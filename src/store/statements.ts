@@ -1,4 +1,4 @@
-import type { Db, Statement } from "./sqlite.ts";
+import type { Db, Statement } from "./database.ts";
 
 /** Prepared statements by their text: preparing costs more than most of them take to run. */
 export class Statements {

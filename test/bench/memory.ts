@@ -6,7 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { formatSize } from "../../src/base/units.ts";
-import type { CompanyReport } from "../../src/sync/report.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import type { BenchResult } from "./result.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));

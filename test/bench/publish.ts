@@ -11,8 +11,8 @@ import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/schema.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import type { BenchResult } from "./result.ts";
 
 const { boolean, date, decimal, idOf, integer, oneOf, orNull, record, text } = schema;

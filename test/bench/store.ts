@@ -8,10 +8,10 @@ import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/schema.ts";
 import { readList } from "../../src/extract/answers.ts";
 import { parseLossless } from "../../src/json/parse.ts";
-import { insertSql } from "../../src/store/compiler.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
-import type { Reading } from "../../src/store/reading.ts";
-import { toRow, type Cell } from "../../src/store/row.ts";
+import { insertSql } from "../../src/store/sql-text.ts";
+import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import type { Reading } from "../../src/store/apply/read-stamp.ts";
+import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
 import type { JsonObject } from "../../src/json/literal.ts";
 import type { BenchResult } from "./result.ts";
 

@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { takeWriterLock } from "../../src/store/lock.ts";
-import { rememberIdentity } from "../../src/sync/identify.ts";
-import { fingerprintOf } from "../../src/sync/identity.ts";
+import { openMirror } from "../../src/store/apply/mirror.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { rememberIdentity } from "../../src/sync/identity/identify.ts";
+import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";
 import { jsonLines, playCommand, temporaryFolder } from "../support/cli.ts";
 
 async function runningSandbox() {

@@ -6,12 +6,12 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, Connector } from "../../src/cli/command.ts";
-import { answer } from "../../src/cli/demo/answer.ts";
-import { behind } from "../../src/cli/demo/behind.ts";
+import { answer } from "../../src/cli/demo/report-steps.ts";
+import { behind } from "../../src/cli/demo/webhook-steps.ts";
 import { readCsv } from "../../src/cli/demo/csv.ts";
 import { question } from "../../src/cli/demo/queries.ts";
-import { sceneOf, type Scene } from "../../src/cli/demo/scene.ts";
-import { setUpStage, type Stage } from "../../src/cli/demo/stage.ts";
+import { sceneOf, type Scene } from "../../src/cli/demo/demo-steps.ts";
+import { setUpStage, type Stage } from "../../src/cli/demo/demo-setup.ts";
 import { endOf, playing, startProgram, temporaryFolder } from "../support/cli.ts";
 
 const connector: Connector = {

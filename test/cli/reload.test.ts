@@ -3,7 +3,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { reloading } from "../../src/cli/reload.ts";
 import type { Config } from "../../src/config/config.ts";
 import { load, minimal } from "../support/config.ts";
-import { recordingLog } from "../support/observe.ts";
+import { recordingLog } from "../support/company-status.ts";
 
 /** Reads `texts` one after another, each at a SIGHUP. */
 function reloads(first: string, texts: readonly string[]) {

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../src/cli/command.ts";
 import type { Ending } from "../../src/cli/exit-code.ts";
 import { UnavailableError } from "../../src/connector/errors.ts";
 import { commandThat, jsonLines, playing, stage, temporaryFolder } from "../support/cli.ts";
-import { resource, view } from "../support/observe.ts";
+import { resource, view } from "../support/company-status.ts";
 
 function thrower(error: unknown) {
   return (): Ending => {

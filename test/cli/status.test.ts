@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { EventStatus } from "../../src/cli/status-events.ts";
-import { takeWriterLock } from "../../src/store/lock.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import type { EventStatus } from "../../src/status/event-status.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { playCommand, temporaryFolder } from "../support/cli.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 

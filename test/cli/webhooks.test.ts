@@ -2,9 +2,9 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { askForLine } from "../../src/cli/question.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { rememberIdentity } from "../../src/sync/identify.ts";
-import { fingerprintOf } from "../../src/sync/identity.ts";
+import { openMirror } from "../../src/store/apply/mirror.ts";
+import { rememberIdentity } from "../../src/sync/identity/identify.ts";
+import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";
 import { openHouse, publicUrl, subscriptionsOf, writesOf, type House } from "../support/webhooks-cli.ts";
 
 /** The mirror of this house belongs to `name`, known by the token it has had. */

@@ -1,7 +1,7 @@
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Fields } from "../../src/connector/field.ts";
-import type { CompanyReport } from "../../src/sync/report.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { look, rowDifferences, type Db } from "../support/compare.ts";
 import { openCompany, sync } from "../support/open-company.ts";
 import { expectedRow, idOf, readTruth, truthOf, type Dict, type Truth } from "../support/truth.ts";

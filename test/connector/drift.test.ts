@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compareWithReference, type Drift } from "../../src/connector/drift.ts";
+import { compareWithReference, type Drift } from "../../src/connector/drift/drift.ts";
 import { library } from "../support/connector.ts";
 import { get, libraryReference, put } from "../support/reference.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pagesOf, type Page } from "../../src/connector/page.ts";
+import { pagesOf, type Page } from "../../src/connector/client/page.ts";
 
 interface Row {
   readonly id: number;

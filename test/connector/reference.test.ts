@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { compareWithReference } from "../../src/connector/drift.ts";
+import { compareWithReference } from "../../src/connector/drift/drift.ts";
 import { get, put } from "../support/reference.ts";
 
 /** The vendor's reference is not part of the project; where it lies beside it, the connector is held to it. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { Totals } from "../../src/daemon/totals.ts";
+import { Totals } from "../../src/daemon/runs/totals.ts";
 import { createCounter } from "../../src/http/stats.ts";
-import { Tally } from "../../src/sync/tally.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
 
 function counted(inserted: number, statuses: readonly number[], waitedMs: number) {
   const tally = new Tally();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { commands } from "../../src/cli/commands.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program.ts";
-import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
+import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 import { blocks, docs } from "../support/docs.ts";
 
 /** The program's arguments, up to what belongs to the shell. */

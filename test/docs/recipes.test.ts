@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DuckDBInstance, type DuckDBConnection, type Json } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
 import { duckShellQueries, sqlFor } from "../support/docs.ts";
 import { exportOf } from "../support/export.ts";
 import { publishedCompany, type PublishedCompany } from "../support/published.ts";

@@ -3,7 +3,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
 import { diceOf, mutate } from "../support/scenario.ts";
-import { eventOf, inboxOf, tend, until, waitingRows } from "../support/tended.ts";
+import { eventOf, inboxOf, tend, until, waitingRows } from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
 const ids = (company: Company, table: string) =>

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import { aCompany, sync } from "../support/company.ts";
-import { createDrivenClock } from "../support/govern.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
 import { truthOf } from "../support/truth.ts";
-import { inboxOf, pass, tend, until } from "../support/tended.ts";
+import { inboxOf, pass, tend, until } from "../support/event-worker.ts";
 
 /** Who asks with which lane, and nothing but events getting through while the gate is shut. */
 function gate() {

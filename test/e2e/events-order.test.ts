@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
 import { count, expectEqual, expectTombstonesTrue } from "../support/equal.ts";
-import { createDrivenClock } from "../support/govern.ts";
-import { eventOf, inboxOf, tend, until, waitingRows } from "../support/tended.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
+import { eventOf, inboxOf, tend, until, waitingRows } from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
 const ids = (company: Company, table: string) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { aCompany, sync } from "../support/company.ts";
 import { expectEqual, expectTombstonesTrue, look } from "../support/equal.ts";
-import { tend } from "../support/tended.ts";
+import { tend } from "../support/event-worker.ts";
 
 /** A log of a client that the mirror never saw, because nobody told it. */
 async function withOrphan() {

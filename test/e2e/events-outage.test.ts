@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { expectEqual, expectTombstonesTrue } from "../support/equal.ts";
-import { createDrivenClock } from "../support/govern.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
 import { jsonReply, type Obstacle } from "../support/proxy.ts";
 import {
   eventOf,
@@ -12,7 +12,7 @@ import {
   waitingRows,
   type Tended,
   type TendedOptions,
-} from "../support/tended.ts";
+} from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
 const hourMs = 3_600_000;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
 import { count, expectEqual, expectTombstonesTrue } from "../support/equal.ts";
-import { createDrivenClock } from "../support/govern.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
 import { jsonReply, type FaultProxy } from "../support/proxy.ts";
-import { eventOf, inboxOf, pass, tend, until, waitingRows, type Tended } from "../support/tended.ts";
+import { eventOf, inboxOf, pass, tend, until, waitingRows, type Tended } from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
 const missing = () => jsonReply(404, { message: "No query results for model." });

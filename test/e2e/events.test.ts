@@ -4,7 +4,7 @@ import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events
 import { differences } from "../support/compare.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/equal.ts";
-import { inboxOf, tend } from "../support/tended.ts";
+import { inboxOf, tend } from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
 const kept = new Set(["received-invoices.paid", "received-receipts.paid"]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
-import { readHealth, type Health } from "../../src/sync/health.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { readHealth, type Health } from "../../src/status/mirror-health.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 
 function healthOf(company: Company): Health {

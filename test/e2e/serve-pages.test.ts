@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { EventStatus } from "../../src/cli/status-events.ts";
+import type { EventStatus } from "../../src/status/event-status.ts";
 import { playCommand } from "../support/cli.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import {

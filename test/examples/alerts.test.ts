@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { serviceStates } from "../../src/observe/metrics-families.ts";
-import { createMetrics } from "../../src/observe/metrics.ts";
+import { serviceStates } from "../../src/status/metric-families.ts";
+import { createMetrics } from "../../src/status/metrics.ts";
 import { at, documentsOf } from "../support/examples.ts";
-import { lookedAtMs, stationView } from "../support/station.ts";
+import { lookedAtMs, stationView } from "../support/company-supervisor.ts";
 
 interface Rule {
   readonly alert: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { commands } from "../../src/cli/commands.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program.ts";
 import { at, documentsOf, example, examples, type Tree } from "../support/examples.ts";
 

@@ -1,8 +1,8 @@
 import { stringify } from "csv-stringify/sync";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cellEnd, nullCell, type CellColumn } from "../../src/export/cells.ts";
-import { csvHead, CsvWriter } from "../../src/export/csv-bytes.ts";
+import { cellEnd, nullCell, type CellColumn } from "../../src/export/columns/cells.ts";
+import { csvHead, CsvWriter } from "../../src/export/csv/csv-writer.ts";
 import { exportOf, orderRecord } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
 import { putAs } from "../support/store.ts";

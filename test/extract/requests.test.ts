@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parentIdOf, recordOf, requestFor } from "../../src/extract/requests.ts";
-import { childTarget, pageTarget, recordTarget, type Work } from "../../src/work/item.ts";
+import { childTarget, pageTarget, recordTarget, type Work } from "../../src/state/work-item.ts";
 import { resourceOf } from "../support/mirror.ts";
 
 function work(more: Partial<Work>): Work {

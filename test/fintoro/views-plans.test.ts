@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import type { Db } from "../../src/store/sqlite.ts";
+import type { Db } from "../../src/store/database.ts";
 import { emptyReport } from "../support/published.ts";
 
 interface Step {

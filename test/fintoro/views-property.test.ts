@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Db } from "../../src/store/sqlite.ts";
+import type { Db } from "../../src/store/database.ts";
 import { emptyReport, rowsOf } from "../support/published.ts";
 import * as re from "../support/recount.ts";
 

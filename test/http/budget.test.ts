@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { startLimiter, type LimiterKind } from "../support/budget-world.ts";
+import { startLimiter, type LimiterKind } from "../support/simulated-budget.ts";
 import { get, realGovernor } from "../support/http-client.ts";
 import { json, serviceWith, type Answering } from "../support/http.ts";
 

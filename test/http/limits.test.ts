@@ -3,8 +3,8 @@ import type { ServerResponse } from "node:http";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
-import type { HttpOptions } from "../../src/http/create-http.ts";
-import { createDrivenClock } from "../support/govern.ts";
+import type { HttpOptions } from "../../src/http/transport.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
 import { get, lenientGovernor } from "../support/http-client.ts";
 import { failureOf, json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http.ts";
 

@@ -3,7 +3,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
 import { BodyError } from "../../src/http/body.ts";
 import { errorOfBroken } from "../../src/http/network.ts";
-import { createWords } from "../../src/http/words.ts";
+import { createWords } from "../../src/http/wording.ts";
 
 const broken = { where: "GET /x", requestId: "req-9", timeoutMs: 1000 };
 const words = createWords(["hunter2-hunter2"]);

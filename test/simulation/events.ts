@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "../../src/base/random.ts";
-import type { CompanyReport } from "../../src/sync/report.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { openCompany, type Company } from "../support/open-company.ts";
 import { diceOf, type Dice } from "../support/scenario.ts";
 import {

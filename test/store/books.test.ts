@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Listing } from "../../src/store/listings.ts";
-import { Listings } from "../../src/store/listings.ts";
-import { Meta } from "../../src/store/meta.ts";
-import { Parents } from "../../src/store/parents.ts";
-import { Runs } from "../../src/store/runs.ts";
-import { Queue } from "../../src/work/queue.ts";
+import type { Listing } from "../../src/state/listings.ts";
+import { Listings } from "../../src/state/listings.ts";
+import { Meta } from "../../src/state/meta.ts";
+import { Parents } from "../../src/state/parents.ts";
+import { Runs } from "../../src/state/runs.ts";
+import { Queue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { put, reading, remove, rows, startMs } from "../support/store.ts";
 

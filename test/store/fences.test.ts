@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fences } from "../../src/store/fences.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
-import type { Reading } from "../../src/store/reading.ts";
+import { Fences } from "../../src/store/apply/fences.ts";
+import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Reading } from "../../src/store/apply/read-stamp.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
 import { liveRecords, preview, put, reading, remove, row, send } from "../support/store.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { resource } from "../../src/connector/define.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/schema.ts";
-import { mostNewColumns, type NewColumn } from "../../src/store/evolve.ts";
+import { mostNewColumns, type NewColumn } from "../../src/store/tables/unknown-columns.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
 import {
   allChanges,

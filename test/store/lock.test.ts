@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { lockHolder, lockingCommand, takeWriterLock } from "../../src/store/lock.ts";
+import { lockHolder, lockingCommand, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { errorOf } from "../support/store.ts";
 

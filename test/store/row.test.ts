@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/parse.ts";
-import { planTable, sqlType, type TablePlan } from "../../src/store/columns.ts";
-import { OddValue, toRow, type Row } from "../../src/store/row.ts";
-import { cellValue } from "../../src/store/values.ts";
+import { planTable, sqlType, type TablePlan } from "../../src/store/tables/table-plan.ts";
+import { OddValue, toRow, type Row } from "../../src/store/tables/row-decoder.ts";
+import { cellValue } from "../../src/store/tables/cell-values.ts";
 import { resourceOf } from "../support/mirror.ts";
 
 const ordersPlan = () => planTable(resourceOf("orders"));

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/sqlite.ts";
+import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
-import { openMirror } from "../../src/store/mirror.ts";
+import { openMirror } from "../../src/store/apply/mirror.ts";
 import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/store.ts";
 
 const person = (id: number, name: string) => ({ id, name, email: null, score: null });

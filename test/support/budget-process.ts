@@ -1,6 +1,6 @@
 import { systemClock } from "../../src/base/clock.ts";
-import { createGovernor } from "../../src/govern/create-governor.ts";
-import { openBudgetFile } from "../../src/govern/sqlite-store.ts";
+import { createGovernor } from "../../src/rate-limit/rate-limiter.ts";
+import { openBudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { get, httpFor } from "./http-client.ts";
 
 /** One process of several that ask the same service: `baseUrl path windowMs limit requests`. */

@@ -10,12 +10,12 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Command, CommandContext } from "../../src/cli/command.ts";
-import { commands } from "../../src/cli/commands.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
 import type { Ending } from "../../src/cli/exit-code.ts";
 import type { DataStream } from "../../src/cli/output.ts";
 import { createInvocation } from "../../src/cli/run.ts";
-import type { World } from "../../src/cli/world.ts";
-import { createTerminal, jumpingClock } from "./observe.ts";
+import type { World } from "../../src/cli/process-environment.ts";
+import { createTerminal, jumpingClock } from "./company-status.ts";
 import { processEnv } from "./process-env.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

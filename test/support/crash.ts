@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { CompanyReport } from "../../src/sync/report.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import type { Company } from "./company.ts";
 import { processEnv } from "./process-env.ts";
 

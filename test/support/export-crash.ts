@@ -4,9 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import type { ExportManifest } from "../../src/export/manifest.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
+import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { temporaryFolder } from "./cli.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));

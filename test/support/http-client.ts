@@ -1,11 +1,11 @@
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import type { Log, LogFields } from "../../src/base/log.ts";
+import type { Log, LogFields } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
-import { createGovernor } from "../../src/govern/create-governor.ts";
-import type { BudgetHeaders, Governor } from "../../src/govern/governor.ts";
-import { createMemoryStore } from "../../src/govern/store.ts";
-import { createHttp, type HttpOptions, type HttpTransport } from "../../src/http/create-http.ts";
+import { createGovernor } from "../../src/rate-limit/rate-limiter.ts";
+import type { BudgetHeaders, Governor } from "../../src/rate-limit/permit.ts";
+import { createMemoryStore } from "../../src/rate-limit/state-store.ts";
+import { createHttp, type HttpOptions, type HttpTransport } from "../../src/http/transport.ts";
 
 /** Gives every permit at once, and keeps what it was told. */
 export interface LenientGovernor extends Governor {

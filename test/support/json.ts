@@ -13,7 +13,7 @@ import {
 } from "fast-check";
 import { MirrorError } from "../../src/base/errors.ts";
 import { cutList } from "../../src/json/cut.ts";
-import { parseExactly } from "../../src/json/exact.ts";
+import { parseExactly } from "../../src/json/precise-parser.ts";
 import { NumberLiteral, type JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/parse.ts";
 

@@ -6,18 +6,18 @@ import type { Fault } from "../../connectors/fintoro/sandbox/faults/fault.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import type { Log } from "../../src/base/log.ts";
+import type { Log } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { createGovernor } from "../../src/govern/create-governor.ts";
-import { gatedGovernor } from "../../src/govern/gate.ts";
-import type { Governor } from "../../src/govern/governor.ts";
-import { createMemoryStore } from "../../src/govern/store.ts";
-import { createHttp } from "../../src/http/create-http.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
-import type { CompanyReport } from "../../src/sync/report.ts";
-import { runSync, type RunOptions } from "../../src/sync/run.ts";
-import { Tally } from "../../src/sync/tally.ts";
+import { createGovernor } from "../../src/rate-limit/rate-limiter.ts";
+import { gatedGovernor } from "../../src/rate-limit/request-limits.ts";
+import type { Governor } from "../../src/rate-limit/permit.ts";
+import { createMemoryStore } from "../../src/rate-limit/state-store.ts";
+import { createHttp } from "../../src/http/transport.ts";
+import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { runSync, type RunOptions } from "../../src/sync/run/run.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
 import { startProxy, type FaultProxy } from "./proxy.ts";
 
 /** One company: the service it lives in, the way to it, and the folder its mirror stands in. */

@@ -8,10 +8,10 @@ import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/san
 import type { Clock } from "../../src/base/clock.ts";
 import { createView } from "../../src/report/build-report.ts";
 import { publishReport, type Published, type PublishParts } from "../../src/report/publish.ts";
-import { layoutOf, tableSql } from "../../src/report/layout.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
-import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
-import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { layoutOf, tableSql } from "../../src/report/report-layout.ts";
+import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
 import { testDay } from "./sandbox.ts";
 import { putAs, remove } from "./store.ts";
 import { truthOf, type Truth } from "./truth.ts";

@@ -1,12 +1,12 @@
 /** A receiver as a process of its own: says its port, takes deliveries, and is there until it is killed. */
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { listen } from "../../src/webhook/listen.ts";
-import { createMailbox } from "../../src/webhook/mailbox.ts";
-import { createReceiver } from "../../src/webhook/receiver.ts";
-import { Queue } from "../../src/work/queue.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { openMirror } from "../../src/store/apply/mirror.ts";
+import { listen } from "../../src/webhook/server/server.ts";
+import { createMailbox } from "../../src/webhook/ingest/ingest.ts";
+import { createReceiver } from "../../src/webhook/server/receiver.ts";
+import { Queue } from "../../src/state/work-queue.ts";
 
 const [, , file = "", secret = ""] = process.argv;
 const mirror = await openMirror(file, manifest);

@@ -1,10 +1,10 @@
 import { MirrorError } from "../../src/base/errors.ts";
 import type { RecordId } from "../../src/base/ids.ts";
-import { Changes, type Change } from "../../src/store/changes.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
-import type { Cause, Fate, Reading } from "../../src/store/reading.ts";
-import type { ListedAs, Source } from "../../src/store/resource-table.ts";
-import type { Db } from "../../src/store/sqlite.ts";
+import { Changes, type Change } from "../../src/store/apply/change-reader.ts";
+import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Cause, Fate, Reading } from "../../src/store/apply/read-stamp.ts";
+import type { ListedAs, Source } from "../../src/store/apply/resource-table.ts";
+import type { Db } from "../../src/store/database.ts";
 
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
 export const startMs = Date.UTC(2026, 2, 1);

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { Secret } from "../../src/base/secret.ts";
-import { createSecretRing } from "../../src/webhook/secret-ring.ts";
+import { createSecretRing } from "../../src/webhook/keys/keyring.ts";
 import { jsonLines, playCommand, temporaryFolder, type Stage, type Told } from "./cli.ts";
 import { openSandbox } from "./sandbox.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ForbiddenError, UnavailableError } from "../../src/connector/errors.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
-import { estimateRun } from "../../src/sync/estimate.ts";
+import { estimateRun } from "../../src/sync/plan/estimate.ts";
 import { resourceOf } from "../support/mirror.ts";
 
 const names = ["shop", "colours", "counters", "people", "orders", "receipts", "notes"];

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/connector/manifest.ts";
-import { dailyRemovals, runRemovals } from "../../src/sync/removals.ts";
-import { lateRouteProofs, runRouteProofs, sharedRouteProofs } from "../../src/sync/route-proofs.ts";
-import { removeRecord } from "../../src/sync/remove.ts";
-import type { Session } from "../../src/sync/session.ts";
+import { dailyRemovals, runRemovals } from "../../src/sync/deletion/removal-count.ts";
+import { lateRouteProofs, runRouteProofs, sharedRouteProofs } from "../../src/sync/deletion/route-proofs.ts";
+import { removeRecord } from "../../src/sync/deletion/removal.ts";
+import type { Session } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
-import { createDrivenClock } from "../support/govern.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
 import { put, reading, startMs } from "../support/store.ts";
 import { detail, leased, sessionOf, waiting } from "../support/sync.ts";
 

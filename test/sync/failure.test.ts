@@ -10,9 +10,9 @@ import {
   UnauthenticatedError,
   UnavailableError,
 } from "../../src/connector/errors.ts";
-import { consequenceOf } from "../../src/sync/failure.ts";
-import { mostAttempts, retryDelayMs } from "../../src/sync/limits.ts";
-import type { Work, WorkKind } from "../../src/work/item.ts";
+import { consequenceOf } from "../../src/sync/retry/failure-outcome.ts";
+import { mostAttempts, retryDelayMs } from "../../src/sync/context/limits.ts";
+import type { Work, WorkKind } from "../../src/state/work-item.ts";
 
 function work(kind: WorkKind, attempts = 0): Work {
   const row: Work = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fingerprintOf, judgeIdentity, refusal, type Identity } from "../../src/sync/identity.ts";
+import { fingerprintOf, judgeIdentity, refusal, type Identity } from "../../src/sync/identity/identity-verdict.ts";
 
 const pinned: Identity = {
   name: "Acme",

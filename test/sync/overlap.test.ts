@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { removeRecord } from "../../src/sync/remove.ts";
+import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
 import { preview, put, row, send } from "../support/store.ts";
 import { detail, detailWork, leased, page, sessionOf, waiting } from "../support/sync.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { runSync, type RunParts } from "../../src/sync/run.ts";
-import { Tally } from "../../src/sync/tally.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
+import { runSync, type RunParts } from "../../src/sync/run/run.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import type { Mirror } from "../../src/store/apply/mirror.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
 import { rows, startMs } from "../support/store.ts";
 import { stillClock } from "../support/sync.ts";

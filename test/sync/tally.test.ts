@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { applyCounted } from "../../src/sync/session.ts";
-import { Tally } from "../../src/sync/tally.ts";
+import { applyCounted } from "../../src/sync/context/run-context.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
 import { openShop } from "../support/mirror.ts";
 import { sessionOf } from "../support/sync.ts";
 

@@ -7,7 +7,7 @@ import {
   libraryInItsFolder,
   pointsDown,
 } from "./layers.ts";
-import { cleanText, shortEnough, strictLint, wellNamed, type LintConfig } from "./manners.ts";
+import { cleanText, shortEnough, strictLint, wellNamed, type LintConfig } from "./code-rules.ts";
 import { readSource } from "./read-source.ts";
 
 /** A file that imports these, and nothing else. */

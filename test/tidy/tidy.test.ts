@@ -9,7 +9,7 @@ import {
   libraryInItsFolder,
   pointsDown,
 } from "./layers.ts";
-import { cleanText, longFiles, shortEnough, strictLint, wellNamed, type LintConfig } from "./manners.ts";
+import { cleanText, longFiles, shortEnough, strictLint, wellNamed, type LintConfig } from "./code-rules.ts";
 import { projectFolder, readProject } from "./read-source.ts";
 
 const sources = readProject(["src", "connectors", "test", "bin"]);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { about, aReceiver, counted, eventText, post, secret } from "../support/webhook.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { endpointFault } from "../../src/webhook/endpoint.ts";
-import { isPublicAddress } from "../../src/webhook/endpoint-address.ts";
+import { endpointFault } from "../../src/webhook/subscriptions/endpoint.ts";
+import { isPublicAddress } from "../../src/webhook/subscriptions/endpoint-address.ts";
 
 const addresses: Readonly<Record<string, readonly string[]>> = {
   "hooks.example.com": ["8.8.8.8", "2a00:1450::1"],

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { migrate } from "../../src/store/migrate.ts";
-import { Orders, type Order } from "../../src/store/orders.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
-import { replayByOrder, type OrderedReplay } from "../../src/webhook/replay.ts";
+import { migrate } from "../../src/store/migrations/migrate.ts";
+import { Orders, type Order } from "../../src/state/daemon-commands.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { replayByOrder, type OrderedReplay } from "../../src/webhook/ingest/remote-replay.ts";
 import { tempFolder } from "../support/mirror.ts";
-import { jumpingClock } from "../support/observe.ts";
+import { jumpingClock } from "../support/company-status.ts";
 
 let orders: Orders;
 

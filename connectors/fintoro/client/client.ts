@@ -1,6 +1,6 @@
 import { systemRandom, type Random } from "../../../src/base/random.ts";
-import type { CallOptions, Methods } from "../../../src/connector/call-types.ts";
-import { methodsOf } from "../../../src/connector/methods.ts";
+import type { CallOptions, Methods } from "../../../src/connector/client/call-types.ts";
+import { methodsOf } from "../../../src/connector/client/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import * as groups from "../operations/groups.ts";
 import type { AttachmentUpload } from "./records.ts";

@@ -1,5 +1,5 @@
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { lockHolder } from "../../store/lock.ts";
+import { lockHolder } from "../../store/writer-lock.ts";
 import { failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";
 
 export function checkLock({ config, company }: CheckSubject): CheckResult {

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { isLoopbackUrl } from "../../config/address.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { Meta } from "../../store/meta.ts";
-import { openDatabase } from "../../store/sqlite.ts";
-import { pinnedIdentity } from "../../sync/identify.ts";
-import { judgeIdentity, refusal } from "../../sync/identity.ts";
-import { connectService } from "../../daemon/service.ts";
+import { Meta } from "../../state/meta.ts";
+import { openDatabase } from "../../store/database.ts";
+import { pinnedIdentity } from "../../sync/identity/identify.ts";
+import { judgeIdentity, refusal } from "../../sync/identity/identity-verdict.ts";
+import { connectService } from "../../daemon/runs/service-connection.ts";
 import { askWhoami } from "../whoami.ts";
 import { checkDataDir } from "./disk.ts";
 import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";

@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { soleCompany } from "../../config/companies.ts";
 import { parseLossless } from "../../json/parse.ts";
 import { stringifyLossless } from "../../json/stringify.ts";
-import { Changes, type Change } from "../../store/changes.ts";
+import { Changes, type Change } from "../../store/apply/change-reader.ts";
 import { command, type CommandContext } from "../command.ts";
 import { openExisting } from "../open-mirror.ts";
 import { flag, text, wholeNumber } from "../options.ts";

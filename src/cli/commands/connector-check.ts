@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { readDocument } from "../../config/document.ts";
-import { compareWithReference } from "../../connector/drift.ts";
+import { compareWithReference } from "../../connector/drift/drift.ts";
 import { command } from "../command.ts";
 import { text } from "../options.ts";
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { command, type CommandContext, type RunningSandbox } from "../command.ts";
-import { sceneOf } from "../demo/scene.ts";
-import { setUpStage } from "../demo/stage.ts";
+import { sceneOf } from "../demo/demo-steps.ts";
+import { setUpStage } from "../demo/demo-setup.ts";
 import { tellStory } from "../demo/story.ts";
 import { text } from "../options.ts";
 

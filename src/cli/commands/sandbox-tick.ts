@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { command, type CommandContext } from "../command.ts";
 import { durationMs, wholeNumber } from "../options.ts";
-import { doorOptions, sandboxDoor, type SandboxDoor } from "../sandbox-door.ts";
+import { doorOptions, sandboxDoor, type SandboxDoor } from "../sandbox-client.ts";
 
 interface DayReport {
   readonly changes: number;

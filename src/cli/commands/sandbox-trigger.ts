@@ -1,6 +1,6 @@
 import { command } from "../command.ts";
 import { flag, wholeNumber } from "../options.ts";
-import { doorOptions, sandboxDoor } from "../sandbox-door.ts";
+import { doorOptions, sandboxDoor } from "../sandbox-client.ts";
 
 interface Event {
   readonly id: string;

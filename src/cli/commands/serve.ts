@@ -3,14 +3,14 @@ import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/addr
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import { Daemon } from "../../daemon/daemon.ts";
-import { pagesOf } from "../../observe/pages.ts";
-import { freshForMs } from "../../schedule/fresh.ts";
-import { slotsOf, type Slots } from "../../schedule/slots.ts";
-import { listen, type Listener } from "../../webhook/listen.ts";
-import { createReceiver } from "../../webhook/receiver.ts";
+import { pagesOf } from "../../status/pages.ts";
+import { freshForMs } from "../../daemon/scheduler/freshness.ts";
+import { slotsOf, type Slots } from "../../daemon/scheduler/cron-schedule.ts";
+import { listen, type Listener } from "../../webhook/server/server.ts";
+import { createReceiver } from "../../webhook/server/receiver.ts";
 import { selectResources } from "../chosen-resources.ts";
 import { command, type CommandContext } from "../command.ts";
-import { followRun, followSchedule } from "../follow-run.ts";
+import { followRun, followSchedule } from "../after-run-process.ts";
 import { reloading } from "../reload.ts";
 import { text } from "../options.ts";
 

@@ -2,18 +2,18 @@ import { formatDuration } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { lockHolder, lockNote, type HolderNote } from "../../store/lock.ts";
-import { earliest } from "../../store/swept.ts";
-import { readHealth, type Health } from "../../sync/health.ts";
-import { readEvents } from "../../sync/health-events.ts";
+import { lockHolder, lockNote, type HolderNote } from "../../store/writer-lock.ts";
+import { earliest } from "../../state/sweeps.ts";
+import { readHealth, type Health } from "../../status/mirror-health.ts";
+import { readEvents } from "../../status/event-health.ts";
 import { budgetView } from "../budget-view.ts";
 import { command, type CommandContext } from "../command.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
 import { openForReading } from "../open-mirror.ts";
 import { durationMs } from "../options.ts";
 import { selectResources } from "../chosen-resources.ts";
-import { eventsOverdue, judgeEvents } from "../status-events.ts";
-import { statusLines, type CompanyStatus, type Freshness } from "../status-text.ts";
+import { eventsOverdue, judgeEvents } from "../../status/event-status.ts";
+import { statusLines, type CompanyStatus, type Freshness } from "../../status/status-text.ts";
 
 export const statusCommand = command({
   name: "status",

@@ -1,11 +1,11 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/logger.ts";
 import { chosenCompanies } from "../../config/companies.ts";
-import type { RunRequest } from "../../daemon/perform.ts";
-import type { CompanyReport } from "../../sync/report.ts";
+import type { RunRequest } from "../../daemon/runs/company-run.ts";
+import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { afterRun } from "../after-run.ts";
 import { command, type CommandContext } from "../command.ts";
-import { companyRun, type CompanyRun } from "../company-run.ts";
+import { companyRun, type CompanyRun } from "../local-sync.ts";
 import { dryRun } from "../dry-run.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
 import { durationMs, flag, wholeNumber, type OptionValues } from "../options.ts";

@@ -1,4 +1,4 @@
-import { openDatabase } from "../../store/sqlite.ts";
+import { openDatabase } from "../../store/database.ts";
 
 /** What the demo asks of a database, as anybody with SQL could. */
 export function question<T>(database: string, sql: string, ...values: readonly (string | number)[]): T[] {

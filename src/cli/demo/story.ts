@@ -1,9 +1,9 @@
-import { answer } from "./answer.ts";
-import { behind } from "./behind.ts";
-import { crash, morning, resume } from "./nights.ts";
-import type { Scene } from "./scene.ts";
-import type { Stage } from "./stage.ts";
-import type { Tell } from "./tell.ts";
+import { answer } from "./report-steps.ts";
+import { behind } from "./webhook-steps.ts";
+import { crash, morning, resume } from "./sync-steps.ts";
+import type { Scene } from "./demo-steps.ts";
+import type { Stage } from "./demo-setup.ts";
+import type { Tell } from "./narration.ts";
 
 /** Tells what happened, every number read off it. Returns whether it ended as it should. */
 type Chapter = (stage: Stage, scene: Scene, tell: Tell) => Promise<boolean>;

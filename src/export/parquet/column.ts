@@ -1,4 +1,4 @@
-import { nullCell } from "../cells.ts";
+import { nullCell } from "../columns/cells.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { mostRows } from "./rows.ts";
 

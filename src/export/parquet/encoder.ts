@@ -1,9 +1,9 @@
-import { quoted } from "../../store/compiler.ts";
-import type { Db, Statement } from "../../store/sqlite.ts";
-import { cellEnd, cellsSql } from "../cells.ts";
-import type { Encoder, Encoding, NestedSource } from "../job.ts";
-import { asciiText } from "../number-cell.ts";
-import type { KeyRange, PieceReader, RowSource } from "../row-source.ts";
+import { quoted } from "../../store/sql-text.ts";
+import type { Db, Statement } from "../../store/database.ts";
+import { cellEnd, cellsSql } from "../columns/cells.ts";
+import type { Encoder, Encoding, NestedSource } from "../workers/job.ts";
+import { asciiText } from "../columns/number-cell.ts";
+import type { KeyRange, PieceReader, RowSource } from "../workers/row-source.ts";
 import type { RowGroup } from "./chunk.ts";
 import { childrenByParent } from "./nested.ts";
 import { Misfit, RowGroupWriter, type WrittenGroup } from "./row-group-writer.ts";

@@ -1,6 +1,6 @@
 import type { ReportType } from "../../connector/report-view.ts";
-import { cellEnd } from "../cells.ts";
-import { asciiText, realText } from "../number-cell.ts";
+import { cellEnd } from "../columns/cells.ts";
+import { asciiText, realText } from "../columns/number-cell.ts";
 import { Column, type Values } from "./column.ts";
 import { mostRows } from "./rows.ts";
 import { dictionaryOf } from "./dictionary.ts";

@@ -1,5 +1,5 @@
-import { cellEnd, nullCell } from "../cells.ts";
-import { asciiText, realText } from "../number-cell.ts";
+import { cellEnd, nullCell } from "../columns/cells.ts";
+import { asciiText, realText } from "../columns/number-cell.ts";
 import { daysOf, microsOf } from "./moments.ts";
 import { decimalOf, type ParquetColumn } from "./physical.ts";
 import { scaledOf } from "./scaled.ts";

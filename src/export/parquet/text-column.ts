@@ -1,4 +1,4 @@
-import { cellEnd } from "../cells.ts";
+import { cellEnd } from "../columns/cells.ts";
 import { Column, type Values } from "./column.ts";
 import { mostRows } from "./rows.ts";
 import { dictionaryOf, type Dictionary } from "./dictionary.ts";

@@ -3,9 +3,9 @@ import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
 import type { ExportRequest, ExportResult } from "../export-tables.ts";
-import { belowOut, isInside, manifestPath } from "../layout.ts";
+import { belowOut, isInside, manifestPath } from "../files/file-layout.ts";
 import { heed } from "../interruption.ts";
-import { keptFiles, type ExportManifest, type ManifestFile } from "../manifest.ts";
+import { keptFiles, type ExportManifest, type ManifestFile } from "../files/export-manifest.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 export interface UploadParts {

@@ -2,14 +2,14 @@ import { MirrorError } from "../../../base/errors.ts";
 import { Secret } from "../../../base/secret.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import type { Transport } from "../../../connector/transport.ts";
-import { Meta } from "../../../store/meta.ts";
-import { pinnedIdentity } from "../../../sync/identify.ts";
-import { fingerprintOf, type Identity } from "../../../sync/identity.ts";
-import { Subscriptions } from "../../../webhook/subscriptions.ts";
+import { Meta } from "../../../state/meta.ts";
+import { pinnedIdentity } from "../../../sync/identity/identify.ts";
+import { fingerprintOf, type Identity } from "../../../sync/identity/identity-verdict.ts";
+import { Subscriptions } from "../../../webhook/subscriptions/subscriptions.ts";
 import type { CommandContext } from "../../command.ts";
 import { openForReading } from "../../open-mirror.ts";
 import { text } from "../../options.ts";
-import { connectService } from "../../../daemon/service.ts";
+import { connectService } from "../../../daemon/runs/service-connection.ts";
 import { askWhoami } from "../../whoami.ts";
 
 /** Which token asks: managing subscriptions needs one that may write, mirroring does not. */

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
-import { deliversHere, eventsNamed } from "../../../webhook/subscriptions-choice.ts";
+import { deliversHere, eventsNamed } from "../../../webhook/subscriptions/event-choice.ts";
 import { command } from "../../command.ts";
 import { text } from "../../options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";

@@ -1,5 +1,5 @@
 import { soleCompany } from "../../../config/companies.ts";
-import { InboxView, type InboxRow } from "../../../webhook/inbox-view.ts";
+import { InboxView, type InboxRow } from "../../../state/inbox-view.ts";
 import { command } from "../../command.ts";
 import { openExisting } from "../../open-mirror.ts";
 import { text, wholeNumber } from "../../options.ts";

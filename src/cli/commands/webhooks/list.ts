@@ -1,5 +1,5 @@
 import { MirrorError } from "../../../base/errors.ts";
-import type { Log } from "../../../base/log.ts";
+import type { Log } from "../../../base/logger.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import { command, type CommandContext } from "../../command.ts";

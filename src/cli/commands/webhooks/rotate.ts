@@ -1,5 +1,5 @@
 import { soleCompany } from "../../../config/companies.ts";
-import { deliversHere, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions-choice.ts";
+import { deliversHere, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions/event-choice.ts";
 import { command } from "../../command.ts";
 import { durationMs } from "../../options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";

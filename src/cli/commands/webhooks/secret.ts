@@ -8,9 +8,9 @@ import {
   heldIn,
   leftInDraft,
   type SecretDraft,
-} from "../../../webhook/secret-ring-draft.ts";
-import { retire } from "../../../webhook/secret-ring-files.ts";
-import type { IssuedSecret } from "../../../webhook/subscriptions.ts";
+} from "../../../webhook/keys/key-draft.ts";
+import { retire } from "../../../webhook/keys/key-files.ts";
+import type { IssuedSecret } from "../../../webhook/subscriptions/subscriptions.ts";
 import type { CommandContext } from "../../command.ts";
 import type { Ending } from "../../exit-code.ts";
 import { nextStep, oldSecretText, placeFor } from "./secret-text.ts";

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/names.ts";
-import type { InboxState } from "../../../webhook/inbox-verdict.ts";
+import type { InboxState } from "../../../webhook/ingest/event-evaluation.ts";
 import { text } from "../../options.ts";
 
 const states: readonly InboxState[] = ["waiting", "done", "kept", "excluded", "unknown", "unreadable"];

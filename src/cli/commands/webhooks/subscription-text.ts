@@ -1,8 +1,8 @@
 import type { RecordId } from "../../../base/ids.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
 import type { EventRule } from "../../../connector/manifest.ts";
-import { deliversHere, missingEvents } from "../../../webhook/subscriptions-choice.ts";
-import type { Subscription } from "../../../webhook/subscriptions.ts";
+import { deliversHere, missingEvents } from "../../../webhook/subscriptions/event-choice.ts";
+import type { Subscription } from "../../../webhook/subscriptions/subscriptions.ts";
 
 /** A subscription as `--json` shows it. */
 export interface SubscriptionView {

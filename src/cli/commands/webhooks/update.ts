@@ -1,8 +1,8 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import type { EventRule } from "../../../connector/manifest.ts";
-import { eventsNamed, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions-choice.ts";
-import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions.ts";
+import { eventsNamed, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions/event-choice.ts";
+import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscriptions.ts";
 import { command } from "../../command.ts";
 import { choice, text, type OptionValues } from "../../options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";

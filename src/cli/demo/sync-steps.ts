@@ -1,0 +1,52 @@
+import { formatDuration } from "../../base/units.ts";
+import { question, rowCounts } from "./queries.ts";
+import type { Scene } from "./demo-steps.ts";
+import type { Stage } from "./demo-setup.ts";
+import type { Tell } from "./narration.ts";
+
+/** Past the lists, in the middle of the documents. */
+const crashAfterRequests = 480;
+
+export async function crash(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+  const before = scene.requests();
+  const enough = before + crashAfterRequests;
+  const alive = await stage.syncAndKill(async () => {
+    await scene.wait(10);
+    return scene.requests() >= enough;
+  });
+  const { documents, waiting } = rowCounts(stage.database);
+  await tell(
+    `   ${alive ? "killed with SIGKILL" : "it was faster than the kill"} after ${scene.requests() - before} requests`,
+  );
+  await tell(`   in the database: ${documents} documents, and ${waiting} requests still to be made`);
+  return true;
+}
+
+export async function resume(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+  const before = scene.requests();
+  const report = await stage.sync();
+  const { documents } = rowCounts(stage.database);
+  const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
+  await tell(
+    `   ${report.outcome} after ${scene.requests() - before} more requests in ${formatDuration(tookMs)}`,
+  );
+  await tell(`   in the database: ${documents} documents; nothing was read twice but what was in flight`);
+  return report.outcome === "complete";
+}
+
+export async function morning(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+  const seq = question<{ seq: number }>(stage.database, "SELECT max(seq) AS seq FROM _changes")[0]?.seq ?? 0;
+  await scene.changing(async (changes) => {
+    for (const change of changes) await tell(`   ${(await change.make()).told}`);
+  });
+  const report = await stage.sync();
+  const { list, child, detail, confirm } = report.requests;
+  await tell(
+    `   ${report.outcome}: ${list + child} lists looked through, ${detail + confirm} records read again`,
+  );
+  const sql = `SELECT resource, op, count(*) AS count FROM _changes WHERE seq > ${seq} GROUP BY resource, op ORDER BY min(seq)`;
+  const changes = question<{ resource: string; op: string; count: number }>(stage.database, sql);
+  const words = changes.map(({ resource, op, count }) => `${resource} ${count} ${op}`);
+  await tell(`   the change log says: ${words.join(", ")}`);
+  return report.outcome === "complete" && changes.length > 0;
+}

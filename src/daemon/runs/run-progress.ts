@@ -1,0 +1,57 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { Governor } from "../../rate-limit/permit.ts";
+import type { ProgressView, ResourceProgress } from "../../log/progress-view.ts";
+import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Tally } from "../../sync/context/tally.ts";
+import { Queue, type QueueCount } from "../../state/work-queue.ts";
+
+/** A run under way, as far as its progress is drawn from it. */
+export interface RunInView {
+  readonly company: string;
+  readonly mirror: Mirror;
+  readonly tally: Tally;
+  readonly governor: Pick<Governor, "view">;
+  readonly clock: Clock;
+  /** Monotonic. */
+  readonly startedMs: number;
+  readonly windowMs: number;
+  readonly asked: { readonly resources: readonly Resource[] };
+}
+
+export function progressView(run: RunInView): ProgressView | null {
+  if (!run.mirror.db.open) return null;
+  const counts = new Queue(run.mirror.db).counts().filter((count) => count.state === "ready");
+  return {
+    company: run.company,
+    elapsedMs: run.clock.monotonicMs() - run.startedMs,
+    resources: run.asked.resources.map((resource) => resourceProgress(run.tally, resource, counts)),
+    requests: run.tally.requests.total,
+    queued: sum(counts),
+    budget: run.governor.view(),
+    windowMs: run.windowMs,
+  };
+}
+
+function resourceProgress(tally: Tally, resource: Resource, queue: readonly QueueCount[]): ResourceProgress {
+  const { name, list } = resource;
+  const counts = tally.resources.get(name);
+  const mine = queue.filter((count) => count.resource === name);
+  const lists = sum(mine.filter(({ kind }) => kind === "list" || kind === "child"));
+  const reads = sum(mine) - lists;
+  const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
+  const known = tally.totals.get(name) ?? null;
+  if (!counts || (counts.listed === 0 && mine.length > 0 && reads === 0))
+    return { name, phase: mine.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
+  const comesWithOthers = list.kind === "owned" && queue.some(({ kind }) => kind !== "child");
+  if (comesWithOthers) return { name, phase: "reading", done: counts.listed, total: null, changed };
+  if (counts.failed > 0) return { name, phase: "failed", done: counts.listed, total: known, changed };
+  if (lists > 0) return { name, phase: "listing", done: counts.listed, total: known, changed };
+  if (reads === 0) return { name, phase: "done", done: counts.listed, total: counts.listed, changed };
+  const total = counts.listed || changed + counts.unchanged + reads;
+  return { name, phase: "reading", done: Math.max(0, total - reads), total, changed };
+}
+
+function sum(counts: readonly QueueCount[]): number {
+  return counts.reduce((total, { count }) => total + count, 0);
+}

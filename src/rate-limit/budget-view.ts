@@ -1,0 +1,15 @@
+import { waitUntil } from "./admission.ts";
+import { expireFlights } from "./in-flight.ts";
+import type { BudgetView } from "./permit.ts";
+import { leftIn, liveWindow, type GovernorState, type Rules } from "./state.ts";
+
+export function viewOf(stored: GovernorState, nowMs: number, rules: Rules): BudgetView {
+  const state = expireFlights(stored, nowMs);
+  const window = liveWindow(state, nowMs);
+  const untilMs = waitUntil(state, "list", nowMs, rules);
+  return {
+    limit: state.limit,
+    remaining: window ? Math.max(0, leftIn(window, state)) : null,
+    waitMs: untilMs === null ? 0 : Math.max(0, Math.ceil(untilMs - nowMs)),
+  };
+}

@@ -1,0 +1,68 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { families, type Family } from "./metric-families.ts";
+import type { StationView } from "./company-status.ts";
+
+/** Requests that were for no company, by the status they were answered with. */
+export type Strays = Readonly<Record<string, number>>;
+
+/** What /metrics answers. */
+export interface Metrics {
+  readonly type: string;
+  render(views: readonly StationView[], nowMs: number, strays?: Strays): Promise<string>;
+}
+
+/**
+ * Everything is told from the stations as they stand when somebody asks: nothing is counted here, so
+ * nothing can disagree, and a company that left the config leaves the page. A counter begins again at 0
+ * when its station does; that is what Prometheus takes for a restart.
+ */
+export function createMetrics(version: string): Metrics {
+  const own = new Registry();
+  collectDefaultMetrics({ register: own });
+  new Gauge({
+    name: "fintoro_mirror_build_info",
+    help: "1, with the version of this program",
+    labelNames: ["version"],
+    registers: [own],
+  }).set({ version }, 1);
+  return {
+    type: own.contentType,
+    render: async (views, nowMs, strays = {}) => {
+      const stations = registryOf(views, nowMs);
+      countStrays(stations, strays);
+      return `${await stations.metrics()}\n${withNaN(await own.metrics())}`;
+    },
+  };
+}
+
+/** The library writes "Nan" where a measure had no time to be taken; strict readers know "NaN" only. */
+function withNaN(text: string): string {
+  return text.replaceAll(/ Nan$/gm, " NaN");
+}
+
+function registryOf(views: readonly StationView[], nowMs: number): Registry {
+  const registry = new Registry();
+  for (const family of families) fill(family, registry, views, nowMs);
+  return registry;
+}
+
+/** A subscription with a mistake in its path shows here: its deliveries are 404. */
+function countStrays(registry: Registry, strays: Strays): void {
+  const counter = new Counter({
+    name: "fintoro_mirror_stray_requests_total",
+    help: "Since the start: requests for no company and no page, by the status of the answer",
+    labelNames: ["status"],
+    registers: [registry],
+  });
+  for (const [status, count] of Object.entries({ 404: 0, ...strays })) counter.inc({ status }, count);
+}
+
+function fill(family: Family, registry: Registry, views: readonly StationView[], nowMs: number): void {
+  const { name, help, labels, samples } = family;
+  const options = { name, help, labelNames: ["company", ...labels], registers: [registry] };
+  const metric = family.kind === "gauge" ? new Gauge(options) : new Counter(options);
+  for (const view of views) {
+    for (const sample of samples(view, nowMs))
+      metric.inc({ company: view.company, ...sample.labels }, sample.value);
+  }
+}

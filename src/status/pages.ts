@@ -1,0 +1,60 @@
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Page } from "../webhook/server/server.ts";
+import { readinessOf, usualLimits, type ReadyLimits } from "./readiness.ts";
+import { createMetrics, type Strays } from "./metrics.ts";
+import type { StationView } from "./company-status.ts";
+
+export interface PagesOptions {
+  /** Of this program. */
+  readonly version: string;
+  readonly strays?: () => Strays;
+  /** Asked each time: the schedule may change, and its nights are not equally long. */
+  readonly limits?: () => Partial<ReadyLimits>;
+}
+
+export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
+
+/** What `serve` shows of itself, by path. Nothing here asks the service or writes anything. */
+export function pagesOf(views: () => readonly StationView[], clock: Clock, options: PagesOptions): Pages {
+  const metrics = createMetrics(options.version);
+  return {
+    "/": () => page(200, text, index),
+    "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
+    "/readyz": () => readyPage(views, clock.nowMs(), { ...usualLimits, ...options.limits?.() }),
+    "/metrics": async () =>
+      page(200, metrics.type, await metrics.render(views(), clock.nowMs(), options.strays?.())),
+  };
+}
+
+const text = "text/plain; charset=utf-8";
+const json = "application/json; charset=utf-8";
+
+const index = `fintoro-mirror
+
+/healthz               200 as long as the process answers: the check for a proxy or a supervisor
+/readyz                200 if every mirror is current, otherwise 503, with the reasons: the check for people
+/metrics               for Prometheus
+POST /webhooks/NAME    deliveries for the company NAME
+`;
+
+/** Before there is any station nothing is ready, and nothing that cannot be looked at is. */
+function readyPage(views: () => readonly StationView[], nowMs: number, limits: ReadyLimits): Page {
+  try {
+    const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
+    const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
+    return readiness(ready, { companies: Object.fromEntries(companies) });
+  } catch (error) {
+    return readiness(false, { error: messageOf(error) });
+  }
+}
+
+function readiness(ready: boolean, facts: object): Page {
+  return page(ready ? 200 : 503, json, `${JSON.stringify({ ready, ...facts }, null, 2)}\n`);
+}
+
+/** Told as of now, and by nobody else: no cache keeps it, and it loads nothing. */
+function page(status: number, type: string, body: string): Page {
+  const headers = { "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" };
+  return { status, type, body, headers };
+}

@@ -1,0 +1,128 @@
+import { isoTime } from "../base/clock.ts";
+import { formatDuration } from "../base/units.ts";
+import { oldestWaitingMs } from "./metric-families.ts";
+import type { StationView } from "./company-status.ts";
+
+/** What still counts as current. */
+export interface ReadyLimits {
+  /** A list read whole longer ago than this is stale. */
+  readonly freshForMs: number;
+  /** An event may wait this long for its record to be read, and the service may be away as long. */
+  readonly patienceMs: number;
+}
+
+const hourMs = 3_600_000;
+/** A night and two hours, as `status --max-age 26h`. */
+export const usualLimits: ReadyLimits = { freshForMs: 26 * hourMs, patienceMs: hourMs / 4 };
+
+/** What /readyz says of one company. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly reasons: readonly string[];
+  readonly database: "open" | "closed";
+  readonly service: StationView["service"]["state"];
+  readonly service_message: string | null;
+  readonly service_since: string;
+  readonly stale: readonly string[];
+  readonly events_waiting: number;
+  readonly oldest_event_at: string | null;
+  readonly last_event_at: string | null;
+  readonly whole_run_at: string | null;
+  readonly run: { readonly mode: string; readonly started_at: string } | null;
+  readonly last_run: { readonly outcome: string; readonly finished_at: string } | null;
+  readonly next_run_at: string | null;
+}
+
+/**
+ * Pure: may somebody trust this mirror to be current? Not: may deliveries be sent here, for they may as long
+ * as the process answers at all. So a service that is away is no reason until it shows, but a refused token
+ * is one at once: nothing gets better before a person acts.
+ */
+export function readinessOf(view: StationView, nowMs: number, limits: ReadyLimits): Readiness {
+  const reasons = view.open
+    ? [
+        ...serviceReasons(view, nowMs, limits),
+        ...freshnessReasons(view, nowMs, limits),
+        ...eventReasons(view, nowMs, limits),
+      ]
+    : [closedReason(view)];
+  const { service, events, run, lastRun } = view;
+  return {
+    ready: reasons.length === 0,
+    reasons,
+    database: view.open ? "open" : "closed",
+    service: service.state,
+    service_message: service.message,
+    service_since: isoTime(service.sinceMs),
+    stale: view.open ? [...neverRead(view), ...staleOnes(view, nowMs, limits)] : [],
+    events_waiting: events.waiting,
+    oldest_event_at: isoOrNull(events.oldestWaitingMs),
+    last_event_at: isoOrNull(events.lastReceivedMs),
+    whole_run_at: isoOrNull(view.wholeRunMs),
+    run: run && { mode: run.mode, started_at: isoTime(run.startedMs) },
+    last_run: lastRun && { outcome: lastRun.outcome, finished_at: isoTime(lastRun.finishedMs) },
+    next_run_at: isoOrNull(view.nextRunMs),
+  };
+}
+
+/** Nothing else is known of a mirror that is closed. */
+function closedReason({ service }: StationView): string {
+  const why = service.message === null ? "" : ` (${service.message})`;
+  return `the mirror's file is not open${why}: deliveries are refused with 503`;
+}
+
+function serviceReasons({ service }: StationView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
+  const { state, sinceMs } = service;
+  if (state === "unauthenticated") return ["the service does not take the token"];
+  if (state === "identity") return ["the token is another company's"];
+  if (state === "database") return ["the mirror's file cannot be written"];
+  const away = state === "unavailable" || state === "starting";
+  const lastedMs = nowMs - sinceMs;
+  if (!away || lastedMs <= patienceMs) return [];
+  return [`the service has not been reached for ${formatDuration(lastedMs)}`];
+}
+
+/** A list counts as read before the details of what it shows were: only a whole run says that all is there. */
+function freshnessReasons(view: StationView, nowMs: number, limits: ReadyLimits): string[] {
+  if (view.wholeRunMs === null) return [firstRunReason(view, nowMs)];
+  const never = neverRead(view);
+  const stale = staleOnes(view, nowMs, limits);
+  const age = formatDuration(limits.freshForMs);
+  return [
+    ...runReasons(view),
+    ...(never.length > 0 ? [`never read whole: ${never.join(", ")}`] : []),
+    ...(stale.length > 0 ? [`read whole longer than ${age} ago: ${stale.join(", ")}`] : []),
+  ];
+}
+
+function firstRunReason({ run }: StationView, nowMs: number): string {
+  const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
+  return `not everything was read yet${since}`;
+}
+
+/** What was cut off left something unread, until another run ends well; one under way is about to. */
+function runReasons({ run, lastRun }: StationView): string[] {
+  if (run || !lastRun || lastRun.outcome === "complete" || lastRun.outcome === "partial") return [];
+  return [`the last run did not get to its end: ${lastRun.outcome}`];
+}
+
+function eventReasons(view: StationView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
+  const waitedMs = oldestWaitingMs(view, nowMs);
+  if (waitedMs <= patienceMs) return [];
+  return [`${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`];
+}
+
+function neverRead({ sweptMs }: StationView): string[] {
+  return Object.keys(sweptMs).filter((name) => sweptMs[name] === null);
+}
+
+function staleOnes({ sweptMs }: StationView, nowMs: number, { freshForMs }: ReadyLimits): string[] {
+  const isStale = (ms: number | null) => ms !== null && nowMs - ms > freshForMs;
+  return Object.entries(sweptMs)
+    .filter(([, ms]) => isStale(ms))
+    .map(([name]) => name);
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}

@@ -1,0 +1,76 @@
+import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
+import { Migrator, type Migration } from "kysely/migration";
+import { MirrorError } from "../../base/errors.ts";
+import { first } from "./0001-first.ts";
+import { inbox } from "./0002-inbox.ts";
+import { inboxIds } from "./0003-inbox-ids.ts";
+import type { Db } from "../database.ts";
+import { databaseError } from "../database.ts";
+
+/** In the order of their names; a name, once released, never changes its meaning. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  "0001-first": first,
+  "0002-inbox": inbox,
+  "0003-inbox-ids": inboxIds,
+};
+
+const table = "_migrations";
+
+/**
+ * Brings the mirror's own tables up to this version, in one transaction: a crash in the middle leaves the
+ * database as it was. A database that a newer version wrote is refused untouched. Throws MirrorError `database`.
+ */
+export async function migrate(
+  db: Db,
+  steps: Readonly<Record<string, Migration>> = migrations,
+): Promise<void> {
+  refuseNewer(db, steps);
+  const migrator = new Migrator({
+    db: new Kysely<unknown>({ dialect: new AtomicDialect({ database: withoutClose(db) }) }),
+    provider: { getMigrations: async () => ({ ...steps }) },
+    migrationTableName: table,
+    migrationLockTableName: `${table}_lock`,
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  const known = databaseError(db.name, error);
+  if (known instanceof MirrorError) throw known;
+  throw new MirrorError("database", `the database could not be brought up to date: ${db.name}`, {
+    cause: error,
+  });
+}
+
+export function appliedMigrations(db: Db): string[] {
+  const present = db.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table);
+  return present ? (db.prepare(`SELECT name FROM ${table} ORDER BY name`).pluck().all() as string[]) : [];
+}
+
+function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {
+  const unknown = appliedMigrations(db).filter((name) => !Object.hasOwn(steps, name));
+  if (unknown.length === 0) return;
+  throw new MirrorError(
+    "database",
+    `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`,
+    {
+      hint: "Update fintoro-mirror, or point data_dir at another folder.",
+    },
+  );
+}
+
+/** SQLite creates and alters tables within transactions; kysely does not count on it by itself. */
+class AtomicDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new AtomicAdapter();
+  }
+}
+
+class AtomicAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** Kysely closes what it is given; this handle lives on. */
+function withoutClose(db: Db) {
+  return { prepare: (sql: string) => db.prepare(sql), close: () => undefined };
+}

@@ -1,0 +1,142 @@
+import { NumberLiteral, type JsonObject, type JsonValue } from "../../json/literal.ts";
+import type { Column, KeyNode, RowPlan, TablePlan } from "./table-plan.ts";
+import { cellValue } from "./cell-values.ts";
+
+export type Cell = number | bigint | string | null;
+
+/** A key the plan does not know: where it stands and in which table its column belongs. */
+export interface UnknownKey {
+  readonly plan: RowPlan;
+  readonly path: readonly string[];
+}
+
+/** A record, cut to the table's columns. */
+export interface Row {
+  readonly cells: Cell[];
+  /** For each child plan, the cells of each of its rows, in order. */
+  readonly children: readonly (readonly Cell[][])[];
+  readonly unknown: readonly UnknownKey[];
+  /** Required fields that the record lacks, as dotted paths. */
+  readonly missing: readonly string[];
+}
+
+/** A value that its column cannot hold: the record is quarantined with this reason. */
+export class OddValue extends Error {}
+
+/** Pure but for the memo of keys: the same plan and record give the same row. Throws OddValue. */
+export function toRow(plan: TablePlan, record: JsonObject): Row {
+  const unknown: UnknownKey[] = [];
+  const missing: string[] = [];
+  const cells = cellsOf(plan, record, unknown);
+  addMissing(plan, record, cells, "", missing);
+  const children = plan.children.map((child) =>
+    partsOf(record, child.field, missing).map((part) => {
+      const rows = cellsOf(child, part, unknown);
+      addMissing(child, part, rows, child.field, missing);
+      return rows;
+    }),
+  );
+  return { cells, children, unknown, missing };
+}
+
+/** The cells of one object, in the order of the plan's columns. Keys nobody knows are added to `unknown`. */
+export function cellsOf(plan: RowPlan, record: JsonObject, unknown?: UnknownKey[]): Cell[] {
+  const cells: Cell[] = [];
+  for (let i = 0; i < plan.columns.length; i++) cells.push(null);
+  fill(plan, plan.root, record, cells, [], unknown);
+  return cells;
+}
+
+function fill(
+  plan: RowPlan,
+  node: KeyNode,
+  object: JsonObject,
+  cells: Cell[],
+  path: readonly string[],
+  unknown: UnknownKey[] | undefined,
+): void {
+  const keys = Object.keys(object);
+  const nodes = nodesOf(node, keys);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    const at = nodes[i];
+    if (at === undefined) {
+      if (node.open) unknown?.push({ plan, path: [...path, key] });
+      continue;
+    }
+    const value = object[key] as JsonValue;
+    if (value === null) continue;
+    if (at.column >= 0) {
+      const cell = cellAt(plan.columns[at.column] as Column, value, path, key);
+      if (at.first || cells[at.column] === null) cells[at.column] = cell;
+    } else if (at.below) {
+      if (!isObject(value))
+        throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
+      fill(plan, at, value, cells, [...path, key], unknown);
+    }
+  }
+}
+
+function cellAt(column: Column, value: JsonValue, path: readonly string[], key: string): Cell {
+  const cell = cellValue(column.scalar, value);
+  if (cell !== undefined) return cell;
+  throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not ${column.scalar}`);
+}
+
+/** The nodes of these keys; remembered, because records of one list have the same keys in the same order. */
+function nodesOf(node: KeyNode, keys: readonly string[]): readonly (KeyNode | undefined)[] {
+  if (node.memo && sameKeys(node.memo.keys, keys)) return node.memo.nodes;
+  const nodes = keys.map((key) => node.below?.get(key));
+  node.memo = { keys, nodes };
+  return nodes;
+}
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function addMissing(
+  plan: RowPlan,
+  record: JsonObject,
+  cells: readonly Cell[],
+  prefix: string,
+  missing: string[],
+): void {
+  for (let i = 0; i < cells.length; i++) {
+    if (cells[i] !== null) continue;
+    const column = plan.columns[i] as Column;
+    if (column.nullable || isPresent(column, record)) continue;
+    missing.push([...(prefix ? [prefix] : []), ...(column.paths[0] ?? [])].join("."));
+  }
+}
+
+/** Does the record have the top key of one of the column's paths? */
+export function isPresent(column: Column, record: JsonObject): boolean {
+  return column.paths.some((path) => Object.hasOwn(record, path[0] ?? ""));
+}
+
+function partsOf(record: JsonObject, field: string, missing: string[]): JsonObject[] {
+  const value = Object.hasOwn(record, field) ? record[field] : undefined;
+  if (value === undefined) missing.push(field);
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new OddValue(`${field} is ${describe(value)}, not a list`);
+  return value.map((part, position) => {
+    if (!isObject(part)) throw new OddValue(`${field}[${position}] is ${describe(part)}, not an object`);
+    return part;
+  });
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return (
+    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral)
+  );
+}
+
+function describe(value: JsonValue | undefined): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return `text (${JSON.stringify(value.slice(0, 40))})`;
+  return isObject(value) ? "an object" : `${typeof value} ${String(value)}`;
+}

@@ -1,0 +1,182 @@
+import type { ChildPlan, Column, TablePlan } from "./table-plan.ts";
+import { sqlType } from "./table-plan.ts";
+import { insertSql, quoted, selectByIdSql, upsertSql } from "../sql-text.ts";
+import type { RecordId } from "../../base/ids.ts";
+import type { Cell } from "./row-decoder.ts";
+import type { Db, Statement } from "../database.ts";
+
+/**
+ * The tables of one resource. Three for each, because raw JSON in the row would make every report
+ * scan it: the typed rows, the JSON as received, and the fences a read is judged by.
+ */
+export function rawTable(resource: string): string {
+  return `_raw_${resource}`;
+}
+
+export function fenceTable(resource: string): string {
+  return `_fence_${resource}`;
+}
+
+/** Creates what is missing; what is there stays untouched. Returns the columns it added to older tables. */
+export function ensureTables(db: Db, plan: TablePlan): { table: string; column: Column }[] {
+  const own = ["_deleted_at TEXT", "_synced_at TEXT NOT NULL"];
+  const isOlder = columnNames(db, plan.table).size > 0;
+  const added = ensureTable(db, plan.table, dataColumns(plan), (columns) => [
+    "id INTEGER PRIMARY KEY",
+    ...columns,
+    ...own,
+  ]);
+  for (const child of plan.children) added.push(...ensureChild(db, child, isOlder));
+  db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(rawTable(plan.table))} (
+    id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT`);
+  db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(fenceTable(plan.table))} (
+    id INTEGER PRIMARY KEY,
+    sha BLOB, listed_sha BLOB, source TEXT NOT NULL,
+    received_seq INTEGER NOT NULL, read_at INTEGER NOT NULL,
+    last_change INTEGER, gone INTEGER NOT NULL DEFAULT 0) STRICT`);
+  for (const columns of plan.indexes) {
+    const name = quoted(`_${plan.table}_by_${columns.join("_")}`);
+    db.exec(
+      `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(plan.table)} (${columns.map(quoted).join(", ")})`,
+    );
+  }
+  return added;
+}
+
+/** A child table that is new beside an older parent has all its columns to be filled. */
+function ensureChild(db: Db, child: ChildPlan, hasOlderParent: boolean): { table: string; column: Column }[] {
+  const isNew = columnNames(db, child.table).size === 0;
+  const added = ensureTable(db, child.table, child.columns, (columns) => [
+    `${quoted(child.parentKey)} INTEGER NOT NULL`,
+    "position INTEGER NOT NULL",
+    ...columns,
+    `PRIMARY KEY (${quoted(child.parentKey)}, position)`,
+  ]);
+  return isNew && hasOlderParent ? child.columns.map((column) => ({ table: child.table, column })) : added;
+}
+
+function ensureTable(
+  db: Db,
+  table: string,
+  columns: readonly Column[],
+  body: (columns: string[]) => string[],
+): { table: string; column: Column }[] {
+  const present = columnNames(db, table);
+  if (present.size === 0) {
+    const withoutRowid = body([]).some((line) => line.startsWith("PRIMARY KEY")) ? ", WITHOUT ROWID" : "";
+    db.exec(`CREATE TABLE ${quoted(table)} (${body(columns.map(ddl)).join(", ")}) STRICT${withoutRowid}`);
+    return [];
+  }
+  const absent = columns.filter((column) => !present.has(column.name.toLowerCase()));
+  for (const column of absent) addColumn(db, table, column);
+  return absent.map((column) => ({ table, column }));
+}
+
+export function addColumn(db: Db, table: string, column: Column): void {
+  db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${ddl(column)}`);
+}
+
+/** Lower-case, as SQLite compares them. Empty when there is no such table. */
+export function columnNames(db: Db, table: string): Set<string> {
+  const rows = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[];
+  return new Set(rows.map((name) => name.toLowerCase()));
+}
+
+/** The columns of the record's own row besides its key; a child's `id` is an ordinary column of it. */
+export function dataColumns(plan: TablePlan): Column[] {
+  return plan.columns.filter((column) => column.name !== "id");
+}
+
+function ddl(column: Column): string {
+  return `${quoted(column.name)} ${sqlType(column)}`;
+}
+
+/** The prepared statements of one resource; made anew when a column was added. */
+export interface TableStatements {
+  /** Where `id` stands among the plan's columns, -1 where it is none of them. */
+  readonly idAt: number;
+  /** Cells of all columns but id, then `_deleted_at`, `_synced_at`, with id first. */
+  readonly upsertRow: Statement;
+  readonly selectRow: Statement;
+  readonly markDeleted: Statement;
+  /** Takes the JSON as the bytes that came: no way through a JavaScript string. */
+  readonly upsertRaw: Statement;
+  readonly selectRaw: Statement;
+  readonly selectFence: Statement;
+  readonly upsertFence: Statement;
+  readonly setListedSha: Statement;
+  readonly setLastChange: Statement;
+  readonly touchFence: Statement;
+  readonly markGone: Statement;
+  readonly children: readonly ChildStatements[];
+}
+
+interface ChildStatements {
+  readonly clear: Statement;
+  /** Inserts the rows of one parent; several with each call. */
+  insert(id: RecordId, rows: readonly (readonly Cell[])[]): void;
+}
+
+export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
+  const names = dataColumns(plan).map((column) => column.name);
+  const raw = rawTable(plan.table);
+  const fence = fenceTable(plan.table);
+  const fenceColumns = [
+    "id",
+    "sha",
+    "listed_sha",
+    "source",
+    "received_seq",
+    "read_at",
+    "last_change",
+    "gone",
+  ];
+  return {
+    idAt: plan.columns.findIndex((column) => column.name === "id"),
+    upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
+    selectRow: db.prepare(selectByIdSql(plan.table, names)).raw(true).safeIntegers(true),
+    markDeleted: db.prepare(`UPDATE ${quoted(plan.table)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`),
+    upsertRaw: db.prepare(
+      `INSERT INTO ${quoted(raw)} (id, json) VALUES (?, CAST(? AS TEXT)) ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
+    ),
+    selectRaw: db.prepare(selectByIdSql(raw, ["json"])).pluck(),
+    selectFence: db.prepare(selectByIdSql(fence, fenceColumns.slice(1))),
+    upsertFence: db.prepare(upsertSql(fence, "id", fenceColumns)),
+    setListedSha: db.prepare(`UPDATE ${quoted(fence)} SET listed_sha = ? WHERE id = ?`),
+    setLastChange: db.prepare(`UPDATE ${quoted(fence)} SET last_change = ? WHERE id = ?`),
+    touchFence: db.prepare(
+      `UPDATE ${quoted(fence)} SET received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha) WHERE id = ?`,
+    ),
+    markGone: db.prepare(
+      `UPDATE ${quoted(fence)} SET gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ? WHERE id = ?`,
+    ),
+    children: plan.children.map((child) => childStatements(db, child)),
+  };
+}
+
+/** So many child rows go into SQLite with one call. */
+const rowsAtOnce = 8;
+
+function childStatements(db: Db, child: ChildPlan): ChildStatements {
+  const names = [child.parentKey, "position", ...child.columns.map((column) => column.name)];
+  const bySize = new Map<number, Statement>();
+  const statementFor = (size: number) => {
+    let statement = bySize.get(size);
+    if (!statement) bySize.set(size, (statement = db.prepare(insertSql(child.table, names, size))));
+    return statement;
+  };
+  return {
+    clear: db.prepare(`DELETE FROM ${quoted(child.table)} WHERE ${quoted(child.parentKey)} = ?`),
+    insert: (id, rows) => {
+      for (let from = 0; from < rows.length; from += rowsAtOnce) {
+        const part = rows.slice(from, from + rowsAtOnce);
+        const cells: Cell[] = [];
+        for (const [i, row] of part.entries()) {
+          cells.push(id, from + i);
+          for (const cell of row) cells.push(cell);
+        }
+        statementFor(part.length).run(cells);
+      }
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { isoTime } from "../../base/clock.ts";
+import type { RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { ParentLink, Resource } from "../../connector/resource.ts";
+import { readList } from "../../extract/answers.ts";
+import { pageFacts, type PageFacts } from "../../extract/page-facts.ts";
+import { parentIdOf, type ChildPayload } from "../../extract/requests.ts";
+import type { Reading } from "../../store/apply/read-stamp.ts";
+import type { Work } from "../../state/work-item.ts";
+import { addChildList, takeListed } from "./listed-record.ts";
+import { isWhole, askForAbsent } from "./complete-listing.ts";
+import { applyCounted, runOf, type Session } from "../context/run-context.ts";
+
+/** One page of a parent's list, with what its end means for the parent's records. */
+export function takeChildList(
+  session: Session,
+  resource: Resource,
+  work: Work,
+  reading: Reading,
+  body: Buffer,
+): void {
+  const payload = work.payload as ChildPayload;
+  const { records, paginator } = readList(body);
+  const facts = pageFacts(paginator, payload.page, records.count);
+  applyCounted(session, () => {
+    const ids = takeListed(session, resource, reading, records, { from: 0, to: records.count }, true);
+    session.tally.of(resource.name).listed += ids.length;
+    if (payload.page === 1) askForNextPages(session, resource, payload, facts, reading);
+    closeParent(session, resource, payload, ids, facts, reading);
+    session.queue.done(work, reading.sentSeq);
+  });
+}
+
+function askForNextPages(
+  session: Session,
+  resource: Resource,
+  payload: ChildPayload,
+  facts: PageFacts,
+  reading: Reading,
+): void {
+  for (let page = facts.pages; page > 1; page--) {
+    addChildList(session, resource, payload.parent, parentIdOf(payload), page, reading.sentSeq);
+  }
+}
+
+function closeParent(
+  session: Session,
+  resource: Resource,
+  payload: ChildPayload,
+  ids: RecordId[],
+  facts: PageFacts,
+  reading: Reading,
+): void {
+  const variant = `${payload.parent}:${payload.parentId}`;
+  if (facts.pages === 1 && payload.page === 1) {
+    const listing = { steady: facts.consistent, total: facts.total };
+    settleParent(session, resource, payload, ids, listing, reading.sentSeq, reading);
+    return;
+  }
+  if (payload.page === 1) {
+    session.listings.begin({
+      resource: resource.name,
+      variant,
+      run: runOf(session),
+      attempt: 1,
+      startedSeq: reading.sentSeq,
+      startedAt: isoTime(reading.receivedAtMs),
+      perPage: facts.perPage,
+      pages: facts.pages,
+      total: facts.total,
+      steady: facts.consistent,
+    });
+  }
+  const open = session.listings.get(resource.name, variant);
+  if (!open) return;
+  if (!facts.consistent || facts.total !== open.total) session.listings.unsteady(resource.name, variant);
+  session.listings.addPage(resource.name, variant, payload.page, ids);
+  if (session.listings.pagesRead(resource.name, variant) < open.pages) return;
+  const shown = session.listings.idsShown(resource.name, variant);
+  const steady = session.listings.get(resource.name, variant)?.steady ?? false;
+  session.listings.end(resource.name, variant);
+  settleParent(session, resource, payload, shown, { steady, total: open.total }, open.startedSeq, reading);
+}
+
+/** A list that moved costs nothing here but questions: who is not in it is asked for on its own route. */
+function settleParent(
+  session: Session,
+  resource: Resource,
+  payload: ChildPayload,
+  shown: readonly RecordId[],
+  listing: { readonly steady: boolean; readonly total: number },
+  startedSeq: number,
+  reading: Reading,
+): void {
+  const seen = new Set(shown);
+  const whole = isWhole(listing, shown, seen.size);
+  if (!whole) {
+    session.tally.trouble({
+      resource: resource.name,
+      kind: "unsettled",
+      message: `the list of ${payload.parent} ${payload.parentId} moved while it was read`,
+      hint: "What was shown is mirrored; the next run completes it.",
+    });
+  }
+  const column = snakeCase(linkOf(resource, payload.parent).field);
+  const mine = new Set(session.mirror.records.liveIdsWhere(resource.name, column, parentIdOf(payload)));
+  if (mine.size > seen.size || [...mine].some((id) => !seen.has(id))) {
+    const before = session.mirror.records.liveIdsReceivedBefore(resource.name, startedSeq);
+    const absent = before.filter((id) => mine.has(id) && !seen.has(id));
+    if (absent.length > 0) askForAbsent(session, resource, absent, { whole, shown: seen.size }, reading);
+  }
+  if (session.parentBudget) {
+    session.parents.listed(resource.name, payload.parent, parentIdOf(payload), reading.receivedAtMs);
+  }
+}
+
+function linkOf(resource: Resource, parent: string): ParentLink {
+  const links = resource.list.kind === "parents" ? resource.list.parents : [];
+  const link = links.find((candidate) => candidate.resource === parent);
+  if (!link) throw new Error(`broken promise: ${parent} is a parent of ${resource.name}`);
+  return link;
+}

@@ -1,0 +1,106 @@
+import { recordId, type RecordId } from "../../base/ids.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { hasKey } from "../../extract/answers.ts";
+import type { Slices } from "../../json/slices.ts";
+import type { Fate, Reading } from "../../store/apply/read-stamp.ts";
+import { childTarget, recordTarget } from "../../state/work-item.ts";
+import { keepNameless } from "./records-without-id.ts";
+import { readAgain } from "../plan/read-again.ts";
+import { childrenOf, type Session } from "../context/run-context.ts";
+
+/** Takes the records `from`..`to` of an answer; inside the door's transaction. */
+export function takeListed(
+  session: Session,
+  resource: Resource,
+  reading: Reading,
+  records: Slices,
+  range: { readonly from: number; readonly to: number },
+  firstAttempt: boolean,
+): RecordId[] {
+  const children = childrenOf(session, resource.name);
+  const ids: RecordId[] = [];
+  for (let i = range.from; i < range.to; i++) {
+    const text = records.id(i);
+    const id = text === null ? null : recordId(text);
+    if (id === null) {
+      keepNameless(session, resource.name, reading, records.slice(i));
+      continue;
+    }
+    ids.push(id);
+    const fate = takeOne(session, resource, reading, id, records.slice(i));
+    const isNew = fate === "inserted";
+    if (!firstAttempt && !isNew) continue;
+    // Somebody read later that it is gone: so are the lists below it.
+    if (fate === "stale" && !session.mirror.records.isLive(resource.name, id)) continue;
+    for (const child of children) askForChildren(session, child, resource.name, id, isNew, reading);
+  }
+  return ids;
+}
+
+function takeOne(
+  session: Session,
+  resource: Resource,
+  reading: Reading,
+  id: RecordId,
+  slice: Buffer,
+): Fate | "to read" {
+  const table = session.mirror.table(resource.name);
+  if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
+    const fate = table.put(reading, id, slice, "list");
+    session.tally.fate(resource.name, fate);
+    if (fate === "stale") readAgain(session, resource, id, reading);
+    return fate;
+  }
+  const difference = table.differs(id, slice);
+  if (!difference && !session.full) {
+    session.tally.of(resource.name).unchanged += 1;
+    return "unchanged";
+  }
+  session.queue.add({
+    kind: "detail",
+    resource: resource.name,
+    target: recordTarget(id),
+    lane: "hydration",
+    reason: difference?.reason ?? "full",
+    payload: difference ? { listed: difference.listed } : undefined,
+    // A detail already out when this list came may have been looked at before it: it is no answer.
+    dirtySeq: reading.receivedSeq,
+  });
+  return "to read";
+}
+
+/** With parents spread over runs, the plan chose among those known; a new one is read while there is room. */
+function askForChildren(
+  session: Session,
+  child: Resource,
+  parent: string,
+  id: RecordId,
+  isNew: boolean,
+  reading: Reading,
+): void {
+  const budget = session.parentBudget;
+  if (budget) {
+    if (!isNew || budget.left <= 0) return;
+    budget.left -= 1;
+  }
+  addChildList(session, child, parent, id, 1, reading.sentSeq);
+}
+
+export function addChildList(
+  session: Session,
+  child: Resource,
+  parent: string,
+  id: RecordId,
+  page: number,
+  dirtySeq: number,
+): void {
+  session.queue.add({
+    kind: "child",
+    resource: child.name,
+    target: childTarget(parent, id, page),
+    lane: "list",
+    reason: "parent",
+    payload: { parent, parentId: String(id), page },
+    dirtySeq,
+  });
+}

@@ -1,0 +1,43 @@
+import type { RecordId } from "../../base/ids.ts";
+import type { ServiceError } from "../../connector/errors.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { canariesOf } from "./route-probe.ts";
+import type { Session } from "../context/run-context.ts";
+
+/** What a 404 on a record's own route proves (I5). */
+export type GoneVerdict =
+  | { readonly kind: "gone" }
+  /** The route itself is in doubt: first read a record that should be there. */
+  | { readonly kind: "ask"; readonly canaries: readonly RecordId[] }
+  | { readonly kind: "unproven"; readonly why: string };
+
+/**
+ * Pure. A 404 counts when the route has lately answered 200. Where nothing else is left to ask for
+ * (the last record of its kind), the service's own words for a missing record count, those for a missing
+ * route do not.
+ */
+export function judgeGone(
+  message: string | null,
+  routeProven: boolean,
+  canaries: readonly RecordId[],
+  id: RecordId,
+): GoneVerdict {
+  if (message === null)
+    return { kind: "unproven", why: "the 404 is not the service's own (no JSON message)" };
+  if (routeProven) return { kind: "gone" };
+  const others = canaries.filter((candidate) => candidate !== id);
+  if (others.length > 0) return { kind: "ask", canaries: others };
+  if (canaries.includes(id)) return { kind: "unproven", why: "the list of this very run shows it" };
+  if (message.startsWith("No query results for model")) return { kind: "gone" };
+  return { kind: "unproven", why: `the 404 may be of the route, not of the record ("${message}")` };
+}
+
+export function verdictOnGone(
+  session: Session,
+  resource: Resource,
+  error: ServiceError,
+  id: RecordId,
+): GoneVerdict {
+  const proven = session.provenRoutes.has(resource.name);
+  return judgeGone(error.serviceMessage, proven, canariesOf(session, resource, id), id);
+}

@@ -1,0 +1,56 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { Listings } from "../../state/listings.ts";
+import type { Mirror } from "../../store/apply/mirror.ts";
+import { Parents } from "../../state/parents.ts";
+import { Runs } from "../../state/runs.ts";
+import { Inbox } from "../../state/inbox.ts";
+import type { Queue } from "../../state/work-queue.ts";
+import { dailyRemovals } from "../deletion/removal-count.ts";
+import { sharedRouteProofs } from "../deletion/route-proofs.ts";
+import type { Session } from "../context/run-context.ts";
+import type { Tally } from "../context/tally.ts";
+
+/** The parts that one company's tender works with; mirror, queue and transport are its station's. */
+export interface TenderParts {
+  readonly mirror: Mirror;
+  readonly queue: Queue;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly token: string;
+}
+
+/** A run without lists and without an end: what it knows of the service grows old instead. */
+export function tenderSession(parts: TenderParts, resources: readonly Resource[], tally: Tally): Session {
+  const { mirror, queue, clock, log } = parts;
+  return {
+    manifest: mirror.manifest,
+    mirror,
+    queue,
+    share: "events",
+    clock,
+    log,
+    tally,
+    inbox: new Inbox(mirror.db),
+    listings: new Listings(mirror.db),
+    parents: new Parents(mirror.db),
+    runs: new Runs(mirror.db),
+    run: null,
+    startedAtMs: clock.nowMs(),
+    selected: new Map(resources.map((resource) => [resource.name, resource])),
+    full: false,
+    allowMassDelete: false,
+    parentBudget: null,
+    provenRoutes: sharedRouteProofs(queue, clock),
+    canaries: new Map(),
+    canaryTrials: new Map(),
+    removals: dailyRemovals(mirror.db, clock),
+    nameless: new Map(),
+    news: [],
+  };
+}

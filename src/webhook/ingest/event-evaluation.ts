@@ -1,0 +1,50 @@
+import type { EventRule, Manifest } from "../../connector/manifest.ts";
+import { recordTarget, type WorkKind } from "../../state/work-item.ts";
+import type { Delivery } from "./delivery.ts";
+
+/**
+ * `waiting`: its read is in the queue. `kept`: there is nothing to read. `excluded`: its table is not mirrored.
+ * `unknown`: an event nobody knows. `unreadable`: signed, but no JSON object.
+ */
+export type InboxState = "waiting" | "done" | "kept" | "excluded" | "unknown" | "unreadable";
+
+/** What an event means to this mirror. */
+export interface EventVerdict {
+  readonly state: Exclude<InboxState, "done">;
+  readonly resource: string | null;
+  readonly target: string | null;
+  /** How it is read, where it waits for a read. */
+  readonly kind: WorkKind | null;
+  readonly problem: string | null;
+}
+
+export type EventJudge = (delivery: Delivery) => EventVerdict;
+
+/** Pure. `selected` are the tables that this config mirrors. */
+export function createJudge(manifest: Manifest, selected: ReadonlySet<string>): EventJudge {
+  const rules = new Map(manifest.events.map((rule) => [rule.type, rule]));
+  return (delivery) => {
+    if (!delivery.readable) return unheard("unreadable", "the body is no JSON object");
+    const rule = delivery.type === null ? undefined : rules.get(delivery.type);
+    if (!rule) return unheard("unknown", "no such type of event is known");
+    return verdictOf(delivery, rule, selected);
+  };
+}
+
+function verdictOf(delivery: Delivery, rule: EventRule, selected: ReadonlySet<string>): EventVerdict {
+  const { resourceType, resourceId } = delivery;
+  if (resourceType !== rule.resourceType)
+    return unheard("unknown", `resource.type is not ${rule.resourceType}, as it is for ${rule.type}`);
+  if (resourceId === null) return unheard("unknown", "resource.id is not the id of a record");
+  const { resource, action } = rule;
+  if (resource === null || action === "keep")
+    return { state: "kept", resource, target: null, kind: null, problem: null };
+  const target = recordTarget(resourceId);
+  if (!selected.has(resource)) return { state: "excluded", resource, target, kind: null, problem: null };
+  const kind = action === "confirm" ? "confirm" : "detail";
+  return { state: "waiting", resource, target, kind, problem: null };
+}
+
+function unheard(state: "unknown" | "unreadable", problem: string): EventVerdict {
+  return { state, resource: null, target: null, kind: null, problem };
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import { takeOrders, type OrderDeskParts } from "../../src/daemon/commands/command-loop.ts";
+import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
+import { orderOf } from "../../src/daemon/commands/sync-command.ts";
+import { Orders } from "../../src/state/daemon-commands.ts";
+import { openShop, resourceOf } from "../support/mirror.ts";
+import { recordingLog, view } from "../support/company-status.ts";
+import { WoundClock } from "../support/sandbox.ts";
+
+const asker = { atMs: 0, pid: process.pid };
+
+function asks(more: Partial<RunRequest> = {}) {
+  const closed = new AbortController().signal;
+  const usual = { full: true, allowMassDelete: true, acceptIdentity: false, mostRequests: 7, closed };
+  return { resources: [resourceOf("people")], ...usual, ...more };
+}
+
+/** An order desk at work, on a wound clock; runs last until they are let go. */
+async function openDesk(parts: Partial<OrderDeskParts> = {}) {
+  const mirror = await openShop();
+  const orders = new Orders(mirror.db);
+  const clock = new WoundClock();
+  const close = new AbortController();
+  const asked: RunRequest[] = [];
+  const held = { release: () => undefined as void };
+  const run = async (request: RunRequest) => {
+    asked.push(request);
+    await new Promise<void>((resolve) => {
+      held.release = resolve;
+    });
+    return emptyReport(clock, "2026-11-20T09:00:00.000Z", close.signal.aborted ? "stopped" : "complete");
+  };
+  const ended = takeOrders({
+    manifest: mirror.manifest,
+    orders,
+    desk: { run },
+    clock,
+    log: recordingLog().log,
+    closed: close.signal,
+    replay: () => ({ queued: 1 }),
+    view: () => null,
+    ...parts,
+  });
+  const tick = async (ms = 1_000) => {
+    clock.wind(ms);
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+  };
+  return { orders, clock, close, asked, held, ended, tick, mirror };
+}
+
+function failing(): never {
+  throw new Error("no inbox");
+}
+
+describe("orders of other processes", () => {
+  test("a sync is made as it was asked for, one after another, and each gets its report", async () => {
+    const { orders, close, asked, held, ended, tick } = await openDesk();
+    const first = orders.add("sync", orderOf(asks(), null), asker);
+    const second = orders.add("sync", orderOf(asks({ full: false, mostRequests: undefined }), null), asker);
+    await tick();
+    expect([orders.get(first)?.state, orders.get(second)?.state]).toEqual(["running", "waiting"]);
+    held.release();
+    await tick();
+    await tick();
+    expect(orders.get(first)).toMatchObject({ state: "done", report: { outcome: "complete" } });
+    expect(orders.get(second)?.state).toBe("running");
+    held.release();
+    await tick();
+    expect(
+      asked.map(({ full, allowMassDelete, mostRequests }) => [full, allowMassDelete, mostRequests]),
+    ).toEqual([
+      [true, true, 7],
+      [false, true, undefined],
+    ]);
+    expect(asked[0]?.resources.map(({ name }) => name)).toEqual(["people"]);
+    close.abort();
+    await ended;
+  });
+
+  test("how the run stands is told while it is made", async () => {
+    const { orders, close, held, ended, tick } = await openDesk({ view: () => view({ queued: 5 }) });
+    const id = orders.add("sync", orderOf(asks(), null), asker);
+    await tick();
+    await tick();
+    expect(orders.get(id)).toMatchObject({ state: "running", report: { queued: 5 } });
+    held.release();
+    await tick();
+    close.abort();
+    await ended;
+  });
+
+  test("a replay does not wait for a run", async () => {
+    const { orders, close, held, ended, tick } = await openDesk();
+    orders.add("sync", orderOf(asks(), null), asker);
+    await tick();
+    const id = orders.add("replay", { ids: ["a"] }, asker);
+    await tick();
+    expect(orders.get(id)).toMatchObject({ state: "done", report: { queued: 1 } });
+    held.release();
+    close.abort();
+    await ended;
+  });
+
+  test("what cannot be done says why", async () => {
+    const { orders, close, ended, tick } = await openDesk({ replay: failing });
+    const id = orders.add("replay", {}, asker);
+    const strange = orders.add("sync", { resources: ["no_such_table"] }, asker);
+    await tick();
+    expect(orders.get(id)).toMatchObject({ state: "failed", report: { error: "no inbox" } });
+    expect(orders.get(strange)).toMatchObject({ state: "done", report: { outcome: "failed" } });
+    close.abort();
+    await ended;
+  });
+
+  test("an answer is written as soon as the database can be written again", async () => {
+    const { orders, close, held, ended, tick, mirror } = await openDesk();
+    const id = orders.add("sync", orderOf(asks(), null), asker);
+    await tick();
+    mirror.db.pragma("query_only = ON");
+    held.release();
+    await tick();
+    expect(orders.get(id)?.state).toBe("running");
+    mirror.db.pragma("query_only = OFF");
+    await tick();
+    expect(orders.get(id)?.state).toBe("done");
+    close.abort();
+    await ended;
+  });
+
+  test("its time is over when the asker's is", async () => {
+    const { orders, clock, close, asked, held, ended, tick } = await openDesk();
+    orders.add("sync", orderOf(asks(), clock.nowMs() + 90_000), asker);
+    await tick();
+    await tick(80_000);
+    expect(asked[0]?.closed.aborted).toBe(false);
+    await tick(10_000);
+    expect(asked[0]?.closed.aborted).toBe(true);
+    held.release();
+    close.abort();
+    await ended;
+  });
+
+  test("one that our own end cuts off is left to whoever comes next; its asker gone, nobody does it", async () => {
+    const { orders, clock, close, held, ended, tick } = await openDesk();
+    const id = orders.add("sync", orderOf(asks(), null), asker);
+    await tick();
+    close.abort();
+    held.release();
+    await ended;
+    expect(orders.get(id)?.state).toBe("running");
+    expect(orders.dropStale(() => true, clock.nowMs())).toBe(0);
+    expect(orders.get(id)?.state).toBe("waiting");
+    expect(orders.dropStale(() => false, clock.nowMs())).toBe(1);
+    expect(orders.get(id)).toBeNull();
+  });
+});

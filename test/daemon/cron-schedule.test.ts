@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { slotsOf } from "../../src/daemon/scheduler/cron-schedule.ts";
+
+const bratislava = "Europe/Bratislava";
+
+function iso(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}
+
+/** The next so many slots from a moment on. */
+function following(pattern: string, from: string, count: number): (string | null)[] {
+  const slots = slotsOf(pattern, bratislava);
+  let atMs = Date.parse(from);
+  return Array.from({ length: count }, () => iso((atMs = slots.after(atMs) ?? Number.NaN)));
+}
+
+describe("slots of a nightly pattern", () => {
+  test("in spring a time that does not exist comes once, right after the gap", () => {
+    expect(following("15 2 * * *", "2026-03-28T12:00:00Z", 2)).toEqual([
+      "2026-03-29T01:00:00.000Z",
+      "2026-03-30T00:15:00.000Z",
+    ]);
+  });
+
+  test("in autumn a time that is there twice comes once", () => {
+    expect(following("15 2 * * *", "2026-10-24T12:00:00Z", 2)).toEqual([
+      "2026-10-25T00:15:00.000Z",
+      "2026-10-26T01:15:00.000Z",
+    ]);
+  });
+
+  test("several times a day keep to the same rule", () => {
+    expect(following("30 2,14 * * *", "2026-10-24T20:00:00Z", 3)).toEqual([
+      "2026-10-25T00:30:00.000Z",
+      "2026-10-25T13:30:00.000Z",
+      "2026-10-26T01:30:00.000Z",
+    ]);
+  });
+
+  test("the last one is the moment itself when it is one", () => {
+    const slots = slotsOf("15 2 * * *", bratislava);
+    const slotMs = Date.parse("2026-11-21T01:15:00Z");
+    expect(iso(slots.before(slotMs))).toBe("2026-11-21T01:15:00.000Z");
+    expect(iso(slots.before(slotMs + 999))).toBe("2026-11-21T01:15:00.000Z");
+    expect(iso(slots.before(slotMs - 1))).toBe("2026-11-20T01:15:00.000Z");
+    expect(iso(slots.after(slotMs - 1))).toBe("2026-11-21T01:15:00.000Z");
+    expect(iso(slots.after(slotMs))).toBe("2026-11-22T01:15:00.000Z");
+  });
+
+  test("a day that never comes gives none", () => {
+    const slots = slotsOf("0 0 30 2 *", "UTC");
+    expect([slots.before(Date.UTC(2026, 1, 1)), slots.after(Date.UTC(2026, 1, 1))]).toEqual([null, null]);
+  });
+
+  test("a pattern that only looks like one is a mistake in the config", () => {
+    expect(() => slotsOf("99 2 * * *", bratislava)).toThrow(
+      expect.objectContaining({ kind: "config", message: expect.stringContaining('"99 2 * * *"') }),
+    );
+  });
+});

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { agree } from "../../src/json/equality.ts";
+import { parseLossless } from "../../src/json/parse.ts";
+
+test.each([
+  ['{"a":1,"b":[1.50,{"c":null}]}', '{"b":[1.5,{"c":null}],"a":1}'],
+  ['{"a":1.00000000000000000000000001}', '{"a":1.000000000000000000000000010}'],
+  ['{"a":1,"more":2}', '{"a":1,"other":3}'],
+  ["[]", "[]"],
+])("%s and %s say the same wherever both say something", (a, b) => {
+  expect(agree(parseLossless(a), parseLossless(b))).toBe(true);
+});
+
+test.each([
+  ['{"a":{"name":"old"}}', '{"a":{"name":"new"}}'],
+  ['{"a":1}', '{"a":"1"}'],
+  ['{"a":null}', '{"a":{}}'],
+  ['{"a":[1,2]}', '{"a":[2,1]}'],
+  ['{"a":[1]}', '{"a":[1,2]}'],
+  ['{"a":1.00000000000000000000000001}', '{"a":1.00000000000000000000000002}'],
+  ["[]", "{}"],
+])("%s and %s do not", (a, b) => {
+  expect(agree(parseLossless(a), parseLossless(b))).toBe(false);
+  expect(agree(parseLossless(b), parseLossless(a))).toBe(false);
+});

@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import type { Lane } from "../../src/base/lane.ts";
+import { createGovernor, type GovernorOptions } from "../../src/rate-limit/rate-limiter.ts";
+import type { Governor, Permit } from "../../src/rate-limit/permit.ts";
+import { createMemoryStore, type GovernorStore } from "../../src/rate-limit/state-store.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
+import { recordingLog } from "../support/http-client.ts";
+
+const silent = { limit: null, remaining: null, retryAfterS: null };
+const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });
+
+function startGovernor(options: Partial<GovernorOptions> = {}) {
+  const clock = createDrivenClock();
+  const log = recordingLog();
+  const store = createMemoryStore();
+  const governor = createGovernor({ store, clock, log, windowMs: 60_000, defaultLimit: 10, ...options });
+  return { clock, log, store, governor };
+}
+
+/** Asks, and notes who was served in which order. */
+function asking(governor: Governor) {
+  const served: string[] = [];
+  const permits = new Map<string, Permit>();
+  const ask = (name: string, lane: Lane = "list", signal?: AbortSignal) => {
+    const asked = governor.admit(lane, signal).then((permit) => {
+      served.push(name);
+      permits.set(name, permit);
+      return permit;
+    });
+    asked.catch(() => undefined);
+    return asked;
+  };
+  return {
+    served,
+    ask,
+    answer: (name: string, remaining: number) => permits.get(name)?.answered(200, left(remaining)),
+  };
+}
+
+/** A window of which only `remaining` are left. */
+async function openedWith(remaining: number, options: Partial<GovernorOptions> = {}) {
+  const parts = startGovernor({ defaultLimit: remaining + 1, ...options });
+  const opener = await parts.governor.admit("list");
+  await parts.clock.advance(100);
+  opener.answered(200, { limit: remaining + 1, remaining, retryAfterS: null });
+  return { ...parts, ...asking(parts.governor) };
+}
+
+describe("who waits is served", () => {
+  test("at once when the answer that makes room arrives, without waiting for a timer", async () => {
+    const { clock, governor } = startGovernor();
+    const { served, ask, answer } = asking(governor);
+    void ask("opener");
+    void ask("second");
+    await clock.advance(50);
+    expect(served).toEqual(["opener"]);
+    answer("opener", 9);
+    await clock.advance(0);
+    expect(served).toEqual(["opener", "second"]);
+  });
+
+  test("by lane, then first come, first served", async () => {
+    const { clock, served, ask } = await openedWith(1, { concurrency: 20 });
+    void ask("first");
+    await clock.advance(0);
+    for (const [name, lane] of [
+      ["f", "files"],
+      ["l1", "list"],
+      ["h", "hydration"],
+      ["w", "webhook"],
+      ["l2", "list"],
+      ["s", "scrub"],
+    ] as const)
+      void ask(name, lane);
+    for (let i = 0; i < 20; i++) await clock.advance(61_000);
+    expect(served).toEqual(["first", "w", "l1", "l2", "h", "s", "f"]);
+  });
+
+  test("when the window ends, to the millisecond, and nobody polls until then", async () => {
+    const { clock, served, ask, answer } = await openedWith(1);
+    void ask("last");
+    await clock.advance(100);
+    answer("last", 0);
+    void ask("next");
+    void ask("after");
+    await clock.advance(59_999);
+    expect(served).toEqual(["last"]);
+    expect(clock.sleeping()).toBe(1);
+    await clock.advance(1);
+    expect(served).toEqual(["last", "next"]);
+    expect(clock.sleeping()).toBe(1);
+  });
+
+  test("no more at once than the concurrency, so that a better lane still goes first", async () => {
+    const { clock, served, ask, answer } = await openedWith(50, { concurrency: 2 });
+    for (const name of ["a", "b", "c"]) void ask(name, "files");
+    void ask("event", "webhook");
+    await clock.advance(0);
+    expect(served).toHaveLength(2);
+    answer(served[0] ?? "", 49);
+    await clock.advance(0);
+    expect(served).toContain("event");
+    expect(served).toHaveLength(3);
+  });
+});
+
+describe("who stops waiting", () => {
+  test("is let go at once, with a MirrorError of kind stopped, and takes no permit", async () => {
+    const { clock, ask, governor, answer, served } = await openedWith(1);
+    void ask("last");
+    const stop = new AbortController();
+    const waiting = ask("impatient", "list", stop.signal);
+    void ask("patient");
+    await clock.advance(100);
+    answer("last", 0);
+    stop.abort();
+    await expect(waiting).rejects.toBeInstanceOf(MirrorError);
+    await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
+    await clock.advance(61_000);
+    expect(served).toEqual(["last", "patient"]);
+    expect(governor.view().remaining).toBeNull();
+  });
+
+  test("before it began never waits", async () => {
+    const { governor } = startGovernor();
+    await expect(governor.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
+  });
+});
+
+describe("a permit", () => {
+  test("is settled once", async () => {
+    const { governor } = startGovernor();
+    const permit = await governor.admit("list");
+    permit.answered(200, left(9));
+    expect(() => permit.lost()).toThrow("a permit is settled once");
+  });
+
+  test("whose settling cannot be stored does not break the answer, and others still get theirs", async () => {
+    const memory = createMemoryStore();
+    let full = false;
+    const store: GovernorStore = {
+      ...memory,
+      transact: (step) => {
+        if (full) throw new Error("disk full");
+        return memory.transact(step);
+      },
+    };
+    const { governor, clock, log } = startGovernor({ store });
+    const permit = await governor.admit("list");
+    full = true;
+    permit.answered(200, left(9));
+    full = false;
+    expect(log.lines.map(({ message }) => message)).toEqual([
+      "an answer's word on the request budget could not be stored",
+    ]);
+    const { served, ask } = asking(governor);
+    void ask("next");
+    await clock.advance(100_000);
+    expect(served).toEqual(["next"]);
+  });
+
+  test("that the store cannot give is an error to who asked", async () => {
+    const store = {
+      ...createMemoryStore(),
+      transact: () => {
+        throw new MirrorError("database", "no");
+      },
+    };
+    const { governor } = startGovernor({ store });
+    await expect(governor.admit("list")).rejects.toMatchObject({ kind: "database" });
+    await expect(governor.admit("list")).rejects.toMatchObject({ kind: "database" });
+  });
+});
+
+describe("what is shown of the budget", () => {
+  test("before anything is known", () => {
+    expect(startGovernor().governor.view()).toEqual({ limit: null, remaining: null, waitMs: 0 });
+  });
+
+  test("in a window, and when it is used up", async () => {
+    const { clock, governor, ask, answer } = await openedWith(2);
+    expect(governor.view()).toEqual({ limit: 3, remaining: 2, waitMs: 0 });
+    void ask("a");
+    void ask("b");
+    await clock.advance(0);
+    expect(governor.view()).toMatchObject({ remaining: 0 });
+    answer("a", 1);
+    answer("b", 0);
+    await clock.advance(30_000);
+    expect(governor.view()).toEqual({ limit: 3, remaining: 0, waitMs: 30_100 });
+  });
+
+  test("a refusal and other clients are told once, in the log", async () => {
+    const { governor, log, clock } = startGovernor();
+    (await governor.admit("list")).answered(429, { ...silent, retryAfterS: 3 });
+    expect(log.lines).toMatchObject([
+      {
+        level: "warn",
+        message: "the service refused a request (429): waiting",
+        fields: { wait_ms: 4_000, in_a_row: 1 },
+      },
+      { level: "info", message: expect.stringContaining("other clients") as string },
+    ]);
+    const next = governor.admit("list");
+    await clock.advance(4_000);
+    (await next).answered(200, left(3));
+    expect(log.lines.filter(({ message }) => message.includes("other clients"))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, test } from "vitest";
+import { openHasty, openShop } from "../support/mirror.ts";
+import type { NewWork } from "../../src/state/work-item.ts";
+import { Queue } from "../../src/state/work-queue.ts";
+
+const nowMs = 1_000;
+const people = ["people"];
+
+function work(more: Partial<NewWork> = {}): NewWork {
+  return {
+    kind: "detail",
+    resource: "people",
+    target: "id:1",
+    lane: "webhook",
+    reason: "r",
+    dirtySeq: 1,
+    ...more,
+  };
+}
+
+async function openQueue(): Promise<Queue> {
+  return new Queue((await openShop()).db);
+}
+
+describe("a queue that is shared", () => {
+  test("gives the lane of events to one, the others to the other, and no row to both", async () => {
+    const queue = await openQueue();
+    queue.add(work({ target: "id:1" }));
+    queue.add(work({ target: "id:2", lane: "hydration" }));
+    queue.add(work({ target: "id:3", lane: "list" }));
+    expect(queue.lease(nowMs, people, "events")?.target).toBe("id:1");
+    expect(queue.lease(nowMs, people, "events")).toBeNull();
+    expect(queue.lease(nowMs, people, "others")?.target).toBe("id:3");
+    expect(queue.lease(nowMs, people, "others")?.target).toBe("id:2");
+    expect(queue.lease(nowMs, people)).toBeNull();
+  });
+
+  test("a row in flight that is drawn into the lane of events is not given out a second time", async () => {
+    const queue = await openQueue();
+    queue.add(work({ lane: "hydration" }));
+    const row = queue.lease(nowMs, people, "others");
+    queue.add(work({ dirtySeq: 2 }));
+    expect(queue.lease(nowMs, people, "events")).toBeNull();
+    if (row) queue.done(row, 1);
+    if (row) queue.release(row);
+    expect(queue.lease(nowMs, people, "events")?.dirtySeq).toBe(2);
+  });
+
+  test("tells when the next row is due, looks of the future included, rows in flight not", async () => {
+    const queue = await openQueue();
+    expect(queue.nextDueMs(people, "events")).toBeNull();
+    queue.add(work({ target: "id:1", dueAtMs: 0 }));
+    queue.lookAgain(work({ target: "id:2", dueAtMs: 60_000, reason: "second look" }));
+    queue.add(work({ target: "id:3", dueAtMs: 5, lane: "scrub" }));
+    expect(queue.nextDueMs(people, "events")).toBe(0);
+    queue.lease(nowMs, people, "events");
+    expect(queue.nextDueMs(people, "events")).toBe(60_000);
+    expect(queue.nextDueMs(people)).toBe(5);
+    expect(queue.nextDueMs(["orders"])).toBeNull();
+  });
+
+  test("wakes who watches when rows are added, until he watches no more", async () => {
+    const queue = await openQueue();
+    let rung = 0;
+    const unwatch = queue.watch(() => (rung += 1));
+    queue.add(work());
+    queue.hasten("people", "nothing");
+    unwatch();
+    queue.add(work({ target: "id:2" }));
+    expect(rung).toBe(2);
+  });
+
+  test("a run that may not read a resource holds no row of the lane of events", async () => {
+    const queue = await openQueue();
+    queue.add(work({ target: "id:1" }));
+    queue.add(work({ target: "id:2", lane: "list" }));
+    queue.hold("people", "403", "others");
+    expect(queue.isReady("people", "id:1")).toBe(true);
+    expect(queue.isReady("people", "id:2")).toBe(false);
+  });
+
+  test("dead rows of events that a run revives are that run's", async () => {
+    const queue = await openQueue();
+    queue.add(work());
+    const row = queue.lease(nowMs, people, "events");
+    if (row) queue.failed(row, "odd", null);
+    if (row) queue.release(row);
+    queue.revive(people);
+    expect(queue.lease(nowMs, people, "events")).toBeNull();
+    expect(queue.lease(nowMs, people, "others")).toMatchObject({
+      lane: "hydration",
+      reason: "r",
+      attempts: 0,
+    });
+  });
+});
+
+test("what the tender will try again stays the tender's when a run beside it begins, and comes to a run of its own", async () => {
+  const queue = await openQueue();
+  queue.add(work());
+  const row = queue.lease(nowMs, people, "events");
+  if (row) queue.postpone(row, "503", 50_000);
+  if (row) queue.release(row);
+  expect(queue.revive(people, "others")).toBe(0);
+  expect(queue.nextDueMs(people, "events")).toBe(50_000);
+  expect(queue.revive(people)).toBe(1);
+  expect(queue.lease(nowMs, people, "others")).toMatchObject({ attempts: 0 });
+});
+
+describe("reasons that are none of their own", () => {
+  test("a second look is added to no row that is there, and an event overtakes one that waits", async () => {
+    const queue = await openQueue();
+    queue.add(work({ reason: "people.updated" }));
+    queue.lookAgain(work({ reason: "second look", dueAtMs: 60_000, dirtySeq: 9 }));
+    expect(queue.lease(nowMs, people)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
+    queue.lookAgain(work({ target: "id:2", reason: "second look", dueAtMs: 60_000 }));
+    queue.add(work({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
+    expect(queue.lease(nowMs, people)).toMatchObject({
+      target: "id:2",
+      reason: "people.updated",
+      dueAtMs: 0,
+    });
+  });
+
+  test("a canary that an event asks for as well keeps the event's reason", async () => {
+    const queue = await openQueue();
+    queue.add(work({ reason: "people.updated" }));
+    queue.add(work({ reason: "canary", kind: "confirm", dirtySeq: 2 }));
+    expect(queue.lease(nowMs, people)).toMatchObject({
+      reason: "people.updated",
+      kind: "confirm",
+      dirtySeq: 2,
+    });
+  });
+});
+
+describe("what is postponed for another's sake", () => {
+  test("uses up no attempt, is waited for, and goes on as soon as the reason is gone", async () => {
+    const queue = await openQueue();
+    queue.add(work());
+    for (let times = 0; times < 5; times++) {
+      const row = queue.lease(nowMs * 100, people);
+      if (row) queue.postpone(row, "waiting", 50_000);
+      if (row) queue.release(row);
+    }
+    expect(queue.lease(nowMs, people)).toBeNull();
+    expect(queue.nextRetryMs(people)).toBe(50_000);
+    queue.hasten("people", "another reason");
+    expect(queue.lease(nowMs, people)).toBeNull();
+    queue.hasten("people", "waiting");
+    expect(queue.lease(nowMs, people)).toMatchObject({ attempts: 1 });
+  });
+
+  test("is not postponed when an event came meanwhile (I4)", async () => {
+    const queue = await openQueue();
+    queue.add(work());
+    const row = queue.lease(nowMs, people);
+    queue.add(work({ dirtySeq: 2 }));
+    if (row) queue.postpone(row, "waiting", 50_000);
+    if (row) queue.release(row);
+    expect(queue.lease(nowMs, people)).toMatchObject({ dirtySeq: 2 });
+  });
+});
+
+test("a lease looks only at what is due, however much waits for its time: the index finds it", async () => {
+  const { db } = await openHasty();
+  const plan = db
+    .prepare(
+      `EXPLAIN QUERY PLAN SELECT * FROM _work WHERE state = 'ready' AND lane = ?
+         AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
+    )
+    .all(0, "[]", 0, 1) as { detail: string }[];
+  const told = plan.map(({ detail }) => detail).join("; ");
+  expect(told).toContain("_work_next (state=? AND lane=? AND due_ms<?)");
+  expect(told).not.toContain("TEMP B-TREE");
+});

@@ -1,0 +1,133 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { pagesOf } from "../../src/status/pages.ts";
+import type { StationView } from "../../src/status/company-status.ts";
+import { listen } from "../../src/webhook/server/server.ts";
+import { createReceiver } from "../../src/webhook/server/receiver.ts";
+import { jumpingClock, recordingLog } from "../support/company-status.ts";
+import { lookedAtMs, service, stationView } from "../support/company-supervisor.ts";
+
+async function read(path: string, ...views: readonly StationView[]) {
+  const page = await pagesOf(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
+  if (!page) throw new Error(`there is no ${path}`);
+  return page;
+}
+
+function unreadable(): never {
+  throw new Error("disk I/O error");
+}
+
+/** The pages behind the real listener, on a free port. */
+async function served(...views: readonly StationView[]): Promise<string> {
+  const { log } = recordingLog();
+  const receiver = createReceiver({
+    mailbox: () => null,
+    clock: systemClock,
+    log,
+    onResult: () => undefined,
+    onStored: () => undefined,
+  });
+  const pages = pagesOf(() => views, systemClock, { version: "1.2.3" });
+  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages, log });
+  onTestFinished(() => listener.close(100));
+  return `http://127.0.0.1:${listener.port}`;
+}
+
+describe("over HTTP", () => {
+  test("each page comes with its type, nothing to guess, and every header once", async () => {
+    const url = await served(stationView({ open: false }));
+    const types = {
+      "/": "text/plain",
+      "/healthz": "application/json",
+      "/readyz": "application/json",
+      "/metrics": "text/plain",
+    };
+    for (const [path, type] of Object.entries(types)) {
+      const { headers, status } = await fetch(`${url}${path}`);
+      expect(status).toBe(path === "/readyz" ? 503 : 200);
+      expect(headers.get("content-type")).toContain(type);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("content-security-policy")).toBe("default-src 'none'");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  test("they can be looked at, not written to", async () => {
+    const url = await served(stationView());
+    for (const path of ["/", "/healthz", "/readyz", "/metrics"]) {
+      expect((await fetch(`${url}${path}`, { method: "HEAD" })).status).not.toBe(405);
+      const refused = await fetch(`${url}${path}`, { method: "POST", body: "x" });
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+  });
+});
+
+describe("the pages of serve", () => {
+  test("/healthz is 200 as long as somebody answers, whatever the companies are like", async () => {
+    const sick = stationView({ open: false, service: service("unauthenticated", 0) });
+    for (const views of [[], [sick]]) {
+      const { status, body } = await read("/healthz", ...views);
+      expect({ status, said: JSON.parse(body) as unknown }).toEqual({
+        status: 200,
+        said: { status: "ok", version: "1.2.3" },
+      });
+    }
+  });
+
+  test("/readyz is 200 only if every company is ready, and tells of each", async () => {
+    const well = stationView();
+    const sick = stationView({ company: "beta", service: service("unauthenticated", 0, "Unauthenticated.") });
+    expect(await read("/readyz", well)).toMatchObject({ status: 200 });
+    const { status, body } = await read("/readyz", well, sick);
+    expect(status).toBe(503);
+    expect(JSON.parse(body)).toMatchObject({
+      ready: false,
+      companies: {
+        acme: { ready: true, service: "working" },
+        beta: {
+          ready: false,
+          service: "unauthenticated",
+          service_message: "Unauthenticated.",
+          reasons: ["the service does not take the token"],
+        },
+      },
+    });
+  });
+
+  test("/readyz is 503 before there is any company", async () => {
+    const { status, body } = await read("/readyz");
+    expect({ status, said: JSON.parse(body) as unknown }).toEqual({
+      status: 503,
+      said: { ready: false, companies: {} },
+    });
+  });
+
+  test("/readyz is 503 when it cannot even look", async () => {
+    const page = await pagesOf(unreadable, jumpingClock(lookedAtMs), { version: "1.2.3" })["/readyz"]?.();
+    expect(page?.status).toBe(503);
+    expect(JSON.parse(page?.body ?? "")).toEqual({ ready: false, error: "disk I/O error" });
+  });
+
+  test("/metrics shows the companies as they are when somebody asks", async () => {
+    const views = [stationView()];
+    const pages = pagesOf(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const before = await pages["/metrics"]?.();
+    views.push(stationView({ company: "beta" }));
+    const after = await pages["/metrics"]?.();
+    expect(before?.body).not.toContain('company="beta"');
+    expect(after).toMatchObject({ status: 200, type: "text/plain; version=0.0.4; charset=utf-8" });
+    expect(after?.body).toContain('fintoro_mirror_database_open{company="beta"} 1');
+  });
+
+  test("/ names the others, and nothing is kept by a cache or loads anything", async () => {
+    const { body } = await read("/");
+    const pages = pagesOf(() => [stationView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
+    for (const path of Object.keys(pages)) {
+      expect(body).toContain(path);
+      expect((await read(path, stationView())).headers).toEqual({
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'",
+      });
+    }
+  });
+});

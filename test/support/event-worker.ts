@@ -1,0 +1,169 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import type { Transport } from "../../src/connector/transport.ts";
+import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { runSync } from "../../src/sync/run/run.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import { startTender, type Tender } from "../../src/sync/event-worker/event-worker.ts";
+import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
+import { createMailbox, type CompanyMailbox } from "../../src/webhook/ingest/ingest.ts";
+import { Queue } from "../../src/state/work-queue.ts";
+import type { DrivenClock } from "./rate-limit.ts";
+import {
+  defaultRun,
+  loggingTo,
+  resourcesNamed,
+  transportTo,
+  type Company,
+  type SyncOptions,
+} from "./open-company.ts";
+
+/** A mirror with all that works on it in one process: mailbox, tender, and runs beside it. */
+export interface Tended {
+  readonly mirror: Mirror;
+  readonly queue: Queue;
+  readonly mailbox: CompanyMailbox;
+  readonly tender: Tender;
+  /** As if the service had sent them, all in one transaction. */
+  deliver(...events: readonly SandboxEvent[]): void;
+  /** From now on every event of the sandbox comes at once, unless `arrives` says no. */
+  follow(arrives?: (event: SandboxEvent) => boolean): void;
+  /** Is a request under way? */
+  asking(): boolean;
+  /** Until nothing of the events' lane is due. */
+  rest(): Promise<void>;
+  run(options?: SyncOptions): Promise<CompanyReport>;
+  /** Ends the tender and closes the mirror; without a last word, as a crash would, the work in flight is lost. */
+  stop(): Promise<void>;
+}
+
+export interface TendedOptions extends SyncOptions {
+  /** The wall clock of mailbox, tender and runs; requests take real time. */
+  readonly clock?: Clock;
+}
+
+/** Opens the company's mirror and tends it; ended with the test. */
+export async function tend(company: Company, options: TendedOptions = {}): Promise<Tended> {
+  const { clock = systemClock, concurrency = 4, token = company.sandbox.token } = options;
+  const log = loggingTo(company.said);
+  const mirror = await openMirror(company.file, manifest, {}, clock);
+  const queue = new Queue(mirror.db);
+  const transport = transportTo(company, { concurrency: 12, ...options }, log);
+  const inner = options.wrap?.(transport) ?? transport;
+  let asking = 0;
+  const wire: Transport = {
+    send: (request) => {
+      asking += 1;
+      return inner.send(request).finally(() => (asking -= 1));
+    },
+  };
+  const resources = resourcesNamed(options.resources);
+  const selected = new Set(resources.map(({ name }) => name));
+  const mailbox = createMailbox({ mirror, queue, selected, secrets: () => [], clock });
+  const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
+  const order = new AbortController();
+  const tender = startTender(parts, { resources, concurrency, signal: order.signal });
+  let ended = false;
+  const deliver = (...events: readonly SandboxEvent[]) => {
+    mailbox.take(events.map(deliveryOf), clock.nowMs());
+    tender.wake();
+  };
+  const unfollow: (() => void)[] = [];
+  const stop = async () => {
+    if (ended) return;
+    ended = true;
+    for (const end of unfollow) end();
+    order.abort();
+    await tender.ended;
+    mirror.close();
+    await transport.close();
+  };
+  onTestFinished(stop);
+  return {
+    mirror,
+    queue,
+    mailbox,
+    tender,
+    deliver,
+    follow: (arrives = () => true) =>
+      void unfollow.push(company.sandbox.control.onEvent((event) => void (arrives(event) && deliver(event)))),
+    asking: () => asking > 0,
+    rest: () =>
+      until(
+        () => due(mirror, clock) === 0,
+        () => `still due: ${waitingRows(mirror).join(", ")}`,
+      ),
+    run: (more = {}) =>
+      runSync(
+        {
+          ...parts,
+          tally: new Tally(),
+          rateLimited: () => 0,
+          notices: { newColumns: [], missingFields: new Set() },
+        },
+        { ...defaultRun, ...more, lanes: "others", resources },
+      ),
+    stop,
+  };
+}
+
+/** Moves time on in steps, and lets what each step brings be done before the next. */
+export async function pass(clock: DrivenClock, tended: Tended, ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
+    await clock.advance(Math.min(10_000, ms - passedMs));
+    await until(() => !tended.asking() && (clock.sleeping() > 0 || due(tended.mirror, clock) === 0));
+  }
+}
+
+function deliveryOf(event: SandboxEvent) {
+  const delivery = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
+  if ("status" in delivery) throw new Error(delivery.why);
+  return delivery;
+}
+
+let forged = 0;
+
+/** An event that the service never sent, as only who knows the secret could. */
+export function eventOf(type: string, id: number): SandboxEvent {
+  const rule = manifest.events.find((one) => one.type === type);
+  if (!rule) throw new Error(`there is no event ${type}`);
+  return {
+    id: `evt_forged${++forged}`,
+    type,
+    occurredAt: "2026-11-20T10:00:00.000Z",
+    resource: { type: rule.resourceType, id },
+  };
+}
+
+function due({ db }: Mirror, clock: Clock): number {
+  const sql = "SELECT count(*) FROM _work WHERE lane = 0 AND state = 'ready' AND due_ms <= ?";
+  return Number(db.prepare(sql).pluck().get(clock.nowMs()));
+}
+
+/** `invoices id:7 confirm ready invoices.deleted`, all lanes. */
+export function waitingRows({ db }: Mirror): string[] {
+  const sql =
+    "SELECT resource || ' ' || target || ' ' || kind || ' ' || state || ' ' || reason FROM _work ORDER BY id";
+  return db.prepare(sql).pluck().all() as string[];
+}
+
+/** What the inbox says of each event: `invoices.created done inserted`. */
+export function inboxOf({ db }: Mirror): string[] {
+  const sql = "SELECT type || ' ' || state || coalesce(' ' || outcome, '') FROM _inbox ORDER BY rowid";
+  return db.prepare(sql).pluck().all() as string[];
+}
+
+/** Waits for a condition, not for a time; 15 s are the end of patience. */
+export async function until(
+  holds: () => boolean,
+  why: () => string = () => "it never came to be",
+): Promise<void> {
+  for (const endMs = performance.now() + 15_000; !holds(); await pause(2)) {
+    if (performance.now() > endMs) throw new Error(why());
+  }
+}

@@ -1,0 +1,205 @@
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { Secret } from "../../src/base/secret.ts";
+import type { SecretPlace } from "../../src/config/config.ts";
+import { createSecretRing, type RingParts } from "../../src/webhook/keys/keyring.ts";
+import { retire, secretFilesOnDisk, type SecretFiles } from "../../src/webhook/keys/key-files.ts";
+import { tempFolder } from "../support/mirror.ts";
+import { WoundClock } from "../support/sandbox.ts";
+
+const hourMs = 3_600_000;
+let clock: WoundClock;
+let hook: string;
+let retired: string;
+
+beforeEach(() => {
+  const folder = tempFolder();
+  clock = new WoundClock();
+  hook = join(folder, "hook");
+  retired = join(folder, "acme.secrets.json");
+});
+
+function ring(secrets: Readonly<Record<string, SecretPlace>>, more: Partial<RingParts> = {}) {
+  return createSecretRing({
+    secrets: Object.keys(secrets).map((text) => Secret.of(text)),
+    places: Object.values(secrets),
+    file: retired,
+    clock,
+    ...more,
+  });
+}
+
+const fromFile = (): SecretPlace => ({ kind: "file", path: hook });
+const fromVariable: SecretPlace = { kind: "environment", name: "HOOK" };
+
+function end(afterMs: number | null) {
+  const nowMs = clock.nowMs();
+  return { nowMs, untilMs: afterMs === null ? null : nowMs + afterMs };
+}
+
+/** A second later, so that the ring looks again. */
+function later(step: () => void): void {
+  step();
+  clock.wind(1000);
+}
+
+describe("the ring", () => {
+  test("accepts every secret of the config, each once, and those in its files", () => {
+    writeFileSync(hook, "in-the-file\n");
+    const { accepted } = ring({ one: fromVariable, two: { kind: "config" }, "in-the-file": fromFile() });
+    expect(accepted()).toEqual(["one", "two", "in-the-file"]);
+    expect(accepted()).toBe(accepted());
+  });
+
+  test("without any secret accepts none", () => {
+    expect(ring({}).accepted()).toEqual([]);
+  });
+
+  test("does not need a secret that is not at hand", () => {
+    const absent = Secret.absent(new Error("not set"));
+    expect(ring({}, { secrets: [absent], places: [fromVariable] }).accepted()).toEqual([]);
+  });
+
+  test("reads a file again when it changed, and says that there is something new", () => {
+    writeFileSync(hook, "old\n");
+    const { accepted, refresh } = ring({ old: fromFile() });
+    clock.wind(1000);
+    expect(refresh()).toBe(false);
+    later(() => writeFileSync(hook, "new-one\n"));
+    expect(refresh()).toBe(true);
+    expect(accepted()).toEqual(["new-one"]);
+    clock.wind(1000);
+    expect(refresh()).toBe(false);
+  });
+
+  test("looks at files at most once a second, whoever knocks", () => {
+    writeFileSync(hook, "old\n");
+    let looks = 0;
+    const counting: SecretFiles = {
+      ...secretFilesOnDisk,
+      stamp: (file) => {
+        looks += 1;
+        return secretFilesOnDisk.stamp(file);
+      },
+    };
+    const { refresh } = ring({ old: fromFile() }, { files: counting });
+    const first = looks;
+    for (let i = 0; i < 1000; i++) refresh();
+    clock.wind(999);
+    refresh();
+    expect(looks).toBe(first);
+    clock.wind(1);
+    refresh();
+    expect(looks).toBe(2 * first);
+  });
+
+  test.each([
+    ["is gone", () => rmSync(hook)],
+    ["is empty", () => writeFileSync(hook, "")],
+    ["holds two lines", () => writeFileSync(hook, "one\ntwo\n")],
+  ])("keeps what a file held while it %s", (_, spoil) => {
+    writeFileSync(hook, "old\n");
+    const { accepted, refresh } = ring({ old: fromFile() });
+    later(spoil);
+    expect(refresh()).toBe(false);
+    expect(accepted()).toEqual(["old"]);
+  });
+
+  test("keeps what it knows while a file cannot be read, and reads it when it can", () => {
+    writeFileSync(hook, "old\n");
+    let broken = false;
+    const files: SecretFiles = {
+      stamp: (file) => secretFilesOnDisk.stamp(file),
+      read: (file) => {
+        if (broken) throw new Error("EIO");
+        return secretFilesOnDisk.read(file);
+      },
+    };
+    const { accepted, refresh } = ring({ old: fromFile() }, { files });
+    broken = true;
+    later(() => writeFileSync(hook, "new-one\n"));
+    expect([refresh(), accepted()]).toEqual([false, ["old"]]);
+    broken = false;
+    clock.wind(1000);
+    expect([refresh(), accepted()]).toEqual([true, ["new-one"]]);
+  });
+
+  test("tells every secret it learns, for the log to keep it to itself", () => {
+    writeFileSync(hook, "old\n");
+    const told = new Set<string>();
+    const onSecrets = (secrets: readonly string[]) => secrets.forEach((secret) => told.add(secret));
+    const { refresh } = ring({ old: fromFile() }, { onSecrets });
+    retire(retired, ["older"], { nowMs: clock.nowMs(), untilMs: null });
+    later(() => writeFileSync(hook, "new-one\n"));
+    refresh();
+    expect([...told].toSorted()).toEqual(["new-one", "old", "older"]);
+  });
+});
+
+describe("a retired secret", () => {
+  test("is accepted until its time is over, to the millisecond, without a look at any file", () => {
+    retire(retired, ["old"], end(24 * hourMs));
+    const { accepted } = ring({ new: fromVariable });
+    expect(accepted()).toEqual(["new", "old"]);
+    clock.wind(24 * hourMs - 1);
+    expect(accepted()).toEqual(["new", "old"]);
+    clock.wind(1);
+    expect(accepted()).toEqual(["new"]);
+  });
+
+  test("without an end stays", () => {
+    retire(retired, ["old"], end(null));
+    clock.wind(10_000 * hourMs);
+    expect(ring({}).accepted()).toEqual(["old"]);
+  });
+
+  test("gets the end it was given last; what has ended is forgotten with the next one", () => {
+    retire(retired, ["first"], end(hourMs));
+    retire(retired, ["second"], end(null));
+    retire(retired, ["second"], end(3 * hourMs));
+    clock.wind(2 * hourMs);
+    retire(retired, ["third"], end(hourMs));
+    expect(JSON.parse(secretFilesOnDisk.read(retired))).toEqual({
+      retired: [
+        { secret: "second", until: "2026-11-20T12:00:00.250Z" },
+        { secret: "third", until: "2026-11-20T12:00:00.250Z" },
+      ],
+    });
+  });
+
+  test("without time left is not accepted at all", () => {
+    retire(retired, ["leaked"], end(24 * hourMs));
+    retire(retired, ["leaked"], end(0));
+    expect(ring({}).accepted()).toEqual([]);
+  });
+
+  test("stands in a file that nobody else can read, also when it could before", () => {
+    writeFileSync(retired, '{"retired":[]}', { mode: 0o644 });
+    retire(retired, ["old"], end(null));
+    expect(statSync(retired).mode & 0o777).toBe(0o600);
+  });
+
+  test("is found by a receiver that runs", () => {
+    const { accepted, refresh } = ring({ new: fromVariable });
+    later(() => retire(retired, ["old"], end(hourMs)));
+    expect([refresh(), accepted()]).toEqual([true, ["new", "old"]]);
+  });
+});
+
+describe("a new secret that is not in its place yet", () => {
+  test("is accepted when it was written whole, before and after it is put there", () => {
+    writeFileSync(hook, "old\n");
+    const { accepted, refresh } = ring({ old: fromFile() });
+    later(() => writeFileSync(`${hook}.new`, "new-one\n"));
+    expect([refresh(), accepted()]).toEqual([true, ["new-one", "old"]]);
+    later(() => renameSync(`${hook}.new`, hook));
+    refresh();
+    expect(accepted()).toEqual(["new-one"]);
+  });
+
+  test("says nothing when it was cut off", () => {
+    writeFileSync(`${hook}.new`, "new-o");
+    expect(ring({}, { secrets: [], places: [fromFile()] }).accepted()).toEqual([]);
+  });
+});
