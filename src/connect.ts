@@ -4,11 +4,11 @@ import { systemClock } from "./base/clock.ts";
 import { MirrorError } from "./base/errors.ts";
 import { silentLog, type Log } from "./base/logger.ts";
 import { systemRandom } from "./base/random.ts";
-import { createGovernor } from "./rate-limit/rate-limiter.ts";
+import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
 import { openBudgetFile } from "./rate-limit/budget-file.ts";
-import { createMemoryStore } from "./rate-limit/state-store.ts";
+import { createMemoryRateLimitStore } from "./rate-limit/state-store.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
-import { createHttp } from "./http/transport.ts";
+import { createHttpTransport } from "./http/transport.ts";
 
 export interface ConnectOptions {
   readonly token: string;
@@ -36,9 +36,9 @@ export function connect(options: ConnectOptions): Connection {
   parseBaseUrl(baseUrl);
   const parts = { clock: systemClock, log };
   const store =
-    budgetFile === undefined ? createMemoryStore() : openBudgetFile({ path: budgetFile, ...parts });
-  const governor = createGovernor({ store, ...parts, windowMs: manifest.limits.windowMs });
-  const transport = createHttp({
+    budgetFile === undefined ? createMemoryRateLimitStore() : openBudgetFile({ path: budgetFile, ...parts });
+  const governor = createRateLimiter({ store, ...parts, windowMs: manifest.limits.windowMs });
+  const transport = createHttpTransport({
     baseUrl,
     token,
     language,

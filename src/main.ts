@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { manifest } from "../connectors/fintoro/manifest.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
-import type { Connector, SandboxOrder } from "./cli/command.ts";
+import type { Connector, SandboxRequest } from "./cli/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
 import { askForLine } from "./cli/question.ts";
 import { createInvocation } from "./cli/run.ts";
@@ -46,7 +46,14 @@ function ask(question: string, signal: AbortSignal): Promise<string> {
 }
 
 /** Read only when it is asked for: no other command pays for the sandbox. */
-async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...order }: SandboxOrder) {
+async function startSandbox({
+  records,
+  faults,
+  webhookUrl,
+  secret,
+  webhookFaults,
+  ...order
+}: SandboxRequest) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseRecords } = await import("../connectors/fintoro/sandbox/options.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/parse.ts");

@@ -1,7 +1,7 @@
 import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./events.ts";
-import { ripples } from "./invalidation-rules.ts";
+import { invalidationRules } from "./invalidation-rules.ts";
 import { operations } from "./operations/index.ts";
 import { views } from "./report/index.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
@@ -61,7 +61,7 @@ export const manifest: Manifest = Object.freeze({
     { resource: "suppliers", dependent: "warehouse_inbound_receipts", column: "supplier_id" },
     { resource: "invoices", dependent: "document_payments", column: "receipt_invoice_id" },
   ],
-  ripples,
+  invalidationRules,
   identity: {
     resource: "company",
     nameField: "name",

@@ -1,9 +1,9 @@
 /** One waits, anyone rings: a ring while nobody waits is not lost. */
-export class Bell {
+export class Notifier {
   private rung = false;
   private wake: (() => void) | null = null;
 
-  ring(): void {
+  notify(): void {
     this.rung = true;
     this.wake?.();
   }

@@ -2,7 +2,7 @@ import { MirrorError } from "./errors.ts";
 import { laneRank, type Lane } from "./lane.ts";
 
 /** So many exchanges at once, head and body; who waits is served by lane, then first come, first served. */
-export interface Slots {
+export interface Semaphore {
   /** Resolves with the function that gives the slot back. Rejects when `signal` aborts. */
   take(lane: Lane, signal: AbortSignal | undefined): Promise<() => void>;
 }
@@ -12,7 +12,7 @@ interface Waiter {
   readonly serve: () => void;
 }
 
-export function createSlots(count: number): Slots {
+export function createSemaphore(count: number): Semaphore {
   const waiting: Waiter[] = [];
   let free = count;
   const giveBack = () => {

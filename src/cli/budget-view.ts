@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import { createGovernor } from "../rate-limit/rate-limiter.ts";
+import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import type { CommandContext } from "./command.ts";
@@ -16,7 +16,7 @@ export function budgetView(
   if (!existsSync(path)) return null;
   const store = openBudgetFile({ path, clock, log });
   try {
-    return createGovernor({ store, clock, windowMs: config.rateLimit.windowMs }).view();
+    return createRateLimiter({ store, clock, windowMs: config.rateLimit.windowMs }).view();
   } finally {
     store.close();
   }

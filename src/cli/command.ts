@@ -42,7 +42,7 @@ export interface CommandContext {
 /** A remote system as the composition root knows it. */
 export interface Connector {
   readonly manifest: Manifest;
-  startSandbox(order: SandboxOrder): Promise<RunningSandbox>;
+  startSandbox(order: SandboxRequest): Promise<RunningSandbox>;
   /** What a morning does to a company, ready to be done, for the demo. */
   demoChanges(transport: Transport): Promise<readonly DemoChange[]>;
 }
@@ -53,7 +53,7 @@ export interface DemoChange {
 }
 
 /** What the `sandbox` command asks for; undefined leaves it to the sandbox. */
-export interface SandboxOrder {
+export interface SandboxRequest {
   readonly port: number;
   readonly seed: number | undefined;
   /** `small`, `medium` or a number. */

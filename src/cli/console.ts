@@ -7,7 +7,7 @@ import { globalOptions, type Globals } from "./globals.ts";
 import type { Output } from "./output.ts";
 
 /** How one invocation speaks: its lines on stderr, its data on stdout, and what both keep secret. */
-export interface Voice {
+export interface Console {
   readonly screen: Screen;
   readonly log: AdjustableLog;
   readonly output: Output;
@@ -22,7 +22,11 @@ export interface Surroundings {
   readonly clock: Clock;
 }
 
-export function createVoice({ stderr, env, clock }: Surroundings, globals: Globals, output: Output): Voice {
+export function createConsole(
+  { stderr, env, clock }: Surroundings,
+  globals: Globals,
+  output: Output,
+): Console {
   const format = logFormat(globals.logFormat, stderr.isTTY === true);
   const colour = wantsColour(stderr, env, globals.color);
   const screen = createScreen(stderr, format === "pretty" && !globals.quiet && canDraw(stderr, env));
@@ -57,7 +61,7 @@ export function earlyGlobals(argv: readonly string[]): Globals {
 }
 
 /** Tells an error on stderr, a line for each thing that is wrong; with --json also as the promised document. */
-export async function tellFailure({ log, output, redaction, json }: Voice, error: unknown): Promise<void> {
+export async function printFailure({ log, output, redaction, json }: Console, error: unknown): Promise<void> {
   const { kind, message, hint, requestId, bug } = failureOf(error);
   const lines = bug ? [`something unexpected happened: ${message}`] : message.split("\n");
   for (const [index, line] of lines.entries()) {

@@ -12,7 +12,7 @@ import { openMirror } from "../store/apply/mirror.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import { Tally } from "../sync/context/tally.ts";
 import type { CommandContext } from "./command.ts";
-import { followOrder } from "./remote-sync.ts";
+import { followRemoteSync } from "./remote-sync.ts";
 import { progressView } from "../daemon/runs/run-progress.ts";
 
 export interface TimedRequest extends RunRequest {
@@ -29,7 +29,7 @@ export interface CompanyRun {
   run(): Promise<CompanyReport>;
 }
 
-export function companyRun(
+export function syncCompany(
   context: CommandContext,
   config: Config,
   company: CompanyConfig,
@@ -82,7 +82,7 @@ async function lockOrFollow(
       const isLocked = error instanceof MirrorError && error.kind === "locked";
       if (!isLocked || (holder !== "serve" && (holder !== null || tries > mostAgain))) throw error;
       const more = { company: company.name, files, asked, untilMs: asked.untilMs, startedAt, show };
-      const report = holder === null ? null : await followOrder({ ...more, clock, log, signal });
+      const report = holder === null ? null : await followRemoteSync({ ...more, clock, log, signal });
       if (report) return report;
       await clock.sleep(againMs, signal);
     }

@@ -9,10 +9,10 @@ import type { Command, CommandContext, Connector } from "./command.ts";
 import type { Globals } from "./globals.ts";
 import { onHangup, type SignalSource } from "./interruption.ts";
 import type { DataStream } from "./output.ts";
-import { flaggedLevel, type Voice } from "./console.ts";
+import { flaggedLevel, type Console } from "./console.ts";
 
 /** The process as the command line sees it, passed in by the composition root. */
-export interface World {
+export interface ProcessEnvironment {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -32,9 +32,9 @@ export interface World {
 
 /** What a command gets of the world. */
 export function createContext(
-  world: World,
+  world: ProcessEnvironment,
   globals: Globals,
-  voice: Voice,
+  voice: Console,
   stop: AbortSignal,
 ): CommandContext {
   const { screen, log, output, colour } = voice;
@@ -73,7 +73,7 @@ function readText(file: string): string {
   return readFileSync(file, "utf8");
 }
 
-function heeded(loaded: LoadedConfig, globals: Globals, { log, redaction }: Voice): LoadedConfig {
+function heeded(loaded: LoadedConfig, globals: Globals, { log, redaction }: Console): LoadedConfig {
   redaction.add(secretTexts(loaded.config));
   if (flaggedLevel(globals) === null) log.setLevel(loaded.config.log.level);
   for (const warning of loaded.warnings) log.warn(warning);

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
-import { orderOf } from "../daemon/commands/sync-command.ts";
+import { syncCommandOf } from "../daemon/commands/sync-command.ts";
 import { emptyReport, type RunRequest } from "../daemon/runs/company-run.ts";
 import type { ProgressView } from "../log/progress-view.ts";
 import { lockingCommand } from "../store/writer-lock.ts";
-import { Orders, type Order } from "../state/daemon-commands.ts";
+import { DaemonCommands, type DaemonCommand } from "../state/daemon-commands.ts";
 import { openDatabase, type Db } from "../store/database.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 
@@ -33,13 +33,13 @@ const overMs = 30_000;
  * Hands the run to the daemon that holds the mirror, and follows it there. Null: the daemon is gone, and
  * the run is ours again.
  */
-export async function followOrder(parts: FollowParts): Promise<CompanyReport | null> {
+export async function followRemoteSync(parts: FollowParts): Promise<CompanyReport | null> {
   const db = await openOrders(parts);
   if (!db) return endOf(parts);
   try {
-    const orders = new Orders(db);
+    const orders = new DaemonCommands(db);
     const asker = { atMs: parts.clock.nowMs(), pid: process.pid };
-    const id = orders.add("sync", orderOf(parts.asked, parts.untilMs), asker);
+    const id = orders.add("sync", syncCommandOf(parts.asked, parts.untilMs), asker);
     parts.log.info(`${parts.company}: the daemon holds the mirror and makes this run; following it`);
     return await follow(parts, orders, id);
   } finally {
@@ -47,9 +47,9 @@ export async function followOrder(parts: FollowParts): Promise<CompanyReport | n
   }
 }
 
-async function follow(parts: FollowParts, orders: Orders, id: number): Promise<CompanyReport | null> {
+async function follow(parts: FollowParts, orders: DaemonCommands, id: number): Promise<CompanyReport | null> {
   const { clock, signal, asked, log, company } = parts;
-  let latest: Order | null = null;
+  let latest: DaemonCommand | null = null;
   parts.show(() => (latest?.state === "running" ? (latest.report as ProgressView | null) : null));
   const patient = sayOnce(parts);
   let overSinceMs: number | null = null;

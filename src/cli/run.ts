@@ -3,8 +3,8 @@ import { failureOf } from "./failure.ts";
 import { listenForSignals, type StopSignalNotice } from "./interruption.ts";
 import { createOutput } from "./output.ts";
 import { readCommandLine, type Request } from "./program.ts";
-import { createVoice, earlyGlobals, tellFailure, type Voice } from "./console.ts";
-import { createContext, type World } from "./process-environment.ts";
+import { createConsole, earlyGlobals, printFailure, type Console } from "./console.ts";
+import { createContext, type ProcessEnvironment } from "./process-environment.ts";
 
 /** One run of the program, from its arguments to its exit code. */
 export interface Invocation {
@@ -14,12 +14,12 @@ export interface Invocation {
   fail(error: unknown): Promise<number>;
 }
 
-export function createInvocation(world: World): Invocation {
+export function createInvocation(world: ProcessEnvironment): Invocation {
   const output = createOutput(world.stdout);
-  let voice = createVoice(world, earlyGlobals(world.argv), output);
+  let voice = createConsole(world, earlyGlobals(world.argv), output);
   const fail = async (error: unknown) => {
     voice.screen.close();
-    await tellFailure(voice, error);
+    await printFailure(voice, error);
     return codeOfError(error, null);
   };
   return {
@@ -28,7 +28,7 @@ export function createInvocation(world: World): Invocation {
       try {
         const request = readCommandLine(world.argv, world.commands, world.version);
         if (request.kind === "run") {
-          voice = createVoice(world, request.globals, output);
+          voice = createConsole(world, request.globals, output);
           return await perform(world, request, voice);
         }
         await output.line(request.text);
@@ -40,7 +40,11 @@ export function createInvocation(world: World): Invocation {
   };
 }
 
-async function perform(world: World, request: Request & { kind: "run" }, voice: Voice): Promise<number> {
+async function perform(
+  world: ProcessEnvironment,
+  request: Request & { kind: "run" },
+  voice: Console,
+): Promise<number> {
   const tellSignal: StopSignalNotice = (signal) =>
     voice.log.info("stopping at the next safe point; once more to stop at once", { signal });
   const interruption = listenForSignals(world.signals, tellSignal, (code) => {
@@ -54,7 +58,7 @@ async function perform(world: World, request: Request & { kind: "run" }, voice: 
   } catch (error) {
     if (stoppedByReader(error, voice) && !interruption.heard) return 0;
     voice.screen.close();
-    await tellFailure(voice, error);
+    await printFailure(voice, error);
     return codeOfError(error, interruption.heard);
   } finally {
     interruption.dispose();
@@ -62,6 +66,6 @@ async function perform(world: World, request: Request & { kind: "run" }, voice: 
 }
 
 /** `changes --follow | head`: whoever read has read enough. */
-function stoppedByReader(error: unknown, { output }: Voice): boolean {
+function stoppedByReader(error: unknown, { output }: Console): boolean {
   return output.closed.aborted && failureOf(error).kind === "stopped";
 }

@@ -3,23 +3,23 @@ import type { CommandContext } from "./command.ts";
 import { text, wholeNumber } from "./options.ts";
 
 /** How a running sandbox is named; without either it is the config's base_url. */
-export const doorOptions = {
+export const sandboxClientOptions = {
   url: text("--url <base>", "of the running sandbox (default: base_url of the config)"),
   port: wholeNumber("--port <n>", "of the running sandbox on this machine", { min: 1, max: 65_535 }),
 };
 
 /** A running sandbox, asked past its API. */
-export interface SandboxDoor {
+export interface SandboxClient {
   readonly origin: string;
   ask(method: "GET" | "POST" | "DELETE", path: string, input?: unknown): Promise<unknown>;
 }
 
 const answerWithinMs = 30_000;
 
-export function sandboxDoor(
+export function connectSandbox(
   context: CommandContext,
   named: { readonly url: string | undefined; readonly port: number | undefined },
-): SandboxDoor {
+): SandboxClient {
   const origin = originOf(context, named);
   return {
     origin,

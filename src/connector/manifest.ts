@@ -36,7 +36,7 @@ export interface SubscriptionOperations {
 }
 
 /** What happens to a record of `resource` changes others, too, and nobody is told of that. */
-export interface Ripple {
+export interface InvalidationRule {
   readonly resource: string;
   readonly reaches: string;
   /**
@@ -61,7 +61,7 @@ export interface Manifest {
   readonly resources: readonly Resource[];
   readonly events: readonly EventRule[];
   readonly cascades: readonly Cascade[];
-  readonly ripples?: readonly Ripple[];
+  readonly invalidationRules?: readonly InvalidationRule[];
   readonly identity: {
     /** The resource whose record names the company of the token, and that name's field. */
     readonly resource: string;

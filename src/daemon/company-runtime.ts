@@ -1,22 +1,22 @@
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress-view.ts";
-import { slotsOf, type Slots } from "./scheduler/cron-schedule.ts";
+import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 import { openMirror, type Mirror } from "../store/apply/mirror.ts";
-import { isAlive, Orders } from "../state/daemon-commands.ts";
+import { isAlive, DaemonCommands } from "../state/daemon-commands.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
-import { startTender, type Tender } from "../sync/event-worker/event-worker.ts";
-import { createMailbox, type CompanyMailbox } from "../webhook/ingest/ingest.ts";
-import { createSecretRing, type SecretRing } from "../webhook/keys/keyring.ts";
-import { Queue } from "../state/work-queue.ts";
-import { Duties } from "./scheduler/run-scheduler.ts";
+import { startEventWorker, type EventWorker } from "../sync/event-worker/event-worker.ts";
+import { createIngest, type CompanyIngest } from "../webhook/ingest/ingest.ts";
+import { createKeyring, type Keyring } from "../webhook/keys/keyring.ts";
+import { WorkQueue } from "../state/work-queue.ts";
+import { RunScheduler } from "./scheduler/run-scheduler.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
-import { takeOrders } from "./commands/command-loop.ts";
+import { processCommands } from "./commands/command-loop.ts";
 import { performRun, type RunRequest } from "./runs/company-run.ts";
-import type { LifeParts } from "./supervisor-parts.ts";
-import { Presence } from "../state/uptime-log.ts";
+import type { RuntimeParts } from "./supervisor-parts.ts";
+import { UptimeLog } from "../state/uptime-log.ts";
 import { followPublishing } from "./scheduler/publish-schedule.ts";
-import { pulse } from "./heartbeat.ts";
-import { RunDesk, type RunUnderWay } from "./runs/run-queue.ts";
+import { runHeartbeat } from "./heartbeat.ts";
+import { RunQueue, type RunUnderWay } from "./runs/run-queue.ts";
 import { progressView } from "./runs/run-progress.ts";
 import { connectService, type Service } from "./runs/service-connection.ts";
 
@@ -30,41 +30,43 @@ export const graceMs = 20_000;
  * Guarantee: everything that shares the mirror has ended before it is closed. Source of truth: the mirror.
  * Worst outcome of a crash: the reads in flight are made once more, and orders are begun again.
  */
-export class Life {
+export class CompanyRuntime {
   readonly mirror: Mirror;
-  readonly queue: Queue;
-  readonly mailbox: CompanyMailbox;
+  readonly queue: WorkQueue;
+  readonly mailbox: CompanyIngest;
   readonly service: Service;
-  readonly tender: Tender;
-  readonly desk: RunDesk;
-  readonly slots: Slots | null;
-  private readonly parts: LifeParts;
+  readonly tender: EventWorker;
+  readonly desk: RunQueue;
+  readonly slots: CronSchedule | null;
+  private readonly parts: RuntimeParts;
   private readonly closing = new AbortController();
   /** Rejects when work that began later fails. */
   private readonly broken = Promise.withResolvers<never>();
-  private readonly presence: Presence;
-  private readonly ring: SecretRing;
-  private readonly duties: Duties;
+  private readonly presence: UptimeLog;
+  private readonly ring: Keyring;
+  private readonly duties: RunScheduler;
   private readonly notices: Notices;
 
-  private constructor(given: LifeParts, mirror: Mirror, notices: Notices) {
+  private constructor(given: RuntimeParts, mirror: Mirror, notices: Notices) {
     const parts = { ...given, closed: AbortSignal.any([given.closed, this.closing.signal]) };
     const { settings, clock } = parts;
     const { config, company, resources } = settings;
     this.parts = parts;
     this.mirror = mirror;
     this.notices = notices;
-    this.queue = new Queue(mirror.db);
-    this.presence = new Presence(mirror.db);
+    this.queue = new WorkQueue(mirror.db);
+    this.presence = new UptimeLog(mirror.db);
     this.slots =
-      config.schedule.sync === null ? null : slotsOf(config.schedule.sync, config.schedule.timezone);
-    this.ring = createSecretRing({
+      config.schedule.sync === null
+        ? null
+        : parseCronSchedule(config.schedule.sync, config.schedule.timezone);
+    this.ring = createKeyring({
       ...company.webhook,
       file: mirrorFiles(config, company.name).secrets,
       clock,
       onSecrets: parts.onSecrets,
     });
-    this.mailbox = createMailbox({
+    this.mailbox = createIngest({
       mirror,
       queue: this.queue,
       selected: new Set(resources.map(({ name }) => name)),
@@ -82,7 +84,7 @@ export class Life {
       acceptIdentity: false,
       mostRequests: undefined,
     };
-    this.duties = new Duties({
+    this.duties = new RunScheduler({
       ...parts,
       mirror,
       desk: this.desk,
@@ -93,14 +95,14 @@ export class Life {
   }
 
   /** The caller holds the writer lock. */
-  static async open(parts: LifeParts): Promise<Life> {
+  static async open(parts: RuntimeParts): Promise<CompanyRuntime> {
     const { settings, manifest, clock, log } = parts;
     const notices = createNotices(log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
     const mirror = await openMirror(file, manifest, notices.store, clock);
     try {
       mirror.db.pragma(`busy_timeout = ${busyTimeoutMs}`);
-      return new Life(parts, mirror, notices);
+      return new CompanyRuntime(parts, mirror, notices);
     } catch (error) {
       mirror.close();
       throw error;
@@ -128,7 +130,7 @@ export class Life {
 
   private begin(works: Promise<unknown>[]): Promise<void>[] {
     const { mirror, desk, presence, duties, tender, parts } = this;
-    const orders = new Orders(mirror.db);
+    const orders = new DaemonCommands(mirror.db);
     const dropped = orders.dropStale(isAlive, parts.clock.nowMs());
     if (dropped > 0) parts.log.info("orders of processes that are gone are dropped", { count: dropped });
     this.mailbox.requeueLost();
@@ -137,14 +139,14 @@ export class Life {
       tender.ended,
       duties.follow(reason),
       followPublishing({ ...parts, mirror }),
-      takeOrders({
+      processCommands({
         ...parts,
         orders,
         desk,
         replay: (options) => this.replay(options),
         view: (asked) => this.progressOf(asked),
       }),
-      pulse({
+      runHeartbeat({
         ...parts,
         mirror,
         presence,
@@ -169,10 +171,10 @@ export class Life {
     return replayed;
   }
 
-  private startTender(): Tender {
+  private startTender(): EventWorker {
     const { mirror, queue, service, parts } = this;
     const { settings, clock, random, log, signal, closed } = parts;
-    return startTender(
+    return startEventWorker(
       {
         mirror,
         queue,
@@ -192,10 +194,10 @@ export class Life {
     );
   }
 
-  private newDesk(): RunDesk {
+  private newDesk(): RunQueue {
     const { parts } = this;
     const { settings, totals, onRunEnd, afterRun, closed } = parts;
-    return new RunDesk({
+    return new RunQueue({
       ...parts,
       connect: ({ mostRequests, closed: over }) =>
         this.service.limited({

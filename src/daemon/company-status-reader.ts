@@ -1,11 +1,11 @@
 import { messageOf } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/manifest.ts";
-import type { StationView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
 import { lastEndedRun, sweptTimes } from "../status/mirror-health.ts";
 import { InboxView } from "../state/inbox-view.ts";
 import { lastWholeRun } from "./scheduler/run-history.ts";
-import type { Life } from "./company-runtime.ts";
+import type { CompanyRuntime } from "./company-runtime.ts";
 import type { Settings } from "./supervisor-parts.ts";
 import type { EndedRun } from "./runs/run-queue.ts";
 import type { Totals } from "./runs/totals.ts";
@@ -24,12 +24,12 @@ export interface ViewParts {
   readonly settings: Settings;
   readonly counted: Counted;
   /** How it stands while there is no life. */
-  readonly without: StationView["service"];
-  readonly life: Life | null;
+  readonly without: CompanyStatusView["service"];
+  readonly life: CompanyRuntime | null;
 }
 
 /** What cannot be looked at is told as a trouble of this company, and hides no other's. */
-export function stationView(parts: ViewParts): StationView {
+export function readCompanyStatus(parts: ViewParts): CompanyStatusView {
   try {
     return viewOf(parts, factsOf(parts));
   } catch (error) {
@@ -39,7 +39,7 @@ export function stationView(parts: ViewParts): StationView {
   }
 }
 
-function viewOf(parts: ViewParts, facts: Facts): StationView {
+function viewOf(parts: ViewParts, facts: Facts): CompanyStatusView {
   const { settings, counted, without, life } = parts;
   const run = life?.desk.current ?? null;
   const counting = life ? [{ tally: life.tender.tally, stats: life.service.transport.stats() }] : [];
@@ -57,7 +57,7 @@ function viewOf(parts: ViewParts, facts: Facts): StationView {
   };
 }
 
-type Facts = Pick<StationView, "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "queue" | "budget">;
+type Facts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "queue" | "budget">;
 
 /** From the files; nothing is known while they are closed. */
 function factsOf({ life, manifest, settings, counted }: ViewParts): Facts {

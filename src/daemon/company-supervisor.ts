@@ -1,15 +1,15 @@
 import { mkdirSync } from "node:fs";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import type { StationView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { guarded } from "../store/database.ts";
-import type { Mailbox } from "../webhook/ingest/ingest.ts";
-import { graceMs, Life } from "./company-runtime.ts";
-import type { AfterRun, Settings, StationParts } from "./supervisor-parts.ts";
+import type { Ingest } from "../webhook/ingest/ingest.ts";
+import { graceMs, CompanyRuntime } from "./company-runtime.ts";
+import type { AfterRun, Settings, SupervisorParts } from "./supervisor-parts.ts";
 import { renewalNeeded } from "./restart-check.ts";
 import type { EndedRun } from "./runs/run-queue.ts";
-import { stationView, type Counted } from "./company-status-reader.ts";
+import { readCompanyStatus, type Counted } from "./company-status-reader.ts";
 import { Totals } from "./runs/totals.ts";
 
 /** How soon a lock held by another process is asked for again, and a file that could not be opened. */
@@ -24,21 +24,24 @@ const restAfterLook = 20;
  * One company in the daemon. Whatever happens to its mirror, its token or its service stays its own: the
  * station tells it, takes no deliveries meanwhile where it must, and tries again.
  */
-export class Station {
+export class CompanySupervisor {
   readonly name: string;
-  private readonly parts: StationParts;
+  private readonly parts: SupervisorParts;
   private settings: Settings;
   private readonly stopped = new AbortController();
   private readonly cut = new AbortController();
   private renewal = new AbortController();
-  private life: Life | null = null;
-  private without: StationView["service"];
-  private seen: { readonly view: StationView; readonly life: Life | null; readonly untilMs: number } | null =
-    null;
+  private life: CompanyRuntime | null = null;
+  private without: CompanyStatusView["service"];
+  private seen: {
+    readonly view: CompanyStatusView;
+    readonly life: CompanyRuntime | null;
+    readonly untilMs: number;
+  } | null = null;
   private readonly counted: Counted = { totals: new Totals(), runs: {}, deliveries: {}, lastRun: null };
   private readonly ended: Promise<void>;
 
-  constructor(parts: StationParts, settings: Settings) {
+  constructor(parts: SupervisorParts, settings: Settings) {
     this.name = settings.company.name;
     this.parts = parts;
     this.settings = settings;
@@ -46,17 +49,17 @@ export class Station {
     this.ended = this.exist();
   }
 
-  mailbox(): Mailbox | "closed" {
+  mailbox(): Ingest | "closed" {
     return this.life?.mailbox ?? "closed";
   }
 
   /** Looking takes the only thread there is: where queue and inbox are long, what was seen a moment ago will do. */
-  view(): StationView {
+  view(): CompanyStatusView {
     const { settings, counted, without, life, seen } = this;
     const { clock } = this.parts;
     const beganMs = clock.monotonicMs();
     if (seen && seen.life === life && beganMs < seen.untilMs) return seen.view;
-    const view = stationView({ ...this.parts, settings, counted, without, life });
+    const view = readCompanyStatus({ ...this.parts, settings, counted, without, life });
     const endedMs = clock.monotonicMs();
     const tookMs = endedMs - beganMs;
     this.seen = tookMs > longLookMs ? { view, life, untilMs: endedMs + tookMs * restAfterLook } : null;
@@ -151,7 +154,7 @@ export class Station {
     }
   }
 
-  private open(closed: AbortSignal): Promise<Life> {
+  private open(closed: AbortSignal): Promise<CompanyRuntime> {
     const { settings, counted, cut } = this;
     const onRunEnd = (run: EndedRun) => {
       counted.lastRun = run;
@@ -163,7 +166,7 @@ export class Station {
         ({ report }) =>
           step({ ...this.settings, report }),
     );
-    return Life.open({
+    return CompanyRuntime.open({
       ...this.parts,
       afterRun,
       settings,
@@ -174,7 +177,7 @@ export class Station {
     });
   }
 
-  private say(state: StationView["service"]["state"], message: string | null): void {
+  private say(state: CompanyStatusView["service"]["state"], message: string | null): void {
     if (this.without.message === message) return;
     this.without = { state, message, sinceMs: this.parts.clock.nowMs() };
   }

@@ -1,13 +1,13 @@
 import type { Log } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { StationView } from "../status/company-status.ts";
-import type { Mailbox } from "../webhook/ingest/ingest.ts";
-import type { Settings, StationParts } from "./supervisor-parts.ts";
-import { Station } from "./company-supervisor.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import type { Ingest } from "../webhook/ingest/ingest.ts";
+import type { Settings, SupervisorParts } from "./supervisor-parts.ts";
+import { CompanySupervisor } from "./company-supervisor.ts";
 import { createTurns } from "./runs/run-semaphore.ts";
 
-export interface DaemonParts extends Omit<StationParts, "turns"> {
+export interface DaemonParts extends Omit<SupervisorParts, "turns"> {
   /** That a config asks for. */
   readonly resourcesOf: (config: Config) => readonly Resource[];
 }
@@ -19,7 +19,7 @@ const runsAtOnce = 4;
 export class Daemon {
   private readonly parts: DaemonParts;
   private readonly turns = createTurns(runsAtOnce);
-  private readonly stations = new Map<string, Station>();
+  private readonly stations = new Map<string, CompanySupervisor>();
   /** Of companies that the config has no more. */
   private readonly leaving = new Set<Promise<void>>();
 
@@ -29,11 +29,11 @@ export class Daemon {
   }
 
   /** Null: there is no such company. */
-  mailbox(company: string): Mailbox | "closed" | null {
+  mailbox(company: string): Ingest | "closed" | null {
     return this.stations.get(company)?.mailbox() ?? null;
   }
 
-  views(): StationView[] {
+  views(): CompanyStatusView[] {
     return [...this.stations.values()].map((station) => station.view());
   }
 
@@ -64,12 +64,12 @@ export class Daemon {
     await Promise.all(this.leaving);
   }
 
-  private newStation(settings: Settings): Station {
+  private newStation(settings: Settings): CompanySupervisor {
     const log = logOf(this.parts.log, settings.company.name);
-    return new Station({ ...this.parts, log, turns: this.turns }, settings);
+    return new CompanySupervisor({ ...this.parts, log, turns: this.turns }, settings);
   }
 
-  private dismiss(station: Station): void {
+  private dismiss(station: CompanySupervisor): void {
     this.stations.delete(station.name);
     const gone = station.stop();
     this.leaving.add(gone);

@@ -10,7 +10,7 @@ const patienceMs = 60_000;
  * For a loop's step: a database that is busy or full for a moment is no reason to end the loop. False: it
  * was, and to try again at once would only make everybody wait.
  */
-export function createTolerance(clock: Clock, log: Log): (step: () => void) => boolean {
+export function createErrorGuard(clock: Clock, log: Log): (step: () => void) => boolean {
   let failingSinceMs: number | null = null;
   return (step) => {
     try {

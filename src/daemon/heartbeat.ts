@@ -1,19 +1,19 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
-import type { StationView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Mirror } from "../store/apply/mirror.ts";
-import { heartbeatMs, type Presence } from "../state/uptime-log.ts";
-import { createTolerance } from "./error-guard.ts";
+import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
+import { createErrorGuard } from "./error-guard.ts";
 
-export interface PulseParts {
+export interface HeartbeatParts {
   readonly mirror: Mirror;
-  readonly presence: Presence;
+  readonly presence: UptimeLog;
   readonly clock: Clock;
   readonly log: Log;
   readonly closed: AbortSignal;
   /** Deliveries can be verified: being here means something. */
   readonly receives: () => boolean;
-  readonly service: () => StationView["service"];
+  readonly service: () => CompanyStatusView["service"];
   /** Nobody was here for a while. */
   readonly onAbsence: () => void;
 }
@@ -21,11 +21,11 @@ export interface PulseParts {
 const everyMs = 1_000;
 
 /** Writes down that we are here, and how the way to the service stands, for those who look at the file only. */
-export async function pulse(parts: PulseParts): Promise<void> {
+export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   const { mirror, presence, clock, closed } = parts;
-  const patiently = createTolerance(clock, parts.log);
+  const patiently = createErrorGuard(clock, parts.log);
   let beatMs: number | null = null;
-  let noted: StationView["service"] | null = null;
+  let noted: CompanyStatusView["service"] | null = null;
   while (!closed.aborted) {
     const written = patiently(() => {
       const service = parts.service();
@@ -42,6 +42,6 @@ export async function pulse(parts: PulseParts): Promise<void> {
   }
 }
 
-function noteOf({ state, message, sinceMs }: StationView["service"]) {
+function noteOf({ state, message, sinceMs }: CompanyStatusView["service"]) {
   return { state, message, since: new Date(sinceMs).toISOString() };
 }

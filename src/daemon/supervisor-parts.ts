@@ -10,7 +10,7 @@ import type { Totals } from "./runs/totals.ts";
 import type { Turns } from "./runs/run-semaphore.ts";
 
 /** What stays the same for a station, however often its mirror is opened anew. */
-export interface StationParts {
+export interface SupervisorParts {
   readonly manifest: Manifest;
   readonly clock: Clock;
   readonly random: Random;
@@ -40,7 +40,7 @@ export interface Settings {
   readonly resources: readonly Resource[];
 }
 
-export interface LifeParts extends StationParts {
+export interface RuntimeParts extends SupervisorParts {
   readonly settings: Settings;
   readonly totals: Totals;
   readonly onRunEnd: (ended: EndedRun) => void;

@@ -1,9 +1,9 @@
 import type { ReportType } from "../connector/report-view.ts";
-import type { Crew } from "./workers/worker-pool.ts";
+import type { WorkerPool } from "./workers/worker-pool.ts";
 import { csvHead, type Dialect } from "./csv/csv-writer.ts";
 import { FileSink, type WrittenFile } from "./files/file-sink.ts";
 import type { Encoding, Job, Made, NestedSource } from "./workers/job.ts";
-import { heed } from "./interruption.ts";
+import { throwIfAborted } from "./interruption.ts";
 import { moveChunk } from "./parquet/row-group-writer.ts";
 import type { RowGroup } from "./parquet/chunk.ts";
 import { parquetFooter, parquetHead } from "./parquet/footer.ts";
@@ -16,7 +16,7 @@ import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { partsSql, type TablePlan } from "./plan/export-plan.ts";
 
 export interface WriteParts {
-  readonly crew: Crew;
+  readonly crew: WorkerPool;
   /** Of the leading thread, which sees the same rows. */
   readonly db: Db;
   readonly dialect: Dialect;
@@ -184,10 +184,10 @@ async function* inOrder(
   { crew, signal }: WriteParts,
 ): AsyncGenerator<Made> {
   const ahead = (alone ? 1 : crew.threads) * (1 + aheadEach) - 1;
-  const making: ReturnType<Crew["make"]>[] = [];
+  const making: ReturnType<WorkerPool["make"]>[] = [];
   try {
     for (const range of ranges) {
-      heed(signal);
+      throwIfAborted(signal);
       const made = crew.make(job, range, alone);
       made.catch(() => undefined);
       making.push(made);
@@ -199,7 +199,7 @@ async function* inOrder(
   }
 }
 
-function fitting(made: Awaited<ReturnType<Crew["make"]>> | undefined): Made {
+function fitting(made: Awaited<ReturnType<WorkerPool["make"]>> | undefined): Made {
   if (made === undefined) throw new Error("broken promise: there is one to wait for");
   if ("misfit" in made) throw new TooNarrow(made.misfit);
   return made;

@@ -1,7 +1,7 @@
 import { pathOf, type Resource } from "../connector/resource.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
-import type { Work } from "../state/work-item.ts";
+import type { WorkItem } from "../state/work-item.ts";
 
 /** What a page's work row carries. */
 export interface PagePayload {
@@ -21,7 +21,7 @@ export interface ChildPayload {
 type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
 
 /** The request that a work row stands for. Pure. */
-export function requestFor(resource: Resource, work: Work): Read {
+export function requestFor(resource: Resource, work: WorkItem): Read {
   if (work.kind === "list") return pageRequest(resource, work.payload as PagePayload);
   if (work.kind === "child") return childRequest(resource, work.payload as ChildPayload);
   if (work.kind === "file") {
@@ -31,7 +31,7 @@ export function requestFor(resource: Resource, work: Work): Read {
 }
 
 /** The id in `id:17`. */
-export function recordOf(work: Work): RecordId {
+export function recordOf(work: WorkItem): RecordId {
   const id = recordId(work.target.slice("id:".length));
   if (id === null) throw new Error(`broken promise: ${work.target} names a record`);
   return id;

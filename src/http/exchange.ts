@@ -4,20 +4,20 @@ import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Lane } from "../base/lane.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
-import type { Governor, Permit } from "../rate-limit/permit.ts";
+import type { RateLimiter, Permit } from "../rate-limit/permit.ts";
 import { abandon, readBody, type BodyCaps } from "./body.ts";
 import { startDeadline, type Deadline } from "./deadline.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { errorOfBroken, timedOut } from "./network.ts";
-import type { Slots } from "../base/semaphore.ts";
+import type { Semaphore } from "../base/semaphore.ts";
 import type { Counter } from "./stats.ts";
 import type { Words } from "./wording.ts";
 
 /** What an exchange needs of its surroundings. */
 export interface Wire {
   readonly pool: Pool;
-  readonly governor: Governor;
-  readonly slots: Slots;
+  readonly governor: RateLimiter;
+  readonly slots: Semaphore;
   readonly clock: Clock;
   readonly counter: Counter;
   readonly words: Words;

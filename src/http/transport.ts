@@ -4,7 +4,7 @@ import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
-import type { Governor } from "../rate-limit/permit.ts";
+import type { RateLimiter } from "../rate-limit/permit.ts";
 import { attempt, type Call } from "./attempt.ts";
 import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
 import type { BodyCaps } from "./body.ts";
@@ -12,7 +12,7 @@ import type { Wire } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
 import { isRefusal, nextStep, type RetryRules } from "./retry.ts";
-import { createSlots } from "../base/semaphore.ts";
+import { createSemaphore } from "../base/semaphore.ts";
 import { stopOn } from "./stop.ts";
 import { createCounter, type HttpStats } from "./stats.ts";
 import { createWords } from "./wording.ts";
@@ -21,7 +21,7 @@ export interface HttpOptions {
   readonly baseUrl: string;
   readonly token: string;
   readonly language: string;
-  readonly governor: Governor;
+  readonly governor: RateLimiter;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -53,7 +53,7 @@ const longestRetryAfterMs = 120_000;
  * Guarantee: requests go to base_url's origin only, each with a permit of the governor and a deadline;
  * the token is in no error, log line or redirect. Holds no state that a crash could lose.
  */
-export function createHttp(options: HttpOptions): HttpTransport {
+export function createHttpTransport(options: HttpOptions): HttpTransport {
   const base = parseBaseUrl(options.baseUrl);
   const closing = new AbortController();
   const wire = wireFor(base, options);
@@ -83,7 +83,7 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
     governor,
     clock,
     timeoutMs,
-    slots: createSlots(concurrency),
+    slots: createSemaphore(concurrency),
     counter: createCounter(),
     words: createWords([options.token, ...(options.secrets ?? [])]),
   };

@@ -4,23 +4,23 @@
  */
 import { isUtf8 } from "node:buffer";
 import { assert } from "../base/errors.ts";
-import { parseExactly, Unexpected } from "./precise-parser.ts";
+import { parsePrecisely, Unexpected } from "./precise-parser.ts";
 import { describe, malformed } from "./fault.ts";
 import type { JsonValue } from "./literal.ts";
 import { maxDepth } from "./scan.ts";
-import { maySuffer } from "./precision.ts";
+import { mayLosePrecision } from "./precision.ts";
 
 export type { JsonValue } from "./literal.ts";
 
 /** `offsetBytes` is where the slice stands in its answer; errors count from there. */
 export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValue {
   const text = typeof slice === "string" ? slice : slice.toString();
-  if (!maySuffer(text)) {
+  if (!mayLosePrecision(text)) {
     const value = parseNatively(text);
     if (value !== undefined && !isTooDeep(text, value)) return value;
   }
   try {
-    return parseExactly(text, maxDepth);
+    return parsePrecisely(text, maxDepth);
   } catch (error) {
     assert(error instanceof Unexpected, "the exact parser fails only on its input");
     const before = Buffer.byteLength(text.slice(0, error.at));

@@ -13,7 +13,7 @@ export class Unexpected extends Error {
   }
 }
 
-export function parseExactly(text: string, maxDepth: number): JsonValue {
+export function parsePrecisely(text: string, maxDepth: number): JsonValue {
   return new ExactParser(text, maxDepth).document();
 }
 

@@ -18,7 +18,7 @@ const numberCharacter = classOf("0123456789.eE+-");
 /** What may stand before a number; the start of the text may too. */
 const beforeNumber = classOf(":,[ \t\r\n");
 
-export function maySuffer(text: string): boolean {
+export function mayLosePrecision(text: string): boolean {
   return hasLossyDigits(text) || longExponent.test(text) || hasEscapedKey(text);
 }
 

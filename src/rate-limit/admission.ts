@@ -7,7 +7,7 @@ import {
   limitOf,
   liveWindow,
   type Flight,
-  type GovernorState,
+  type RateLimitState,
   type Rules,
   type Window,
 } from "./state.ts";
@@ -16,11 +16,11 @@ import {
 type Decision = { readonly flight: Flight } | { readonly untilMs: number };
 
 export interface Admission {
-  readonly state: GovernorState;
+  readonly state: RateLimitState;
   readonly decision: Decision;
 }
 
-export function admit(before: GovernorState, lane: Lane, nowMs: number, rules: Rules): Admission {
+export function admit(before: RateLimitState, lane: Lane, nowMs: number, rules: Rules): Admission {
   const state = expireFlights(before, nowMs);
   const untilMs = waitUntil(state, lane, nowMs, rules);
   if (untilMs !== null) return { state, decision: { untilMs } };
@@ -28,14 +28,14 @@ export function admit(before: GovernorState, lane: Lane, nowMs: number, rules: R
 }
 
 /** null: now. */
-export function waitUntil(state: GovernorState, lane: Lane, nowMs: number, rules: Rules): number | null {
+export function waitUntil(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number | null {
   const { pausedUntil, serialUntil } = state.refusals;
   if (pausedUntil !== null && nowMs < pausedUntil) return pausedUntil;
   if (serialUntil !== null && nowMs < serialUntil && state.flights.length > 0) return nextDeadline(state);
   return liveWindow(state, nowMs) ? waitInWindow(state, lane, nowMs, rules) : waitToOpen(state, nowMs, rules);
 }
 
-function waitInWindow(state: GovernorState, lane: Lane, nowMs: number, rules: Rules): number | null {
+function waitInWindow(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number | null {
   const window = liveWindow(state, nowMs);
   if (!window) return null;
   const held = heldBack(state, lane, nowMs, rules);
@@ -59,7 +59,7 @@ function releasedLater(window: Window, lane: Lane, nowMs: number, rules: Rules):
  * The old window is dead: one request learns of the next. Late requests may have opened it already, and
  * if there were enough of them to fill it, it is full: then it must end first.
  */
-function waitToOpen(state: GovernorState, nowMs: number, rules: Rules): number | null {
+function waitToOpen(state: RateLimitState, nowMs: number, rules: Rules): number | null {
   const opener = state.flights.findLast((flight) => flight.opener);
   const patientUntil = opener ? opener.sentAt + rules.openerPatienceMs : nowMs;
   if (nowMs < patientUntil) return patientUntil;
@@ -68,11 +68,11 @@ function waitToOpen(state: GovernorState, nowMs: number, rules: Rules): number |
   return Math.min(lateLimitAt(state, rules) ?? Infinity, nextDeadline(state));
 }
 
-function nextDeadline(state: GovernorState): number {
+function nextDeadline(state: RateLimitState): number {
   return Math.min(Infinity, ...state.flights.map((flight) => flight.deadlineAt));
 }
 
-function grant(state: GovernorState, nowMs: number, rules: Rules): Admission {
+function grant(state: RateLimitState, nowMs: number, rules: Rules): Admission {
   const live = liveWindow(state, nowMs);
   const flight: Flight = {
     id: state.nextId,
@@ -82,7 +82,7 @@ function grant(state: GovernorState, nowMs: number, rules: Rules): Admission {
     windowId: state.window?.id ?? 0,
     ceiling: state.window?.lowest ?? 0,
   };
-  const next: GovernorState = {
+  const next: RateLimitState = {
     ...state,
     nextId: state.nextId + 1,
     flights: [...state.flights, flight],

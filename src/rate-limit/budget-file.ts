@@ -5,8 +5,8 @@ import type { Clock } from "../base/clock.ts";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { decodeState, encodeState, type Origin } from "./state-codec.ts";
-import type { GovernorState } from "./state.ts";
-import type { GovernorStore, Step } from "./state-store.ts";
+import type { RateLimitState } from "./state.ts";
+import type { RateLimitStore, Step } from "./state-store.ts";
 
 export interface BudgetFileOptions {
   /** `<data_dir>/<company>.budget.db` */
@@ -23,7 +23,7 @@ export interface BudgetFileOptions {
  * remembers what it said, so a crash or power cut loses at most the last steps, and a damaged file is
  * put aside and begun anew.
  */
-export function openBudgetFile(options: BudgetFileOptions): GovernorStore {
+export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
   const { path, clock, bootId = readBootId() } = options;
   const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
   let file: BudgetFile | null = null;
@@ -67,8 +67,8 @@ function mending<T>({ path, clock, log = silentLog }: BudgetFileOptions, act: ()
 const busyTimeoutMs = 5_000;
 
 interface BudgetFile {
-  step<T>(step: (state: GovernorState | null) => Step<T>, here: () => Origin): T;
-  read(here: Origin): GovernorState | null;
+  step<T>(step: (state: RateLimitState | null) => Step<T>, here: () => Origin): T;
+  read(here: Origin): RateLimitState | null;
   close(): void;
 }
 
@@ -97,7 +97,7 @@ function budgetIn(db: Database.Database): BudgetFile {
   };
   const inTransaction = db.transaction((act: () => unknown) => act());
   return {
-    step: <T>(step: (state: GovernorState | null) => Step<T>, here: () => Origin) =>
+    step: <T>(step: (state: RateLimitState | null) => Step<T>, here: () => Origin) =>
       inTransaction.immediate(() => {
         const known = read(here());
         const { state, result } = step(known);

@@ -1,9 +1,9 @@
 import { waitUntil } from "./admission.ts";
 import { expireFlights } from "./in-flight.ts";
 import type { BudgetView } from "./permit.ts";
-import { leftIn, liveWindow, type GovernorState, type Rules } from "./state.ts";
+import { leftIn, liveWindow, type RateLimitState, type Rules } from "./state.ts";
 
-export function viewOf(stored: GovernorState, nowMs: number, rules: Rules): BudgetView {
+export function viewOf(stored: RateLimitState, nowMs: number, rules: Rules): BudgetView {
   const state = expireFlights(stored, nowMs);
   const window = liveWindow(state, nowMs);
   const untilMs = waitUntil(state, "list", nowMs, rules);

@@ -2,17 +2,17 @@ import type { BudgetHeaders } from "./permit.ts";
 import { landed, noteLate, provenAlive, settledUnheard } from "./in-flight.ts";
 import { noticed, othersAfter, withForeign } from "./other-clients.ts";
 import { accepted, easedCaution, refused } from "./refusals.ts";
-import { limitOf, type Flight, type GovernorState, type Rules, type Window } from "./state.ts";
+import { limitOf, type Flight, type RateLimitState, type Rules, type Window } from "./state.ts";
 
 /** What an answer teaches. Headers may say the budget as it was at the hit, or as it is at the answer. */
 export function answered(
-  before: GovernorState,
+  before: RateLimitState,
   flight: Flight,
   nowMs: number,
   status: number,
   headers: BudgetHeaders,
   rules: Rules,
-): GovernorState {
+): RateLimitState {
   const heard = headers.limit !== null && headers.limit >= 1 ? { ...before, limit: headers.limit } : before;
   const state = landed(heard, flight);
   if (status === 429) return refused(state, flight, nowMs, headers.retryAfterS, rules);
@@ -28,7 +28,7 @@ interface Report {
   readonly remaining: number;
 }
 
-function reported(state: GovernorState, report: Report, rules: Rules): GovernorState {
+function reported(state: RateLimitState, report: Report, rules: Rules): RateLimitState {
   const { flight, nowMs, remaining } = report;
   const current = state.window?.id === flight.windowId;
   if (remaining >= limitOf(state, rules)) return nothingOpen(state, report, current);
@@ -40,7 +40,7 @@ function reported(state: GovernorState, report: Report, rules: Rules): GovernorS
 }
 
 /** A full budget: the window this request was counted in is over, and no other has opened yet. */
-function nothingOpen(state: GovernorState, report: Report, current: boolean): GovernorState {
+function nothingOpen(state: RateLimitState, report: Report, current: boolean): RateLimitState {
   const { flight, nowMs } = report;
   if (!current || !state.window) return noteLate(state, flight, nowMs);
   const window = { ...state.window, deadAt: Math.min(state.window.deadAt, nowMs) };
@@ -56,7 +56,7 @@ function showsNewWindow(window: Window, { flight, nowMs, remaining }: Report): b
   return remaining >= flight.ceiling && nowMs >= window.aliveUntil;
 }
 
-function opened(state: GovernorState, report: Report, rules: Rules): GovernorState {
+function opened(state: RateLimitState, report: Report, rules: Rules): RateLimitState {
   const { flight, nowMs, remaining } = report;
   const own = state.late.length + state.flights.length + 1;
   const unexplained = limitOf(state, rules) - remaining - own;
@@ -80,7 +80,7 @@ function opened(state: GovernorState, report: Report, rules: Rules): GovernorSta
 }
 
 /** The earliest moment at which the window that a report shows can have opened. */
-function openedAfter(state: GovernorState, report: Report, unexplained: number, rules: Rules): number {
+function openedAfter(state: RateLimitState, report: Report, unexplained: number, rules: Rules): number {
   const { flight, remaining } = report;
   const before = Math.max(state.window?.aliveUntil ?? -Infinity, flight.sentAt - rules.windowMs);
   if (remaining === limitOf(state, rules) - 1) return Math.max(before, flight.sentAt);
@@ -100,7 +100,7 @@ function withinWindow(window: Window, { flight, nowMs, remaining }: Report): Win
 }
 
 /** Less is left than own requests, late or under way, could have left of a new window. */
-function speaksOfOld(state: GovernorState, { remaining }: Report, rules: Rules): boolean {
+function speaksOfOld(state: RateLimitState, { remaining }: Report, rules: Rules): boolean {
   return remaining < limitOf(state, rules) - (state.late.length + state.flights.length + 1);
 }
 

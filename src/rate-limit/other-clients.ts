@@ -1,5 +1,5 @@
 import type { Lane } from "../base/lane.ts";
-import { limitOf, type GovernorState, type Others, type Rules, type Window } from "./state.ts";
+import { limitOf, type RateLimitState, type Others, type Rules, type Window } from "./state.ts";
 
 /** How long other clients are taken as present after they were last seen. */
 const rememberedWindows = 10;
@@ -7,7 +7,7 @@ const rememberedWindows = 10;
 const lookaheadMs = 2_000;
 const smallestLimitWithLook = 20;
 
-function othersSeen(state: GovernorState, nowMs: number): boolean {
+function othersSeen(state: RateLimitState, nowMs: number): boolean {
   const lately = state.others.until !== null && nowMs < state.others.until;
   return lately || state.window?.inherited === true;
 }
@@ -17,7 +17,7 @@ function othersSeen(state: GovernorState, nowMs: number): boolean {
  * take before we hear of it. Both are 0 when nobody else is there. Where events are awaited, their share
  * is kept from the other lanes as well. Never more than half of the limit.
  */
-export function heldBack(state: GovernorState, lane: Lane, nowMs: number, rules: Rules): number {
+export function heldBack(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number {
   const limit = limitOf(state, rules);
   const seen = othersSeen(state, nowMs);
   const share = Math.max(seen ? rules.reserveShare : 0, eventsAwaited(state, nowMs, rules));
@@ -27,7 +27,7 @@ export function heldBack(state: GovernorState, lane: Lane, nowMs: number, rules:
 }
 
 /** An event that comes in the middle of a run must not wait for the next window; near its end what is left goes to whoever asks. */
-function eventsAwaited({ window }: GovernorState, nowMs: number, rules: Rules): number {
+function eventsAwaited({ window }: RateLimitState, nowMs: number, rules: Rules): number {
   return window && nowMs < eventsReleasedAt(window, rules) ? rules.eventShare : 0;
 }
 
@@ -35,7 +35,7 @@ export function eventsReleasedAt(window: Window, rules: Rules): number {
   return window.aliveUntil - rules.eventsUntilMs;
 }
 
-function theirRate(state: GovernorState): number {
+function theirRate(state: RateLimitState): number {
   return Math.max(state.others.perWindow, state.window?.foreign ?? 0);
 }
 
@@ -44,7 +44,7 @@ function theirRate(state: GovernorState): number {
  * before its end: others that came meanwhile show in its answer. Where they are known to take more than
  * their reserve, the look would only be refused.
  */
-export function keptForLook(state: GovernorState, window: Window, nowMs: number, rules: Rules): boolean {
+export function keptForLook(state: RateLimitState, window: Window, nowMs: number, rules: Rules): boolean {
   if (nowMs >= lookAt(window, rules) || limitOf(state, rules) < smallestLimitWithLook) return false;
   return !othersSeen(state, nowMs) || theirRate(state) < limitOf(state, rules) * rules.reserveShare;
 }
@@ -55,11 +55,11 @@ export function lookAt(window: Window, rules: Rules): number {
 
 /** Drops of one window that own requests do not explain. */
 export function withForeign(
-  state: GovernorState,
+  state: RateLimitState,
   window: Window,
   nowMs: number,
   rules: Rules,
-): GovernorState {
+): RateLimitState {
   const foreign = window.first - window.lowest - window.issued;
   if (foreign <= window.foreign) return { ...state, window };
   return { ...state, window: { ...window, foreign }, others: noticed(state.others, nowMs, rules) };
@@ -69,7 +69,7 @@ export function withForeign(
  * When a window has ended: what the others took of it moves the average; rises count at once, a fall only
  * if somebody looked late enough to know.
  */
-export function othersAfter(state: GovernorState, rules: Rules): Others {
+export function othersAfter(state: RateLimitState, rules: Rules): Others {
   const { window, others } = state;
   if (!window) return others;
   const looked = window.lowestAt >= lookAt(window, rules);

@@ -26,7 +26,7 @@ export interface BudgetView {
 }
 
 /** The one place that says when the next request may go. Every attempt asks, retries too. */
-export interface Governor {
+export interface RateLimiter {
   /** Waits for leave. Rejects with a MirrorError of kind `stopped` when `signal` aborts. */
   admit(lane: Lane, signal?: AbortSignal): Promise<Permit>;
   view(): BudgetView;

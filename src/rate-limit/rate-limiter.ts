@@ -5,15 +5,15 @@ import { silentLog, type Log } from "../base/logger.ts";
 import { admit, type Admission } from "./admission.ts";
 import { createAlarm } from "./timer.ts";
 import { lost } from "./in-flight.ts";
-import type { BudgetHeaders, Governor, Permit } from "./permit.ts";
+import type { BudgetHeaders, RateLimiter, Permit } from "./permit.ts";
 import { answered } from "./learning.ts";
-import { coldState, defaultRules, type Flight, type GovernorState, type Rules } from "./state.ts";
-import type { GovernorStore } from "./state-store.ts";
+import { coldState, defaultRules, type Flight, type RateLimitState, type Rules } from "./state.ts";
+import type { RateLimitStore } from "./state-store.ts";
 import { viewOf } from "./budget-view.ts";
 import { createWaiters } from "./permit-queue.ts";
 
 export interface GovernorOptions {
-  readonly store: GovernorStore;
+  readonly store: RateLimitStore;
   readonly clock: Clock;
   readonly reserveShare?: number;
   /** Of the limit, for lane `webhook` alone; 0 when not given. */
@@ -34,7 +34,7 @@ const pollMs = 200;
  * Guarantee: no request leaves without a permit, and permits never exceed what the service was heard to
  * have left. Source of truth: the store. A crash leaves its permits to their deadlines; they count as spent.
  */
-export function createGovernor(options: GovernorOptions): Governor {
+export function createRateLimiter(options: GovernorOptions): RateLimiter {
   const { store, clock, log = silentLog, concurrency = 6 } = options;
   const rules = rulesOf(options);
   const waiters = createWaiters<Permit>();
@@ -42,7 +42,7 @@ export function createGovernor(options: GovernorOptions): Governor {
   let underWay = 0;
   let serving = false;
 
-  const settle = (step: (state: GovernorState, nowMs: number) => GovernorState) => {
+  const settle = (step: (state: RateLimitState, nowMs: number) => RateLimitState) => {
     underWay--;
     try {
       const [before, after] = change(store, (state) => step(state, clock.monotonicMs()));
@@ -100,14 +100,14 @@ function rulesOf(options: GovernorOptions): Rules {
   };
 }
 
-function askFor(store: GovernorStore, lane: Lane, nowMs: number, rules: Rules): Admission {
+function askFor(store: RateLimitStore, lane: Lane, nowMs: number, rules: Rules): Admission {
   return store.transact((known) => {
     const admission = admit(known ?? coldState, lane, nowMs, rules);
     return { state: admission.state, result: admission };
   });
 }
 
-function change(store: GovernorStore, step: (state: GovernorState) => GovernorState) {
+function change(store: RateLimitStore, step: (state: RateLimitState) => RateLimitState) {
   return store.transact((known) => {
     const before = known ?? coldState;
     const state = step(before);
@@ -115,11 +115,11 @@ function change(store: GovernorStore, step: (state: GovernorState) => GovernorSt
   });
 }
 
-type Settle = (step: (state: GovernorState, nowMs: number) => GovernorState) => void;
+type Settle = (step: (state: RateLimitState, nowMs: number) => RateLimitState) => void;
 
 function permitFor(flight: Flight, settle: Settle, rules: Rules): Permit {
   let settled = false;
-  const once = (step: (state: GovernorState, nowMs: number) => GovernorState) => {
+  const once = (step: (state: RateLimitState, nowMs: number) => RateLimitState) => {
     assert(!settled, "a permit is settled once");
     settled = true;
     settle(step);
@@ -131,7 +131,7 @@ function permitFor(flight: Flight, settle: Settle, rules: Rules): Permit {
   };
 }
 
-function tell(log: Log, before: GovernorState, after: GovernorState, nowMs: number): void {
+function tell(log: Log, before: RateLimitState, after: RateLimitState, nowMs: number): void {
   if (after.refusals.inARow > before.refusals.inARow)
     log.warn("the service refused a request (429): waiting", {
       wait_ms: Math.round((after.refusals.pausedUntil ?? nowMs) - nowMs),

@@ -1,5 +1,12 @@
 import { noticed } from "./other-clients.ts";
-import { limitOf, type Flight, type GovernorState, type Refusals, type Rules, type Window } from "./state.ts";
+import {
+  limitOf,
+  type Flight,
+  type RateLimitState,
+  type Refusals,
+  type Rules,
+  type Window,
+} from "./state.ts";
 
 /** `Retry-After` beyond this many windows is not believed at once: we ask again then. */
 const longestWaitWindows = 10;
@@ -8,12 +15,12 @@ const shortestWaitMs = 2_000;
 
 /** 429: not counted by the service, but the window is spent, and somebody else spent of it. */
 export function refused(
-  state: GovernorState,
+  state: RateLimitState,
   flight: Flight,
   nowMs: number,
   retryAfterS: number | null,
   rules: Rules,
-): GovernorState {
+): RateLimitState {
   const stale = state.window !== null && state.window.id !== flight.windowId;
   const waitMs = stale ? shortestWaitMs : waitAfter(state, nowMs, retryAfterS, rules);
   const pausedUntil = Math.max(state.refusals.pausedUntil ?? 0, nowMs + waitMs);
@@ -29,7 +36,7 @@ export function refused(
 }
 
 /** Can be 0 or up to a second short; without it, until the window has surely ended. */
-function waitAfter(state: GovernorState, nowMs: number, retryAfterS: number | null, rules: Rules): number {
+function waitAfter(state: RateLimitState, nowMs: number, retryAfterS: number | null, rules: Rules): number {
   const longestMs = longestWaitWindows * rules.windowMs;
   if (retryAfterS !== null) return Math.min(longestMs, (Math.max(1, retryAfterS) + 1) * 1000);
   const deadAt = state.window?.deadAt ?? 0;
@@ -49,7 +56,7 @@ function spentWindow(window: Window, nowMs: number, endsMs: number): Window {
 }
 
 /** Twice in a row: one request at a time for a whole window. */
-function counted(state: GovernorState, nowMs: number, pausedUntil: number, rules: Rules): Refusals {
+function counted(state: RateLimitState, nowMs: number, pausedUntil: number, rules: Rules): Refusals {
   const inARow = state.refusals.inARow + 1;
   const caution = Math.min(Math.floor(limitOf(state, rules) / 4), Math.max(2, state.refusals.caution * 2));
   const serialUntil = inARow >= 2 ? pausedUntil + rules.windowMs : state.refusals.serialUntil;

@@ -1,7 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
-import type { Governor } from "./permit.ts";
+import type { RateLimiter } from "./permit.ts";
 
-export interface GateOptions {
+export interface RequestLimits {
   /** Permits this gate lets through in all; retries count like anything else. */
   readonly mostRequests?: number;
   /** Closes the gate: who waits is turned away, what is in flight goes on. */
@@ -9,7 +9,7 @@ export interface GateOptions {
 }
 
 /** A governor for a run with limits of its own: past them it gives no permit, kind `stopped`. */
-export function gatedGovernor(governor: Governor, options: GateOptions): Governor {
+export function limitRequests(governor: RateLimiter, options: RequestLimits): RateLimiter {
   let given = 0;
   return {
     view: () => governor.view(),

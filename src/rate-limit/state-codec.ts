@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { GovernorState } from "./state.ts";
+import type { RateLimitState } from "./state.ts";
 
 /**
  * The state as text, with what is needed to read its times again: the monotonic clock starts anew with
@@ -60,12 +60,12 @@ const documentSchema = z.object({
   state: stateSchema,
 });
 
-export function encodeState(state: GovernorState, here: Origin): string {
+export function encodeState(state: RateLimitState, here: Origin): string {
   return JSON.stringify({ version: 1, ...here, state });
 }
 
 /** null: nothing that may be believed. */
-export function decodeState(text: string, here: Origin): GovernorState | null {
+export function decodeState(text: string, here: Origin): RateLimitState | null {
   const document = documentSchema.safeParse(parsed(text));
   if (!document.success) return null;
   const { state, ...there } = document.data;
@@ -103,7 +103,7 @@ function overdue(nowMs: number) {
   });
 }
 
-function shifted(state: GovernorState, ms: number): GovernorState {
+function shifted(state: RateLimitState, ms: number): RateLimitState {
   if (ms === 0) return state;
   const at = (old: number) => old + ms;
   const maybe = (old: number | null) => (old === null ? null : old + ms);
@@ -131,7 +131,7 @@ function shifted(state: GovernorState, ms: number): GovernorState {
 
 const within = (latestMs: number) => (at: number | null | undefined) => (at ?? -Infinity) <= latestMs;
 
-function isPlausible(state: GovernorState, nowMs: number): boolean {
+function isPlausible(state: RateLimitState, nowMs: number): boolean {
   const { window, flights, late, refusals, others } = state;
   const past = [
     window?.lowestAt,

@@ -1,22 +1,22 @@
-import type { GovernorState } from "./state.ts";
+import type { RateLimitState } from "./state.ts";
 
 /** Keeps the one state of a company's budget, for every part of every process that asks the service. */
-export interface GovernorStore {
+export interface RateLimitStore {
   /** Other processes may change it behind our back. */
   readonly shared: boolean;
   /** Runs `step` alone: no other step between its reading and its writing. `null`: nothing known. */
-  transact<T>(step: (state: GovernorState | null) => Step<T>): T;
-  read(): GovernorState | null;
+  transact<T>(step: (state: RateLimitState | null) => Step<T>): T;
+  read(): RateLimitState | null;
   close(): void;
 }
 
 export interface Step<T> {
-  readonly state: GovernorState;
+  readonly state: RateLimitState;
   readonly result: T;
 }
 
 /** For one process, and for one run. */
-export function createMemoryStore(initial: GovernorState | null = null): GovernorStore {
+export function createMemoryRateLimitStore(initial: RateLimitState | null = null): RateLimitStore {
   let state = initial;
   return {
     shared: false,

@@ -6,7 +6,7 @@
  * the first counted request after the one before has ended, so a window is believed between two bounds:
  * it cannot have ended before `aliveUntil`, and has ended by `deadAt`.
  */
-export interface GovernorState {
+export interface RateLimitState {
   /** As the service last said; null until it has. */
   readonly limit: number | null;
   readonly window: Window | null;
@@ -109,7 +109,7 @@ export const defaultRules: Rules = {
   lookBeforeMs: 1_000,
 };
 
-export const coldState: GovernorState = {
+export const coldState: RateLimitState = {
   limit: null,
   window: null,
   flights: [],
@@ -119,12 +119,12 @@ export const coldState: GovernorState = {
   others: { perWindow: 0, until: null },
 };
 
-export function limitOf(state: GovernorState, rules: Rules): number {
+export function limitOf(state: RateLimitState, rules: Rules): number {
   return state.limit ?? rules.defaultLimit;
 }
 
 /** The window requests sent now are surely or possibly counted in; null when a new one must be opened. */
-export function liveWindow(state: GovernorState, nowMs: number): Window | null {
+export function liveWindow(state: RateLimitState, nowMs: number): Window | null {
   return state.window && nowMs < state.window.deadAt ? state.window : null;
 }
 
@@ -132,6 +132,6 @@ export function liveWindow(state: GovernorState, nowMs: number): Window | null {
  * Permits that are certainly still there if nobody else takes them: whatever was counted after the lowest
  * report is under way or spent. True also of a window that opened unseen, for its reports count as well.
  */
-export function leftIn(window: Window, state: GovernorState): number {
+export function leftIn(window: Window, state: RateLimitState): number {
   return window.lowest - window.spent.length - state.flights.length;
 }

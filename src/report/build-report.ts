@@ -3,10 +3,10 @@ import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { applicationId, userVersion } from "./report-file.ts";
 import { indexSql, inSchema, isDay, tableSql, viewSql, type Layout } from "./report-layout.ts";
-import { breathe, copyRows, type Manners } from "./row-copy.ts";
+import { yieldToLoop, copyRows, type StepOptions } from "./row-copy.ts";
 
 /** Fills the empty database attached as `report` from the snapshot of this connection. */
-export async function buildReport(db: Db, layout: Layout, manners: Manners): Promise<void> {
+export async function buildReport(db: Db, layout: Layout, manners: StepOptions): Promise<void> {
   db.pragma(`report.application_id = ${applicationId}`);
   db.pragma(`report.user_version = ${userVersion}`);
   let rows = 0;
@@ -40,7 +40,7 @@ async function buildTable(
   db: Db,
   layout: Layout,
   table: SnapshotTable,
-  manners: Manners,
+  manners: StepOptions,
   before: number,
 ): Promise<number> {
   const rows = await fillTable(db, layout, table, manners, before, new Set());
@@ -54,7 +54,7 @@ async function fillTable(
   db: Db,
   layout: Layout,
   table: SnapshotTable,
-  manners: Manners,
+  manners: StepOptions,
   before: number,
   texts: ReadonlySet<string>,
 ): Promise<number> {
@@ -67,7 +67,7 @@ async function fillTable(
   );
   const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(db, table, manners, before);
   for (const column of layout.indexes.get(table.name) ?? []) {
-    if (rows > 0) await breathe(manners);
+    if (rows > 0) await yieldToLoop(manners);
     db.exec(indexSql("report", table.name, column));
   }
   return rows;

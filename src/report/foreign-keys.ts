@@ -2,7 +2,7 @@ import { quoted } from "../store/sql-text.ts";
 import type { SnapshotColumn, SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import type { Layout } from "./report-layout.ts";
-import { breathe, type Manners } from "./row-copy.ts";
+import { yieldToLoop, type StepOptions } from "./row-copy.ts";
 
 type Reference = SnapshotColumn & { readonly references: string };
 
@@ -15,10 +15,10 @@ function referencesOf(table: SnapshotTable): Reference[] {
  * deleted client, a table that is not mirrored) stays as it came, and its column is left without a key: nothing
  * is invented, nothing is cut.
  */
-export async function settleKeys(db: Db, layout: Layout, manners: Manners): Promise<void> {
+export async function declareKeys(db: Db, layout: Layout, manners: StepOptions): Promise<void> {
   for (const table of layout.tables) {
     if (referencesOf(table).length === 0) continue;
-    await breathe(manners);
+    await yieldToLoop(manners);
     const broken = brokenKeys(db, table.name);
     if (broken.size > 0) withdrawKeys(db, table, broken);
   }

@@ -4,10 +4,15 @@ import { MirrorError } from "../base/errors.ts";
 import { localDate } from "../base/local-date.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
-import { openSnapshot, showSnapshot, type Snapshot, type SnapshotOptions } from "../store/snapshot/snapshot.ts";
+import {
+  openSnapshot,
+  showSnapshot,
+  type Snapshot,
+  type SnapshotOptions,
+} from "../store/snapshot/snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { buildReport } from "./build-report.ts";
-import { originOf, changeAt, readOrigin, sameOrigin, tellFacts, type Origin } from "./report-facts.ts";
+import { originOf, changeAt, readOrigin, sameOrigin, writeFacts, type Origin } from "./report-facts.ts";
 import { layoutOf } from "./report-layout.ts";
 import {
   copyReport,
@@ -17,8 +22,8 @@ import {
   reportPaths,
   type ReportPaths,
 } from "./report-file.ts";
-import { openKeys, settleKeys } from "./foreign-keys.ts";
-import { breathe, type Manners } from "./row-copy.ts";
+import { openKeys, declareKeys } from "./foreign-keys.ts";
+import { yieldToLoop, type StepOptions } from "./row-copy.ts";
 import { updateReport } from "./update-report.ts";
 
 /** `anew` from the mirror alone, or the last report with what changed since. */
@@ -40,7 +45,7 @@ export interface PublishParts {
   readonly force?: boolean;
   /** Otherwise the faster one is taken. */
   readonly way?: PublishWay;
-  readonly onStep?: Manners["onStep"];
+  readonly onStep?: StepOptions["onStep"];
 }
 
 export interface Published {
@@ -164,14 +169,14 @@ async function fill(
       return null;
     if (!last) {
       await buildReport(db, layout, manners);
-      await settleKeys(db, layout, manners);
+      await declareKeys(db, layout, manners);
     }
-    await breathe(manners);
-    tellFacts(db, origin, layout.tables, openKeys(db, layout));
+    await yieldToLoop(manners);
+    writeFacts(db, origin, layout.tables, openKeys(db, layout));
     db.pragma("analysis_limit = 1000");
     db.exec("ANALYZE report");
     db.exec("COMMIT");
-    await breathe(manners);
+    await yieldToLoop(manners);
     assertSound(db);
     return origin;
   } finally {

@@ -56,7 +56,7 @@ export function sameOrigin(a: Origin, b: Origin): boolean {
 }
 
 /** Writes `_about` of the report: what the snapshot tells, and what was found while it was written. */
-export function tellFacts(
+export function writeFacts(
   db: Db,
   origin: Origin,
   tables: readonly SnapshotTable[],

@@ -11,13 +11,13 @@ export interface PublishStep {
 }
 
 /** What long work needs to stay polite: it lets others have their turn, ends when told to, and says where it is. */
-export interface Manners {
+export interface StepOptions {
   readonly signal: AbortSignal;
   readonly onStep: (step: PublishStep) => void;
 }
 
 /** Between two slices, so that whoever shares the thread waits for one slice at the most. */
-export async function breathe({ signal }: Pick<Manners, "signal">): Promise<void> {
+export async function yieldToLoop({ signal }: Pick<StepOptions, "signal">): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
   if (signal.aborted) throw new MirrorError("stopped", "publishing was interrupted; the old report stays");
 }
@@ -28,7 +28,7 @@ const rowsAtOnce = 20_000;
 export async function copyRows(
   db: Db,
   table: SnapshotTable,
-  manners: Manners,
+  manners: StepOptions,
   before: number,
 ): Promise<number> {
   const key = table.primaryKey.map(quoted).join(", ");
@@ -45,7 +45,7 @@ export async function copyRows(
   let rows = first.run().changes;
   for (let copied = rows; copied === rowsAtOnce; rows += copied) {
     manners.onStep({ table: table.name, rows: before + rows });
-    await breathe(manners);
+    await yieldToLoop(manners);
     copied = next.run(...(reached.get() as unknown[])).changes;
   }
   return rows;

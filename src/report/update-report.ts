@@ -4,7 +4,7 @@ import type { Db } from "../store/database.ts";
 import { oddDays } from "./build-report.ts";
 import { isDay, type Layout } from "./report-layout.ts";
 import { keysChanged } from "./foreign-keys.ts";
-import { breathe, type Manners } from "./row-copy.ts";
+import { yieldToLoop, type StepOptions } from "./row-copy.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record
@@ -15,19 +15,19 @@ export async function updateReport(
   db: Db,
   layout: Layout,
   since: number,
-  manners: Manners,
+  manners: StepOptions,
 ): Promise<boolean> {
   noteChanged(db, since);
   const records = layout.tables.filter(({ kind }) => kind === "table");
   let rows = 0;
   for (const table of records) {
     manners.onStep({ table: table.name, rows });
-    await breathe(manners);
+    await yieldToLoop(manners);
     for (const part of [table, ...layout.tables.filter(({ parent }) => parent === table.name)])
       rows += replaceRows(db, part, table.name);
     replaceTombstones(db, table.name);
   }
-  await breathe(manners);
+  await yieldToLoop(manners);
   return !keysChanged(db, layout) && !layout.tables.some((table) => daysChanged(db, table));
 }
 

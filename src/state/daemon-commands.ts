@@ -2,12 +2,12 @@ import { isoTime } from "../base/clock.ts";
 import { guarded, inTransaction, type Db } from "../store/database.ts";
 import { Statements } from "../store/statements.ts";
 
-export type OrderKind = "sync" | "replay";
+export type DaemonCommandKind = "sync" | "replay";
 
 /** What another process asks of the one that writes the mirror. */
-export interface Order {
+export interface DaemonCommand {
   readonly id: number;
-  readonly kind: OrderKind;
+  readonly kind: DaemonCommandKind;
   readonly askedAt: string;
   /** Of the process that asks and waits for the answer. */
   readonly pid: number;
@@ -26,7 +26,7 @@ export interface Order {
  * Guarantee: an order is begun once in the life of a writer. Source of truth: the row. Worst outcome of a
  * crash: the next writer begins an order again (both kinds may be done twice), or drops it with its asker.
  */
-export class Orders {
+export class DaemonCommands {
   private readonly db: Db;
   private readonly statements: Statements;
 
@@ -35,25 +35,29 @@ export class Orders {
     this.statements = new Statements(db);
   }
 
-  add(kind: OrderKind, options: unknown, asker: { readonly atMs: number; readonly pid: number }): number {
+  add(
+    kind: DaemonCommandKind,
+    options: unknown,
+    asker: { readonly atMs: number; readonly pid: number },
+  ): number {
     const sql = "INSERT INTO _orders (kind, asked_at, pid, options) VALUES (?, ?, ?, ?)";
     const values = [kind, isoTime(asker.atMs), asker.pid, JSON.stringify(options)];
     return this.change(() => Number(this.statements.get(sql).run(...values).lastInsertRowid));
   }
 
-  get(id: number): Order | null {
+  get(id: number): DaemonCommand | null {
     return this.read("SELECT * FROM _orders WHERE id = ?", id);
   }
 
   /** The oldest that waits; of one kind where the kinds are done by different hands. */
-  next(kind?: OrderKind): Order | null {
+  next(kind?: DaemonCommandKind): DaemonCommand | null {
     const sql =
       "SELECT * FROM _orders WHERE state = 'waiting' AND kind = ifnull(?, kind) ORDER BY id LIMIT 1";
     return this.read(sql, kind ?? null);
   }
 
   /** Waiting and running, the oldest first. */
-  open(): Order[] {
+  open(): DaemonCommand[] {
     const sql = "SELECT * FROM _orders WHERE state IN ('waiting', 'running') ORDER BY id";
     return guarded(this.db.name, () => (this.statements.get(sql).all() as OrderRow[]).map(orderOf));
   }
@@ -115,7 +119,7 @@ export class Orders {
     return inTransaction(this.db, step);
   }
 
-  private read(sql: string, value: unknown): Order | null {
+  private read(sql: string, value: unknown): DaemonCommand | null {
     return guarded(this.db.name, () => {
       const row = this.statements.get(sql).get(value) as OrderRow | undefined;
       return row ? orderOf(row) : null;
@@ -137,14 +141,14 @@ interface OrderRow {
   readonly settled_at: string | null;
 }
 
-function orderOf(row: OrderRow): Order {
+function orderOf(row: OrderRow): DaemonCommand {
   return {
     id: row.id,
-    kind: row.kind as OrderKind,
+    kind: row.kind as DaemonCommandKind,
     askedAt: row.asked_at,
     pid: row.pid,
     options: JSON.parse(row.options) as unknown,
-    state: row.state as Order["state"],
+    state: row.state as DaemonCommand["state"],
     report: row.report === null ? null : (JSON.parse(row.report) as unknown),
     settledAt: row.settled_at,
   };

@@ -1,6 +1,6 @@
 import type { Db, Statement } from "../store/database.ts";
 import type { Delivery } from "../webhook/ingest/delivery.ts";
-import type { EventVerdict, InboxState } from "../webhook/ingest/event-evaluation.ts";
+import type { EventEvaluation, InboxState } from "../webhook/ingest/event-evaluation.ts";
 
 /** What an event's read came to. */
 export type Outcome = "inserted" | "updated" | "unchanged" | "deleted" | "absent" | "quarantined";
@@ -62,7 +62,7 @@ export class Inbox {
   }
 
   /** Of an event that is not known yet: see EventIds. */
-  insert(delivery: Delivery, receivedAt: string, verdict: EventVerdict, dirtySeq: number | null): void {
+  insert(delivery: Delivery, receivedAt: string, verdict: EventEvaluation, dirtySeq: number | null): void {
     this.insertEvent.run(
       delivery.eventId,
       delivery.type,
@@ -95,7 +95,7 @@ export class Inbox {
   }
 
   /** The same event once more, judged anew. */
-  judgeAgain(seq: number, verdict: EventVerdict, dirtySeq: number | null): void {
+  judgeAgain(seq: number, verdict: EventEvaluation, dirtySeq: number | null): void {
     const { state, resource, target, problem } = verdict;
     this.update.run(state, resource, target, dirtySeq, problem, seq);
   }

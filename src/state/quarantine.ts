@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import { canonicalId, type RecordId } from "../base/ids.ts";
-import type { Reading } from "../store/apply/read-stamp.ts";
+import type { ReadStamp } from "../store/apply/read-stamp.ts";
 import type { Db, Statement } from "../store/database.ts";
 
 /** What could not become a row, kept as it came with the reason (I12). */
@@ -41,7 +41,7 @@ export class Quarantine {
   }
 
   /** One row per record id, or per content where there is no id; gives its key. The same again writes nothing. */
-  add(reading: Reading, resource: string, id: RecordId | null, reason: string, json: string): string {
+  add(reading: ReadStamp, resource: string, id: RecordId | null, reason: string, json: string): string {
     this.resources.add(resource);
     const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
     this.upsert.run(resource, key, id, reason, isoTime(reading.receivedAtMs), reading.requestId, json);

@@ -7,7 +7,7 @@ import type { Span } from "../webhook/delivery-gap/delivery-gap.ts";
  * Guarantee: a span never says more than was true; the end of one that was killed is its last heartbeat.
  * Worst outcome of a crash: up to one heartbeat too little is known, and a run too many made.
  */
-export class Presence {
+export class UptimeLog {
   private readonly db: Db;
   private id: number | bigint | null = null;
   private seenMs = 0;

@@ -5,7 +5,7 @@ import type { RecordId } from "../base/ids.ts";
 export type WorkKind = "list" | "detail" | "child" | "confirm" | "file";
 
 /** One thing still to be fetched, as it is added: (resource, target) names it. */
-export interface NewWork {
+export interface NewWorkItem {
   readonly kind: WorkKind;
   readonly resource: string;
   readonly target: string;
@@ -19,7 +19,7 @@ export interface NewWork {
   readonly dirtySeq: number;
 }
 
-export interface Work extends NewWork {
+export interface WorkItem extends NewWorkItem {
   readonly id: number;
   readonly attempts: number;
 }
@@ -41,6 +41,6 @@ export function childTarget(parent: string, id: RecordId, page: number): string 
  * An event's own first read. What follows from it, second looks and further attempts are due at a time, and wait
  * for the budget like anything else: the share that is kept for events is not theirs.
  */
-export function isUrgent({ lane, dueAtMs = 0 }: Pick<Work, "lane" | "dueAtMs">): boolean {
+export function isUrgent({ lane, dueAtMs = 0 }: Pick<WorkItem, "lane" | "dueAtMs">): boolean {
   return lane === "webhook" && dueAtMs === 0;
 }

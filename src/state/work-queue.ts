@@ -1,6 +1,6 @@
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import type { Db, Statement } from "../store/database.ts";
-import { isUrgent, type NewWork, type Work, type WorkKind } from "./work-item.ts";
+import { isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
 
 /** Whose rows: where events are received, their lane has a worker of its own, and runs take the others. */
 export type LaneShare = "all" | "events" | "others";
@@ -23,7 +23,7 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
  * A row leaves only when the read that answers it was sent after the row's last reason (`dirty_seq`):
  * an event that arrives during its own read keeps the row, and causes another read (I4).
  */
-export class Queue {
+export class WorkQueue {
   private readonly db: Db;
   private readonly leased = new Set<number>();
   private readonly watchers = new Set<() => void>();
@@ -72,7 +72,7 @@ export class Queue {
     );
   }
 
-  add(work: NewWork): void {
+  add(work: NewWorkItem): void {
     const payload = work.payload === undefined ? null : JSON.stringify(work.payload);
     const due = work.dueAtMs ?? 0;
     if (payload === null && isUrgent(work) && this.isToBeRead(work)) return;
@@ -93,7 +93,7 @@ export class Queue {
    * Is the very same in the queue, first in line, and not begun? Its read will be sent after this reason as well,
    * so there is nothing to write: a burst of events about few records costs what the records cost.
    */
-  private isToBeRead({ resource, target, lane, reason, kind }: NewWork): boolean {
+  private isToBeRead({ resource, target, lane, reason, kind }: NewWorkItem): boolean {
     const id = this.selectSame.get(resource, target, laneRank(lane), reason, kind);
     return id !== undefined && !this.leased.has(id as number);
   }
@@ -109,13 +109,13 @@ export class Queue {
   }
 
   /** Another look at a record, later; one that is to be read anyway needs none. */
-  lookAgain(work: NewWork): void {
+  lookAgain(work: NewWorkItem): void {
     const { resource, target, kind, lane, dueAtMs, reason, dirtySeq } = work;
     this.insertLook.run(resource, target, kind, laneRank(lane), dueAtMs ?? 0, reason, dirtySeq);
   }
 
   /** The next row of these resources that is due and not leased: by lane, then by the time it is due. */
-  lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): Work | null {
+  lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
     const names = JSON.stringify(resources);
     for (const rank of ranksOf[share]) {
       const rows = this.selectNext.all(rank, names, nowMs, this.leased.size + 1) as WorkRow[];
@@ -138,18 +138,18 @@ export class Queue {
   }
 
   /** Inside the door's transaction. A row with a newer reason stays. */
-  done(work: Work, sentSeq: number): void {
+  done(work: WorkItem, sentSeq: number): void {
     this.remove.run(work.id, sentSeq);
   }
 
   /** After the transaction, whatever came of it. A row that stays may be another's by now: he has to be told. */
-  release(work: Work): void {
-    this.giveBack(work);
+  release(work: WorkItem): void {
+    this.unlease(work);
     this.tellWatchers();
   }
 
   /** Of a row that was only looked at: nothing is new to anybody. */
-  giveBack(work: Work): void {
+  unlease(work: WorkItem): void {
     this.leased.delete(work.id);
   }
 
@@ -157,17 +157,17 @@ export class Queue {
    * Try again at `dueAtMs`, or null: given up, kept as a dead letter. A row that got a newer reason while
    * it was leased has failed nothing yet and stays ready (I4).
    */
-  failed(work: Work, error: string, dueAtMs: number | null): void {
+  failed(work: WorkItem, error: string, dueAtMs: number | null): void {
     this.setFailed.run(dueAtMs ?? 0, dueAtMs === null ? "dead" : "ready", error, work.id, work.dirtySeq);
   }
 
   /** Not now, for a reason that is not the row's own: no attempt is used up. */
-  postpone(work: Work, why: string, dueAtMs: number): void {
+  postpone(work: WorkItem, why: string, dueAtMs: number): void {
     this.setPostponed.run(dueAtMs, why, work.id, work.dirtySeq);
   }
 
   /** What was postponed for this reason has it no longer. */
-  hasten(resource: string, why: string): void {
+  expedite(resource: string, why: string): void {
     this.db
       .prepare("UPDATE _work SET due_ms = 0 WHERE resource = ? AND state = 'ready' AND error = ?")
       .run(resource, why);
@@ -260,7 +260,7 @@ interface WorkRow {
   readonly attempts: number;
 }
 
-function workOf(row: WorkRow): Work {
+function workOf(row: WorkRow): WorkItem {
   return {
     id: row.id,
     resource: row.resource,

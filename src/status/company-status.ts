@@ -15,7 +15,7 @@ type ServiceState =
   | "database";
 
 /** One company in the daemon, at a glance: what health, metrics and the log are made from. Times are epoch milliseconds. */
-export interface StationView {
+export interface CompanyStatusView {
   readonly company: string;
   /** False while the mirror's file cannot be opened: deliveries get 503. */
   readonly open: boolean;

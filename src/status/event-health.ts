@@ -1,5 +1,5 @@
 import { Meta } from "../state/meta.ts";
-import { Orders, type Order } from "../state/daemon-commands.ts";
+import { DaemonCommands, type DaemonCommand } from "../state/daemon-commands.ts";
 import type { Db } from "../store/database.ts";
 import type { InboxState } from "../webhook/ingest/event-evaluation.ts";
 import { InboxView } from "../state/inbox-view.ts";
@@ -35,7 +35,7 @@ export interface EventHealth {
   readonly spans: readonly ReceiverSpan[];
   readonly service: ServiceNote | null;
   /** What other processes have asked of the daemon and is not done yet. */
-  readonly orders: readonly Pick<Order, "kind" | "askedAt" | "pid" | "state">[];
+  readonly orders: readonly Pick<DaemonCommand, "kind" | "askedAt" | "pid" | "state">[];
 }
 
 /** Beside the daemon, from one snapshot; also of a mirror that no daemon ever had. */
@@ -89,5 +89,7 @@ function serviceNote(value: unknown): ServiceNote | null {
 }
 
 function openOrders(db: Db): EventHealth["orders"] {
-  return new Orders(db).open().map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state }));
+  return new DaemonCommands(db)
+    .open()
+    .map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state }));
 }

@@ -1,4 +1,4 @@
-import type { StationView } from "./company-status.ts";
+import type { CompanyStatusView } from "./company-status.ts";
 
 /** One number with what it is about. */
 interface Sample {
@@ -12,7 +12,7 @@ export interface Family {
   readonly kind: "gauge" | "counter";
   readonly help: string;
   readonly labels: readonly string[];
-  readonly samples: (view: StationView, nowMs: number) => readonly Sample[];
+  readonly samples: (view: CompanyStatusView, nowMs: number) => readonly Sample[];
 }
 
 export const serviceStates = [
@@ -22,7 +22,7 @@ export const serviceStates = [
   "unauthenticated",
   "identity",
   "database",
-] as const satisfies readonly StationView["service"]["state"][];
+] as const satisfies readonly CompanyStatusView["service"]["state"][];
 
 /** What /metrics tells of a company. Names and labels are what people's alerts lean on. */
 export const families: readonly Family[] = [
@@ -107,7 +107,7 @@ export const families: readonly Family[] = [
 ];
 
 /** How long the oldest event that waits has waited; a clock that went back counts as no time. */
-export function oldestWaitingMs({ events }: StationView, nowMs: number): number {
+export function oldestWaitingMs({ events }: CompanyStatusView, nowMs: number): number {
   return events.oldestWaitingMs === null ? 0 : Math.max(0, nowMs - events.oldestWaitingMs);
 }
 
@@ -146,7 +146,7 @@ function byKey(label: string, counts: Readonly<Record<string, number>>, usual: r
   return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value }));
 }
 
-function queueRows({ queue }: StationView): Sample[] {
+function queueRows({ queue }: CompanyStatusView): Sample[] {
   const sums = new Map<string, { kind: string; state: string; sum: number }>();
   for (const { kind, state, count } of queue) {
     const key = `${kind} ${state}`;

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { families, type Family } from "./metric-families.ts";
-import type { StationView } from "./company-status.ts";
+import type { CompanyStatusView } from "./company-status.ts";
 
 /** Requests that were for no company, by the status they were answered with. */
 export type Strays = Readonly<Record<string, number>>;
@@ -8,7 +8,7 @@ export type Strays = Readonly<Record<string, number>>;
 /** What /metrics answers. */
 export interface Metrics {
   readonly type: string;
-  render(views: readonly StationView[], nowMs: number, strays?: Strays): Promise<string>;
+  render(views: readonly CompanyStatusView[], nowMs: number, strays?: Strays): Promise<string>;
 }
 
 /**
@@ -40,7 +40,7 @@ function withNaN(text: string): string {
   return text.replaceAll(/ Nan$/gm, " NaN");
 }
 
-function registryOf(views: readonly StationView[], nowMs: number): Registry {
+function registryOf(views: readonly CompanyStatusView[], nowMs: number): Registry {
   const registry = new Registry();
   for (const family of families) fill(family, registry, views, nowMs);
   return registry;
@@ -57,7 +57,7 @@ function countStrays(registry: Registry, strays: Strays): void {
   for (const [status, count] of Object.entries({ 404: 0, ...strays })) counter.inc({ status }, count);
 }
 
-function fill(family: Family, registry: Registry, views: readonly StationView[], nowMs: number): void {
+function fill(family: Family, registry: Registry, views: readonly CompanyStatusView[], nowMs: number): void {
   const { name, help, labels, samples } = family;
   const options = { name, help, labelNames: ["company", ...labels], registers: [registry] };
   const metric = family.kind === "gauge" ? new Gauge(options) : new Counter(options);

@@ -5,7 +5,7 @@ import { Records } from "../store/tables/records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
 import { sweptAt } from "../state/sweeps.ts";
-import { Queue, type QueueCount } from "../state/work-queue.ts";
+import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 
@@ -41,7 +41,7 @@ const runsLookedAt = 200;
 export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health {
   return db.transaction(() => {
     const runs = new Runs(db).latest(runsLookedAt);
-    const queue = new Queue(db);
+    const queue = new WorkQueue(db);
     const last = runs.find((run) => run.finishedAt !== null)?.report as Partial<CompanyReport> | undefined;
     return {
       resources: manifest.resources.map((resource) =>

@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import type { Page } from "../webhook/server/server.ts";
 import { readinessOf, usualLimits, type ReadyLimits } from "./readiness.ts";
 import { createMetrics, type Strays } from "./metrics.ts";
-import type { StationView } from "./company-status.ts";
+import type { CompanyStatusView } from "./company-status.ts";
 
 export interface PagesOptions {
   /** Of this program. */
@@ -16,7 +16,11 @@ export interface PagesOptions {
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 
 /** What `serve` shows of itself, by path. Nothing here asks the service or writes anything. */
-export function pagesOf(views: () => readonly StationView[], clock: Clock, options: PagesOptions): Pages {
+export function pagesOf(
+  views: () => readonly CompanyStatusView[],
+  clock: Clock,
+  options: PagesOptions,
+): Pages {
   const metrics = createMetrics(options.version);
   return {
     "/": () => page(200, text, index),
@@ -39,7 +43,7 @@ POST /webhooks/NAME    deliveries for the company NAME
 `;
 
 /** Before there is any station nothing is ready, and nothing that cannot be looked at is. */
-function readyPage(views: () => readonly StationView[], nowMs: number, limits: ReadyLimits): Page {
+function readyPage(views: () => readonly CompanyStatusView[], nowMs: number, limits: ReadyLimits): Page {
   try {
     const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
     const ready = companies.length > 0 && companies.every(([, one]) => one.ready);

@@ -1,7 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import { formatDuration } from "../base/units.ts";
 import { oldestWaitingMs } from "./metric-families.ts";
-import type { StationView } from "./company-status.ts";
+import type { CompanyStatusView } from "./company-status.ts";
 
 /** What still counts as current. */
 export interface ReadyLimits {
@@ -20,7 +20,7 @@ export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
   readonly database: "open" | "closed";
-  readonly service: StationView["service"]["state"];
+  readonly service: CompanyStatusView["service"]["state"];
   readonly service_message: string | null;
   readonly service_since: string;
   readonly stale: readonly string[];
@@ -38,7 +38,7 @@ export interface Readiness {
  * as the process answers at all. So a service that is away is no reason until it shows, but a refused token
  * is one at once: nothing gets better before a person acts.
  */
-export function readinessOf(view: StationView, nowMs: number, limits: ReadyLimits): Readiness {
+export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Readiness {
   const reasons = view.open
     ? [
         ...serviceReasons(view, nowMs, limits),
@@ -66,12 +66,16 @@ export function readinessOf(view: StationView, nowMs: number, limits: ReadyLimit
 }
 
 /** Nothing else is known of a mirror that is closed. */
-function closedReason({ service }: StationView): string {
+function closedReason({ service }: CompanyStatusView): string {
   const why = service.message === null ? "" : ` (${service.message})`;
   return `the mirror's file is not open${why}: deliveries are refused with 503`;
 }
 
-function serviceReasons({ service }: StationView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
+function serviceReasons(
+  { service }: CompanyStatusView,
+  nowMs: number,
+  { patienceMs }: ReadyLimits,
+): string[] {
   const { state, sinceMs } = service;
   if (state === "unauthenticated") return ["the service does not take the token"];
   if (state === "identity") return ["the token is another company's"];
@@ -83,7 +87,7 @@ function serviceReasons({ service }: StationView, nowMs: number, { patienceMs }:
 }
 
 /** A list counts as read before the details of what it shows were: only a whole run says that all is there. */
-function freshnessReasons(view: StationView, nowMs: number, limits: ReadyLimits): string[] {
+function freshnessReasons(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): string[] {
   if (view.wholeRunMs === null) return [firstRunReason(view, nowMs)];
   const never = neverRead(view);
   const stale = staleOnes(view, nowMs, limits);
@@ -95,28 +99,28 @@ function freshnessReasons(view: StationView, nowMs: number, limits: ReadyLimits)
   ];
 }
 
-function firstRunReason({ run }: StationView, nowMs: number): string {
+function firstRunReason({ run }: CompanyStatusView, nowMs: number): string {
   const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
   return `not everything was read yet${since}`;
 }
 
 /** What was cut off left something unread, until another run ends well; one under way is about to. */
-function runReasons({ run, lastRun }: StationView): string[] {
+function runReasons({ run, lastRun }: CompanyStatusView): string[] {
   if (run || !lastRun || lastRun.outcome === "complete" || lastRun.outcome === "partial") return [];
   return [`the last run did not get to its end: ${lastRun.outcome}`];
 }
 
-function eventReasons(view: StationView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
+function eventReasons(view: CompanyStatusView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
   const waitedMs = oldestWaitingMs(view, nowMs);
   if (waitedMs <= patienceMs) return [];
   return [`${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`];
 }
 
-function neverRead({ sweptMs }: StationView): string[] {
+function neverRead({ sweptMs }: CompanyStatusView): string[] {
   return Object.keys(sweptMs).filter((name) => sweptMs[name] === null);
 }
 
-function staleOnes({ sweptMs }: StationView, nowMs: number, { freshForMs }: ReadyLimits): string[] {
+function staleOnes({ sweptMs }: CompanyStatusView, nowMs: number, { freshForMs }: ReadyLimits): string[] {
   const isStale = (ms: number | null) => ms !== null && nowMs - ms > freshForMs;
   return Object.entries(sweptMs)
     .filter(([, ms]) => isStale(ms))

@@ -12,10 +12,10 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createRedaction } from "../../src/log/redaction.ts";
 import { openMirror } from "../../src/store/apply/mirror.ts";
-import { createMailbox } from "../../src/webhook/ingest/ingest.ts";
-import { listen } from "../../src/webhook/server/server.ts";
+import { createIngest } from "../../src/webhook/ingest/ingest.ts";
+import { startServer } from "../../src/webhook/server/server.ts";
 import { createReceiver } from "../../src/webhook/server/receiver.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { LoadOrder, LoadResult } from "./receiver-load.ts";
 import type { BenchResult } from "./result.ts";
 
@@ -65,8 +65,8 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
   });
   const selected = new Set(manifest.resources.map(({ name }) => name));
   const secrets = [secret];
-  const queue = new Queue(mirror.db);
-  const mailbox = createMailbox({ mirror, queue, selected, secrets: () => secrets, clock: systemClock });
+  const queue = new WorkQueue(mirror.db);
+  const mailbox = createIngest({ mirror, queue, selected, secrets: () => secrets, clock: systemClock });
   const receiver = createReceiver({
     mailbox: (company) => (company === "acme" ? mailbox : null),
     clock: systemClock,
@@ -74,7 +74,7 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
     onResult: () => undefined,
     onStored: () => undefined,
   });
-  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages: {}, log });
+  const listener = await startServer({ host: "127.0.0.1", port: 0, receiver, pages: {}, log });
   return {
     port: listener.port,
     stored: () => Number(mirror.db.prepare("SELECT count(*) FROM _inbox").pluck().get()),

@@ -10,7 +10,7 @@ import { readList } from "../../src/extract/answers.ts";
 import { parseLossless } from "../../src/json/parse.ts";
 import { insertSql } from "../../src/store/sql-text.ts";
 import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
-import type { Reading } from "../../src/store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
 import type { JsonObject } from "../../src/json/literal.ts";
 import type { BenchResult } from "./result.ts";
@@ -102,7 +102,7 @@ function syncAll(mirror: Mirror, pages: readonly Buffer[]): void {
     const { sequence } = mirror;
     const sentSeq = sequence.next();
     const list = readList(page);
-    const reading: Reading = {
+    const reading: ReadStamp = {
       cause: "sweep",
       sentSeq,
       receivedSeq: sequence.next(),

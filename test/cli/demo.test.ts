@@ -10,8 +10,8 @@ import { answer } from "../../src/cli/demo/report-steps.ts";
 import { behind } from "../../src/cli/demo/webhook-steps.ts";
 import { readCsv } from "../../src/cli/demo/csv.ts";
 import { question } from "../../src/cli/demo/queries.ts";
-import { sceneOf, type Scene } from "../../src/cli/demo/demo-steps.ts";
-import { setUpStage, type Stage } from "../../src/cli/demo/demo-setup.ts";
+import { demoContextOf, type DemoContext } from "../../src/cli/demo/demo-steps.ts";
+import { setUpDemo, type DemoSetup } from "../../src/cli/demo/demo-setup.ts";
 import { endOf, playing, startProgram, temporaryFolder } from "../support/cli.ts";
 
 const connector: Connector = {
@@ -21,7 +21,9 @@ const connector: Connector = {
 };
 
 /** A stage with a first sync done, and what is told on it. */
-async function onStage(act: (stage: Stage, scene: Scene, told: string[]) => Promise<void>): Promise<void> {
+async function onStage(
+  act: (stage: DemoSetup, scene: DemoContext, told: string[]) => Promise<void>,
+): Promise<void> {
   const sandbox = await startSandbox({
     seed: 7,
     limit: 100_000,
@@ -35,11 +37,11 @@ async function onStage(act: (stage: Stage, scene: Scene, told: string[]) => Prom
     attempts: () => sandbox.control.webhooks.history(),
   };
   const { url: baseUrl, token: writeToken, readToken } = sandbox;
-  const stage = setUpStage({ folder: temporaryFolder(), baseUrl, readToken, writeToken });
+  const stage = setUpDemo({ folder: temporaryFolder(), baseUrl, readToken, writeToken });
   onTestFinished(() => stage.close());
   await stage.sync();
   const play = async (context: CommandContext) => {
-    await act(stage, sceneOf(context, running), []);
+    await act(stage, demoContextOf(context, running), []);
     return "complete" as const;
   };
   const { code, stderr } = await playing(["act"], play, { clock: systemClock, connectors: [connector] });
@@ -63,7 +65,7 @@ test("seconds behind: each change is seen in the mirror's file, those during an 
 test("the report and the files agree with the mirror, and a file that does not is told", async () => {
   await onStage(async (stage, scene, told) => {
     expect(await answer(stage, scene, teller(told))).toBe(true);
-    const lying: Stage = {
+    const lying: DemoSetup = {
       ...stage,
       run: (args) => {
         if (args.includes("csv")) doubleLastLine(path.join(stage.folder, "export/acme/v_receivables.csv"));
@@ -92,7 +94,7 @@ test("reads CSV by its definition: commas, quotes and line ends inside a cell, e
 test("refuses a folder that holds other people's files, and leaves them there", () => {
   const folder = temporaryFolder({ "thesis.txt": "years of work" });
   const facts = { folder, baseUrl: "http://127.0.0.1:1", readToken: "r", writeToken: "w" };
-  expect(() => setUpStage(facts)).toThrow("holds other files");
+  expect(() => setUpDemo(facts)).toThrow("holds other files");
   expect(readFileSync(path.join(folder, "thesis.txt"), "utf8")).toBe("years of work");
 });
 

@@ -4,10 +4,10 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
-import { Orders } from "../../src/state/daemon-commands.ts";
+import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
-import { createMailbox, type CompanyMailbox } from "../../src/webhook/ingest/ingest.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import { createIngest, type CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { jsonLines, playCommand, type Stage } from "../support/cli.ts";
 import { WoundClock } from "../support/sandbox.ts";
 import { openHouse, type House } from "../support/webhooks-cli.ts";
@@ -18,15 +18,15 @@ const startMs = Date.UTC(2026, 10, 20, 9);
 interface Box {
   readonly house: House;
   readonly mirror: Mirror;
-  readonly mailbox: CompanyMailbox;
+  readonly mailbox: CompanyIngest;
 }
 
 async function boxIn(house: House): Promise<Omit<Box, "house">> {
   const mirror = await openMirror(path.join(house.cwd, "data/acme.db"), manifest);
   onTestFinished(() => void (mirror.db.open && mirror.close()));
   const selected = new Set(manifest.resources.map(({ name }) => name));
-  const parts = { queue: new Queue(mirror.db), secrets: () => [], clock: new WoundClock(startMs) };
-  return { mirror, mailbox: createMailbox({ mirror, selected, ...parts }) };
+  const parts = { queue: new WorkQueue(mirror.db), secrets: () => [], clock: new WoundClock(startMs) };
+  return { mirror, mailbox: createIngest({ mirror, selected, ...parts }) };
 }
 
 /** A house whose mirror has received one event a minute, from nine on. */
@@ -40,7 +40,7 @@ async function withInbox(events: readonly (readonly [type: string, resourceType:
       occurredAt: isoTime(startMs),
       resource: { type: resourceType, id },
     });
-    mailbox.take([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
+    mailbox.store([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
   }
   return { house, mirror, mailbox } satisfies Box;
 }
@@ -139,7 +139,7 @@ describe("replay", () => {
     const box = await boxIn(house);
     const id = Number(box.mirror.db.prepare("SELECT min(id) FROM clients").pluck().get());
     const body = JSON.stringify({ id: "evt_0", type: "clients.updated", resource: { type: "client", id } });
-    box.mailbox.take([readStored("evt_0", body)], startMs);
+    box.mailbox.store([readStored("evt_0", body)], startMs);
     box.mirror.close();
     expect((await sync()).code).toBe(0);
     expect(await inboxOf(house)).toMatchObject([{ state: "done", outcome: "unchanged" }]);
@@ -187,7 +187,7 @@ describe("replay", () => {
     const { house, mirror, mailbox } = await withInbox(three);
     const lock = takeWriterLock(path.join(house.cwd, "data/acme.lock"), "serve");
     onTestFinished(() => lock.release());
-    const orders = new Orders(mirror.db);
+    const orders = new DaemonCommands(mirror.db);
     const desk = setInterval(() => {
       const order = orders.next("replay");
       if (!order || !orders.start(order.id)) return;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { takeOrders, type OrderDeskParts } from "../../src/daemon/commands/command-loop.ts";
+import { processCommands, type CommandLoopParts } from "../../src/daemon/commands/command-loop.ts";
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
-import { orderOf } from "../../src/daemon/commands/sync-command.ts";
-import { Orders } from "../../src/state/daemon-commands.ts";
+import { syncCommandOf } from "../../src/daemon/commands/sync-command.ts";
+import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
 import { recordingLog, view } from "../support/company-status.ts";
 import { WoundClock } from "../support/sandbox.ts";
@@ -16,9 +16,9 @@ function asks(more: Partial<RunRequest> = {}) {
 }
 
 /** An order desk at work, on a wound clock; runs last until they are let go. */
-async function openDesk(parts: Partial<OrderDeskParts> = {}) {
+async function openDesk(parts: Partial<CommandLoopParts> = {}) {
   const mirror = await openShop();
-  const orders = new Orders(mirror.db);
+  const orders = new DaemonCommands(mirror.db);
   const clock = new WoundClock();
   const close = new AbortController();
   const asked: RunRequest[] = [];
@@ -30,7 +30,7 @@ async function openDesk(parts: Partial<OrderDeskParts> = {}) {
     });
     return emptyReport(clock, "2026-11-20T09:00:00.000Z", close.signal.aborted ? "stopped" : "complete");
   };
-  const ended = takeOrders({
+  const ended = processCommands({
     manifest: mirror.manifest,
     orders,
     desk: { run },
@@ -55,8 +55,12 @@ function failing(): never {
 describe("orders of other processes", () => {
   test("a sync is made as it was asked for, one after another, and each gets its report", async () => {
     const { orders, close, asked, held, ended, tick } = await openDesk();
-    const first = orders.add("sync", orderOf(asks(), null), asker);
-    const second = orders.add("sync", orderOf(asks({ full: false, mostRequests: undefined }), null), asker);
+    const first = orders.add("sync", syncCommandOf(asks(), null), asker);
+    const second = orders.add(
+      "sync",
+      syncCommandOf(asks({ full: false, mostRequests: undefined }), null),
+      asker,
+    );
     await tick();
     expect([orders.get(first)?.state, orders.get(second)?.state]).toEqual(["running", "waiting"]);
     held.release();
@@ -79,7 +83,7 @@ describe("orders of other processes", () => {
 
   test("how the run stands is told while it is made", async () => {
     const { orders, close, held, ended, tick } = await openDesk({ view: () => view({ queued: 5 }) });
-    const id = orders.add("sync", orderOf(asks(), null), asker);
+    const id = orders.add("sync", syncCommandOf(asks(), null), asker);
     await tick();
     await tick();
     expect(orders.get(id)).toMatchObject({ state: "running", report: { queued: 5 } });
@@ -91,7 +95,7 @@ describe("orders of other processes", () => {
 
   test("a replay does not wait for a run", async () => {
     const { orders, close, held, ended, tick } = await openDesk();
-    orders.add("sync", orderOf(asks(), null), asker);
+    orders.add("sync", syncCommandOf(asks(), null), asker);
     await tick();
     const id = orders.add("replay", { ids: ["a"] }, asker);
     await tick();
@@ -114,7 +118,7 @@ describe("orders of other processes", () => {
 
   test("an answer is written as soon as the database can be written again", async () => {
     const { orders, close, held, ended, tick, mirror } = await openDesk();
-    const id = orders.add("sync", orderOf(asks(), null), asker);
+    const id = orders.add("sync", syncCommandOf(asks(), null), asker);
     await tick();
     mirror.db.pragma("query_only = ON");
     held.release();
@@ -129,7 +133,7 @@ describe("orders of other processes", () => {
 
   test("its time is over when the asker's is", async () => {
     const { orders, clock, close, asked, held, ended, tick } = await openDesk();
-    orders.add("sync", orderOf(asks(), clock.nowMs() + 90_000), asker);
+    orders.add("sync", syncCommandOf(asks(), clock.nowMs() + 90_000), asker);
     await tick();
     await tick(80_000);
     expect(asked[0]?.closed.aborted).toBe(false);
@@ -142,7 +146,7 @@ describe("orders of other processes", () => {
 
   test("one that our own end cuts off is left to whoever comes next; its asker gone, nobody does it", async () => {
     const { orders, clock, close, held, ended, tick } = await openDesk();
-    const id = orders.add("sync", orderOf(asks(), null), asker);
+    const id = orders.add("sync", syncCommandOf(asks(), null), asker);
     await tick();
     close.abort();
     held.release();

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Daemon } from "../../src/daemon/daemon.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { Orders } from "../../src/state/daemon-commands.ts";
+import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readDelivery, type Delivery } from "../../src/webhook/ingest/delivery.ts";
 import { aCompany, type Company } from "../support/company.ts";
@@ -55,7 +55,7 @@ describe("a station that begins", () => {
   test("drops orders of processes that are gone", async () => {
     const company = await leftInOrder();
     const db = openDatabase(company.file);
-    const orders = new Orders(db);
+    const orders = new DaemonCommands(db);
     orders.add("sync", { resources: ["clients"] }, { atMs: Date.now(), pid: 2 ** 22 + 1 });
     const daemon = startDaemon(company, configOf(company));
     await untilWorking(daemon);
@@ -149,7 +149,7 @@ describe("a change of the config", () => {
     daemon.apply(configOf(company, "exports: [{ format: csv, out: ./reports, after: sync }]\n"));
     const db = openDatabase(company.file);
     const asked = { resources: ["clients"] };
-    new Orders(db).add("sync", asked, { atMs: Date.now(), pid: process.pid });
+    new DaemonCommands(db).add("sync", asked, { atMs: Date.now(), pid: process.pid });
     db.close();
     await eventually(() => followed.length > 0, "what follows the run");
     expect(followed).toEqual([1]);
@@ -165,7 +165,7 @@ describe("a change of the config", () => {
     await eventually(() => opened() === 3, "the mirror opened anew");
     const mailbox = daemon.mailbox("acme");
     if (mailbox === null || mailbox === "closed") throw new Error("it should be open");
-    const receipts = mailbox.take([deliveryOf("orders.updated", "order")], Date.now());
+    const receipts = mailbox.store([deliveryOf("orders.updated", "order")], Date.now());
     expect(receipts).toMatchObject([{ fate: "stored", state: "excluded" }]);
     const elsewhere = [{ name: "other", token: company.sandbox.token }];
     daemon.apply(configOf(company, "", elsewhere));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { slotsOf } from "../../src/daemon/scheduler/cron-schedule.ts";
+import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 
 const bratislava = "Europe/Bratislava";
 
@@ -9,7 +9,7 @@ function iso(atMs: number | null): string | null {
 
 /** The next so many slots from a moment on. */
 function following(pattern: string, from: string, count: number): (string | null)[] {
-  const slots = slotsOf(pattern, bratislava);
+  const slots = parseCronSchedule(pattern, bratislava);
   let atMs = Date.parse(from);
   return Array.from({ length: count }, () => iso((atMs = slots.after(atMs) ?? Number.NaN)));
 }
@@ -38,7 +38,7 @@ describe("slots of a nightly pattern", () => {
   });
 
   test("the last one is the moment itself when it is one", () => {
-    const slots = slotsOf("15 2 * * *", bratislava);
+    const slots = parseCronSchedule("15 2 * * *", bratislava);
     const slotMs = Date.parse("2026-11-21T01:15:00Z");
     expect(iso(slots.before(slotMs))).toBe("2026-11-21T01:15:00.000Z");
     expect(iso(slots.before(slotMs + 999))).toBe("2026-11-21T01:15:00.000Z");
@@ -48,12 +48,12 @@ describe("slots of a nightly pattern", () => {
   });
 
   test("a day that never comes gives none", () => {
-    const slots = slotsOf("0 0 30 2 *", "UTC");
+    const slots = parseCronSchedule("0 0 30 2 *", "UTC");
     expect([slots.before(Date.UTC(2026, 1, 1)), slots.after(Date.UTC(2026, 1, 1))]).toEqual([null, null]);
   });
 
   test("a pattern that only looks like one is a mistake in the config", () => {
-    expect(() => slotsOf("99 2 * * *", bratislava)).toThrow(
+    expect(() => parseCronSchedule("99 2 * * *", bratislava)).toThrow(
       expect.objectContaining({ kind: "config", message: expect.stringContaining('"99 2 * * *"') }),
     );
   });

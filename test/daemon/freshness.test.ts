@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { freshForMs } from "../../src/daemon/scheduler/freshness.ts";
-import { slotsOf } from "../../src/daemon/scheduler/cron-schedule.ts";
+import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 
 const hourMs = 3_600_000;
 const at = (iso: string) => Date.parse(iso);
@@ -13,7 +13,7 @@ test.each([
   ["on Tuesday", "0 2 * * 1-5", "2026-11-24T12:00:00Z", 26],
   ["once a week", "0 2 * * 0", "2026-11-25T12:00:00Z", 170],
 ])("what was read stays current until the next run had its time: %s", (_, pattern, now, hours) => {
-  expect(freshForMs(slotsOf(pattern, "UTC"), at(now))).toBe(hours * hourMs);
+  expect(freshForMs(parseCronSchedule(pattern, "UTC"), at(now))).toBe(hours * hourMs);
 });
 
 test("without a schedule of its own a day and two hours count, as for a nightly run by cron", () => {

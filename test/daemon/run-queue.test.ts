@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
-import { RunDesk, type DeskParts } from "../../src/daemon/runs/run-queue.ts";
+import { RunQueue, type RunQueueParts } from "../../src/daemon/runs/run-queue.ts";
 import { createTurns } from "../../src/daemon/runs/run-semaphore.ts";
 import type { HttpTransport } from "../../src/http/transport.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
@@ -22,10 +22,10 @@ function request(full = false): RunRequest {
 
 const noTransport = { close: async () => undefined } as unknown as HttpTransport;
 
-function deskWith(parts: Partial<DeskParts> = {}) {
+function deskWith(parts: Partial<RunQueueParts> = {}) {
   const story: string[] = [];
   const { log, records } = recordingLog();
-  const desk = new RunDesk({
+  const desk = new RunQueue({
     clock,
     log,
     turns: createTurns(4),

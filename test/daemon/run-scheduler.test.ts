@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { Duties, reasonForRun, retryDelayMs, type DutyParts } from "../../src/daemon/scheduler/run-scheduler.ts";
+import {
+  RunScheduler,
+  reasonForRun,
+  retryDelayMs,
+  type RunSchedulerParts,
+} from "../../src/daemon/scheduler/run-scheduler.ts";
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
-import { slotsOf } from "../../src/daemon/scheduler/cron-schedule.ts";
+import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import type { CompanyReport, Outcome } from "../../src/sync/context/run-report.ts";
@@ -24,7 +29,7 @@ const asked: RunRequest = {
 };
 
 /** Duties over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
-async function dutiesWith(outcomes: readonly Outcome[], parts: Partial<DutyParts> = {}) {
+async function dutiesWith(outcomes: readonly Outcome[], parts: Partial<RunSchedulerParts> = {}) {
   const mirror = await openShop();
   const clock = new WoundClock(noon);
   const close = new AbortController();
@@ -35,7 +40,7 @@ async function dutiesWith(outcomes: readonly Outcome[], parts: Partial<DutyParts
     ran.push({ why, atMs: clock.nowMs() - noon });
     return remember(mirror, clock.nowMs(), outcome);
   };
-  const duties = new Duties({
+  const duties = new RunScheduler({
     mirror,
     desk: { run },
     asked,
@@ -128,7 +133,7 @@ describe("a run that is owed", () => {
 
 describe("the schedule", () => {
   test("is followed night after night, and what it took is remembered over a restart", async () => {
-    const slots = slotsOf("15 2 * * *", "UTC");
+    const slots = parseCronSchedule("15 2 * * *", "UTC");
     const first = await dutiesWith(["complete"], { slots });
     const done = first.duties.follow("nothing was ever read whole");
     await first.pass(60 * hourMs, 60_000);
@@ -141,7 +146,7 @@ describe("the schedule", () => {
   });
 
   test("a night without the service is made up for when it is back", async () => {
-    const slots = slotsOf("15 2 * * *", "UTC");
+    const slots = parseCronSchedule("15 2 * * *", "UTC");
     const there = { now: true };
     const one = await dutiesWith(["complete"], { slots, isServiceThere: () => there.now });
     const done = one.duties.follow("first");
@@ -158,7 +163,7 @@ describe("the schedule", () => {
   });
 
   test("a slot that cannot be noted, because somebody else writes, ends nothing and is not run again", async () => {
-    const slots = slotsOf("15 2 * * *", "UTC");
+    const slots = parseCronSchedule("15 2 * * *", "UTC");
     const { duties, mirror, ran, pass, close } = await dutiesWith(["complete"], { slots });
     const done = duties.follow("first");
     await pass(60_000);

@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { followSlots } from "../../src/daemon/scheduler/schedule-follower.ts";
+import { followSchedule } from "../../src/daemon/scheduler/schedule-follower.ts";
 import { isOwed, jitterMs } from "../../src/daemon/scheduler/owed-run.ts";
-import { slotsOf } from "../../src/daemon/scheduler/cron-schedule.ts";
+import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 
 const dayMs = 86_400_000;
 const zones = ["Europe/Bratislava", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"];
@@ -46,8 +46,8 @@ async function follow(story: Story): Promise<Run[]> {
   };
   const runs: Run[] = [];
   let taken: number | null = null;
-  await followSlots({
-    slots: slotsOf(pattern, zone),
+  await followSchedule({
+    slots: parseCronSchedule(pattern, zone),
     clock,
     random: seededRandom(5),
     signal: end.signal,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { parentIdOf, recordOf, requestFor } from "../../src/extract/requests.ts";
-import { childTarget, pageTarget, recordTarget, type Work } from "../../src/state/work-item.ts";
+import { childTarget, pageTarget, recordTarget, type WorkItem } from "../../src/state/work-item.ts";
 import { resourceOf } from "../support/mirror.ts";
 
-function work(more: Partial<Work>): Work {
-  const row: Work = {
+function work(more: Partial<WorkItem>): WorkItem {
+  const row: WorkItem = {
     id: 1,
     kind: "detail",
     resource: "people",

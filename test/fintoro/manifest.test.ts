@@ -331,8 +331,8 @@ describe("what hangs together", () => {
   });
 
   it("ripples run along columns that are there, to records that have a route", () => {
-    expect(manifest.ripples).toHaveLength(15);
-    for (const { resource, reaches, by } of manifest.ripples ?? []) {
+    expect(manifest.invalidationRules).toHaveLength(15);
+    for (const { resource, reaches, by } of manifest.invalidationRules ?? []) {
       expect(named(reaches).detail).toMatch(/\{id\}$/);
       if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(reaches);
       else expect(columns(reaches).has(by.column)).toBe(true);

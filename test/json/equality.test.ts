@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { agree } from "../../src/json/equality.ts";
+import { jsonEquals } from "../../src/json/equality.ts";
 import { parseLossless } from "../../src/json/parse.ts";
 
 test.each([
@@ -8,7 +8,7 @@ test.each([
   ['{"a":1,"more":2}', '{"a":1,"other":3}'],
   ["[]", "[]"],
 ])("%s and %s say the same wherever both say something", (a, b) => {
-  expect(agree(parseLossless(a), parseLossless(b))).toBe(true);
+  expect(jsonEquals(parseLossless(a), parseLossless(b))).toBe(true);
 });
 
 test.each([
@@ -20,6 +20,6 @@ test.each([
   ['{"a":1.00000000000000000000000001}', '{"a":1.00000000000000000000000002}'],
   ["[]", "{}"],
 ])("%s and %s do not", (a, b) => {
-  expect(agree(parseLossless(a), parseLossless(b))).toBe(false);
-  expect(agree(parseLossless(b), parseLossless(a))).toBe(false);
+  expect(jsonEquals(parseLossless(a), parseLossless(b))).toBe(false);
+  expect(jsonEquals(parseLossless(b), parseLossless(a))).toBe(false);
 });

@@ -3,7 +3,7 @@ import { assert as check, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { cutArray, cutList, cutObject, sliceOf, spanOf } from "../../src/json/cut.ts";
-import { parseExactly } from "../../src/json/precise-parser.ts";
+import { parsePrecisely } from "../../src/json/precise-parser.ts";
 import { idOf } from "../../src/json/record-id.ts";
 import type { JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/parse.ts";
@@ -95,7 +95,7 @@ describe("for any JSON", () => {
     check(
       property(valueText, (text) => {
         const value = parseLossless(text);
-        same(value, parseExactly(text, maxDepth));
+        same(value, parsePrecisely(text, maxDepth));
         same(asDoubles(value), JSON.parse(text));
       }),
       runs,

@@ -2,15 +2,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createGovernor } from "../../src/rate-limit/rate-limiter.ts";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, readBootId } from "../../src/rate-limit/budget-file.ts";
-import { coldState, type GovernorState } from "../../src/rate-limit/state.ts";
-import type { GovernorStore } from "../../src/rate-limit/state-store.ts";
+import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
+import type { RateLimitStore } from "../../src/rate-limit/state-store.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
 import { recordingLog } from "../support/http-client.ts";
 
 let folder = "";
-const stores: GovernorStore[] = [];
+const stores: RateLimitStore[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "budget-"));
 });
@@ -22,13 +22,13 @@ afterEach(() => {
 const clock = createDrivenClock();
 const path = () => join(folder, "data", "acme.budget.db");
 
-function opened(log = recordingLog()): GovernorStore {
+function opened(log = recordingLog()): RateLimitStore {
   const store = openBudgetFile({ path: path(), clock, bootId: "boot-a", log });
   stores.push(store);
   return store;
 }
 
-const withLimit = (limit: number) => (state: GovernorState | null) => ({
+const withLimit = (limit: number) => (state: RateLimitState | null) => ({
   state: { ...(state ?? coldState), limit },
   result: state?.limit ?? null,
 });
@@ -111,8 +111,8 @@ describe("the budget's file", () => {
   });
 });
 
-const governorOn = (store: GovernorStore) =>
-  createGovernor({ store, clock, windowMs: 60_000, defaultLimit: 3 });
+const governorOn = (store: RateLimitStore) =>
+  createRateLimiter({ store, clock, windowMs: 60_000, defaultLimit: 3 });
 
 describe("two governors on one file", () => {
   test("share one opener and one budget", async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Lane } from "../../src/base/lane.ts";
-import { createGovernor, type GovernorOptions } from "../../src/rate-limit/rate-limiter.ts";
-import type { Governor, Permit } from "../../src/rate-limit/permit.ts";
-import { createMemoryStore, type GovernorStore } from "../../src/rate-limit/state-store.ts";
+import { createRateLimiter, type GovernorOptions } from "../../src/rate-limit/rate-limiter.ts";
+import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
+import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state-store.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
 import { recordingLog } from "../support/http-client.ts";
 
@@ -13,13 +13,13 @@ const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null
 function startGovernor(options: Partial<GovernorOptions> = {}) {
   const clock = createDrivenClock();
   const log = recordingLog();
-  const store = createMemoryStore();
-  const governor = createGovernor({ store, clock, log, windowMs: 60_000, defaultLimit: 10, ...options });
+  const store = createMemoryRateLimitStore();
+  const governor = createRateLimiter({ store, clock, log, windowMs: 60_000, defaultLimit: 10, ...options });
   return { clock, log, store, governor };
 }
 
 /** Asks, and notes who was served in which order. */
-function asking(governor: Governor) {
+function asking(governor: RateLimiter) {
   const served: string[] = [];
   const permits = new Map<string, Permit>();
   const ask = (name: string, lane: Lane = "list", signal?: AbortSignal) => {
@@ -137,9 +137,9 @@ describe("a permit", () => {
   });
 
   test("whose settling cannot be stored does not break the answer, and others still get theirs", async () => {
-    const memory = createMemoryStore();
+    const memory = createMemoryRateLimitStore();
     let full = false;
-    const store: GovernorStore = {
+    const store: RateLimitStore = {
       ...memory,
       transact: (step) => {
         if (full) throw new Error("disk full");
@@ -162,7 +162,7 @@ describe("a permit", () => {
 
   test("that the store cannot give is an error to who asked", async () => {
     const store = {
-      ...createMemoryStore(),
+      ...createMemoryRateLimitStore(),
       transact: () => {
         throw new MirrorError("database", "no");
       },

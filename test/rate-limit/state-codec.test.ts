@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeState, encodeState, type Origin } from "../../src/rate-limit/state-codec.ts";
-import { coldState, type GovernorState } from "../../src/rate-limit/state.ts";
+import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
 import { limiterKinds, tell } from "../support/simulated-budget.ts";
 import { openLedger, openedLedger } from "../support/rate-limit.ts";
 
@@ -12,7 +12,7 @@ const at = (monotonicMs: number, more: Partial<Origin> = {}): Origin => ({
   wallMs: wallMs + monotonicMs,
   ...more,
 });
-const exhausted = (): GovernorState => {
+const exhausted = (): RateLimitState => {
   const ledger = openedLedger({ defaultLimit: 2 });
   ledger.answer(ledger.send(200), 300, 0);
   return ledger.state();

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/store/migrations/migrate.ts";
-import { isAlive, Orders } from "../../src/state/daemon-commands.ts";
+import { isAlive, DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { startMs } from "../support/store.ts";
@@ -9,7 +9,7 @@ import { startMs } from "../support/store.ts";
 const dayMs = 86_400_000;
 const asker = { atMs: startMs, pid: process.pid };
 let path: string;
-let orders: Orders;
+let orders: DaemonCommands;
 
 function connect(): Db {
   const db = openDatabase(path);
@@ -21,12 +21,12 @@ beforeEach(async () => {
   path = join(tempFolder(), "shop.db");
   const db = connect();
   await migrate(db);
-  orders = new Orders(db);
+  orders = new DaemonCommands(db);
 });
 
 describe("an order", () => {
   test("reaches another connection as it was given, and its answer comes back", () => {
-    const asking = new Orders(connect());
+    const asking = new DaemonCommands(connect());
     const id = asking.add("replay", { ids: ["a"] }, asker);
     expect(orders.next()).toEqual({
       id,

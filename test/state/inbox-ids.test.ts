@@ -119,20 +119,20 @@ describe("I7 an event is known for ever", () => {
 describe("events that find their record in the queue", () => {
   test("are stored, and the queue's row stays as it is: its read comes after them", async () => {
     const station = await aStation();
-    station.mailbox.take([deliveryOf(about(1))], 0);
+    station.mailbox.store([deliveryOf(about(1))], 0);
     const before = rows(station.mirror, "SELECT * FROM _work");
-    station.mailbox.take([deliveryOf(about(1)), deliveryOf(about(1))], 0);
+    station.mailbox.store([deliveryOf(about(1)), deliveryOf(about(1))], 0);
     expect(rows(station.mirror, "SELECT * FROM _work")).toEqual(before);
     expect(counted(station.mirror, "_inbox WHERE state = 'waiting'")).toBe(3);
   });
 
   test("I4 are marked anew where the read has begun", async () => {
     const station = await aStation();
-    station.mailbox.take([deliveryOf(about(1))], 0);
+    station.mailbox.store([deliveryOf(about(1))], 0);
     const work = station.queue.lease(1, ["people"]);
     if (!work) throw new Error("nothing is due");
     const sentSeq = station.mirror.sequence.next();
-    station.mailbox.take([deliveryOf(about(1))], 0);
+    station.mailbox.store([deliveryOf(about(1))], 0);
     station.mirror.apply(() => station.queue.done(work, sentSeq));
     station.queue.release(work);
     expect(counted(station.mirror, "_work")).toBe(1);
@@ -140,16 +140,16 @@ describe("events that find their record in the queue", () => {
 
   test("turn a read into the question whether the record is gone", async () => {
     const station = await aStation();
-    station.mailbox.take([deliveryOf(about(1))], 0);
-    station.mailbox.take([deliveryOf(about(1, "people.deleted"))], 0);
+    station.mailbox.store([deliveryOf(about(1))], 0);
+    station.mailbox.store([deliveryOf(about(1, "people.deleted"))], 0);
     expect(rows(station.mirror, "SELECT kind FROM _work")).toEqual([{ kind: "confirm" }]);
   });
 
   test("I4 are not answered by what is sent after a restart but numbered before them", async () => {
     const path = join(tempFolder(), "shop.db");
     const station = await aStation({ path });
-    station.mailbox.take([deliveryOf(about(1))], 0);
-    for (let i = 0; i < 5; i++) station.mailbox.take([deliveryOf(eventText())], 0);
+    station.mailbox.store([deliveryOf(about(1))], 0);
+    for (let i = 0; i < 5; i++) station.mailbox.store([deliveryOf(eventText())], 0);
     const latest = Number(rows(station.mirror, "SELECT max(dirty_seq) AS seq FROM _inbox")[0]?.["seq"]);
     expect(Number(rows(station.mirror, "SELECT max(dirty_seq) AS seq FROM _work")[0]?.["seq"])).toBeLessThan(
       latest,

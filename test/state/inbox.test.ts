@@ -18,7 +18,7 @@ const nowMs = Date.UTC(2026, 2, 1, 12);
 const settlement = { outcome: "updated", requestId: "req-1", at: "2026-03-01T12:00:01.000Z" } as const;
 
 function take({ mailbox }: Station, atMs: number, ...texts: string[]): string[] {
-  const receipts = mailbox.take(
+  const receipts = mailbox.store(
     texts.map((text) => deliveryOf(text)),
     atMs,
   );

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { openHasty, openShop } from "../support/mirror.ts";
-import type { NewWork } from "../../src/state/work-item.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import type { NewWorkItem } from "../../src/state/work-item.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 
 const nowMs = 1_000;
 const people = ["people"];
 
-function work(more: Partial<NewWork> = {}): NewWork {
+function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
   return {
     kind: "detail",
     resource: "people",
@@ -18,8 +18,8 @@ function work(more: Partial<NewWork> = {}): NewWork {
   };
 }
 
-async function openQueue(): Promise<Queue> {
-  return new Queue((await openShop()).db);
+async function openQueue(): Promise<WorkQueue> {
+  return new WorkQueue((await openShop()).db);
 }
 
 describe("a queue that is shared", () => {
@@ -64,7 +64,7 @@ describe("a queue that is shared", () => {
     let rung = 0;
     const unwatch = queue.watch(() => (rung += 1));
     queue.add(work());
-    queue.hasten("people", "nothing");
+    queue.expedite("people", "nothing");
     unwatch();
     queue.add(work({ target: "id:2" }));
     expect(rung).toBe(2);
@@ -145,9 +145,9 @@ describe("what is postponed for another's sake", () => {
     }
     expect(queue.lease(nowMs, people)).toBeNull();
     expect(queue.nextRetryMs(people)).toBe(50_000);
-    queue.hasten("people", "another reason");
+    queue.expedite("people", "another reason");
     expect(queue.lease(nowMs, people)).toBeNull();
-    queue.hasten("people", "waiting");
+    queue.expedite("people", "waiting");
     expect(queue.lease(nowMs, people)).toMatchObject({ attempts: 1 });
   });
 

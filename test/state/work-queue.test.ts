@@ -3,14 +3,14 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
-import type { NewWork, Work } from "../../src/state/work-item.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openHasty, openShop, tempFolder } from "../support/mirror.ts";
 
 const nowMs = 1_000;
 const everything = ["people", "orders", "notes"];
 
-function work(more: Partial<NewWork> = {}): NewWork {
+function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
   return {
     kind: "detail",
     resource: "people",
@@ -22,7 +22,7 @@ function work(more: Partial<NewWork> = {}): NewWork {
   };
 }
 
-function lease(queue: Queue, atMs = nowMs, resources: readonly string[] = everything): Work {
+function lease(queue: WorkQueue, atMs = nowMs, resources: readonly string[] = everything): WorkItem {
   const row = queue.lease(atMs, resources);
   if (!row) throw new Error("nothing is due");
   return row;
@@ -47,7 +47,7 @@ function stored(mirror: Mirror): StoredRow[] {
 describe("coalescing", () => {
   test("ten reasons to read one record are one row with the last reason and the highest number", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     for (let i = 1; i <= 10; i++) queue.add(work({ reason: `event ${i}`, dirtySeq: i }));
     expect(stored(mirror)).toHaveLength(1);
     expect(stored(mirror)[0]).toMatchObject({ reason: "event 10", dirty_seq: 10 });
@@ -55,7 +55,7 @@ describe("coalescing", () => {
 
   test("lane and due time only get better, and an older reason does not lower the number", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ lane: "webhook", dueAtMs: 50, dirtySeq: 9 }));
     queue.add(work({ lane: "scrub", dueAtMs: 90, dirtySeq: 4 }));
     expect(stored(mirror)[0]).toMatchObject({ lane: 0, due_ms: 50, dirty_seq: 9 });
@@ -65,7 +65,7 @@ describe("coalescing", () => {
 
   test("what is to be confirmed stays a confirmation, whatever other reason comes", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ kind: "confirm", reason: "absent" }));
     queue.add(work({ kind: "detail", reason: "people.updated" }));
     expect(lease(queue)).toMatchObject({ kind: "confirm", reason: "people.updated" });
@@ -73,7 +73,7 @@ describe("coalescing", () => {
 
   test("a read becomes a confirmation when somebody asks whether the record is gone", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ kind: "detail" }));
     queue.add(work({ kind: "confirm", reason: "absent" }));
     expect(lease(queue).kind).toBe("confirm");
@@ -81,7 +81,7 @@ describe("coalescing", () => {
 
   test("a reason without a payload keeps what an earlier one brought", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ payload: { listed: { sha: "ab", key: "c" } } }));
     queue.add(work({ reason: "cascade" }));
     expect(lease(queue).payload).toEqual({ listed: { sha: "ab", key: "c" } });
@@ -89,7 +89,7 @@ describe("coalescing", () => {
 
   test("a dead letter with a new reason is alive again", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work());
     const row = lease(queue);
     queue.failed(row, "broken", null);
@@ -104,7 +104,7 @@ describe("coalescing", () => {
 describe("I4: a reason that arrives while its row is leased", () => {
   test("keeps the row when the read is done, for the read was sent before it", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ dirtySeq: 5 }));
     const row = lease(queue);
     queue.add(work({ reason: "people.updated", dirtySeq: 8 }));
@@ -115,7 +115,7 @@ describe("I4: a reason that arrives while its row is leased", () => {
 
   test("is answered by a read that was sent after it", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ dirtySeq: 5 }));
     const row = lease(queue);
     queue.done(row, 5);
@@ -124,7 +124,7 @@ describe("I4: a reason that arrives while its row is leased", () => {
 
   test("survives that read's failure: the row neither dies nor waits for the old reason's sake", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ dirtySeq: 5 }));
     const row = lease(queue);
     queue.add(work({ reason: "people.updated", dirtySeq: 8 }));
@@ -136,7 +136,7 @@ describe("I4: a reason that arrives while its row is leased", () => {
 
 describe("leases", () => {
   test("rows come lane by lane, and within a lane in the order they were added", async () => {
-    const queue = new Queue((await openShop()).db);
+    const queue = new WorkQueue((await openShop()).db);
     const added: [string, Lane][] = [
       ["file", "files"],
       ["scrub", "scrub"],
@@ -152,7 +152,7 @@ describe("leases", () => {
   });
 
   test("what is due later, or of another resource, is not given out", async () => {
-    const queue = new Queue((await openShop()).db);
+    const queue = new WorkQueue((await openShop()).db);
     queue.add(work({ dueAtMs: nowMs + 1 }));
     queue.add(work({ resource: "orders" }));
     expect(queue.lease(nowMs, ["people"])).toBeNull();
@@ -162,18 +162,18 @@ describe("leases", () => {
   test("a lease lost by a crash gives the row back to the next process", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work());
     const first = lease(queue);
     expect(queue.lease(nowMs, everything)).toBeNull();
     mirror.close();
     const again = await openShop({ path });
-    expect(lease(new Queue(again.db))).toEqual(first);
+    expect(lease(new WorkQueue(again.db))).toEqual(first);
   });
 
   test("a row added after one in flight was dropped never takes its id, so its failure hits nobody else", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ target: "child:people:1:1", resource: "notes" }));
     const inFlight = lease(queue);
     queue.drop("notes", "child:people:1:");
@@ -184,7 +184,7 @@ describe("leases", () => {
 
   test("a drop takes the rows of that prefix and of that resource only, `%` and `_` being letters", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     const targets = ["page:a_b:1", "page:a_b:2", "page:aXb:1", "page:a_bc:1"];
     for (const target of targets) queue.add(work({ kind: "list", target }));
     queue.add(work({ kind: "list", target: "page:a_b:1", resource: "orders" }));
@@ -197,7 +197,7 @@ describe("leases", () => {
 describe("failures", () => {
   test("a row to be tried again waits for its moment, which the run can ask for", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work({ target: "second look", dueAtMs: 60_000 }));
     expect(queue.nextRetryMs(everything)).toBeNull();
     queue.add(work());
@@ -212,7 +212,7 @@ describe("failures", () => {
 
   test("dead and held rows are kept, shown with their words, and revived by the next run", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work());
     queue.add(work({ resource: "orders" }));
     const row = lease(queue, nowMs, ["people"]);
@@ -234,10 +234,10 @@ describe("failures", () => {
 
   test("attempts are counted within one run: a row that waited for its third begins anew with the next", async () => {
     const mirror = await openShop();
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     queue.add(work());
     queue.failed(lease(queue), "503", nowMs + 60_000);
-    const next = new Queue(mirror.db);
+    const next = new WorkQueue(mirror.db);
     next.revive(everything);
     expect(lease(next)).toMatchObject({ attempts: 0 });
   });
@@ -247,7 +247,7 @@ describe("failures", () => {
 class Model {
   readonly rows = new Map<
     string,
-    Required<Pick<NewWork, "lane" | "dueAtMs" | "dirtySeq">> & { state: string; order: number }
+    Required<Pick<NewWorkItem, "lane" | "dueAtMs" | "dirtySeq">> & { state: string; order: number }
   >();
   readonly leased = new Map<string, number>();
   private order = 0;
@@ -305,9 +305,9 @@ test("I4: any story of reasons, leases, answers and failures ends as the rules s
   const mirror = await openHasty();
   const property = fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
     mirror.db.exec("DELETE FROM _work");
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     const model = new Model();
-    const flights = new Map<string, { row: Work; sentSeq: number }>();
+    const flights = new Map<string, { row: WorkItem; sentSeq: number }>();
     let seq = 0;
     for (const step of commands) {
       seq += 1;

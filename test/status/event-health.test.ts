@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
-import { Orders } from "../../src/state/daemon-commands.ts";
+import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readEvents } from "../../src/status/event-health.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows, startMs } from "../support/store.ts";
 
@@ -35,7 +35,7 @@ describe("what came by itself", () => {
     arrived(mirror, "e", 5, "unknown", { type: "people.cloned" });
     arrived(mirror, "f", 6, "unknown", { type: "dogs.created" });
     arrived(mirror, "g", 7, "unreadable");
-    const queue = new Queue(mirror.db);
+    const queue = new WorkQueue(mirror.db);
     const read = {
       kind: "detail",
       resource: "people",
@@ -54,7 +54,7 @@ describe("what came by itself", () => {
       .run();
     const service = { state: "unauthenticated", message: "Unauthenticated.", since: at(0) };
     new Meta(mirror.db).set("service", service);
-    new Orders(mirror.db).add("sync", { full: true }, { atMs: startMs, pid: 12 });
+    new DaemonCommands(mirror.db).add("sync", { full: true }, { atMs: startMs, pid: 12 });
     const reader = openDatabase(path, { readonly: true });
     const events = readEvents(reader);
     reader.close();

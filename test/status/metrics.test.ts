@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { families, serviceStates } from "../../src/status/metric-families.ts";
 import { createMetrics } from "../../src/status/metrics.ts";
-import type { StationView } from "../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, stationView, waitingEvents } from "../support/company-supervisor.ts";
 
 const metrics = createMetrics("1.2.3");
 
-async function scraped(...views: readonly StationView[]): Promise<string[]> {
+async function scraped(...views: readonly CompanyStatusView[]): Promise<string[]> {
   return (await metrics.render(views, lookedAtMs)).split("\n");
 }
 
 /** Samples of one metric, without the prefix of all. */
-async function samples(name: string, ...views: readonly StationView[]): Promise<string[]> {
+async function samples(name: string, ...views: readonly CompanyStatusView[]): Promise<string[]> {
   const lines = await scraped(...views);
   return lines
     .filter((line) => line.startsWith(`fintoro_mirror_${name}{`))

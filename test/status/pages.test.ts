@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { pagesOf } from "../../src/status/pages.ts";
-import type { StationView } from "../../src/status/company-status.ts";
-import { listen } from "../../src/webhook/server/server.ts";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import { startServer } from "../../src/webhook/server/server.ts";
 import { createReceiver } from "../../src/webhook/server/receiver.ts";
 import { jumpingClock, recordingLog } from "../support/company-status.ts";
 import { lookedAtMs, service, stationView } from "../support/company-supervisor.ts";
 
-async function read(path: string, ...views: readonly StationView[]) {
+async function read(path: string, ...views: readonly CompanyStatusView[]) {
   const page = await pagesOf(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
   if (!page) throw new Error(`there is no ${path}`);
   return page;
@@ -18,7 +18,7 @@ function unreadable(): never {
 }
 
 /** The pages behind the real listener, on a free port. */
-async function served(...views: readonly StationView[]): Promise<string> {
+async function served(...views: readonly CompanyStatusView[]): Promise<string> {
   const { log } = recordingLog();
   const receiver = createReceiver({
     mailbox: () => null,
@@ -28,7 +28,7 @@ async function served(...views: readonly StationView[]): Promise<string> {
     onStored: () => undefined,
   });
   const pages = pagesOf(() => views, systemClock, { version: "1.2.3" });
-  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages, log });
+  const listener = await startServer({ host: "127.0.0.1", port: 0, receiver, pages, log });
   onTestFinished(() => listener.close(100));
   return `http://127.0.0.1:${listener.port}`;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { readinessOf, usualLimits } from "../../src/status/readiness.ts";
-import type { StationView } from "../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, stationView, waitingEvents } from "../support/company-supervisor.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-function readiness(facts: Partial<StationView>) {
+function readiness(facts: Partial<CompanyStatusView>) {
   return readinessOf(stationView(facts), lookedAtMs, usualLimits);
 }
 
@@ -64,7 +64,7 @@ describe("a company is ready", () => {
 });
 
 describe("a company is not ready, and says why,", () => {
-  test.each<[string, Partial<StationView>, string]>([
+  test.each<[string, Partial<CompanyStatusView>, string]>([
     ["while its file is not open", { open: false }, "is not open: deliveries are refused with 503"],
     ["while its file cannot be written", { service: service("database", 0) }, "file cannot be written"],
     [

@@ -5,7 +5,7 @@ import { Listings } from "../../src/state/listings.ts";
 import { Meta } from "../../src/state/meta.ts";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { put, reading, remove, rows, startMs } from "../support/store.ts";
 
@@ -179,7 +179,7 @@ describe("the sequence", () => {
     const stored = Number(rows(mirror, "SELECT received_seq FROM _fence_people")[0]?.["received_seq"]);
     const dirtySeq = mirror.sequence.next() + 100;
     const target = { kind: "detail", resource: "people", target: "id:1", lane: "list", reason: "x" } as const;
-    mirror.apply(() => new Queue(mirror.db).add({ ...target, dirtySeq }));
+    mirror.apply(() => new WorkQueue(mirror.db).add({ ...target, dirtySeq }));
     mirror.close();
     const again = await openShop({ path });
     const next = again.sequence.next();
@@ -238,7 +238,7 @@ describe("the tables", () => {
 
 test("I1: what one answer means commits together or not at all", async () => {
   const mirror = await openShop();
-  const queue = new Queue(mirror.db);
+  const queue = new WorkQueue(mirror.db);
   const target = { kind: "detail", resource: "people", target: "id:1", lane: "list", reason: "x" } as const;
   queue.add({ ...target, dirtySeq: 1 });
   const work = queue.lease(startMs, ["people"]);

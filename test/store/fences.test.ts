@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Fences } from "../../src/store/apply/fences.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
-import type { Reading } from "../../src/store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
 import { liveRecords, preview, put, reading, remove, row, send } from "../support/store.ts";
 
@@ -150,7 +150,7 @@ function runInterleaving(
       continue;
     }
     const flight = flights.get(step.read);
-    const fate = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as Reading);
+    const fate = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as ReadStamp);
     if (fate === "stale") stale.add(step.read);
     flight?.settle();
   }
@@ -165,7 +165,7 @@ function answerWith(
   id: number,
   source: "list" | "detail",
   value: string | null,
-  at: Reading,
+  at: ReadStamp,
 ): string {
   if (value !== null) return put(mirror, "people", person(id, value), { reading: at, source });
   // A list without the record is no answer about it: absence is asked for on the record's own route.

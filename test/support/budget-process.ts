@@ -1,12 +1,12 @@
 import { systemClock } from "../../src/base/clock.ts";
-import { createGovernor } from "../../src/rate-limit/rate-limiter.ts";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { get, httpFor } from "./http-client.ts";
 
 /** One process of several that ask the same service: `baseUrl path windowMs limit requests`. */
 const [baseUrl = "", path = "", windowMs, limit, requests] = process.argv.slice(2);
 const store = openBudgetFile({ path, clock: systemClock });
-const governor = createGovernor({
+const governor = createRateLimiter({
   store,
   clock: systemClock,
   windowMs: Number(windowMs),

@@ -14,7 +14,7 @@ import { commands } from "../../src/cli/commands/all-commands.ts";
 import type { Ending } from "../../src/cli/exit-code.ts";
 import type { DataStream } from "../../src/cli/output.ts";
 import { createInvocation } from "../../src/cli/run.ts";
-import type { World } from "../../src/cli/process-environment.ts";
+import type { ProcessEnvironment } from "../../src/cli/process-environment.ts";
 import { createTerminal, jumpingClock } from "./company-status.ts";
 import { processEnv } from "./process-env.ts";
 
@@ -97,7 +97,7 @@ export interface Told {
   readonly stderr: string;
 }
 
-export interface Stage extends Partial<World> {
+export interface Stage extends Partial<ProcessEnvironment> {
   /** stderr is a terminal. */
   readonly terminal?: boolean;
 }

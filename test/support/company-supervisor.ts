@@ -1,4 +1,4 @@
-import type { StationView } from "../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
 
 /** 2026-11-21T08:00:00Z, when somebody looks. */
 export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** A company in the daemon with which all is well. */
-export function stationView(facts: Partial<StationView> = {}): StationView {
+export function stationView(facts: Partial<CompanyStatusView> = {}): CompanyStatusView {
   return {
     company: "acme",
     open: true,
@@ -33,7 +33,7 @@ export function stationView(facts: Partial<StationView> = {}): StationView {
   };
 }
 
-export type ServiceFacts = StationView["service"];
+export type ServiceFacts = CompanyStatusView["service"];
 
 export function service(
   state: ServiceFacts["state"],
@@ -43,6 +43,6 @@ export function service(
   return { state, message, sinceMs: lookedAtMs - forMs };
 }
 
-export function waitingEvents(count: number, oldestForMs: number): StationView["events"] {
+export function waitingEvents(count: number, oldestForMs: number): CompanyStatusView["events"] {
   return { waiting: count, oldestWaitingMs: lookedAtMs - oldestForMs, lastReceivedMs: lookedAtMs };
 }

@@ -9,10 +9,10 @@ import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { runSync } from "../../src/sync/run/run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { startTender, type Tender } from "../../src/sync/event-worker/event-worker.ts";
+import { startEventWorker, type EventWorker } from "../../src/sync/event-worker/event-worker.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
-import { createMailbox, type CompanyMailbox } from "../../src/webhook/ingest/ingest.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import { createIngest, type CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { DrivenClock } from "./rate-limit.ts";
 import {
   defaultRun,
@@ -26,9 +26,9 @@ import {
 /** A mirror with all that works on it in one process: mailbox, tender, and runs beside it. */
 export interface Tended {
   readonly mirror: Mirror;
-  readonly queue: Queue;
-  readonly mailbox: CompanyMailbox;
-  readonly tender: Tender;
+  readonly queue: WorkQueue;
+  readonly mailbox: CompanyIngest;
+  readonly tender: EventWorker;
   /** As if the service had sent them, all in one transaction. */
   deliver(...events: readonly SandboxEvent[]): void;
   /** From now on every event of the sandbox comes at once, unless `arrives` says no. */
@@ -52,7 +52,7 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
   const { clock = systemClock, concurrency = 4, token = company.sandbox.token } = options;
   const log = loggingTo(company.said);
   const mirror = await openMirror(company.file, manifest, {}, clock);
-  const queue = new Queue(mirror.db);
+  const queue = new WorkQueue(mirror.db);
   const transport = transportTo(company, { concurrency: 12, ...options }, log);
   const inner = options.wrap?.(transport) ?? transport;
   let asking = 0;
@@ -64,13 +64,13 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
   };
   const resources = resourcesNamed(options.resources);
   const selected = new Set(resources.map(({ name }) => name));
-  const mailbox = createMailbox({ mirror, queue, selected, secrets: () => [], clock });
+  const mailbox = createIngest({ mirror, queue, selected, secrets: () => [], clock });
   const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
   const order = new AbortController();
-  const tender = startTender(parts, { resources, concurrency, signal: order.signal });
+  const tender = startEventWorker(parts, { resources, concurrency, signal: order.signal });
   let ended = false;
   const deliver = (...events: readonly SandboxEvent[]) => {
-    mailbox.take(events.map(deliveryOf), clock.nowMs());
+    mailbox.store(events.map(deliveryOf), clock.nowMs());
     tender.wake();
   };
   const unfollow: (() => void)[] = [];

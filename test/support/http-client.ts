@@ -2,13 +2,13 @@ import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Log, LogFields } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
-import { createGovernor } from "../../src/rate-limit/rate-limiter.ts";
-import type { BudgetHeaders, Governor } from "../../src/rate-limit/permit.ts";
-import { createMemoryStore } from "../../src/rate-limit/state-store.ts";
-import { createHttp, type HttpOptions, type HttpTransport } from "../../src/http/transport.ts";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
+import type { BudgetHeaders, RateLimiter } from "../../src/rate-limit/permit.ts";
+import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
+import { createHttpTransport, type HttpOptions, type HttpTransport } from "../../src/http/transport.ts";
 
 /** Gives every permit at once, and keeps what it was told. */
-export interface LenientGovernor extends Governor {
+export interface LenientGovernor extends RateLimiter {
   readonly told: { status: number; headers: BudgetHeaders }[];
   readonly lanes: string[];
   /** Permits given and not settled. */
@@ -61,7 +61,7 @@ export const testToken = "17|s3cret/token+with=odd chars";
 
 /** A transport with a seed, short pauses and a governor that says yes. */
 export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): HttpTransport {
-  return createHttp({
+  return createHttpTransport({
     baseUrl,
     token: testToken,
     language: "en",
@@ -76,8 +76,8 @@ export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): Ht
   });
 }
 
-export function realGovernor(clock: Clock, options: { windowMs: number; defaultLimit: number }): Governor {
-  return createGovernor({ store: createMemoryStore(), clock, ...options });
+export function realGovernor(clock: Clock, options: { windowMs: number; defaultLimit: number }): RateLimiter {
+  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...options });
 }
 
 export function get(path: string, more: Partial<ServiceRequest> = {}): ServiceRequest {

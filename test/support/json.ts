@@ -13,7 +13,7 @@ import {
 } from "fast-check";
 import { MirrorError } from "../../src/base/errors.ts";
 import { cutList } from "../../src/json/cut.ts";
-import { parseExactly } from "../../src/json/precise-parser.ts";
+import { parsePrecisely } from "../../src/json/precise-parser.ts";
 import { NumberLiteral, type JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/parse.ts";
 
@@ -60,7 +60,7 @@ const keyWithBackslash = /\\(?:\\|u005c)[^"]*"\s*:/i;
  */
 export function natively(text: string): unknown {
   try {
-    if (keyWithBackslash.test(text)) return asDoubles(parseExactly(text, Infinity));
+    if (keyWithBackslash.test(text)) return asDoubles(parsePrecisely(text, Infinity));
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;

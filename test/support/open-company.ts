@@ -9,11 +9,11 @@ import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { createGovernor } from "../../src/rate-limit/rate-limiter.ts";
-import { gatedGovernor } from "../../src/rate-limit/request-limits.ts";
-import type { Governor } from "../../src/rate-limit/permit.ts";
-import { createMemoryStore } from "../../src/rate-limit/state-store.ts";
-import { createHttp } from "../../src/http/transport.ts";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
+import { limitRequests } from "../../src/rate-limit/request-limits.ts";
+import type { RateLimiter } from "../../src/rate-limit/permit.ts";
+import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
+import { createHttpTransport } from "../../src/http/transport.ts";
 import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { runSync, type RunOptions } from "../../src/sync/run/run.ts";
@@ -78,7 +78,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
   readonly maxResponseBytes?: number;
   /** Wall clock of the run; waiting inside the run takes no real time. */
   readonly startAtMs?: number;
-  readonly governor?: Governor;
+  readonly governor?: RateLimiter;
   readonly mostRequests?: number;
   /** Stands between the run and the wire. */
   readonly wrap?: (transport: Transport) => Transport;
@@ -136,7 +136,7 @@ export function resourcesNamed(names: readonly string[] | undefined) {
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
   const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
   const governor = options.governor ?? aGovernor(systemClock);
-  return createHttp({
+  return createHttpTransport({
     baseUrl: proxy.baseUrl,
     token,
     language,
@@ -149,12 +149,12 @@ export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, l
     concurrency: options.concurrency ?? 6,
     ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
     backoff: { baseMs: 1, capMs: 4 },
-    governor: mostRequests === undefined ? governor : gatedGovernor(governor, { mostRequests }),
+    governor: mostRequests === undefined ? governor : limitRequests(governor, { mostRequests }),
   });
 }
 
-export function aGovernor(clock: Clock, windowMs = 60_000): Governor {
-  return createGovernor({ store: createMemoryStore(), clock, reserveShare: 0, windowMs });
+export function aGovernor(clock: Clock, windowMs = 60_000): RateLimiter {
+  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, reserveShare: 0, windowMs });
 }
 
 /** Real time, but whoever sleeps is there at once. */

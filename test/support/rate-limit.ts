@@ -7,7 +7,7 @@ import {
   coldState,
   defaultRules,
   type Flight,
-  type GovernorState,
+  type RateLimitState,
   type Rules,
 } from "../../src/rate-limit/state.ts";
 
@@ -64,7 +64,7 @@ const withoutLook: Partial<Rules> = { lookBeforeMs: defaultRules.windowMs };
 
 /** One budget, told as a story: who asks when, and what comes back when. */
 export interface Ledger {
-  readonly state: () => GovernorState;
+  readonly state: () => RateLimitState;
   /** Sends one at that time; fails the test when it may not go. */
   send(atMs: number, lane?: Lane): Flight;
   /** How many of so many askers may go at that time, without sending. */
@@ -76,11 +76,11 @@ export interface Ledger {
   lose(flight: Flight, atMs: number): void;
 }
 
-export function openLedger(given: Partial<Rules> = {}, start: GovernorState = coldState): Ledger {
+export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = coldState): Ledger {
   const rules: Rules = { ...defaultRules, ...withoutLook, ...given };
   const limit = rules.defaultLimit;
   let state = start;
-  const ask = (from: GovernorState, atMs: number, lane: Lane) => admit(from, lane, atMs, rules);
+  const ask = (from: RateLimitState, atMs: number, lane: Lane) => admit(from, lane, atMs, rules);
   const headers = (remaining: number | null, retryAfterS: number | null = null) => ({
     limit: remaining === null ? null : limit,
     remaining,

@@ -7,7 +7,7 @@ import {
   coldState,
   defaultRules,
   type Flight,
-  type GovernorState,
+  type RateLimitState,
   type Rules,
 } from "../../src/rate-limit/state.ts";
 
@@ -99,14 +99,14 @@ export interface World {
   readonly demand?: (atMs: number) => boolean;
   readonly lane?: Lane;
   readonly rules?: Partial<Rules>;
-  readonly state?: GovernorState;
+  readonly state?: RateLimitState;
   /** Used by others, or by us before our memory begins, when the story starts. */
   readonly usedBefore?: number;
 }
 
 export interface Story {
   readonly windows: readonly ServiceWindow[];
-  readonly state: GovernorState;
+  readonly state: RateLimitState;
   /** When own requests were sent, and when they were refused. */
   readonly sentAt: readonly number[];
   readonly refusedAt: readonly number[];

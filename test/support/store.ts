@@ -2,7 +2,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Changes, type Change } from "../../src/store/apply/change-reader.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
-import type { Cause, Fate, Reading } from "../../src/store/apply/read-stamp.ts";
+import type { Cause, ApplyResult, ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import type { ListedAs, Source } from "../../src/store/apply/resource-table.ts";
 import type { Db } from "../../src/store/database.ts";
 
@@ -11,7 +11,7 @@ export const startMs = Date.UTC(2026, 2, 1);
 
 /** A request that is out: nobody knows yet which moment its answer will tell of. */
 export interface Flight {
-  receive(more?: Partial<Reading>): Reading;
+  receive(more?: Partial<ReadStamp>): ReadStamp;
   /** The engine calls this when the answer was dealt with. */
   settle(): void;
 }
@@ -34,7 +34,7 @@ export function send(mirror: Mirror): Flight {
 }
 
 /** An answer that came with nothing else on its way. */
-export function reading(mirror: Mirror, more: Partial<Reading> = {}): Reading {
+export function reading(mirror: Mirror, more: Partial<ReadStamp> = {}): ReadStamp {
   const flight = send(mirror);
   const answer = flight.receive(more);
   flight.settle();
@@ -44,7 +44,7 @@ export function reading(mirror: Mirror, more: Partial<Reading> = {}): Reading {
 export interface PutOptions {
   readonly source?: Source;
   readonly listed?: ListedAs;
-  readonly reading?: Reading;
+  readonly reading?: ReadStamp;
   readonly cause?: Cause;
 }
 
@@ -54,7 +54,7 @@ export function put(
   resource: string,
   record: object | string,
   options: PutOptions = {},
-): Fate {
+): ApplyResult {
   const text = typeof record === "string" ? record : JSON.stringify(record);
   const { id } = JSON.parse(text) as { id: number };
   return putAs(mirror, resource, id, text, options);
@@ -66,13 +66,13 @@ export function putAs(
   id: RecordId,
   text: string,
   options: PutOptions = {},
-): Fate {
+): ApplyResult {
   const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
   const answer = options.reading ?? reading(mirror, { cause });
   return mirror.apply(() => mirror.table(resource).put(answer, id, Buffer.from(text), source, listed));
 }
 
-export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: Reading): string {
+export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: ReadStamp): string {
   const judged = answer ?? reading(mirror, { cause: "confirm" });
   return mirror.apply(() => mirror.table(resource).remove(judged, id));
 }

@@ -5,17 +5,17 @@ import type { Resource } from "../../src/connector/resource.ts";
 import { Listings } from "../../src/state/listings.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
 import { Parents } from "../../src/state/parents.ts";
-import type { Reading } from "../../src/store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { runRemovals } from "../../src/sync/deletion/removal-count.ts";
-import type { Session } from "../../src/sync/context/run-context.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { takeChildList } from "../../src/sync/apply/child-list-answer.ts";
 import { takeDetail } from "../../src/sync/apply/detail-answer.ts";
 import { takeList } from "../../src/sync/apply/list-answer.ts";
 import { Inbox } from "../../src/state/inbox.ts";
-import type { NewWork, Work } from "../../src/state/work-item.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { resourceOf } from "./mirror.ts";
 import { reading, startMs } from "./store.ts";
 
@@ -26,7 +26,11 @@ export const stillClock: Clock = {
 };
 
 /** A run in its beginning, with every resource of the mirror unless some are named. */
-export function sessionOf(mirror: Mirror, more: Partial<Session> = {}, names?: readonly string[]): Session {
+export function sessionOf(
+  mirror: Mirror,
+  more: Partial<RunContext> = {},
+  names?: readonly string[],
+): RunContext {
   const { manifest } = mirror;
   const selected = manifest.resources.filter((one) => names?.includes(one.name) ?? true);
   const runs = new Runs(mirror.db);
@@ -43,27 +47,30 @@ export function sessionOf(mirror: Mirror, more: Partial<Session> = {}, names?: r
     allowMassDelete: false,
     parentBudget: null,
     share: "all",
-    queue: new Queue(mirror.db),
+    queue: new WorkQueue(mirror.db),
     inbox: new Inbox(mirror.db),
     listings: new Listings(mirror.db),
     parents: new Parents(mirror.db),
     selected: new Map(selected.map((one) => [one.name, one])),
     provenRoutes: new Set(),
-    canaries: new Map(),
-    canaryTrials: new Map(),
+    probeCandidates: new Map(),
+    probeTrials: new Map(),
     removals: runRemovals(),
-    nameless: new Map(),
-    news: [],
+    withoutId: new Map(),
+    afterCommit: [],
     ...more,
   };
 }
 
 /** A row that was added and leased, whatever else is in the queue. */
-export function leased(session: Session, work: Omit<NewWork, "dirtySeq"> & { dirtySeq?: number }): Work {
+export function leased(
+  session: RunContext,
+  work: Omit<NewWorkItem, "dirtySeq"> & { dirtySeq?: number },
+): WorkItem {
   session.queue.add({ dirtySeq: session.mirror.sequence.next(), ...work });
   const sql = "SELECT id FROM _work WHERE resource = ? AND target = ?";
   const id = Number(session.mirror.db.prepare(sql).pluck().get(work.resource, work.target));
-  const others: Work[] = [];
+  const others: WorkItem[] = [];
   try {
     for (;;) {
       const row = session.queue.lease(startMs, [work.resource]);
@@ -76,11 +83,17 @@ export function leased(session: Session, work: Omit<NewWork, "dirtySeq"> & { dir
   }
 }
 
-export function detailWork(session: Session, resource: string, id: RecordId): Work {
+export function detailWork(session: RunContext, resource: string, id: RecordId): WorkItem {
   return leased(session, { kind: "detail", resource, target: `id:${id}`, lane: "hydration", reason: "new" });
 }
 
-export function detail(session: Session, resource: string, record: object, work: Work, at?: Reading): void {
+export function detail(
+  session: RunContext,
+  resource: string,
+  record: object,
+  work: WorkItem,
+  at?: ReadStamp,
+): void {
   const body = Buffer.from(JSON.stringify(record));
   const answer = at ?? reading(session.mirror, { cause: "hydrate" });
   takeDetail(session, resourceOf(resource), work, answer, body);
@@ -93,12 +106,12 @@ export interface PageOptions {
   readonly attempt?: number;
   readonly total?: number;
   readonly perPage?: number;
-  readonly at?: Reading;
+  readonly at?: ReadStamp;
 }
 
 /** One page of a list, as the service answers it. The paginator tells the truth unless `options` lie. */
 export async function page(
-  session: Session,
+  session: RunContext,
   resource: string,
   records: readonly object[],
   options: PageOptions = {},
@@ -121,7 +134,7 @@ export async function page(
 }
 
 export function childPage(
-  session: Session,
+  session: RunContext,
   parentId: number,
   records: readonly object[],
   options: PageOptions = {},
@@ -156,7 +169,7 @@ function bodyOf(
 }
 
 /** What is still to be read: `people id:7 confirm absent`. */
-export function waiting(session: Session): string[] {
+export function waiting(session: RunContext): string[] {
   const sql =
     "SELECT resource || ' ' || target || ' ' || kind || ' ' || reason FROM _work ORDER BY resource, id";
   return session.mirror.db.prepare(sql).pluck().all() as string[];

@@ -7,10 +7,15 @@ import type { Log, LogFields } from "../../src/base/logger.ts";
 import type { EventRule, Manifest } from "../../src/connector/manifest.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
 import { readDelivery, type Delivery } from "../../src/webhook/ingest/delivery.ts";
-import { listen, type ListenLimits, type Listener, type Page } from "../../src/webhook/server/server.ts";
-import { createMailbox, type CompanyMailbox, type Mailbox, type Receipt } from "../../src/webhook/ingest/ingest.ts";
+import { startServer, type ListenLimits, type Listener, type Page } from "../../src/webhook/server/server.ts";
+import {
+  createIngest,
+  type CompanyIngest,
+  type Ingest,
+  type StoreResult,
+} from "../../src/webhook/ingest/ingest.ts";
 import { createReceiver } from "../../src/webhook/server/receiver.ts";
-import { Queue } from "../../src/state/work-queue.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { manifestOf, openShop } from "./mirror.ts";
 
 export const secret = "whsec-of-the-shop";
@@ -102,9 +107,9 @@ function listeningLog(lines: LogLine[]): Log {
 
 export interface Station {
   readonly mirror: Mirror;
-  readonly queue: Queue;
-  readonly mailbox: CompanyMailbox;
-  readonly unheard: readonly Receipt[];
+  readonly queue: WorkQueue;
+  readonly mailbox: CompanyIngest;
+  readonly unheard: readonly StoreResult[];
 }
 
 export interface StationOptions {
@@ -119,10 +124,10 @@ export interface StationOptions {
 export async function aStation(options: StationOptions = {}): Promise<Station> {
   const { manifest = shopWithEvents(), secrets = () => [secret] } = options;
   const mirror = await openShop({ manifest, ...(options.path !== undefined && { path: options.path }) });
-  const queue = new Queue(mirror.db);
+  const queue = new WorkQueue(mirror.db);
   const selected = new Set(options.selected ?? manifest.resources.map(({ name }) => name));
-  const unheard: Receipt[] = [];
-  const mailbox = createMailbox({
+  const unheard: StoreResult[] = [];
+  const mailbox = createIngest({
     mirror,
     queue,
     selected,
@@ -142,7 +147,7 @@ export interface OpenReceiver extends Station {
   readonly results: string[];
   readonly lines: LogLine[];
   /** Replaces the company's mailbox. */
-  put(mailbox: Mailbox | "closed"): void;
+  put(mailbox: Ingest | "closed"): void;
   deliver(what?: Post, path?: string): Promise<Response>;
 }
 
@@ -159,7 +164,7 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
   const results: string[] = [];
   const lines: LogLine[] = [];
   const log = listeningLog(lines);
-  let mailbox: Mailbox | "closed" = station.mailbox;
+  let mailbox: Ingest | "closed" = station.mailbox;
   const receiver = createReceiver({
     mailbox: (company) => (company === "acme" ? mailbox : null),
     clock: options.clock ?? systemClock,
@@ -168,12 +173,12 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
     onStored: () => undefined,
   });
   const { limits = {}, pages = {}, port = 0 } = options;
-  const listener = await listen({ host: "127.0.0.1", port, receiver, pages, log, limits });
+  const listener = await startServer({ host: "127.0.0.1", port, receiver, pages, log, limits });
   onTestFinished(() => listener.close(0));
   const url = `http://127.0.0.1:${listener.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
     fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
-  const put = (other: Mailbox | "closed") => {
+  const put = (other: Ingest | "closed") => {
     mailbox = other;
   };
   return { ...station, listener, port: listener.port, url, results, lines, put, deliver };

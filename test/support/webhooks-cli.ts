@@ -5,7 +5,7 @@ import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { Secret } from "../../src/base/secret.ts";
-import { createSecretRing } from "../../src/webhook/keys/keyring.ts";
+import { createKeyring } from "../../src/webhook/keys/keyring.ts";
 import { jsonLines, playCommand, temporaryFolder, type Stage, type Told } from "./cli.ts";
 import { openSandbox } from "./sandbox.ts";
 
@@ -104,7 +104,7 @@ export function writesOf({ requests }: Pick<Sandbox, "requests">): string[] {
 
 /** The secrets that a receiver of this house accepts, started now, on the clock of the commands. */
 export function ringOf(house: House, clock: Clock) {
-  return createSecretRing({
+  return createKeyring({
     secrets: [Secret.absent(new Error("it is in the file"))],
     places: [{ kind: "file", path: path.join(house.cwd, "hook") }],
     file: path.join(house.cwd, "data/acme.secrets.json"),

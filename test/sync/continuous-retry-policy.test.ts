@@ -11,12 +11,12 @@ import {
   UnavailableError,
 } from "../../src/connector/errors.ts";
 import { awayAfter } from "../../src/sync/context/limits.ts";
-import { TenderCourse } from "../../src/sync/retry/continuous-retry-policy.ts";
-import type { Work } from "../../src/state/work-item.ts";
+import { ContinuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
+import type { WorkItem } from "../../src/state/work-item.ts";
 import { openShop } from "../support/mirror.ts";
 import { sessionOf } from "../support/sync.ts";
 
-function row(id: number, attempts = 0): Work {
+function row(id: number, attempts = 0): WorkItem {
   const reason = "people.updated";
   const target = `id:${id}`;
   return { id, attempts, kind: "detail", resource: "people", target, lane: "webhook", reason, dirtySeq: 1 };
@@ -26,7 +26,7 @@ function row(id: number, attempts = 0): Work {
 async function courseWith(probe: () => unknown) {
   const told = { working: 0, probes: 0 };
   const session = sessionOf(await openShop(), { run: null, share: "events" });
-  const course = new TenderCourse(session, {
+  const course = new ContinuousRetryPolicy(session, {
     probe: async () => {
       told.probes += 1;
       return probe();

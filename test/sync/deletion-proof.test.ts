@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { NotFoundError } from "../../src/connector/errors.ts";
-import { judgeGone, verdictOnGone } from "../../src/sync/deletion/deletion-proof.ts";
+import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
 import { massDeleteLimit } from "../../src/sync/context/limits.ts";
-import { mayRemove, type Session } from "../../src/sync/context/run-context.ts";
+import { mayRemove, type RunContext } from "../../src/sync/context/run-context.ts";
 import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
 import { put, row } from "../support/store.ts";
 import { childPage, detail, detailWork, page, sessionOf, waiting } from "../support/sync.ts";
@@ -14,7 +14,7 @@ const counter = (id: number, documentType: string) => ({ id, documentType, next:
 const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
 
 /** A run over a mirror that holds so many people. */
-async function withPeople(count: number): Promise<Session> {
+async function withPeople(count: number): Promise<RunContext> {
   const mirror = await openHasty();
   for (let id = 1; id <= count; id++) put(mirror, "people", person(id));
   return sessionOf(mirror, {}, ["people", "colours", "counters"]);
@@ -49,21 +49,21 @@ describe("I5: what a 404 proves", () => {
     ],
     ["on an unproven route without words: nothing", "", false, [], "unproven"],
   ] as const)("%s", (_case, message, proven, canaries, kind) => {
-    expect(judgeGone(message, proven, [...canaries], 7).kind).toBe(kind);
+    expect(judgeDeletion(message, proven, [...canaries], 7).kind).toBe(kind);
   });
 
   test("the canary is never the record in question", () => {
-    expect(judgeGone(missing, false, [7, 9], 7)).toEqual({ kind: "ask", canaries: [9] });
+    expect(judgeDeletion(missing, false, [7, 9], 7)).toEqual({ kind: "ask", canaries: [9] });
   });
 
   test("a detail that came proves its route for the run, and for that resource only", async () => {
     const mirror = await openShop();
     const session = sessionOf(mirror);
     const error = new NotFoundError("404", { serviceMessage: "Not Found" });
-    expect(verdictOnGone(session, resourceOf("people"), error, 7).kind).toBe("unproven");
+    expect(deletionVerdict(session, resourceOf("people"), error, 7).kind).toBe("unproven");
     detail(session, "people", person(1), detailWork(session, "people", 1));
-    expect(verdictOnGone(session, resourceOf("people"), error, 7).kind).toBe("gone");
-    expect(verdictOnGone(session, resourceOf("notes"), error, 7).kind).toBe("unproven");
+    expect(deletionVerdict(session, resourceOf("people"), error, 7).kind).toBe("gone");
+    expect(deletionVerdict(session, resourceOf("notes"), error, 7).kind).toBe("unproven");
   });
 });
 

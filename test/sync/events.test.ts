@@ -3,7 +3,7 @@ import type { Manifest } from "../../src/connector/manifest.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/removal-count.ts";
 import { lateRouteProofs, runRouteProofs, sharedRouteProofs } from "../../src/sync/deletion/route-proofs.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
-import type { Session } from "../../src/sync/context/run-context.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
 import { put, reading, startMs } from "../support/store.ts";
@@ -22,11 +22,11 @@ const manifest: Manifest = {
 const person = (id: number, name = "A") => ({ id, name, email: null, score: null });
 const receipt = { id: 5, documentType: "order", documentId: 7, amount: 1 };
 
-async function openEvents(): Promise<Session> {
+async function openEvents(): Promise<RunContext> {
   return sessionOf(await openShop({ manifest }), { run: null, share: "events" });
 }
 
-function read(session: Session, resource: string, record: { readonly id: number }, reason: string): void {
+function read(session: RunContext, resource: string, record: { readonly id: number }, reason: string): void {
   const work = leased(session, {
     kind: "detail",
     resource,
@@ -40,7 +40,7 @@ function read(session: Session, resource: string, record: { readonly id: number 
 /** People whom notes and a counter hang on, in ways of their own. */
 const rippling: Manifest = {
   ...manifest,
-  ripples: [
+  invalidationRules: [
     {
       resource: "people",
       reaches: "notes",
@@ -54,7 +54,7 @@ const rippling: Manifest = {
   ],
 };
 
-async function openRippling(): Promise<Session> {
+async function openRippling(): Promise<RunContext> {
   const session = sessionOf(await openShop({ manifest: rippling }), { run: null, share: "events" });
   put(session.mirror, "counters", { id: 1, documentType: "order", next: 1 });
   put(session.mirror, "counters", { id: 2, documentType: "credit-note", next: 1 });
@@ -67,9 +67,10 @@ async function openRippling(): Promise<Session> {
   return session;
 }
 
-const rippled = (session: Session) => waiting(session).filter((row) => row.includes("changed with another"));
+const rippled = (session: RunContext) =>
+  waiting(session).filter((row) => row.includes("changed with another"));
 
-const lanes = ({ mirror }: Session) =>
+const lanes = ({ mirror }: RunContext) =>
   mirror.db.prepare("SELECT resource || ' ' || lane || ' ' || due_ms FROM _work ORDER BY id").pluck().all();
 
 describe("after an event's read", () => {

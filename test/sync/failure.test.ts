@@ -12,10 +12,10 @@ import {
 } from "../../src/connector/errors.ts";
 import { consequenceOf } from "../../src/sync/retry/failure-outcome.ts";
 import { mostAttempts, retryDelayMs } from "../../src/sync/context/limits.ts";
-import type { Work, WorkKind } from "../../src/state/work-item.ts";
+import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";
 
-function work(kind: WorkKind, attempts = 0): Work {
-  const row: Work = {
+function work(kind: WorkKind, attempts = 0): WorkItem {
+  const row: WorkItem = {
     id: 1,
     kind,
     resource: "people",

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
 import { scrubAgeMs } from "../../src/sync/context/limits.ts";
-import { seedRun } from "../../src/sync/plan/initial-work.ts";
-import type { Session } from "../../src/sync/context/run-context.ts";
+import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror.ts";
 import { put, reading, remove, rows, startMs } from "../support/store.ts";
 import { childPage, page, sessionOf, waiting } from "../support/sync.ts";
@@ -14,8 +14,8 @@ function orderReadAt(mirror: Mirror, id: number, receivedAtMs: number): void {
   put(mirror, "orders", order(id), { source: "detail", reading: reading(mirror, { receivedAtMs }) });
 }
 
-function seed(session: Session, scrubAllowance = 0): string[] {
-  session.mirror.apply(() => seedRun(session, null, scrubAllowance));
+function seed(session: RunContext, scrubAllowance = 0): string[] {
+  session.mirror.apply(() => addInitialWork(session, null, scrubAllowance));
   return waiting(session);
 }
 
@@ -137,7 +137,7 @@ test("an interrupted run's open list is gone on with, page by page", async () =>
   const session = sessionOf(mirror, {}, ["people"]);
   await page(session, "people", [person(1), person(2)], { total: 6 });
   const unfinished = { run: 1, startedAtMs: startMs - 1_000, sweptAtMs: {} };
-  mirror.apply(() => seedRun(session, unfinished, 0));
+  mirror.apply(() => addInitialWork(session, unfinished, 0));
   expect(waiting(session)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
   expect(session.listings.open()).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { NetworkError, UnauthenticatedError } from "../../src/connector/errors.ts";
-import { pauseMs, TenderStory, type TenderState } from "../../src/sync/event-worker/worker-status.ts";
+import { pauseMs, WorkerStatus, type WorkerState } from "../../src/sync/event-worker/worker-status.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
 
 const minuteMs = 60_000;
@@ -20,10 +20,10 @@ test.each([
 function story() {
   const clock = createDrivenClock();
   const lines: string[] = [];
-  const states: TenderState[] = [];
+  const states: WorkerState[] = [];
   const say = (message: string) => void lines.push(message);
   const log: Log = { debug: say, info: say, warn: say, error: say };
-  return { clock, lines, states, story: new TenderStory(clock, log, (state) => states.push(state)) };
+  return { clock, lines, states, story: new WorkerStatus(clock, log, (state) => states.push(state)) };
 }
 
 test("each change is told once, with since when it holds; the same again is not", async () => {
@@ -60,7 +60,7 @@ test("other words for the same trouble are the newest message, no new line, and 
 test("who listens to the state and fails stops nothing", () => {
   const { clock } = story();
   const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-  const deaf = new TenderStory(clock, silent, () => {
+  const deaf = new WorkerStatus(clock, silent, () => {
     throw new MirrorError("database", "full");
   });
   expect(() => deaf.works()).not.toThrow();

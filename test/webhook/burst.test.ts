@@ -77,7 +77,7 @@ test("every event of the catalogue leads to the work that the manifest says", as
   const station = await aStation({ manifest });
   for (const [n, { type, resourceType, resource, action }] of manifest.events.entries()) {
     const delivery = deliveryOf(eventText({ type, resource: { type: resourceType, id: n + 1 } }));
-    const [receipt] = station.mailbox.take([delivery], 0);
+    const [receipt] = station.mailbox.store([delivery], 0);
     expect(receipt).toMatchObject({ fate: "stored", resource, problem: null });
     const [work] = rows(
       station.mirror,

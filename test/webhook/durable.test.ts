@@ -139,9 +139,9 @@ describe("a database that fails costs a 503, and the service sends the event aga
 
   test("an error that is no database's is a 503 as well, and the server lives", async () => {
     const receiver = await aReceiver();
-    receiver.put({ secrets: () => [secret], take });
+    receiver.put({ secrets: () => [secret], store: take });
     expect((await receiver.deliver()).status).toBe(503);
-    receiver.put({ secrets: unwell, take });
+    receiver.put({ secrets: unwell, store: take });
     expect((await receiver.deliver()).status).toBe(503);
     receiver.put(receiver.mailbox);
     expect((await receiver.deliver()).status).toBe(204);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { Group } from "../../src/webhook/ingest/group-commit.ts";
+import { GroupCommit } from "../../src/webhook/ingest/group-commit.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 interface Trial {
-  readonly group: Group<string, string>;
+  readonly group: GroupCommit<string, string>;
   readonly commits: string[][];
   /** `a: A`, or `a: the error`, in the order of settling. */
   readonly settled: string[];
@@ -16,7 +16,7 @@ function aGroup(commit = (item: string) => item.toUpperCase(), isGeneral = false
   const commits: string[][] = [];
   const settled: string[] = [];
   let nowMs = 0;
-  const group = new Group<string, string>({
+  const group = new GroupCommit<string, string>({
     commit: (items) => {
       commits.push([...items]);
       nowMs += commitMs;

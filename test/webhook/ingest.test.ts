@@ -6,7 +6,7 @@ import { allChanges, rows, written } from "../support/store.ts";
 const nowMs = Date.UTC(2026, 2, 1, 12);
 
 function take({ mailbox }: Station, ...texts: (string | Buffer)[]) {
-  return mailbox.take(
+  return mailbox.store(
     texts.map((text) => deliveryOf(text)),
     nowMs,
   );

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
-import { createSecretRing } from "../../src/webhook/keys/keyring.ts";
+import { createKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WoundClock } from "../support/sandbox.ts";
 import { about, aReceiver, post, sign } from "../support/webhook.ts";
 import { openHouse } from "../support/webhooks-cli.ts";
@@ -13,7 +13,7 @@ test("a receiver that runs takes both secrets from the moment of a rotation, and
   const clock = new WoundClock(Date.now());
   const { subscription, secret: old } = await house.json("create", { clock });
   const told: string[] = [];
-  const ring = createSecretRing({
+  const ring = createKeyring({
     secrets: [Secret.of(old)],
     places: [{ kind: "file", path: path.join(house.cwd, "hook") }],
     file: path.join(house.cwd, "data/acme.secrets.json"),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/config.ts";
-import { createSecretRing, type RingParts } from "../../src/webhook/keys/keyring.ts";
+import { createKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
 import { retire, secretFilesOnDisk, type SecretFiles } from "../../src/webhook/keys/key-files.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { WoundClock } from "../support/sandbox.ts";
@@ -20,8 +20,8 @@ beforeEach(() => {
   retired = join(folder, "acme.secrets.json");
 });
 
-function ring(secrets: Readonly<Record<string, SecretPlace>>, more: Partial<RingParts> = {}) {
-  return createSecretRing({
+function ring(secrets: Readonly<Record<string, SecretPlace>>, more: Partial<KeyringParts> = {}) {
+  return createKeyring({
     secrets: Object.keys(secrets).map((text) => Secret.of(text)),
     places: Object.values(secrets),
     file: retired,

@@ -1,19 +1,19 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/store/migrations/migrate.ts";
-import { Orders, type Order } from "../../src/state/daemon-commands.ts";
+import { DaemonCommands, type DaemonCommand } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { replayByOrder, type OrderedReplay } from "../../src/webhook/ingest/remote-replay.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { jumpingClock } from "../support/company-status.ts";
 
-let orders: Orders;
+let orders: DaemonCommands;
 
 beforeEach(async () => {
   const db = openDatabase(join(tempFolder(), "shop.db"));
   onTestFinished(() => void db.close());
   await migrate(db);
-  orders = new Orders(db);
+  orders = new DaemonCommands(db);
 });
 
 /** As seen by someone who looks again only after the other side had its turn. */
@@ -33,14 +33,14 @@ function parts(daemon: () => void, more: Partial<OrderedReplay> = {}): OrderedRe
   };
 }
 
-function answering(answer: (order: Order) => void): () => void {
+function answering(answer: (order: DaemonCommand) => void): () => void {
   return () => {
     const order = orders.next("replay");
     if (order && orders.start(order.id)) answer(order);
   };
 }
 
-const idsIn = ({ options }: Order) => (options as { ids: readonly string[] }).ids;
+const idsIn = ({ options }: DaemonCommand) => (options as { ids: readonly string[] }).ids;
 const many = Array.from({ length: 2500 }, (_, index) => `evt_${index}`);
 
 describe("a replay by order", () => {

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { command, type CommandContext, type RunningSandbox } from "../command.ts";
-import { sceneOf } from "../demo/demo-steps.ts";
-import { setUpStage } from "../demo/demo-setup.ts";
-import { tellStory } from "../demo/story.ts";
+import { demoContextOf } from "../demo/demo-steps.ts";
+import { setUpDemo } from "../demo/demo-setup.ts";
+import { runDemo } from "../demo/story.ts";
 import { text } from "../options.ts";
 
 /** Faster than the real service, so that a story of hours takes a minute. */
@@ -40,9 +40,9 @@ async function play(context: CommandContext, folder: string, sandbox: RunningSan
   await tell("It answers faster than the real one, which allows 120 requests a minute.\n");
   const { url: baseUrl, token: writeToken, companies } = sandbox;
   const readToken = companies[0]?.readToken ?? writeToken;
-  const stage = setUpStage({ folder, baseUrl, readToken, writeToken });
+  const stage = setUpDemo({ folder, baseUrl, readToken, writeToken });
   try {
-    const good = await tellStory(stage, sceneOf(context, sandbox), tell);
+    const good = await runDemo(stage, demoContextOf(context, sandbox), tell);
     const { database, report } = stage;
     if (globals.json) await output.json({ database, report, complete: good });
     if (!good) await tell("\nNot everything went as it should: see above.");

@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { formatDuration } from "../../base/units.ts";
 import { command, type CommandContext } from "../command.ts";
 import { durationMs, wholeNumber } from "../options.ts";
-import { doorOptions, sandboxDoor, type SandboxDoor } from "../sandbox-client.ts";
+import { sandboxClientOptions, connectSandbox, type SandboxClient } from "../sandbox-client.ts";
 
 interface DayReport {
   readonly changes: number;
@@ -23,11 +23,11 @@ export const sandboxTickCommand = command({
     duration: durationMs("--duration <duration>", "how long the day takes (default 60s)"),
     changes: wholeNumber("--changes <n>", "how much happens (default 200)", { min: 1, max: 100_000 }),
     seed: wholeNumber("--seed <n>", "the same seed does the same work", { min: 0, max: 4_294_967_295 }),
-    ...doorOptions,
+    ...sandboxClientOptions,
   },
   async run(context, { options }) {
     const { duration = 60_000, changes = 200, seed } = options;
-    const door = sandboxDoor(context, options);
+    const door = connectSandbox(context, options);
     await door.ask("POST", "/sandbox/tick", { durationMs: duration, changes, seed });
     const report = await watched(context, door, duration + patienceMs);
     if (report.problem !== null)
@@ -39,7 +39,7 @@ export const sandboxTickCommand = command({
 });
 
 /** Follows the day to its end, and ends it early when this program is told to stop. */
-async function watched(context: CommandContext, door: SandboxDoor, mostMs: number): Promise<DayReport> {
+async function watched(context: CommandContext, door: SandboxClient, mostMs: number): Promise<DayReport> {
   const { clock, log, signal } = context;
   const startMs = clock.monotonicMs();
   let told = 0;

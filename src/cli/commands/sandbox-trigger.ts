@@ -1,6 +1,6 @@
 import { command } from "../command.ts";
 import { flag, wholeNumber } from "../options.ts";
-import { doorOptions, sandboxDoor } from "../sandbox-client.ts";
+import { sandboxClientOptions, connectSandbox } from "../sandbox-client.ts";
 
 interface Event {
   readonly id: string;
@@ -32,12 +32,16 @@ export const sandboxTriggerCommand = command({
   options: {
     id: wholeNumber("--id <n>", "of the record (otherwise one is chosen)", { min: 1, max: 1e15 - 1 }),
     forge: flag("--forge", "tell the event without the change"),
-    ...doorOptions,
+    ...sandboxClientOptions,
   },
   async run(context, { args, options }) {
     const [event] = args;
     const { id, forge } = options;
-    const answer = await sandboxDoor(context, options).ask("POST", "/sandbox/trigger", { event, id, forge });
+    const answer = await connectSandbox(context, options).ask("POST", "/sandbox/trigger", {
+      event,
+      id,
+      forge,
+    });
     const done = answer as Triggered;
     if (context.globals.json) await context.output.json(done);
     else for (const line of linesOf(done)) await context.output.line(line);

@@ -5,8 +5,8 @@ import type { Config } from "../../config/config.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import { pagesOf } from "../../status/pages.ts";
 import { freshForMs } from "../../daemon/scheduler/freshness.ts";
-import { slotsOf, type Slots } from "../../daemon/scheduler/cron-schedule.ts";
-import { listen, type Listener } from "../../webhook/server/server.ts";
+import { parseCronSchedule, type CronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { startServer, type Listener } from "../../webhook/server/server.ts";
 import { createReceiver } from "../../webhook/server/receiver.ts";
 import { selectResources } from "../chosen-resources.ts";
 import { command, type CommandContext } from "../command.ts";
@@ -53,7 +53,7 @@ interface Served {
   daemon: Daemon | null;
   reload: () => void;
   /** Of the config as it is now; null: no run by the clock. */
-  slots: Slots | null;
+  slots: CronSchedule | null;
 }
 
 /** With every mistake that only a daemon would notice. */
@@ -61,14 +61,14 @@ function loadServed(context: CommandContext): { config: Config; path: string } {
   const { config, path } = context.config();
   const { sync, publish, timezone } = config.schedule;
   for (const pattern of [sync, publish])
-    if (pattern !== null && pattern !== "after_sync") slotsOf(pattern, timezone);
+    if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
   if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
   return { config: { ...config, companies: chosenCompanies(config, context.globals.company) }, path };
 }
 
-function slotsIn({ schedule: { sync, timezone } }: Config): Slots | null {
-  return sync === null ? null : slotsOf(sync, timezone);
+function slotsIn({ schedule: { sync, timezone } }: Config): CronSchedule | null {
+  return sync === null ? null : parseCronSchedule(sync, timezone);
 }
 
 function addressOf(given: string | undefined): ListenAddress | null {
@@ -99,7 +99,7 @@ function open(
     },
     onStored: (name) => served.daemon?.stored(name),
   });
-  return listen({
+  return startServer({
     host,
     port,
     receiver,

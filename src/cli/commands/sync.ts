@@ -5,7 +5,7 @@ import type { RunRequest } from "../../daemon/runs/company-run.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { afterRun } from "../after-run.ts";
 import { command, type CommandContext } from "../command.ts";
-import { companyRun, type CompanyRun } from "../local-sync.ts";
+import { syncCompany, type CompanyRun } from "../local-sync.ts";
 import { dryRun } from "../dry-run.ts";
 import { worstOutcome, type Outcome } from "../exit-code.ts";
 import { durationMs, flag, wholeNumber, type OptionValues } from "../options.ts";
@@ -51,7 +51,7 @@ export const syncCommand = command({
     const { maxDuration } = input.options;
     const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
     const asked = { ...requestOf(input.options, resources, timer.signal), untilMs };
-    const runs = companies.map((company) => companyRun(context, config, company, asked));
+    const runs = companies.map((company) => syncCompany(context, config, company, asked));
     const timeout = closeAfter(timer, maxDuration);
     const reports = await context
       .progress(

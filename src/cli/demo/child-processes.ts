@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { ownEntry } from "../own-process.ts";
 
 /** This very program, on its way as a process of its own. */
-export interface Player {
+export interface DemoProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
   isOver(): boolean;
@@ -12,10 +12,10 @@ export interface Player {
 }
 
 /** Every process of the demo. None outlives it, whatever happens: what is left is ended by its own handle. */
-export class Troupe {
+export class ChildProcesses {
   private readonly env: Readonly<Record<string, string>>;
   private readonly config: string;
-  private readonly playing = new Set<ChildProcess>();
+  private readonly running = new Set<ChildProcess>();
   private readonly endAtExit = () => this.killAll();
 
   constructor(config: string, env: Readonly<Record<string, string>>) {
@@ -24,13 +24,13 @@ export class Troupe {
     process.once("exit", this.endAtExit);
   }
 
-  start(args: readonly string[]): Player {
+  start(args: readonly string[]): DemoProcess {
     const told = [...args, "--json", "--config", this.config, "--log-format", "json", "-q"];
     const child = spawn(process.execPath, [ownEntry(), ...told], {
       env: { ...process.env, ...this.env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    this.playing.add(child);
+    this.running.add(child);
     const output = { stdout: "", stderr: "", over: false };
     child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
@@ -38,7 +38,7 @@ export class Troupe {
       child.once("error", (error) => (output.stderr += error.message));
       child.once("close", (code) => {
         output.over = true;
-        this.playing.delete(child);
+        this.running.delete(child);
         resolve(code);
       });
     });
@@ -54,18 +54,18 @@ export class Troupe {
   }
 
   async end(): Promise<void> {
-    const ended = [...this.playing].map((child) => new Promise((resolve) => child.once("close", resolve)));
+    const ended = [...this.running].map((child) => new Promise((resolve) => child.once("close", resolve)));
     this.killAll();
     await Promise.all(ended);
     process.off("exit", this.endAtExit);
   }
 
   private killAll(): void {
-    for (const child of this.playing) child.kill("SIGKILL");
+    for (const child of this.running) child.kill("SIGKILL");
   }
 }
 
-export function failed(args: readonly string[], player: Player): MirrorError {
+export function failed(args: readonly string[], player: DemoProcess): MirrorError {
   return new MirrorError(
     "protocol",
     `${args[0] ?? "a command"} of the demo failed: ${player.stderr().trim()}`,

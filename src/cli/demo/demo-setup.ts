@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { failed, Troupe, type Player } from "./child-processes.ts";
+import { failed, ChildProcesses, type DemoProcess } from "./child-processes.ts";
 
 /** Where the demo plays: a folder with a config, and this very program as processes of its own. */
-export interface Stage {
+export interface DemoSetup {
   readonly folder: string;
   readonly database: string;
   /** Where `webhooks create` stores the secret. */
@@ -17,13 +17,13 @@ export interface Stage {
   syncAndKill(when: () => Promise<boolean>): Promise<boolean>;
   /** Writes the config anew: `serve` listens on this port, and deliveries go there. */
   receiveOn(port: number): void;
-  start(args: readonly string[]): Player;
+  start(args: readonly string[]): DemoProcess;
   run<T>(args: readonly string[]): Promise<T>;
   /** Ends every process that still runs. */
   close(): Promise<void>;
 }
 
-export interface StageFacts {
+export interface DemoSetupFacts {
   readonly folder: string;
   readonly baseUrl: string;
   /** The mirror's own, which may only read. */
@@ -37,14 +37,14 @@ export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
 /** Empties and sets up the folder; one with other people's files in it is refused. */
-export function setUpStage({ folder, baseUrl, readToken, writeToken }: StageFacts): Stage {
+export function setUpDemo({ folder, baseUrl, readToken, writeToken }: DemoSetupFacts): DemoSetup {
   claim(folder);
   writeFileSync(path.join(folder, marker), "made by `fintoro-mirror demo`; may be deleted\n");
   const config = path.join(folder, "config.yaml");
   const start = [`base_url: ${baseUrl}`, "data_dir: .", "companies:", `  ${company}:`];
   const lines = [...start, `    token: "\${env:DEMO_TOKEN}"`];
   writeFileSync(config, `${lines.join("\n")}\n`);
-  const troupe = new Troupe(config, { DEMO_TOKEN: readToken, [writeTokenVariable]: writeToken });
+  const troupe = new ChildProcesses(config, { DEMO_TOKEN: readToken, [writeTokenVariable]: writeToken });
   return {
     folder,
     database: path.join(folder, `${company}.db`),
@@ -68,7 +68,7 @@ function webhookLines(port: number): string[] {
   ];
 }
 
-async function syncedBy(troupe: Troupe): Promise<CompanyReport> {
+async function syncedBy(troupe: ChildProcesses): Promise<CompanyReport> {
   const player = troupe.start(["sync"]);
   await player.ended;
   const reports = JSON.parse(player.stdout() || "{}") as { companies?: Record<string, CompanyReport> };
@@ -77,7 +77,7 @@ async function syncedBy(troupe: Troupe): Promise<CompanyReport> {
   return report;
 }
 
-async function syncKilled(troupe: Troupe, when: () => Promise<boolean>): Promise<boolean> {
+async function syncKilled(troupe: ChildProcesses, when: () => Promise<boolean>): Promise<boolean> {
   const player = troupe.start(["sync"]);
   while (!player.isOver() && !(await when()));
   const alive = !player.isOver();

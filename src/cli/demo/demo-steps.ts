@@ -1,12 +1,12 @@
 import { createServer } from "node:net";
 import { MirrorError } from "../../base/errors.ts";
-import { createGovernor } from "../../rate-limit/rate-limiter.ts";
-import { createMemoryStore } from "../../rate-limit/state-store.ts";
-import { createHttp } from "../../http/transport.ts";
+import { createRateLimiter } from "../../rate-limit/rate-limiter.ts";
+import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
+import { createHttpTransport } from "../../http/transport.ts";
 import type { CommandContext, DemoChange, RunningSandbox } from "../command.ts";
 
 /** What the story needs of the world: the service it plays on, and time. */
-export interface Scene {
+export interface DemoContext {
   /** Requests the service has answered so far. */
   requests(): number;
   /** What the service has sent to receivers so far. */
@@ -31,7 +31,7 @@ interface Sent {
 
 /** Waits until it is so; false if it was not within the time. */
 export async function until(
-  scene: Pick<Scene, "nowMs" | "wait">,
+  scene: Pick<DemoContext, "nowMs" | "wait">,
   isSo: () => boolean,
   withinMs: number,
 ): Promise<boolean> {
@@ -41,7 +41,7 @@ export async function until(
   return isSo();
 }
 
-export function sceneOf(context: CommandContext, sandbox: RunningSandbox): Scene {
+export function demoContextOf(context: CommandContext, sandbox: RunningSandbox): DemoContext {
   const { clock, signal, random } = context;
   return {
     requests: () => sandbox.requestCount(),
@@ -78,9 +78,9 @@ async function changing<T>(
   { url, token }: RunningSandbox,
   work: (changes: readonly DemoChange[]) => Promise<T>,
 ): Promise<T> {
-  const governor = createGovernor({ store: createMemoryStore(), clock });
+  const governor = createRateLimiter({ store: createMemoryRateLimitStore(), clock });
   const address = { baseUrl: url, token, language: "en", userAgent: `fintoro-mirror/${version}` };
-  const transport = createHttp({ clock, random, log, governor, ...address });
+  const transport = createHttpTransport({ clock, random, log, governor, ...address });
   try {
     return await work(await connectors[0].demoChanges(transport));
   } finally {

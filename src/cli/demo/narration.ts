@@ -1,2 +1,2 @@
 /** A line of the story. */
-export type Tell = (line: string) => Promise<void>;
+export type Narrate = (line: string) => Promise<void>;

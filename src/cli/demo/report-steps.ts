@@ -4,12 +4,12 @@ import path from "node:path";
 import { formatSize } from "../../base/units.ts";
 import { readCsv } from "./csv.ts";
 import { question } from "./queries.ts";
-import type { Scene } from "./demo-steps.ts";
-import { company, type Stage } from "./demo-setup.ts";
-import type { Tell } from "./narration.ts";
+import type { DemoContext } from "./demo-steps.ts";
+import { company, type DemoSetup } from "./demo-setup.ts";
+import type { Narrate } from "./narration.ts";
 
 /** A report and files of two kinds, and whether they say the same as the mirror. */
-export async function answer(stage: Stage, _scene: Scene, tell: Tell): Promise<boolean> {
+export async function answer(stage: DemoSetup, _scene: DemoContext, tell: Narrate): Promise<boolean> {
   await stage.run(["publish"]);
   await tell(`   publish: ${named(stage.report)}; in it v_receivables, who owes us how much:`);
   for (const { client, invoices, owed } of question<Debtor>(stage.report, debtors)) {
@@ -48,7 +48,7 @@ interface ExportedFile {
   readonly intact: boolean;
 }
 
-async function exported(stage: Stage, format: "csv" | "parquet"): Promise<ExportedFile[]> {
+async function exported(stage: DemoSetup, format: "csv" | "parquet"): Promise<ExportedFile[]> {
   const out = path.join(stage.folder, "export");
   await stage.run(["export", "invoices", "v_receivables", "--format", format, "--out", out]);
   const folder = path.join(out, company);
@@ -79,7 +79,7 @@ const owedInMirror = `SELECT count(*) AS invoices, round(sum(i.to_be_paid), 2) A
 const owedInReport = `SELECT sum(invoices) AS invoices, round(sum(to_be_paid), 2) AS owed
   FROM v_receivables WHERE currency = 'EUR'`;
 
-async function compareSums(stage: Stage, csv: readonly ExportedFile[], tell: Tell): Promise<boolean> {
+async function compareSums(stage: DemoSetup, csv: readonly ExportedFile[], tell: Narrate): Promise<boolean> {
   const answers = [
     question<Owed>(stage.database, owedInMirror)[0],
     question<Owed>(stage.report, owedInReport)[0],
@@ -101,7 +101,11 @@ function owedInCsv(file: ExportedFile | undefined): Owed | undefined {
   return { invoices: sum("invoices"), owed: Math.round(sum("to_be_paid") * 100) / 100 };
 }
 
-async function compareRows(stage: Stage, files: readonly ExportedFile[], tell: Tell): Promise<boolean> {
+async function compareRows(
+  stage: DemoSetup,
+  files: readonly ExportedFile[],
+  tell: Narrate,
+): Promise<boolean> {
   const sql = "SELECT count(*) AS count FROM invoices WHERE _deleted_at IS NULL";
   const [mirror] = question<{ count: number }>(stage.database, sql);
   const invoices = files.filter(({ table }) => table === "invoices");

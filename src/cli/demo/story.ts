@@ -1,12 +1,12 @@
 import { answer } from "./report-steps.ts";
 import { behind } from "./webhook-steps.ts";
 import { crash, morning, resume } from "./sync-steps.ts";
-import type { Scene } from "./demo-steps.ts";
-import type { Stage } from "./demo-setup.ts";
-import type { Tell } from "./narration.ts";
+import type { DemoContext } from "./demo-steps.ts";
+import type { DemoSetup } from "./demo-setup.ts";
+import type { Narrate } from "./narration.ts";
 
 /** Tells what happened, every number read off it. Returns whether it ended as it should. */
-type Chapter = (stage: Stage, scene: Scene, tell: Tell) => Promise<boolean>;
+type Chapter = (stage: DemoSetup, scene: DemoContext, tell: Narrate) => Promise<boolean>;
 
 const chapters: readonly (readonly [title: string, chapter: Chapter])[] = [
   ["A first sync, and the plug is pulled in the middle of it", crash],
@@ -17,7 +17,7 @@ const chapters: readonly (readonly [title: string, chapter: Chapter])[] = [
 ];
 
 /** The whole story, to its end even where a chapter did not end well. Returns whether all of them did. */
-export async function tellStory(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+export async function runDemo(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   let good = true;
   for (const [index, [title, chapter]] of chapters.entries()) {
     if (index > 0) await tell("");

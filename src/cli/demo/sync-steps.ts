@@ -1,13 +1,13 @@
 import { formatDuration } from "../../base/units.ts";
 import { question, rowCounts } from "./queries.ts";
-import type { Scene } from "./demo-steps.ts";
-import type { Stage } from "./demo-setup.ts";
-import type { Tell } from "./narration.ts";
+import type { DemoContext } from "./demo-steps.ts";
+import type { DemoSetup } from "./demo-setup.ts";
+import type { Narrate } from "./narration.ts";
 
 /** Past the lists, in the middle of the documents. */
 const crashAfterRequests = 480;
 
-export async function crash(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+export async function crash(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   const before = scene.requests();
   const enough = before + crashAfterRequests;
   const alive = await stage.syncAndKill(async () => {
@@ -22,7 +22,7 @@ export async function crash(stage: Stage, scene: Scene, tell: Tell): Promise<boo
   return true;
 }
 
-export async function resume(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+export async function resume(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   const before = scene.requests();
   const report = await stage.sync();
   const { documents } = rowCounts(stage.database);
@@ -34,7 +34,7 @@ export async function resume(stage: Stage, scene: Scene, tell: Tell): Promise<bo
   return report.outcome === "complete";
 }
 
-export async function morning(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+export async function morning(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   const seq = question<{ seq: number }>(stage.database, "SELECT max(seq) AS seq FROM _changes")[0]?.seq ?? 0;
   await scene.changing(async (changes) => {
     for (const change of changes) await tell(`   ${(await change.make()).told}`);

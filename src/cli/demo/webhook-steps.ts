@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { formatDuration } from "../../base/units.ts";
 import { watch } from "./queries.ts";
-import { until, type Scene } from "./demo-steps.ts";
-import { company, writeTokenVariable, type Stage } from "./demo-setup.ts";
-import { failed, type Player } from "./child-processes.ts";
-import type { Tell } from "./narration.ts";
+import { until, type DemoContext } from "./demo-steps.ts";
+import { company, writeTokenVariable, type DemoSetup } from "./demo-setup.ts";
+import { failed, type DemoProcess } from "./child-processes.ts";
+import type { Narrate } from "./narration.ts";
 
 const listensWithinMs = 30_000;
 const runsWithinMs = 60_000;
@@ -14,7 +14,7 @@ const mirroredWithinMs = 30_000;
 const retriedWithinMs = 75_000;
 
 /** Changes as they happen, a kill, changes that nobody hears of, a restart. */
-export async function behind(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+export async function behind(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   stage.receiveOn(await scene.freePort());
   await subscribe(stage, tell);
   const before = watch(stage.database);
@@ -33,7 +33,7 @@ export async function behind(stage: Stage, scene: Scene, tell: Tell): Promise<bo
   return whole && heard && late;
 }
 
-async function subscribe(stage: Stage, tell: Tell): Promise<void> {
+async function subscribe(stage: DemoSetup, tell: Narrate): Promise<void> {
   await stage.run(["webhooks", "create", "--token-env", writeTokenVariable]);
   const mode = (statSync(stage.secret).mode & 0o777).toString(8);
   await tell(
@@ -42,12 +42,12 @@ async function subscribe(stage: Stage, tell: Tell): Promise<void> {
 }
 
 interface Served {
-  readonly player: Player;
+  readonly player: DemoProcess;
   readonly url: string;
 }
 
 /** Once it says that it listens. */
-async function serve(stage: Stage, scene: Scene): Promise<Served> {
+async function serve(stage: DemoSetup, scene: DemoContext): Promise<Served> {
   const player = stage.start(["serve"]);
   const told = () => player.stdout().includes("\n") || player.isOver();
   if (!(await until(scene, told, listensWithinMs)) || player.isOver()) throw failed(["serve"], player);
@@ -56,7 +56,7 @@ async function serve(stage: Stage, scene: Scene): Promise<Served> {
 }
 
 /** One change after the other, each timed from its request to the service until it stands in the mirror. */
-async function seen(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+async function seen(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   return scene.changing(async (changes) => {
     let good = changes.length > 0;
     for (const change of changes) {
@@ -74,7 +74,7 @@ async function seen(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
 }
 
 /** What happens while nobody listens, and how it comes in after all. */
-async function missed(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+async function missed(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   const mirror = watch(stage.database);
   const failedBefore = scene.sent().failed;
   const made = await scene.changing(async (changes) => {
@@ -106,7 +106,7 @@ async function missed(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> 
   return vain && there && kept && code === 0;
 }
 
-function isDelivered(scene: Scene): boolean {
+function isDelivered(scene: DemoContext): boolean {
   const { events, delivered } = scene.sent();
   return delivered === events;
 }
@@ -116,7 +116,7 @@ interface Inbox {
 }
 
 /** What came of the events, as `webhooks inbox` shows them: none is missing, none is undecided. */
-async function fates(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
+async function fates(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   const { deliveries } = await settledInbox(stage, scene);
   const counts = new Map<string, number>();
   for (const { state, outcome } of deliveries) {
@@ -131,7 +131,7 @@ async function fates(stage: Stage, scene: Scene, tell: Tell): Promise<boolean> {
 }
 
 /** The last reads may still be under way when the rows that were waited for are there. */
-async function settledInbox(stage: Stage, scene: Scene): Promise<Inbox> {
+async function settledInbox(stage: DemoSetup, scene: DemoContext): Promise<Inbox> {
   const endMs = scene.nowMs() + mirroredWithinMs;
   for (;;) {
     const inbox = await stage.run<Inbox>(["webhooks", "inbox", "--company", company, "--limit", "10000"]);

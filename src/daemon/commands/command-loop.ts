@@ -3,17 +3,17 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/manifest.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import { isAlive, type Order, type Orders } from "../../state/daemon-commands.ts";
+import { isAlive, type DaemonCommand, type DaemonCommands } from "../../state/daemon-commands.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";
-import type { RunDesk } from "../runs/run-queue.ts";
+import type { RunQueue } from "../runs/run-queue.ts";
 import { requestOf, untilOf } from "./sync-command.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { createTolerance } from "../error-guard.ts";
+import { createErrorGuard } from "../error-guard.ts";
 
-export interface OrderDeskParts {
+export interface CommandLoopParts {
   readonly manifest: Manifest;
-  readonly orders: Orders;
-  readonly desk: Pick<RunDesk, "run">;
+  readonly orders: DaemonCommands;
+  readonly desk: Pick<RunQueue, "run">;
   readonly clock: Clock;
   readonly log: Log;
   readonly closed: AbortSignal;
@@ -32,9 +32,9 @@ const progressEveryMs = 1_000;
  * Does what other processes ask for. An order that is cut off by our own end stays as it is: whoever writes
  * the mirror next does it.
  */
-export async function takeOrders(parts: OrderDeskParts): Promise<void> {
+export async function processCommands(parts: CommandLoopParts): Promise<void> {
   const { clock, log, closed } = parts;
-  const patiently = createTolerance(clock, log);
+  const patiently = createErrorGuard(clock, log);
   const desk = { busy: false, done: Promise.resolve() };
   while (!closed.aborted) {
     const written = patiently(() => {
@@ -49,7 +49,7 @@ export async function takeOrders(parts: OrderDeskParts): Promise<void> {
   await desk.done;
 }
 
-function takeReplays({ orders, replay, clock, closed }: OrderDeskParts): void {
+function takeReplays({ orders, replay, clock, closed }: CommandLoopParts): void {
   for (let order = orders.next("replay"); order && !closed.aborted; order = orders.next("replay")) {
     if (!orders.start(order.id)) continue;
     try {
@@ -61,7 +61,7 @@ function takeReplays({ orders, replay, clock, closed }: OrderDeskParts): void {
 }
 
 /** Never rejects: an answer that cannot be written is asked for again after the next start. */
-async function doSync(parts: OrderDeskParts, order: Order): Promise<void> {
+async function doSync(parts: CommandLoopParts, order: DaemonCommand): Promise<void> {
   const { desk, manifest, clock, log, closed } = parts;
   const startedAt = isoTime(clock.nowMs());
   const ended = new AbortController();
@@ -82,7 +82,11 @@ async function doSync(parts: OrderDeskParts, order: Order): Promise<void> {
 }
 
 /** Somebody waits for it, however long the database cannot be written. */
-async function settle({ orders, clock, log, closed }: OrderDeskParts, { id }: Order, report: CompanyReport) {
+async function settle(
+  { orders, clock, log, closed }: CommandLoopParts,
+  { id }: DaemonCommand,
+  report: CompanyReport,
+) {
   do {
     try {
       orders.finish(id, "done", report, clock.nowMs());
@@ -95,8 +99,8 @@ async function settle({ orders, clock, log, closed }: OrderDeskParts, { id }: Or
 }
 
 async function tellProgress(
-  { orders, clock, view }: OrderDeskParts,
-  order: Order,
+  { orders, clock, view }: CommandLoopParts,
+  order: DaemonCommand,
   asked: RunRequest,
   ended: AbortSignal,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { Manifest } from "../../connector/manifest.ts";
 import type { RunRequest } from "../runs/company-run.ts";
 
 /** What a `sync` asks of the process that holds the mirror; as it stands in the order's row. */
-export interface SyncOrder {
+export interface SyncCommand {
   /** Table names. */
   readonly resources: readonly string[];
   readonly full: boolean;
@@ -14,7 +14,7 @@ export interface SyncOrder {
   readonly untilMs: number | null;
 }
 
-export function orderOf(asked: Omit<RunRequest, "closed">, untilMs: number | null): SyncOrder {
+export function syncCommandOf(asked: Omit<RunRequest, "closed">, untilMs: number | null): SyncCommand {
   const { full, allowMassDelete, acceptIdentity, mostRequests } = asked;
   const resources = asked.resources.map(({ name }) => name);
   return { resources, full, allowMassDelete, acceptIdentity, mostRequests: mostRequests ?? null, untilMs };
@@ -22,7 +22,7 @@ export function orderOf(asked: Omit<RunRequest, "closed">, untilMs: number | nul
 
 /** What the row asks for. Throws MirrorError `usage` for what another version may have written. */
 export function requestOf(options: unknown, manifest: Manifest, closed: AbortSignal): RunRequest {
-  const order = options as Partial<SyncOrder> | null;
+  const order = options as Partial<SyncCommand> | null;
   const names = order?.resources ?? [];
   const resources = manifest.resources.filter(({ name }) => names.includes(name));
   if (resources.length === 0 || resources.length !== names.length)
@@ -40,5 +40,5 @@ export function requestOf(options: unknown, manifest: Manifest, closed: AbortSig
 }
 
 export function untilOf(options: unknown): number | null {
-  return (options as Partial<SyncOrder> | null)?.untilMs ?? null;
+  return (options as Partial<SyncCommand> | null)?.untilMs ?? null;
 }

@@ -1,17 +1,17 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Governor } from "../../rate-limit/permit.ts";
+import type { RateLimiter } from "../../rate-limit/permit.ts";
 import type { ProgressView, ResourceProgress } from "../../log/progress-view.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
 import type { Tally } from "../../sync/context/tally.ts";
-import { Queue, type QueueCount } from "../../state/work-queue.ts";
+import { WorkQueue, type QueueCount } from "../../state/work-queue.ts";
 
 /** A run under way, as far as its progress is drawn from it. */
 export interface RunInView {
   readonly company: string;
   readonly mirror: Mirror;
   readonly tally: Tally;
-  readonly governor: Pick<Governor, "view">;
+  readonly governor: Pick<RateLimiter, "view">;
   readonly clock: Clock;
   /** Monotonic. */
   readonly startedMs: number;
@@ -21,7 +21,7 @@ export interface RunInView {
 
 export function progressView(run: RunInView): ProgressView | null {
   if (!run.mirror.db.open) return null;
-  const counts = new Queue(run.mirror.db).counts().filter((count) => count.state === "ready");
+  const counts = new WorkQueue(run.mirror.db).counts().filter((count) => count.state === "ready");
   return {
     company: run.company,
     elapsedMs: run.clock.monotonicMs() - run.startedMs,

@@ -22,7 +22,7 @@ export interface EndedRun {
   readonly finishedMs: number;
 }
 
-export interface DeskParts {
+export interface RunQueueParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Shared by all companies: each gets its turn. */
@@ -38,13 +38,13 @@ export interface DeskParts {
 }
 
 /** The runs of one company: one at a time, first come, first served. */
-export class RunDesk {
-  private readonly parts: DeskParts;
+export class RunQueue {
+  private readonly parts: RunQueueParts;
   private tail: Promise<unknown> = Promise.resolve();
   /** The run under way. */
   current: RunUnderWay | null = null;
 
-  constructor(parts: DeskParts) {
+  constructor(parts: RunQueueParts) {
     this.parts = parts;
   }
 

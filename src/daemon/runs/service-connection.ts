@@ -4,12 +4,12 @@ import type { Random } from "../../base/random.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { createGovernor } from "../../rate-limit/rate-limiter.ts";
-import { gatedGovernor, type GateOptions } from "../../rate-limit/request-limits.ts";
-import type { Governor } from "../../rate-limit/permit.ts";
+import { createRateLimiter } from "../../rate-limit/rate-limiter.ts";
+import { limitRequests, type RequestLimits } from "../../rate-limit/request-limits.ts";
+import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { openBudgetFile } from "../../rate-limit/budget-file.ts";
-import { createMemoryStore } from "../../rate-limit/state-store.ts";
-import { createHttp, type HttpTransport } from "../../http/transport.ts";
+import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
+import { createHttpTransport, type HttpTransport } from "../../http/transport.ts";
 
 /** What of the world a way to the service is made from. */
 export interface ServiceParts {
@@ -23,9 +23,9 @@ export interface ServiceParts {
 /** The way to the service for one company: every request of it asks the same governor. */
 export interface Service {
   readonly transport: HttpTransport;
-  readonly governor: Governor;
+  readonly governor: RateLimiter;
   /** Another way to the same service on the same budget, with limits of its own; whoever asks for it closes it. */
-  limited(gate: GateOptions): HttpTransport;
+  limited(gate: RequestLimits): HttpTransport;
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface ServiceOptions {
   /** Events are received: a share of each window is kept for them. */
   readonly events?: boolean;
   /** Limits of this run on top of the budget. */
-  readonly gate?: GateOptions;
+  readonly gate?: RequestLimits;
 }
 
 export function connectService(
@@ -47,8 +47,8 @@ export function connectService(
 ): Service {
   const { clock, random, log, version } = parts;
   const path = mirrorFiles(config, company.name).budget;
-  const store = budget === "memory" ? createMemoryStore() : openBudgetFile({ path, clock, log });
-  const shared = createGovernor({
+  const store = budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log });
+  const shared = createRateLimiter({
     store,
     clock,
     log,
@@ -70,13 +70,14 @@ export function connectService(
     random,
     log,
   };
-  const governor = gatedGovernor(shared, gate);
-  const transport = createHttp({ ...http, governor });
+  const governor = limitRequests(shared, gate);
+  const transport = createHttpTransport({ ...http, governor });
   const close = async () => {
     await transport.close();
     store.close();
   };
-  const limited = (limits: GateOptions) => createHttp({ ...http, governor: gatedGovernor(shared, limits) });
+  const limited = (limits: RequestLimits) =>
+    createHttpTransport({ ...http, governor: limitRequests(shared, limits) });
   return { transport, governor, limited, close };
 }
 

@@ -1,5 +1,5 @@
 import type { HttpStats } from "../../http/stats.ts";
-import type { StationView } from "../../status/company-status.ts";
+import type { CompanyStatusView } from "../../status/company-status.ts";
 import type { ResourceCounts, Tally } from "../../sync/context/tally.ts";
 
 const ops = [
@@ -43,7 +43,7 @@ export class Totals {
   }
 }
 
-type Sums = Pick<StationView, "rows" | "requests" | "waitedMs">;
+type Sums = Pick<CompanyStatusView, "rows" | "requests" | "waitedMs">;
 
 function rowsOf({ resources }: Tally) {
   return [...resources].flatMap(([resource, counts]) =>

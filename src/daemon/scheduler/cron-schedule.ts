@@ -2,7 +2,7 @@ import { Cron } from "croner";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 
 /** When something is due: the wall clock's moments that a cron pattern names in a time zone, epoch milliseconds. */
-export interface Slots {
+export interface CronSchedule {
   /** The first one after this moment; null: never again. */
   after(atMs: number): number | null;
   /** The last one at or before this moment; null: there was none. */
@@ -14,7 +14,7 @@ export interface Slots {
  * it is put back a time that is there twice comes once. Throws MirrorError `config` for a pattern that
  * looks like one and is none.
  */
-export function slotsOf(pattern: string, timezone: string): Slots {
+export function parseCronSchedule(pattern: string, timezone: string): CronSchedule {
   const cron = read(pattern, timezone);
   return {
     after: (atMs) => cron.nextRun(new Date(atMs))?.getTime() ?? null,

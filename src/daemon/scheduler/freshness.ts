@@ -1,4 +1,4 @@
-import type { Slots } from "./cron-schedule.ts";
+import type { CronSchedule } from "./cron-schedule.ts";
 
 const hourMs = 3_600_000;
 /** A run takes its time, and begins a little late. */
@@ -9,7 +9,7 @@ const leastMs = 26 * hourMs;
  * Pure: for how long what a run read counts as current, by the schedule as it is around this moment. Right after
  * a slot its run has still to be made: then the time before it counts.
  */
-export function freshForMs(slots: Slots | null, nowMs: number): number {
+export function freshForMs(slots: CronSchedule | null, nowMs: number): number {
   const last = slots?.before(nowMs) ?? null;
   if (slots === null || last === null) return leastMs;
   const next = slots.after(nowMs) ?? last;

@@ -2,10 +2,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { ScheduleConfig } from "../../config/config.ts";
-import { followSlots } from "./schedule-follower.ts";
-import { slotsOf } from "./cron-schedule.ts";
+import { followSchedule } from "./schedule-follower.ts";
+import { parseCronSchedule } from "./cron-schedule.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
-import { createTolerance } from "../error-guard.ts";
+import { createErrorGuard } from "../error-guard.ts";
 
 interface PublishingParts<S> {
   readonly settings: S;
@@ -26,9 +26,9 @@ export async function followPublishing<S extends { readonly config: { readonly s
   const { settings, mirror, clock, random, log, closed } = parts;
   const { publish: pattern, timezone } = settings.config.schedule;
   if (pattern === null || pattern === "after_sync") return;
-  const patiently = createTolerance(clock, log);
-  await followSlots({
-    slots: slotsOf(pattern, timezone),
+  const patiently = createErrorGuard(clock, log);
+  await followSchedule({
+    slots: parseCronSchedule(pattern, timezone),
     clock,
     random,
     signal: closed,

@@ -1,22 +1,22 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import { followSlots } from "./schedule-follower.ts";
-import type { Slots } from "./cron-schedule.ts";
+import { followSchedule } from "./schedule-follower.ts";
+import type { CronSchedule } from "./cron-schedule.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
 import { mayHaveLost, type Span } from "../../webhook/delivery-gap/delivery-gap.ts";
 import { lastWholeRun } from "./run-history.ts";
 import type { RunRequest } from "../runs/company-run.ts";
-import type { RunDesk } from "../runs/run-queue.ts";
-import { createTolerance } from "../error-guard.ts";
+import type { RunQueue } from "../runs/run-queue.ts";
+import { createErrorGuard } from "../error-guard.ts";
 
-export interface DutyParts {
+export interface RunSchedulerParts {
   readonly mirror: Mirror;
-  readonly desk: Pick<RunDesk, "run">;
+  readonly desk: Pick<RunQueue, "run">;
   /** What a run of our own asks for. */
   readonly asked: RunRequest;
   /** Null: no run by the clock. */
-  readonly slots: Slots | null;
+  readonly slots: CronSchedule | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -39,14 +39,14 @@ export function reasonForRun(
 }
 
 /** The runs that are made without being asked for. */
-export class Duties {
-  private readonly parts: DutyParts;
+export class RunScheduler {
+  private readonly parts: RunSchedulerParts;
   private readonly names: readonly string[];
   private readonly patiently: (step: () => void) => boolean;
 
-  constructor(parts: DutyParts) {
+  constructor(parts: RunSchedulerParts) {
     this.parts = parts;
-    this.patiently = createTolerance(parts.clock, parts.log);
+    this.patiently = createErrorGuard(parts.clock, parts.log);
     this.names = parts.asked.resources.map(({ name }) => name);
   }
 
@@ -62,7 +62,7 @@ export class Duties {
     const { slots, clock, random, closed } = this.parts;
     if (reason !== null) await this.makeWhole(clock.nowMs(), reason);
     if (slots === null || closed.aborted) return;
-    await followSlots({
+    await followSchedule({
       slots,
       clock,
       random,

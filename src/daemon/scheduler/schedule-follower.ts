@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { isOwed, jitterMs, type Taken } from "./owed-run.ts";
-import type { Slots } from "./cron-schedule.ts";
+import type { CronSchedule } from "./cron-schedule.ts";
 
 export interface FollowParts {
-  readonly slots: Slots;
+  readonly slots: CronSchedule;
   readonly clock: Clock;
   readonly random: Random;
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ const afterRunMs = 1_000;
  * Guarantee: a slot that `taken` knows is not run again. Source of truth: `taken`. Worst outcome of a
  * crash: the slot's run is made again.
  */
-export async function followSlots(parts: FollowParts): Promise<void> {
+export async function followSchedule(parts: FollowParts): Promise<void> {
   const { clock, signal } = parts;
   let span = spanAt(parts, clock.nowMs());
   while (!signal.aborted) {

@@ -6,7 +6,7 @@ import { asciiText } from "../columns/number-cell.ts";
 import type { KeyRange, PieceReader, RowSource } from "../workers/row-source.ts";
 import type { RowGroup } from "./chunk.ts";
 import { childrenByParent } from "./nested.ts";
-import { Misfit, RowGroupWriter, type WrittenGroup } from "./row-group-writer.ts";
+import { TypeOverflow, RowGroupWriter, type WrittenGroup } from "./row-group-writer.ts";
 
 /** Every range ends with its row group: ranges are made in any order and stand alone. */
 export function createParquetEncoder(
@@ -36,7 +36,7 @@ export function createParquetEncoder(
   function listsIn(piece: KeyRange, cells: Uint8Array): (from: number) => unknown[] {
     const byParent = nested.map((each, i) => {
       const found = children[i]?.get(piece.after, piece.upTo) as Uint8Array | null;
-      return childrenByParent(found, each, (column) => new Misfit(`${each.name}.${column}`));
+      return childrenByParent(found, each, (column) => new TypeOverflow(`${each.name}.${column}`));
     });
     return (from) => {
       const id = asciiText(cells, from, cells.indexOf(cellEnd, from));

@@ -17,7 +17,7 @@ export interface WrittenGroup {
 }
 
 /** Thrown when a value does not fit its column's type: the table is written once more with a wider one. */
-export class Misfit extends Error {
+export class TypeOverflow extends Error {
   readonly column: string;
 
   constructor(column: string) {
@@ -63,7 +63,7 @@ export class RowGroupWriter {
       if (listsOf) for (const [i, value] of listsOf(from).entries()) this.#lists[i]?.push(value);
       for (let i = 0; i < columns.length; i++) {
         const next = (columns[i] as Column).add(cells, from);
-        if (next === -1) throw new Misfit(this.#described[i]?.name ?? "");
+        if (next === -1) throw new TypeOverflow(this.#described[i]?.name ?? "");
         from = next;
       }
       this.#rows++;

@@ -4,7 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
 import type { ExportRequest, ExportResult } from "../export-tables.ts";
 import { belowOut, isInside, manifestPath } from "../files/file-layout.ts";
-import { heed } from "../interruption.ts";
+import { throwIfAborted } from "../interruption.ts";
 import { keptFiles, type ExportManifest, type ManifestFile } from "../files/export-manifest.ts";
 import type { ObjectStore } from "./object-store.ts";
 
@@ -47,7 +47,7 @@ export async function uploadExport(
   const written: string[] = [];
   const unchanged: string[] = [];
   for (const [done, file] of files.entries()) {
-    heed(parts.signal);
+    throwIfAborted(parts.signal);
     parts.onFile?.(file.file, done, files.length);
     const isThere = known.get(file.file) === file.sha256;
     if (!isThere) await put(parts, keyOf(file.file), path.join(out, belowOut(company, file.file)));
@@ -112,7 +112,7 @@ async function putInParts(
   const upload = await withRetries(parts, () => parts.store.begin(key, type));
   try {
     for (let from = 0; from < size; from += partBytes) {
-      heed(parts.signal);
+      throwIfAborted(parts.signal);
       const part = await read(from);
       await withRetries(parts, () => upload.put(part));
     }

@@ -45,7 +45,7 @@ export interface Encoder {
 }
 
 /** What the thread that leads asks of another one; each is answered before the next. */
-export type Order =
+export type WorkerRequest =
   | { readonly kind: "begin" }
   | { readonly kind: "show"; readonly statements: readonly string[] }
   | { readonly kind: "open"; readonly job: Job }
@@ -54,14 +54,14 @@ export type Order =
   | { readonly kind: "close"; readonly job: number };
 
 /** Which state of the mirror a thread sees. */
-export interface Sight {
+export interface SnapshotId {
   readonly seq: number;
   readonly schemaVersion: number;
 }
 
 export type Reply =
   | { readonly kind: "done" }
-  | ({ readonly kind: "began" } & Sight)
+  | ({ readonly kind: "began" } & SnapshotId)
   | { readonly kind: "told"; readonly rows: readonly unknown[][] }
   | ({ readonly kind: "made" } & Made)
   | { readonly kind: "misfit"; readonly column: string }

@@ -1,13 +1,13 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/manifest.ts";
 import { openSnapshot, type Snapshot, type SnapshotOptions } from "../../store/snapshot/snapshot.ts";
-import { Crew } from "./worker-pool.ts";
-import type { Sight } from "./job.ts";
+import { WorkerPool } from "./worker-pool.ts";
+import type { SnapshotId } from "./job.ts";
 
 /** One state of the mirror, seen by this thread and by a crew. */
 export interface SharedSnapshot {
   readonly snapshot: Snapshot;
-  readonly crew: Crew;
+  readonly crew: WorkerPool;
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export async function openShared(
   options: SnapshotOptions,
 ): Promise<SharedSnapshot> {
   let snapshot = openSnapshot(path, manifest, options);
-  const crew = new Crew({ mirror: path });
+  const crew = new WorkerPool({ mirror: path });
   try {
     let began = crew.begin();
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
@@ -48,12 +48,12 @@ export async function openShared(
   });
 }
 
-async function closeAll(snapshot: Snapshot, crew: Crew): Promise<void> {
+async function closeAll(snapshot: Snapshot, crew: WorkerPool): Promise<void> {
   snapshot.close();
   await crew.end();
 }
 
-function agree(snapshot: Snapshot, sights: readonly Sight[]): boolean {
+function agree(snapshot: Snapshot, sights: readonly SnapshotId[]): boolean {
   const schemaVersion = Number(snapshot.db.pragma("main.schema_version", { simple: true }));
   return sights.every((sight) => sight.seq === snapshot.seq && sight.schemaVersion === schemaVersion);
 }

@@ -1,13 +1,13 @@
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { MirrorError, type ErrorKind } from "../../base/errors.ts";
-import type { Failure, Order, Reply, WorkerStart } from "./job.ts";
+import type { Failure, WorkerRequest, Reply, WorkerStart } from "./job.ts";
 
 /** A thread that runs out of these ends alone, with an error, and takes nothing with it. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
 /** One thread: asked one thing at a time. */
-export class Hand {
+export class WorkerHandle {
   busy = false;
   readonly #worker: Worker;
   #broken: Error | null = null;
@@ -20,7 +20,7 @@ export class Hand {
     this.#worker.on("exit", () => this.#break(new Error("broken promise: a thread ends when it is told to")));
   }
 
-  async order(order: Order): Promise<Reply> {
+  async order(order: WorkerRequest): Promise<Reply> {
     const broken = this.#broken;
     if (broken) throw broken;
     const reply = await new Promise<Reply>((resolve, reject) => {

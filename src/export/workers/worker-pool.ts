@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { assert } from "../../base/errors.ts";
-import { Hand } from "./worker-handle.ts";
-import type { Job, Made, Order, Reply, Sight, WorkerStart } from "./job.ts";
+import { WorkerHandle } from "./worker-handle.ts";
+import type { Job, Made, WorkerRequest, Reply, SnapshotId, WorkerStart } from "./job.ts";
 import type { KeyRange } from "./row-source.ts";
 
 /** More threads would wait for each other's disk and double the memory; a small mirror is read before two have begun. */
@@ -14,15 +14,16 @@ function threadsFor(mirror: string): number {
 }
 
 /** What a piece of work became: bytes, or the column whose type was too narrow. */
-export type MadeOrMisfit = Made | { readonly misfit: string };
+export type EncodedOrOverflow = Made | { readonly misfit: string };
 
 /** The threads of one export: whoever is free takes the next piece of work. */
-export class Crew {
-  readonly #hands: readonly Hand[];
-  readonly #waiting: { readonly wants: Hand | null; readonly start: (hand: Hand) => void }[] = [];
+export class WorkerPool {
+  readonly #hands: readonly WorkerHandle[];
+  readonly #waiting: { readonly wants: WorkerHandle | null; readonly start: (hand: WorkerHandle) => void }[] =
+    [];
 
   constructor(start: WorkerStart, threads = threadsFor(start.mirror)) {
-    this.#hands = Array.from({ length: threads }, () => new Hand(start));
+    this.#hands = Array.from({ length: threads }, () => new WorkerHandle(start));
   }
 
   get threads(): number {
@@ -30,7 +31,7 @@ export class Crew {
   }
 
   /** All begin at once; what each then sees. */
-  async begin(): Promise<Sight[]> {
+  async begin(): Promise<SnapshotId[]> {
     const replies = await this.#all({ kind: "begin" });
     return replies.map((reply) => {
       assert(reply.kind === "began", "a thread that begins says so");
@@ -61,7 +62,7 @@ export class Crew {
     return reply.rows;
   }
 
-  async make(job: Job, range: KeyRange, alone: boolean): Promise<MadeOrMisfit> {
+  async make(job: Job, range: KeyRange, alone: boolean): Promise<EncodedOrOverflow> {
     const reply = await this.#order({ kind: "make", job: job.id, range }, alone ? this.#first() : null);
     if (reply.kind === "misfit") return { misfit: reply.column };
     assert(reply.kind === "made", "what is ordered is made");
@@ -72,17 +73,17 @@ export class Crew {
     await Promise.all(this.#hands.map((hand) => hand.end()));
   }
 
-  #first(): Hand {
+  #first(): WorkerHandle {
     const [hand] = this.#hands;
     assert(hand, "a crew has a thread");
     return hand;
   }
 
-  #all(order: Order): Promise<Reply[]> {
+  #all(order: WorkerRequest): Promise<Reply[]> {
     return Promise.all(this.#hands.map((hand) => this.#order(order, hand)));
   }
 
-  async #order(order: Order, wants: Hand | null): Promise<Reply> {
+  async #order(order: WorkerRequest, wants: WorkerHandle | null): Promise<Reply> {
     const hand = await this.#free(wants);
     try {
       return await hand.order(order);
@@ -91,7 +92,7 @@ export class Crew {
     }
   }
 
-  #free(wants: Hand | null): Promise<Hand> {
+  #free(wants: WorkerHandle | null): Promise<WorkerHandle> {
     const hand = wants ?? this.#hands.find(({ busy }) => !busy);
     if (hand && !hand.busy) {
       hand.busy = true;
@@ -100,7 +101,7 @@ export class Crew {
     return new Promise((start) => this.#waiting.push({ wants, start }));
   }
 
-  #release(hand: Hand): void {
+  #release(hand: WorkerHandle): void {
     const next = this.#waiting.findIndex(({ wants }) => wants === null || wants === hand);
     if (next === -1) hand.busy = false;
     else this.#waiting.splice(next, 1)[0]?.start(hand);

@@ -2,8 +2,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, MirrorError } from "../../base/errors.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { createEncoder } from "./encoder.ts";
-import type { Encoder, Failure, Order, Reply, Sight, WorkerStart } from "./job.ts";
-import { Misfit } from "../parquet/row-group-writer.ts";
+import type { Encoder, Failure, WorkerRequest, Reply, SnapshotId, WorkerStart } from "./job.ts";
+import { TypeOverflow } from "../parquet/row-group-writer.ts";
 
 /**
  * A thread that reads and formats: its own connection, its own read transaction on the same state of the
@@ -15,23 +15,23 @@ const { mirror } = workerData as WorkerStart;
 const db = openDatabase(mirror, { readonly: true });
 const encoders = new Map<number, Encoder>();
 
-port.on("message", (order: Order) => {
+port.on("message", (order: WorkerRequest) => {
   const reply = answered(order);
   const moved = reply.kind === "made" ? reply.parts.map((part) => part.buffer as ArrayBuffer) : [];
   port.postMessage(reply, moved);
 });
 
-function answered(order: Order): Reply {
+function answered(order: WorkerRequest): Reply {
   try {
     return guarded(mirror, () => answer(order));
   } catch (error) {
-    return error instanceof Misfit
+    return error instanceof TypeOverflow
       ? { kind: "misfit", column: error.column }
       : { kind: "failed", failure: failureOf(error) };
   }
 }
 
-function answer(order: Order): Reply {
+function answer(order: WorkerRequest): Reply {
   switch (order.kind) {
     case "begin":
       return { kind: "began", ...begin(db) };
@@ -58,7 +58,7 @@ function answer(order: Order): Reply {
 }
 
 /** A transaction sees what was committed at its first read. */
-function begin(connection: Db): Sight {
+function begin(connection: Db): SnapshotId {
   if (connection.inTransaction) connection.exec("ROLLBACK");
   connection.exec("BEGIN");
   const seq = Number(connection.prepare("SELECT coalesce(max(seq), 0) FROM main._change_log").pluck().get());

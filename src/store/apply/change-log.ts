@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
-import type { Reading } from "./read-stamp.ts";
+import type { ReadStamp } from "./read-stamp.ts";
 import type { Db, Statement } from "../database.ts";
 import { rawTable } from "../tables/table-statements.ts";
 
@@ -19,7 +19,7 @@ export class ChangeLog {
   private readonly insertRead: Statement;
   private readonly insertChange: Statement;
   private readonly link: Statement;
-  private reading: Reading | null = null;
+  private reading: ReadStamp | null = null;
   private readId: number | bigint = 0;
 
   constructor(db: Db) {
@@ -37,7 +37,7 @@ export class ChangeLog {
 
   /** Returns the change's seq, to be kept in the record's fence. */
   add(
-    reading: Reading,
+    reading: ReadStamp,
     resource: string,
     id: RecordId,
     op: Op,
@@ -49,11 +49,11 @@ export class ChangeLog {
     return seq;
   }
 
-  addEvent(reading: Reading, resource: string, id: RecordId, body: string): void {
+  addEvent(reading: ReadStamp, resource: string, id: RecordId, body: string): void {
     this.insertChange.run(resource, id, eventOp, this.readOf(reading), body);
   }
 
-  private readOf(reading: Reading): number | bigint {
+  private readOf(reading: ReadStamp): number | bigint {
     if (this.reading !== reading) {
       const at = isoTime(reading.receivedAtMs);
       this.readId = this.insertRead.run(at, reading.cause, reading.requestId, reading.run).lastInsertRowid;

@@ -12,7 +12,7 @@ import { growTable, refillOlder, restoreGrowth } from "../tables/column-growth.t
 import { Meta } from "../../state/meta.ts";
 import { migrate } from "../migrations/migrate.ts";
 import { Quarantine } from "../../state/quarantine.ts";
-import type { Reading } from "./read-stamp.ts";
+import type { ReadStamp } from "./read-stamp.ts";
 import { Records } from "../tables/records.ts";
 import { ResourceTable, type TableContext } from "./resource-table.ts";
 import { Sequence } from "./sequence.ts";
@@ -89,7 +89,7 @@ export class Mirror {
   }
 
   /** Within `apply`: an event of something that has no route to read goes into the change log as it came (I12). */
-  keepEvent(reading: Reading, resource: string, id: RecordId, body: string): void {
+  keepEvent(reading: ReadStamp, resource: string, id: RecordId, body: string): void {
     this.log.addEvent(reading, resource, id, body);
   }
 
@@ -133,7 +133,7 @@ export class Mirror {
       quarantine: this.quarantine,
       onMissing: (resource, paths) => this.notices.onMissing?.(resource, paths),
       onUnkept: (resource, paths) => this.notices.onUnkept?.(resource, paths),
-      onUnknown: (table, unknown, reading: Reading) => {
+      onUnknown: (table, unknown, reading: ReadStamp) => {
         this.grown.add(table.resource.name);
         this.newColumns.push(...growTable(this.db, table, unknown, reading));
       },

@@ -5,7 +5,7 @@ export type Cause = "sweep" | "hydrate" | "webhook" | "confirm" | "repair" | "sc
  * One answer of the service, as the door judges it: what matters is when it was *sent*, because the
  * answer may tell of any moment after that, and of none before.
  */
-export interface Reading {
+export interface ReadStamp {
   readonly cause: Cause;
   readonly sentSeq: number;
   readonly receivedSeq: number;
@@ -15,4 +15,4 @@ export interface Reading {
 }
 
 /** What became of one record at the door. */
-export type Fate = "inserted" | "updated" | "unchanged" | "stale" | "quarantined";
+export type ApplyResult = "inserted" | "updated" | "unchanged" | "stale" | "quarantined";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { agree } from "../../json/equality.ts";
+import { jsonEquals } from "../../json/equality.ts";
 import type { JsonObject, JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/parse.ts";
 import type { ChangeLog } from "./change-log.ts";
@@ -10,7 +10,7 @@ import { planRow, planTable, type Column, type RowPlan, type TablePlan } from ".
 import { isKnown } from "../tables/unknown-columns.ts";
 import type { Fences } from "./fences.ts";
 import type { Quarantine } from "../../state/quarantine.ts";
-import type { Fate, Reading } from "./read-stamp.ts";
+import type { ApplyResult, ReadStamp } from "./read-stamp.ts";
 import {
   cellsOf,
   isObject,
@@ -44,7 +44,7 @@ const nothingOver: Overrides = Object.freeze({});
 
 /** A record on its way into the tables. */
 interface Arrival {
-  readonly reading: Reading;
+  readonly reading: ReadStamp;
   readonly id: RecordId;
   readonly slice: Buffer;
   readonly sha: Buffer;
@@ -70,7 +70,7 @@ export interface TableContext {
   readonly sequence: Sequence;
   readonly quarantine: Quarantine;
   /** Grows the tables by fields nobody knew; afterwards the statements are prepared anew. */
-  readonly onUnknown: (table: ResourceTable, unknown: readonly UnknownKey[], reading: Reading) => void;
+  readonly onUnknown: (table: ResourceTable, unknown: readonly UnknownKey[], reading: ReadStamp) => void;
   readonly onMissing: (resource: string, paths: readonly string[]) => void;
   /** Only previews show these: they have no place in the record, nor in `_raw`. */
   readonly onUnkept: (resource: string, paths: readonly string[]) => void;
@@ -103,13 +103,13 @@ export class ResourceTable {
    * `stale`: it differs and overlapped with that read, so nobody knows which is newer: ask again.
    */
   put(
-    reading: Reading,
+    reading: ReadStamp,
     id: RecordId,
     slice: Buffer,
     source: Source,
     listed?: ListedAs,
     over: Overrides = nothingOver,
-  ): Fate {
+  ): ApplyResult {
     const fence = this.fence(id);
     const sha = sha1(slice);
     const stale = this.isStale(reading, id, fence);
@@ -149,7 +149,7 @@ export class ResourceTable {
   }
 
   /** The service says 404 on the record's own route: a tombstone (I5). */
-  remove(reading: Reading, id: RecordId): Removal {
+  remove(reading: ReadStamp, id: RecordId): Removal {
     const fence = this.fence(id);
     if (!fence || fence.gone === 1) {
       this.remember(reading, id);
@@ -169,7 +169,7 @@ export class ResourceTable {
   }
 
   /** Writes the row again from its own JSON where that fills one of the columns just added (I2). */
-  refill(reading: Reading, id: RecordId, text: string, added: ReadonlySet<Column>): void {
+  refill(reading: ReadStamp, id: RecordId, text: string, added: ReadonlySet<Column>): void {
     const fence = this.fence(id);
     const row = fence?.gone === 0 ? this.storedRow(id) : null;
     if (!fence || !row || !fillsAny(this.plan, row, added)) return;
@@ -179,7 +179,7 @@ export class ResourceTable {
   }
 
   /** The moment of a reading, formatted once for all its records. */
-  private atOf(reading: Reading): string {
+  private atOf(reading: ReadStamp): string {
     if (this.at.ms !== reading.receivedAtMs)
       this.at = { ms: reading.receivedAtMs, text: isoTime(reading.receivedAtMs) };
     return this.at.text;
@@ -189,24 +189,24 @@ export class ResourceTable {
     return this.statements.selectFence.get(id) as Fence | undefined;
   }
 
-  private isStale(reading: Reading, id: RecordId, fence: Fence | undefined): boolean {
+  private isStale(reading: ReadStamp, id: RecordId, fence: Fence | undefined): boolean {
     return this.context.fences.isStale(this.resource.name, id, reading.sentSeq, fence?.received_seq ?? 0);
   }
 
   /** What this read said wrote no fence; reads sent before it came must not undo it. */
-  private remember(reading: Reading, id: RecordId): void {
+  private remember(reading: ReadStamp, id: RecordId): void {
     this.context.fences.confirm(this.resource.name, id, reading.sentSeq, reading.receivedSeq);
   }
 
   /** A detail always leaves its mark (the scrub asks who was read longest ago); a list only in memory. */
   private confirm(
-    reading: Reading,
+    reading: ReadStamp,
     id: RecordId,
     source: Source,
     listed: ListedAs | undefined,
     fence: Fence,
     row: Row | null,
-  ): Fate {
+  ): ApplyResult {
     this.remember(reading, id);
     if (source === "list") return "unchanged";
     const covered =
@@ -216,7 +216,7 @@ export class ResourceTable {
     return "unchanged";
   }
 
-  private rowOf(reading: Reading, id: RecordId, text: string): Row | null {
+  private rowOf(reading: ReadStamp, id: RecordId, text: string): Row | null {
     const { quarantine, onUnknown, onMissing } = this.context;
     try {
       const record = parseLossless(text);
@@ -278,7 +278,7 @@ export class ResourceTable {
     if (!stored) return false;
     const sameCells = keyOf(this.dataCells(stored, over)) === keyOf(this.dataCells(row, over));
     if (!sameCells || keyOf(stored.children) !== keyOf(row.children)) return false;
-    return agree(parseLossless(this.statements.selectRaw.get(id) as string), parseLossless(text));
+    return jsonEquals(parseLossless(this.statements.selectRaw.get(id) as string), parseLossless(text));
   }
 
   /** From the record's JSON; null when an earlier version took values that are odd today. */

@@ -3,7 +3,7 @@ import { canonicalId } from "../../base/ids.ts";
 import type { Column, RowPlan, TablePlan } from "./table-plan.ts";
 import { quoted } from "../sql-text.ts";
 import { adoptAgain, growPlan, type NewColumn } from "./unknown-columns.ts";
-import type { Reading } from "../apply/read-stamp.ts";
+import type { ReadStamp } from "../apply/read-stamp.ts";
 import type { ResourceTable } from "../apply/resource-table.ts";
 import type { UnknownKey } from "./row-decoder.ts";
 import type { Db } from "../database.ts";
@@ -17,7 +17,7 @@ export function growTable(
   db: Db,
   table: ResourceTable,
   unknown: readonly UnknownKey[],
-  reading: Reading,
+  reading: ReadStamp,
 ): NewColumn[] {
   const added = growPlan(table.plan, unknown, (name) => columnNames(db, name));
   if (added.length === 0) return added;
@@ -36,7 +36,7 @@ export function refillOlder(
   db: Db,
   table: ResourceTable,
   added: ReadonlySet<Column>,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   const raw = quoted(rawTable(table.resource.name));
   const json = db.prepare(`SELECT json FROM ${raw} WHERE id = ?`).pluck();

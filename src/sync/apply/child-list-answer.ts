@@ -5,18 +5,18 @@ import type { ParentLink, Resource } from "../../connector/resource.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts, type PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload } from "../../extract/requests.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
-import type { Work } from "../../state/work-item.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import type { WorkItem } from "../../state/work-item.ts";
 import { addChildList, takeListed } from "./listed-record.ts";
 import { isWhole, askForAbsent } from "./complete-listing.ts";
-import { applyCounted, runOf, type Session } from "../context/run-context.ts";
+import { applyCounted, runOf, type RunContext } from "../context/run-context.ts";
 
 /** One page of a parent's list, with what its end means for the parent's records. */
 export function takeChildList(
-  session: Session,
+  session: RunContext,
   resource: Resource,
-  work: Work,
-  reading: Reading,
+  work: WorkItem,
+  reading: ReadStamp,
   body: Buffer,
 ): void {
   const payload = work.payload as ChildPayload;
@@ -32,11 +32,11 @@ export function takeChildList(
 }
 
 function askForNextPages(
-  session: Session,
+  session: RunContext,
   resource: Resource,
   payload: ChildPayload,
   facts: PageFacts,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   for (let page = facts.pages; page > 1; page--) {
     addChildList(session, resource, payload.parent, parentIdOf(payload), page, reading.sentSeq);
@@ -44,12 +44,12 @@ function askForNextPages(
 }
 
 function closeParent(
-  session: Session,
+  session: RunContext,
   resource: Resource,
   payload: ChildPayload,
   ids: RecordId[],
   facts: PageFacts,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   const variant = `${payload.parent}:${payload.parentId}`;
   if (facts.pages === 1 && payload.page === 1) {
@@ -84,13 +84,13 @@ function closeParent(
 
 /** A list that moved costs nothing here but questions: who is not in it is asked for on its own route. */
 function settleParent(
-  session: Session,
+  session: RunContext,
   resource: Resource,
   payload: ChildPayload,
   shown: readonly RecordId[],
   listing: { readonly steady: boolean; readonly total: number },
   startedSeq: number,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   const seen = new Set(shown);
   const whole = isWhole(listing, shown, seen.size);

@@ -3,14 +3,14 @@ import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Listing } from "../../state/listings.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { pageTarget, recordTarget } from "../../state/work-item.ts";
 import { massDeleteLimit, mostSweeps, trustPauseMs } from "../context/limits.ts";
 import { askForOrphans } from "../deletion/orphans.ts";
 import { sweepKey } from "../../state/sweeps.ts";
 import { firstPage } from "../plan/sweep-plan.ts";
 import { removeRecord } from "../deletion/removal.ts";
-import { mayRemove, runOf, type Session } from "../context/run-context.ts";
+import { mayRemove, runOf, type RunContext } from "../context/run-context.ts";
 
 /** Is this what a list that stood still looks like? Pure. */
 export function isWhole(
@@ -22,12 +22,12 @@ export function isWhole(
 }
 
 /** Every page of a list was read: is it whole, and who is missing from it? */
-export function settleListing(
-  session: Session,
+export function completeListing(
+  session: RunContext,
   resource: Resource,
   listing: Listing,
   shown: readonly RecordId[],
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   const seen = new Set(shown);
   const whole = isWhole(listing, shown, seen.size);
@@ -35,7 +35,7 @@ export function settleListing(
     sweepAgain(session, resource, listing, reading);
     return;
   }
-  session.canaries.set(resource.name, shown.slice(-3));
+  session.probeCandidates.set(resource.name, shown.slice(-3));
   if (whole) {
     noteSwept(session, resource, listing, reading);
     askForOrphans(session, resource, reading);
@@ -47,7 +47,7 @@ export function settleListing(
 
 /** A record that never became a row leaves nobody to ask for: gone from the whole list, it is gone. */
 function forgetQuarantined(
-  session: Session,
+  session: RunContext,
   resource: Resource,
   listing: Listing,
   seen: ReadonlySet<RecordId>,
@@ -60,14 +60,14 @@ function forgetQuarantined(
 }
 
 /** A sweep that began long before this run, gone on with after a pause, is followed by a fresh one. */
-function noteSwept(session: Session, resource: Resource, listing: Listing, reading: Reading): void {
+function noteSwept(session: RunContext, resource: Resource, listing: Listing, reading: ReadStamp): void {
   session.tally.swept.set(resource.name, isoTime(reading.receivedAtMs));
   session.runs.noteSwept(runOf(session), sweepKey(resource.name, listing.variant), listing.startedAt);
   if (session.startedAtMs - Date.parse(listing.startedAt) <= trustPauseMs) return;
   session.queue.add(firstPage(resource.name, listing.variant, "scrub", reading.receivedSeq));
 }
 
-function sweepAgain(session: Session, resource: Resource, listing: Listing, reading: Reading): void {
+function sweepAgain(session: RunContext, resource: Resource, listing: Listing, reading: ReadStamp): void {
   const attempt = listing.attempt + 1;
   session.log.info(`${resource.name}: the list moved while it was read; reading it again`, { attempt });
   session.queue.add({
@@ -81,7 +81,7 @@ function sweepAgain(session: Session, resource: Resource, listing: Listing, read
   });
 }
 
-function noteUnsettled(session: Session, resource: Resource, listing: Listing): void {
+function noteUnsettled(session: RunContext, resource: Resource, listing: Listing): void {
   session.tally.trouble({
     resource: resource.name,
     kind: "unsettled",
@@ -91,7 +91,7 @@ function noteUnsettled(session: Session, resource: Resource, listing: Listing): 
 }
 
 /** Live rows that this listing must show, if they still exist. */
-function expectedIn(session: Session, resource: Resource, listing: Listing): RecordId[] {
+function expectedIn(session: RunContext, resource: Resource, listing: Listing): RecordId[] {
   const { records } = session.mirror;
   const before = records.liveIdsReceivedBefore(resource.name, listing.startedSeq);
   if (resource.list.kind !== "whole" || !resource.list.variants) return before;
@@ -105,11 +105,11 @@ function expectedIn(session: Session, resource: Resource, listing: Listing): Rec
  * only when the list is whole and shows something.
  */
 export function askForAbsent(
-  session: Session,
+  session: RunContext,
   resource: Resource,
   absent: readonly RecordId[],
   list: { readonly whole: boolean; readonly shown: number },
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   if (!mayRemove(session, resource.name, absent.length)) {
     holdMassDelete(session, resource, absent.length);
@@ -127,7 +127,7 @@ export function askForAbsent(
   for (const id of absent) removeRecord(session, resource, id, reading);
 }
 
-function holdEmptyList(session: Session, resource: Resource, count: number): void {
+function holdEmptyList(session: RunContext, resource: Resource, count: number): void {
   session.tally.trouble({
     resource: resource.name,
     kind: "held",
@@ -137,11 +137,11 @@ function holdEmptyList(session: Session, resource: Resource, count: number): voi
 }
 
 function askWhetherGone(
-  session: Session,
+  session: RunContext,
   resource: string,
   id: RecordId,
   reason: string,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   session.queue.add({
     kind: "confirm",
@@ -153,7 +153,7 @@ function askWhetherGone(
   });
 }
 
-export function holdMassDelete(session: Session, resource: Resource, count: number): void {
+export function holdMassDelete(session: RunContext, resource: Resource, count: number): void {
   const live = session.mirror.records.liveCount(resource.name);
   const { span } = session.removals;
   const message = `${count} of ${live} records seem to be gone, more than ${massDeleteLimit(live)} ${span}; none was removed`;
@@ -161,5 +161,5 @@ export function holdMassDelete(session: Session, resource: Resource, count: numb
     "If they really were deleted, run again with --allow-mass-delete: each is still asked for first.";
   session.tally.trouble({ resource: resource.name, kind: "held", message, hint });
   if (session.run === null)
-    session.news.push(() => session.log.warn(`${resource.name}: ${message}`, { hint }));
+    session.afterCommit.push(() => session.log.warn(`${resource.name}: ${message}`, { hint }));
 }

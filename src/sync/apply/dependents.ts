@@ -1,12 +1,12 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
-import type { Ripple } from "../../connector/manifest.ts";
+import type { InvalidationRule } from "../../connector/manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { Outcome } from "../../state/inbox.ts";
 import { recordTarget } from "../../state/work-item.ts";
 import { followUpLane } from "./event-settlement.ts";
-import type { Session } from "../context/run-context.ts";
+import type { RunContext } from "../context/run-context.ts";
 
 /** A record that changes with another. */
 interface Reached {
@@ -18,11 +18,11 @@ interface Reached {
  * A payment or a credit note that came or went changes what is left to pay of its document, and no event tells
  * of that: the document is read again. What the row says of it counts, deleted or not.
  */
-export function askReached(
-  session: Session,
+export function queueDependents(
+  session: RunContext,
   resource: Resource,
   id: RecordId,
-  reading: Reading,
+  reading: ReadStamp,
   outcome: Outcome,
 ): void {
   ask(session, owners(session, resource, id), reading, 0);
@@ -30,7 +30,7 @@ export function askReached(
 }
 
 /** Due since that moment: what is due from 0, as events are, is read before all else. */
-function ask(session: Session, all: readonly Reached[], reading: Reading, dueAtMs: number): void {
+function ask(session: RunContext, all: readonly Reached[], reading: ReadStamp, dueAtMs: number): void {
   for (const reached of all) {
     if (!session.selected.has(reached.resource)) continue;
     session.queue.add({
@@ -45,7 +45,7 @@ function ask(session: Session, all: readonly Reached[], reading: Reading, dueAtM
   }
 }
 
-function owners({ mirror }: Session, { name, list }: Resource, id: RecordId): Reached[] {
+function owners({ mirror }: RunContext, { name, list }: Resource, id: RecordId): Reached[] {
   if (list.kind !== "owned") return [];
   return list.by.flatMap(({ resource, type, typeField, idField }) => {
     const [said, text] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
@@ -53,12 +53,17 @@ function owners({ mirror }: Session, { name, list }: Resource, id: RecordId): Re
   });
 }
 
-function ripples(session: Session, { name }: Resource, id: RecordId, outcome: Outcome): Reached[] {
-  const mine = session.manifest.ripples?.filter(({ resource }) => resource === name) ?? [];
+function ripples(session: RunContext, { name }: Resource, id: RecordId, outcome: Outcome): Reached[] {
+  const mine = session.manifest.invalidationRules?.filter(({ resource }) => resource === name) ?? [];
   return mine.flatMap((ripple) => reachedBy(session, ripple, id, outcome));
 }
 
-function reachedBy({ mirror, selected }: Session, ripple: Ripple, id: RecordId, outcome: Outcome): Reached[] {
+function reachedBy(
+  { mirror, selected }: RunContext,
+  ripple: InvalidationRule,
+  id: RecordId,
+  outcome: Outcome,
+): Reached[] {
   const { resource, reaches, by } = ripple;
   if (!selected.has(reaches)) return [];
   const live = (ids: readonly RecordId[]) => ids.map((one) => ({ resource: reaches, id: one }));

@@ -3,29 +3,29 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/requests.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { ListedAs } from "../../store/apply/resource-table.ts";
-import type { Work } from "../../state/work-item.ts";
-import { proveRoute } from "../deletion/route-probe.ts";
+import type { WorkItem } from "../../state/work-item.ts";
+import { markRouteProven } from "../deletion/route-probe.ts";
 import { isNews, settleEvents } from "./event-settlement.ts";
-import { keepNameless } from "./records-without-id.ts";
-import { askReached } from "./dependents.ts";
+import { quarantineWithoutId } from "./records-without-id.ts";
+import { queueDependents } from "./dependents.ts";
 import { readAgain } from "../plan/read-again.ts";
 import { ownedBy, removeRecord } from "../deletion/removal.ts";
-import { applyCounted, type Session } from "../context/run-context.ts";
+import { applyCounted, type RunContext } from "../context/run-context.ts";
 
 /** A record as its own route gives it, and the records it owns. */
 export function takeDetail(
-  session: Session,
+  session: RunContext,
   resource: Resource,
-  work: Work,
-  reading: Reading,
+  work: WorkItem,
+  reading: ReadStamp,
   body: Buffer,
 ): void {
   const id = recordOf(work);
   const slice = readDetail(body, id);
   applyCounted(session, () => {
-    proveRoute(session, resource);
+    markRouteProven(session, resource);
     const listed = (work.payload as { listed?: ListedAs } | undefined)?.listed;
     const fate = session.mirror.table(resource.name).put(reading, id, slice, "detail", listed);
     session.tally.fate(resource.name, fate);
@@ -34,12 +34,18 @@ export function takeDetail(
     if (fate !== "quarantined") takeOwned(session, resource, id, slice, reading);
     session.queue.done(work, reading.sentSeq);
     const settled = settleEvents(session, work, reading, fate);
-    if (isNews(session.manifest, work, fate, settled)) askReached(session, resource, id, reading, fate);
+    if (isNews(session.manifest, work, fate, settled)) queueDependents(session, resource, id, reading, fate);
   });
 }
 
 /** The owner's detail holds the complete set: what is not in it is gone. */
-function takeOwned(session: Session, owner: Resource, id: RecordId, slice: Buffer, reading: Reading): void {
+function takeOwned(
+  session: RunContext,
+  owner: Resource,
+  id: RecordId,
+  slice: Buffer,
+  reading: ReadStamp,
+): void {
   for (const { field, resource: name } of session.mirror.table(owner.name).plan.owned) {
     const owned = session.selected.get(name);
     const parts = owned ? readParts(slice, field) : null;
@@ -51,7 +57,7 @@ function takeOwned(session: Session, owner: Resource, id: RecordId, slice: Buffe
     for (const { slice: part, id: text } of parts) {
       const partId = text === null ? null : recordId(text);
       if (partId === null) {
-        keepNameless(session, name, reading, part);
+        quarantineWithoutId(session, name, reading, part);
         continue;
       }
       seen.add(partId);

@@ -2,27 +2,27 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 import { InvalidError, ServiceError } from "../../connector/errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/requests.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
-import { pageTarget, recordTarget, type Work } from "../../state/work-item.ts";
-import { askCanary } from "../deletion/route-probe.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { pageTarget, recordTarget, type WorkItem } from "../../state/work-item.ts";
+import { probeRoute } from "../deletion/route-probe.ts";
 import { isNews, isOfEvent, settleEvents } from "./event-settlement.ts";
 import type { Consequence } from "../retry/failure-outcome.ts";
-import { verdictOnGone } from "../deletion/deletion-proof.ts";
+import { deletionVerdict } from "../deletion/deletion-proof.ts";
 import { retryDelayMs, smallerPages } from "../context/limits.ts";
-import { askReached } from "./dependents.ts";
+import { queueDependents } from "./dependents.ts";
 import { removeRecord } from "../deletion/removal.ts";
-import { mayRemove, type Session } from "../context/run-context.ts";
+import { mayRemove, type RunContext } from "../context/run-context.ts";
 import { holdMassDelete } from "./complete-listing.ts";
 
 type Settled = Exclude<Consequence, { kind: "stop" | "drain" }>;
 
 /** Does what a failed read means for its row; inside the door's transaction. */
-export function settleFailure(
-  session: Session,
+export function handleFailure(
+  session: RunContext,
   resource: Resource,
-  work: Work,
+  work: WorkItem,
   error: unknown,
-  reading: Reading,
+  reading: ReadStamp,
   what: Settled,
 ): void {
   const { queue, clock } = session;
@@ -51,23 +51,23 @@ export function settleFailure(
 }
 
 function settleGone(
-  session: Session,
+  session: RunContext,
   resource: Resource,
-  work: Work,
+  work: WorkItem,
   error: ServiceError,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
-  const verdict = verdictOnGone(session, resource, error, recordOf(work));
+  const verdict = deletionVerdict(session, resource, error, recordOf(work));
   if (verdict.kind === "gone") takeGone(session, resource, work, reading);
   else if (verdict.kind === "unproven")
     bury(session, work, new MirrorError("protocol", `not removed: ${verdict.why}`));
   else {
-    const givenUp = askCanary(session, resource, work, verdict.canaries, reading);
+    const givenUp = probeRoute(session, resource, work, verdict.canaries, reading);
     if (givenUp) bury(session, work, givenUp);
   }
 }
 
-function takeGone(session: Session, resource: Resource, work: Work, reading: Reading): void {
+function takeGone(session: RunContext, resource: Resource, work: WorkItem, reading: ReadStamp): void {
   const { queue, manifest, mirror, removals } = session;
   const id = recordOf(work);
   const wasLive = mirror.records.isLive(resource.name, id);
@@ -83,10 +83,10 @@ function takeGone(session: Session, resource: Resource, work: Work, reading: Rea
   const outcome = wasLive ? "deleted" : "absent";
   const settled = settleEvents(session, work, reading, outcome);
   if (wasLive && isNews(manifest, work, outcome, settled))
-    askReached(session, resource, id, reading, outcome);
+    queueDependents(session, resource, id, reading, outcome);
 }
 
-function askParent(session: Session, work: Work, error: unknown, reading: Reading): void {
+function askParent(session: RunContext, work: WorkItem, error: unknown, reading: ReadStamp): void {
   const payload = work.payload as ChildPayload;
   if (work.attempts >= 2 || !session.selected.has(payload.parent)) {
     bury(session, work, error);
@@ -104,7 +104,7 @@ function askParent(session: Session, work: Work, error: unknown, reading: Readin
   });
 }
 
-function shrinkPage(session: Session, resource: Resource, work: Work, error: unknown): void {
+function shrinkPage(session: RunContext, resource: Resource, work: WorkItem, error: unknown): void {
   const payload = work.payload as PagePayload;
   const own = resource.list.kind === "paged" ? resource.list.perPage : 0;
   const smaller = smallerPages.find((size) => size < (payload.perPage ?? own));
@@ -129,14 +129,14 @@ function shrinkPage(session: Session, resource: Resource, work: Work, error: unk
 }
 
 /** Closed to us, or refused in a way that trying again cannot mend; other resources go on. */
-function hold(session: Session, resource: Resource, why: "failed" | "forbidden", error: unknown): void {
+function hold(session: RunContext, resource: Resource, why: "failed" | "forbidden", error: unknown): void {
   session.queue.hold(resource.name, messageOf(error), session.share);
   session.tally.of(resource.name).failed += 1;
   session.tally.trouble({ resource: resource.name, kind: why, ...wordsOf(error) });
 }
 
 /** A dead letter: kept, shown, and given another chance by the next run. */
-function bury(session: Session, work: Work, error: unknown): void {
+function bury(session: RunContext, work: WorkItem, error: unknown): void {
   session.queue.failed(work, messageOf(error), null);
   session.tally.of(work.resource).failed += 1;
   const words = wordsOf(error);
@@ -144,7 +144,9 @@ function bury(session: Session, work: Work, error: unknown): void {
   session.tally.trouble({ resource: work.resource, kind: "dead", ...words, message });
   // Nobody reads the report of a work without an end.
   if (session.run === null)
-    session.news.push(() => session.log.warn(`${work.resource} ${message}`, { request_id: words.requestId }));
+    session.afterCommit.push(() =>
+      session.log.warn(`${work.resource} ${message}`, { request_id: words.requestId }),
+    );
 }
 
 function wordsOf(error: unknown): { message: string; hint?: string; requestId: string | null } {

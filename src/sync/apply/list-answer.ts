@@ -5,17 +5,17 @@ import { readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { PagePayload } from "../../extract/requests.ts";
 import type { Slices } from "../../json/slices.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
-import { pageTarget, type Work } from "../../state/work-item.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { pageTarget, type WorkItem } from "../../state/work-item.ts";
 import { takeListed } from "./listed-record.ts";
-import { settleListing } from "./complete-listing.ts";
-import { applyCounted, runOf, type Session } from "../context/run-context.ts";
+import { completeListing } from "./complete-listing.ts";
+import { applyCounted, runOf, type RunContext } from "../context/run-context.ts";
 
 /** So many records go through the door at once; a longer answer is cut so that other answers get their turn. */
 export const recordsAtOnce = 1_000;
 
 /** The token's company: one object, row 1. */
-export function takeSingle(session: Session, resource: Resource, reading: Reading, body: Buffer): void {
+export function takeSingle(session: RunContext, resource: Resource, reading: ReadStamp, body: Buffer): void {
   const slice = readObject(body);
   const counts = session.tally.of(resource.name);
   counts.listed = 1;
@@ -31,10 +31,10 @@ export function takeSingle(session: Session, resource: Resource, reading: Readin
  * between repeats the read and finds the rows unchanged (I1, I7).
  */
 export async function takeList(
-  session: Session,
+  session: RunContext,
   resource: Resource,
-  work: Work,
-  reading: Reading,
+  work: WorkItem,
+  reading: ReadStamp,
   body: Buffer,
 ): Promise<void> {
   if (resource.list.kind === "single") {
@@ -65,7 +65,7 @@ export async function takeList(
 
 /** All parts but the last, each in its own transaction; returns the last. */
 async function takeInParts(
-  session: Session,
+  session: RunContext,
   records: Slices,
   take: (range: { from: number; to: number }) => void,
 ): Promise<{ from: number; to: number }> {
@@ -79,10 +79,10 @@ async function takeInParts(
 }
 
 function closePage(
-  session: Session,
+  session: RunContext,
   resource: Resource,
-  work: Work,
-  reading: Reading,
+  work: WorkItem,
+  reading: ReadStamp,
   ids: RecordId[],
   facts: PageFacts,
 ): void {
@@ -103,7 +103,7 @@ function closePage(
   };
   if (listing.pages === 1 && page === 1) {
     session.listings.end(resource.name, variant);
-    settleListing(session, resource, listing, ids, reading);
+    completeListing(session, resource, listing, ids, reading);
     return;
   }
   if (page === 1) {
@@ -115,16 +115,16 @@ function closePage(
   if (!open || session.listings.pagesRead(resource.name, variant) < open.pages) return;
   const shown = session.listings.idsShown(resource.name, variant);
   session.listings.end(resource.name, variant);
-  settleListing(session, resource, open, shown, reading);
+  completeListing(session, resource, open, shown, reading);
 }
 
 /** Last page first: a deletion then cannot move an unread row into a page already read. */
 function askForPages(
-  session: Session,
+  session: RunContext,
   resource: Resource,
   payload: Omit<PagePayload, "page">,
   pages: number,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   for (let page = pages; page > 1; page--) {
     session.queue.add({
@@ -140,7 +140,7 @@ function askForPages(
 }
 
 function notePage(
-  session: Session,
+  session: RunContext,
   resource: Resource,
   variant: string,
   page: number,

@@ -2,17 +2,17 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { hasKey } from "../../extract/answers.ts";
 import type { Slices } from "../../json/slices.ts";
-import type { Fate, Reading } from "../../store/apply/read-stamp.ts";
+import type { ApplyResult, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { childTarget, recordTarget } from "../../state/work-item.ts";
-import { keepNameless } from "./records-without-id.ts";
+import { quarantineWithoutId } from "./records-without-id.ts";
 import { readAgain } from "../plan/read-again.ts";
-import { childrenOf, type Session } from "../context/run-context.ts";
+import { childrenOf, type RunContext } from "../context/run-context.ts";
 
 /** Takes the records `from`..`to` of an answer; inside the door's transaction. */
 export function takeListed(
-  session: Session,
+  session: RunContext,
   resource: Resource,
-  reading: Reading,
+  reading: ReadStamp,
   records: Slices,
   range: { readonly from: number; readonly to: number },
   firstAttempt: boolean,
@@ -23,7 +23,7 @@ export function takeListed(
     const text = records.id(i);
     const id = text === null ? null : recordId(text);
     if (id === null) {
-      keepNameless(session, resource.name, reading, records.slice(i));
+      quarantineWithoutId(session, resource.name, reading, records.slice(i));
       continue;
     }
     ids.push(id);
@@ -38,12 +38,12 @@ export function takeListed(
 }
 
 function takeOne(
-  session: Session,
+  session: RunContext,
   resource: Resource,
-  reading: Reading,
+  reading: ReadStamp,
   id: RecordId,
   slice: Buffer,
-): Fate | "to read" {
+): ApplyResult | "to read" {
   const table = session.mirror.table(resource.name);
   if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
     const fate = table.put(reading, id, slice, "list");
@@ -71,12 +71,12 @@ function takeOne(
 
 /** With parents spread over runs, the plan chose among those known; a new one is read while there is room. */
 function askForChildren(
-  session: Session,
+  session: RunContext,
   child: Resource,
   parent: string,
   id: RecordId,
   isNew: boolean,
-  reading: Reading,
+  reading: ReadStamp,
 ): void {
   const budget = session.parentBudget;
   if (budget) {
@@ -87,7 +87,7 @@ function askForChildren(
 }
 
 export function addChildList(
-  session: Session,
+  session: RunContext,
   child: Resource,
   parent: string,
   id: RecordId,

@@ -8,7 +8,7 @@ import type { Mirror } from "../../store/apply/mirror.ts";
 import type { Parents } from "../../state/parents.ts";
 import type { Runs } from "../../state/runs.ts";
 import type { Inbox } from "../../state/inbox.ts";
-import type { LaneShare, Queue } from "../../state/work-queue.ts";
+import type { LaneShare, WorkQueue } from "../../state/work-queue.ts";
 import { massDeleteLimit } from "./limits.ts";
 import type { Tally } from "./tally.ts";
 
@@ -27,16 +27,16 @@ export interface RouteProofs {
 }
 
 /** Who was asked, one after the other, whether a route answers at all. */
-export interface CanaryTrial {
+export interface ProbeTrial {
   readonly asked: RecordId[];
   readonly sinceMs: number;
 }
 
 /** What every part of one run shares; the tender of events is a run without an end. */
-export interface Session {
+export interface RunContext {
   readonly manifest: Manifest;
   readonly mirror: Mirror;
-  readonly queue: Queue;
+  readonly queue: WorkQueue;
   readonly listings: Listings;
   readonly parents: Parents;
   readonly tally: Tally;
@@ -57,38 +57,38 @@ export interface Session {
   readonly parentBudget: { left: number } | null;
   readonly provenRoutes: RouteProofs;
   /** Records that this run's own lists showed, one for each resource: the canary to ask first. */
-  readonly canaries: Map<string, RecordId[]>;
+  readonly probeCandidates: Map<string, RecordId[]>;
   /** By resource: the records that were asked whether the route answers at all. */
-  readonly canaryTrials: Map<string, CanaryTrial>;
+  readonly probeTrials: Map<string, ProbeTrial>;
   /** Records of each resource that were asked for as absent, or removed: the measure of a mass delete. */
   readonly removals: Removals;
   /** By resource: keys in the quarantine of the records without an id that this run met. */
-  readonly nameless: Map<string, Set<string>>;
+  readonly withoutId: Map<string, Set<string>>;
   /** To be told when the transaction under way is committed. */
-  readonly news: (() => void)[];
+  readonly afterCommit: (() => void)[];
 }
 
 /** The door, with this run's counts: what a rolled back answer had counted is taken back, and not told. */
-export function applyCounted(session: Session, step: () => void): void {
+export function applyCounted(session: RunContext, step: () => void): void {
   const restore = session.tally.snapshot();
   try {
     session.mirror.apply(step);
   } catch (error) {
     restore();
-    session.news.length = 0;
+    session.afterCommit.length = 0;
     throw error;
   }
-  for (const tell of session.news.splice(0)) tell();
+  for (const tell of session.afterCommit.splice(0)) tell();
 }
 
 /** Lists are read by runs only. */
-export function runOf(session: Session): number {
+export function runOf(session: RunContext): number {
   if (session.run === null) throw new Error("broken promise: a list is read in a run");
   return session.run;
 }
 
 /** May this run remove `more` records of the resource? Counts them if so. */
-export function mayRemove(session: Session, resource: string, more: number): boolean {
+export function mayRemove(session: RunContext, resource: string, more: number): boolean {
   const soFar = session.removals.count(resource);
   if (
     !session.allowMassDelete &&
@@ -101,7 +101,7 @@ export function mayRemove(session: Session, resource: string, more: number): boo
 }
 
 /** Resources listed per record of `parent`, as far as this run has them. */
-export function childrenOf(session: Session, parent: string): Resource[] {
+export function childrenOf(session: RunContext, parent: string): Resource[] {
   return [...session.selected.values()].filter(
     (resource) =>
       resource.list.kind === "parents" && resource.list.parents.some((link) => link.resource === parent),

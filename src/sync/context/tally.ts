@@ -1,4 +1,4 @@
-import type { Fate } from "../../store/apply/read-stamp.ts";
+import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
 /** What one run did to one resource. */
@@ -65,7 +65,7 @@ export class Tally {
     return counts;
   }
 
-  fate(resource: string, fate: Fate): void {
+  fate(resource: string, fate: ApplyResult): void {
     const counts = this.of(resource);
     if (fate === "quarantined") counts.failed += 1;
     else if (fate !== "stale") counts[fate] += 1;

@@ -1,11 +1,11 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { ServiceError } from "../../connector/errors.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { canariesOf } from "./route-probe.ts";
-import type { Session } from "../context/run-context.ts";
+import { probeCandidates } from "./route-probe.ts";
+import type { RunContext } from "../context/run-context.ts";
 
 /** What a 404 on a record's own route proves (I5). */
-export type GoneVerdict =
+export type DeletionVerdict =
   | { readonly kind: "gone" }
   /** The route itself is in doubt: first read a record that should be there. */
   | { readonly kind: "ask"; readonly canaries: readonly RecordId[] }
@@ -16,12 +16,12 @@ export type GoneVerdict =
  * (the last record of its kind), the service's own words for a missing record count, those for a missing
  * route do not.
  */
-export function judgeGone(
+export function judgeDeletion(
   message: string | null,
   routeProven: boolean,
   canaries: readonly RecordId[],
   id: RecordId,
-): GoneVerdict {
+): DeletionVerdict {
   if (message === null)
     return { kind: "unproven", why: "the 404 is not the service's own (no JSON message)" };
   if (routeProven) return { kind: "gone" };
@@ -32,12 +32,12 @@ export function judgeGone(
   return { kind: "unproven", why: `the 404 may be of the route, not of the record ("${message}")` };
 }
 
-export function verdictOnGone(
-  session: Session,
+export function deletionVerdict(
+  session: RunContext,
   resource: Resource,
   error: ServiceError,
   id: RecordId,
-): GoneVerdict {
+): DeletionVerdict {
   const proven = session.provenRoutes.has(resource.name);
-  return judgeGone(error.serviceMessage, proven, canariesOf(session, resource, id), id);
+  return judgeDeletion(error.serviceMessage, proven, probeCandidates(session, resource, id), id);
 }

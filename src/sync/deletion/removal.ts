@@ -1,18 +1,23 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { snakeCase } from "../../base/names.ts";
 import { recordTarget } from "../../state/work-item.ts";
 import { followUpLane } from "../apply/event-settlement.ts";
 import { readAgain } from "../plan/read-again.ts";
-import { childrenOf, type Session } from "../context/run-context.ts";
+import { childrenOf, type RunContext } from "../context/run-context.ts";
 
 /**
  * A proven deletion and what follows from it: a tombstone, the same for what the record owned, and
  * questions about what pointed to it. What the mirror never saw may have left something that it did.
  * Inside the door's transaction. False: a read that overlapped says otherwise, and somebody must ask again (I3).
  */
-export function removeRecord(session: Session, resource: Resource, id: RecordId, reading: Reading): boolean {
+export function removeRecord(
+  session: RunContext,
+  resource: Resource,
+  id: RecordId,
+  reading: ReadStamp,
+): boolean {
   const removal = session.mirror.table(resource.name).remove(reading, id);
   if (removal === "stale") return false;
   if (removal === "removed") session.tally.of(resource.name).deleted += 1;
@@ -22,7 +27,7 @@ export function removeRecord(session: Session, resource: Resource, id: RecordId,
   return true;
 }
 
-function removeOwned(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+function removeOwned(session: RunContext, resource: Resource, id: RecordId, reading: ReadStamp): void {
   for (const owned of session.manifest.resources) {
     if (owned.list.kind !== "owned") continue;
     for (const ownedId of ownedBy(session, owned, resource, id)) {
@@ -32,7 +37,7 @@ function removeOwned(session: Session, resource: Resource, id: RecordId, reading
 }
 
 /** Live records of `owned` that belong to this record. */
-export function ownedBy(session: Session, owned: Resource, owner: Resource, id: RecordId): RecordId[] {
+export function ownedBy(session: RunContext, owned: Resource, owner: Resource, id: RecordId): RecordId[] {
   if (owned.list.kind !== "owned") return [];
   const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
   if (!link) return [];
@@ -41,7 +46,7 @@ export function ownedBy(session: Session, owned: Resource, owner: Resource, id: 
 }
 
 /** A status that went leaves its cases changed: they are read again. */
-function askDependents(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+function askDependents(session: RunContext, resource: Resource, id: RecordId, reading: ReadStamp): void {
   for (const cascade of session.manifest.cascades) {
     if (cascade.resource !== resource.name) continue;
     for (const dependent of session.mirror.records.liveIdsWhere(cascade.dependent, cascade.column, id)) {
@@ -58,7 +63,7 @@ function askDependents(session: Session, resource: Resource, id: RecordId, readi
 }
 
 /** The list of a parent that vanished can no longer be read: its records are asked for one by one. */
-function askChildren(session: Session, resource: Resource, id: RecordId, reading: Reading): void {
+function askChildren(session: RunContext, resource: Resource, id: RecordId, reading: ReadStamp): void {
   for (const child of childrenOf(session, resource.name)) {
     if (child.list.kind !== "parents") continue;
     session.queue.drop(child.name, `child:${resource.name}:${id}:`);

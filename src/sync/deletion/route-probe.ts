@@ -1,11 +1,11 @@
 import type { RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
-import { recordTarget, type Work } from "../../state/work-item.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { recordTarget, type WorkItem } from "../../state/work-item.ts";
 import { canaryReason } from "../apply/event-settlement.ts";
 import { retryDelayMs } from "../context/limits.ts";
-import type { CanaryTrial, Session } from "../context/run-context.ts";
+import type { ProbeTrial, RunContext } from "../context/run-context.ts";
 
 const mostCanaries = 3;
 /** Nobody is asked again so soon after all of them answered 404. */
@@ -16,8 +16,8 @@ const waiting = "waiting for proof of the route";
  * Records that are there as far as anyone knows: those that this run's own list showed, or else live ones of
  * the mirror. What a whole list of this run did not show is none.
  */
-export function canariesOf(session: Session, resource: Resource, id: RecordId): readonly RecordId[] {
-  const listed = session.canaries.get(resource.name);
+export function probeCandidates(session: RunContext, resource: Resource, id: RecordId): readonly RecordId[] {
+  const listed = session.probeCandidates.get(resource.name);
   return listed ?? session.mirror.records.canaries(resource.name, id);
 }
 
@@ -25,12 +25,12 @@ export function canariesOf(session: Session, resource: Resource, id: RecordId): 
  * The row waits until one of the canaries answers; null when it does, or a reason to give up. One canary at a
  * time for each resource; inside the door's transaction.
  */
-export function askCanary(
-  session: Session,
+export function probeRoute(
+  session: RunContext,
   resource: Resource,
-  work: Work,
+  work: WorkItem,
   canaries: readonly RecordId[],
-  reading: Reading,
+  reading: ReadStamp,
 ): MirrorError | null {
   const { queue, clock } = session;
   const { asked } = trialOf(session, resource);
@@ -56,12 +56,12 @@ export function askCanary(
 }
 
 /** A record came on its own route: a 404 on that route now counts, and who waited for that goes on. */
-export function proveRoute(session: Session, resource: Resource): void {
+export function markRouteProven(session: RunContext, resource: Resource): void {
   session.provenRoutes.add(resource.name);
-  if (session.canaryTrials.delete(resource.name)) session.queue.hasten(resource.name, waiting);
+  if (session.probeTrials.delete(resource.name)) session.queue.expedite(resource.name, waiting);
 }
 
-function trialOf({ canaryTrials, clock }: Session, resource: Resource): CanaryTrial {
+function trialOf({ probeTrials: canaryTrials, clock }: RunContext, resource: Resource): ProbeTrial {
   const nowMs = clock.nowMs();
   const known = canaryTrials.get(resource.name);
   if (known && nowMs - known.sinceMs <= trialForMs) return known;

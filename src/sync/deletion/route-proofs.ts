@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Queue } from "../../state/work-queue.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
 import type { RouteProofs } from "../context/run-context.ts";
 
 /** So long a 200 speaks for its route, where no run ends. */
@@ -14,17 +14,17 @@ export function lateRouteProofs(clock: Clock): RouteProofs {
   };
 }
 
-const shared = new WeakMap<Queue, RouteProofs>();
+const shared = new WeakMap<WorkQueue, RouteProofs>();
 
 /** What all who work on one queue have proven lately: the record that one asks for may be the other's to read. */
-export function sharedRouteProofs(queue: Queue, clock: Clock): RouteProofs {
+export function sharedRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
   const proofs = shared.get(queue) ?? lateRouteProofs(clock);
   shared.set(queue, proofs);
   return proofs;
 }
 
 /** Those of one run, for as long as it takes, and what others beside it have proven. */
-export function runRouteProofs(queue: Queue, clock: Clock): RouteProofs {
+export function runRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
   const own = new Set<string>();
   const beside = sharedRouteProofs(queue, clock);
   return {

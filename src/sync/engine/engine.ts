@@ -3,12 +3,12 @@ import type { Lane } from "../../base/lane.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
 import { requestFor } from "../../extract/requests.ts";
-import type { Cause, Reading } from "../../store/apply/read-stamp.ts";
-import { isUrgent, type Work } from "../../state/work-item.ts";
-import { Bell } from "../../base/notifier.ts";
-import type { Course } from "../retry/retry-policy.ts";
-import { applyCounted, type Session } from "../context/run-context.ts";
-import { requestIdOf, settleFailure } from "../apply/handle-failure.ts";
+import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
+import { isUrgent, type WorkItem } from "../../state/work-item.ts";
+import { Notifier } from "../../base/notifier.ts";
+import type { RetryPolicy } from "../retry/retry-policy.ts";
+import { applyCounted, type RunContext } from "../context/run-context.ts";
+import { requestIdOf, handleFailure } from "../apply/handle-failure.ts";
 import { takeChildList } from "../apply/child-list-answer.ts";
 import { takeDetail } from "../apply/detail-answer.ts";
 import { takeList } from "../apply/list-answer.ts";
@@ -22,7 +22,7 @@ import { takeList } from "../apply/list-answer.ts";
 export interface EngineOptions {
   readonly transport: Transport;
   readonly concurrency: number;
-  readonly course: Course;
+  readonly course: RetryPolicy;
   /** Aborts waiting and what is in flight; what was committed stays. */
   readonly signal: AbortSignal;
   /** The time is over: what is in flight may finish, nothing new begins. */
@@ -33,11 +33,11 @@ export interface EngineOptions {
 const longestWaitMs = 60_000;
 
 export class Engine {
-  private readonly session: Session;
+  private readonly session: RunContext;
   private readonly options: EngineOptions;
   private readonly active = new Set<Promise<void>>();
   private readonly stop = new AbortController();
-  private readonly bell = new Bell();
+  private readonly bell = new Notifier();
   private readonly resources: readonly string[];
   /** The run's requests are used up: what is in flight may finish, nothing new begins. */
   private full = false;
@@ -45,7 +45,7 @@ export class Engine {
   /** In flight beside events: second looks and what follows, which may wait long for the budget. */
   private patient = 0;
 
-  constructor(session: Session, options: EngineOptions) {
+  constructor(session: RunContext, options: EngineOptions) {
     this.session = session;
     this.options = options;
     this.resources = [...session.selected.keys()];
@@ -53,13 +53,13 @@ export class Engine {
 
   /** Rows were added to the queue. */
   wake(): void {
-    this.bell.ring();
+    this.bell.notify();
   }
 
   /** Works until its course is over; `drained`: a limit ended it. Throws what ended it early. */
   async run(): Promise<"done" | "drained"> {
     const signal = AbortSignal.any([this.stop.signal, this.options.signal]);
-    const ring = () => this.bell.ring();
+    const ring = () => this.bell.notify();
     const ends = [signal, this.options.closed];
     for (const end of ends) end.addEventListener("abort", ring);
     const unwatch = this.session.queue.watch(ring);
@@ -100,7 +100,7 @@ export class Engine {
     const waitMs = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
     const sleep = async () => {
       await clock.sleep(waitMs, over.signal);
-      if (!over.signal.aborted) this.bell.ring();
+      if (!over.signal.aborted) this.bell.notify();
     };
     void sleep();
     await this.bell.wait();
@@ -110,7 +110,7 @@ export class Engine {
   private hasMore(): boolean {
     const { queue, clock, share } = this.session;
     const work = queue.lease(clock.nowMs(), this.resources, share);
-    if (work) queue.giveBack(work);
+    if (work) queue.unlease(work);
     return work !== null || queue.nextRetryMs(this.resources, share) !== null;
   }
 
@@ -124,7 +124,7 @@ export class Engine {
     if (!work) return false;
     const isPatient = this.isPatient(work);
     if (isPatient && this.patient >= this.mostPatient) {
-      queue.giveBack(work);
+      queue.unlease(work);
       return false;
     }
     this.patient += Number(isPatient);
@@ -134,13 +134,13 @@ export class Engine {
       this.active.delete(task);
       this.patient -= Number(isPatient);
       queue.release(work);
-      this.bell.ring();
+      this.bell.notify();
     });
     return true;
   }
 
   /** Events are leased first, so what comes after them may be held back without holding an event back. */
-  private isPatient(work: Work): boolean {
+  private isPatient(work: WorkItem): boolean {
     return !this.options.course.ends && !isUrgent(work);
   }
 
@@ -154,7 +154,7 @@ export class Engine {
     this.stop.abort();
   }
 
-  private async handle(work: Work, signal: AbortSignal): Promise<void> {
+  private async handle(work: WorkItem, signal: AbortSignal): Promise<void> {
     const { mirror, tally } = this.session;
     const resource = this.session.selected.get(work.resource);
     if (!resource) return;
@@ -180,7 +180,7 @@ export class Engine {
     }
   }
 
-  private reading(work: Work, sentSeq: number, requestId: string | null): Reading {
+  private reading(work: WorkItem, sentSeq: number, requestId: string | null): ReadStamp {
     return {
       cause: causeOf(work),
       sentSeq,
@@ -191,14 +191,19 @@ export class Engine {
     };
   }
 
-  private async take(resource: Resource, work: Work, reading: Reading, answer: ServiceAnswer): Promise<void> {
+  private async take(
+    resource: Resource,
+    work: WorkItem,
+    reading: ReadStamp,
+    answer: ServiceAnswer,
+  ): Promise<void> {
     if (work.kind === "child") takeChildList(this.session, resource, work, reading, answer.body);
     else if (work.kind === "detail" || work.kind === "confirm") {
       takeDetail(this.session, resource, work, reading, answer.body);
     } else await takeList(this.session, resource, work, reading, answer.body);
   }
 
-  private async fail(resource: Resource, work: Work, error: unknown, reading: Reading): Promise<void> {
+  private async fail(resource: Resource, work: WorkItem, error: unknown, reading: ReadStamp): Promise<void> {
     const consequence = await this.options.course.judge(error, work);
     this.session.log.debug(`${work.resource} ${work.target}: ${messageOf(error)}`, {
       consequence: consequence.kind,
@@ -209,9 +214,15 @@ export class Engine {
   }
 
   /** A row that cannot even be settled is given up where the work never ends: it must not be in everyone's way. */
-  private settle(resource: Resource, work: Work, error: unknown, reading: Reading, what: Settlable): void {
+  private settle(
+    resource: Resource,
+    work: WorkItem,
+    error: unknown,
+    reading: ReadStamp,
+    what: Settlable,
+  ): void {
     const apply = (settled: Settlable) =>
-      applyCounted(this.session, () => settleFailure(this.session, resource, work, error, reading, settled));
+      applyCounted(this.session, () => handleFailure(this.session, resource, work, error, reading, settled));
     try {
       apply(what);
     } catch (broken) {
@@ -222,14 +233,14 @@ export class Engine {
   }
 }
 
-type Settlable = Parameters<typeof settleFailure>[5];
+type Settlable = Parameters<typeof handleFailure>[5];
 
 /** Only an event's own read draws on what is kept for events. */
-function permitLane(work: Work): Lane {
+function permitLane(work: WorkItem): Lane {
   return work.lane === "webhook" && !isUrgent(work) ? "list" : work.lane;
 }
 
-function causeOf(work: Work): Cause {
+function causeOf(work: WorkItem): Cause {
   if (work.lane === "webhook") return "webhook";
   if (work.kind === "confirm") return "confirm";
   return work.kind === "detail" ? "hydrate" : "sweep";

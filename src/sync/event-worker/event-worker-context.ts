@@ -8,16 +8,16 @@ import type { Mirror } from "../../store/apply/mirror.ts";
 import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import { Inbox } from "../../state/inbox.ts";
-import type { Queue } from "../../state/work-queue.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
 import { dailyRemovals } from "../deletion/removal-count.ts";
 import { sharedRouteProofs } from "../deletion/route-proofs.ts";
-import type { Session } from "../context/run-context.ts";
+import type { RunContext } from "../context/run-context.ts";
 import type { Tally } from "../context/tally.ts";
 
 /** The parts that one company's tender works with; mirror, queue and transport are its station's. */
-export interface TenderParts {
+export interface EventWorkerParts {
   readonly mirror: Mirror;
-  readonly queue: Queue;
+  readonly queue: WorkQueue;
   readonly transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
@@ -26,7 +26,11 @@ export interface TenderParts {
 }
 
 /** A run without lists and without an end: what it knows of the service grows old instead. */
-export function tenderSession(parts: TenderParts, resources: readonly Resource[], tally: Tally): Session {
+export function eventWorkerContext(
+  parts: EventWorkerParts,
+  resources: readonly Resource[],
+  tally: Tally,
+): RunContext {
   const { mirror, queue, clock, log } = parts;
   return {
     manifest: mirror.manifest,
@@ -47,10 +51,10 @@ export function tenderSession(parts: TenderParts, resources: readonly Resource[]
     allowMassDelete: false,
     parentBudget: null,
     provenRoutes: sharedRouteProofs(queue, clock),
-    canaries: new Map(),
-    canaryTrials: new Map(),
+    probeCandidates: new Map(),
+    probeTrials: new Map(),
     removals: dailyRemovals(mirror.db, clock),
-    nameless: new Map(),
-    news: [],
+    withoutId: new Map(),
+    afterCommit: [],
   };
 }

@@ -2,16 +2,16 @@ import type { Resource } from "../../connector/resource.ts";
 import { databaseError } from "../../store/database.ts";
 import { Engine } from "../engine/engine.ts";
 import { identify, rememberIdentity } from "../identity/identify.ts";
-import type { Session } from "../context/run-context.ts";
+import type { RunContext } from "../context/run-context.ts";
 import { stopSignal } from "../engine/stop-signal.ts";
 import { Tally } from "../context/tally.ts";
-import { TenderCourse } from "../retry/continuous-retry-policy.ts";
-import { tenderSession, type TenderParts } from "./event-worker-context.ts";
-import { TenderStory, type TenderState } from "./worker-status.ts";
+import { ContinuousRetryPolicy } from "../retry/continuous-retry-policy.ts";
+import { eventWorkerContext, type EventWorkerParts } from "./event-worker-context.ts";
+import { WorkerStatus, type WorkerState } from "./worker-status.ts";
 
-export type { TenderParts };
+export type { EventWorkerParts };
 
-export interface TenderOptions {
+export interface EventWorkerOptions {
   readonly resources: readonly Resource[];
   /** Beside that of a run. */
   readonly concurrency: number;
@@ -21,13 +21,13 @@ export interface TenderOptions {
   readonly closed?: AbortSignal;
   readonly graceMs?: number;
   /** Told at each change. */
-  readonly onState?: (state: TenderState) => void;
+  readonly onState?: (state: WorkerState) => void;
 }
 
-export interface Tender {
+export interface EventWorker {
   /** Events were stored. */
   wake(): void;
-  state(): TenderState;
+  state(): WorkerState;
   readonly tally: Tally;
   /** Resolves when it was told to end and has; never rejects. */
   readonly ended: Promise<void>;
@@ -39,10 +39,10 @@ export interface Tender {
  * Guarantee: nothing but the order to end ends it, and no outage costs an event: rows stay in the queue until
  * their read is applied. Source of truth: the queue. Worst outcome of a crash: what was in flight is read again.
  */
-export function startTender(parts: TenderParts, options: TenderOptions): Tender {
+export function startEventWorker(parts: EventWorkerParts, options: EventWorkerOptions): EventWorker {
   const tally = new Tally();
   tally.begin(options.resources.map((resource) => resource.name));
-  const tending = new Tending(parts, options, tally);
+  const tending = new EventWorkerLoop(parts, options, tally);
   return {
     wake: () => tending.wake(),
     state: () => tending.story.state(),
@@ -51,21 +51,21 @@ export function startTender(parts: TenderParts, options: TenderOptions): Tender 
   };
 }
 
-class Tending {
-  readonly story: TenderStory;
-  private readonly parts: TenderParts;
-  private readonly options: TenderOptions;
+class EventWorkerLoop {
+  readonly story: WorkerStatus;
+  private readonly parts: EventWorkerParts;
+  private readonly options: EventWorkerOptions;
   private readonly tally: Tally;
   private readonly closed: AbortSignal;
   /** Either order to end. */
   private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
   private engine: Engine | null = null;
-  private course: { readonly session: Session; readonly course: TenderCourse } | null = null;
+  private course: { readonly session: RunContext; readonly course: ContinuousRetryPolicy } | null = null;
   /** The service told who we are, and still nothing could be read or written: not yet a recovery. */
   private inDoubt = false;
 
-  constructor(parts: TenderParts, options: TenderOptions, tally: Tally) {
+  constructor(parts: EventWorkerParts, options: EventWorkerOptions, tally: Tally) {
     const { signal, closed = new AbortController().signal, graceMs = 30_000, onState } = options;
     this.parts = parts;
     this.options = options;
@@ -73,7 +73,7 @@ class Tending {
     this.closed = closed;
     this.ending = AbortSignal.any([signal, closed]);
     this.signal = stopSignal(signal, closed, graceMs);
-    this.story = new TenderStory(parts.clock, parts.log, onState ?? (() => undefined));
+    this.story = new WorkerStatus(parts.clock, parts.log, onState ?? (() => undefined));
   }
 
   wake(): void {
@@ -138,8 +138,8 @@ class Tending {
   }
 
   /** One for all its life: what it knows of rows and routes outlasts an outage. */
-  private newCourse(): { readonly session: Session; readonly course: TenderCourse } {
-    const session = tenderSession(this.parts, this.options.resources, this.tally);
+  private newCourse(): { readonly session: RunContext; readonly course: ContinuousRetryPolicy } {
+    const session = eventWorkerContext(this.parts, this.options.resources, this.tally);
     const onWorking = () => {
       this.inDoubt = false;
       this.story.works();
@@ -149,6 +149,6 @@ class Tending {
         () => null,
         (error: unknown) => error,
       );
-    return { session, course: new TenderCourse(session, { probe, onWorking }) };
+    return { session, course: new ContinuousRetryPolicy(session, { probe, onWorking }) };
   }
 }

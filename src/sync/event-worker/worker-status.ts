@@ -3,7 +3,7 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
 /** How the way to the service stands, as its tender last found it. */
-export interface TenderState {
+export interface WorkerState {
   readonly state: "starting" | "working" | Impediment;
   /** What is in the way; null while it works. */
   readonly message: string | null;
@@ -38,22 +38,22 @@ const words: Readonly<Record<Impediment, string>> = {
 };
 
 /** The state and its story in the log: one line at each change. */
-export class TenderStory {
-  private current: TenderState;
+export class WorkerStatus {
+  private current: WorkerState;
   /** Tries in vain since it last worked. */
   private failures = 0;
   private readonly clock: Clock;
   private readonly log: Log;
-  private readonly onState: (state: TenderState) => void;
+  private readonly onState: (state: WorkerState) => void;
 
-  constructor(clock: Clock, log: Log, onState: (state: TenderState) => void) {
+  constructor(clock: Clock, log: Log, onState: (state: WorkerState) => void) {
     this.clock = clock;
     this.log = log;
     this.onState = onState;
     this.current = { state: "starting", message: null, sinceMs: clock.nowMs() };
   }
 
-  state(): TenderState {
+  state(): WorkerState {
     return this.current;
   }
 
@@ -83,7 +83,7 @@ export class TenderStory {
     return waitMs;
   }
 
-  private become(state: TenderState): void {
+  private become(state: WorkerState): void {
     this.current = state;
     try {
       this.onState(state);

@@ -5,10 +5,14 @@ import { addChildList } from "../apply/listed-record.ts";
 import { scrubAgeMs } from "../context/limits.ts";
 import { sweepKey } from "../../state/sweeps.ts";
 import { planSweeps, type Unfinished } from "./sweep-plan.ts";
-import type { Session } from "../context/run-context.ts";
+import type { RunContext } from "../context/run-context.ts";
 
 /** Everything a run begins with; inside the transaction that writes its row. */
-export function seedRun(session: Session, unfinished: Unfinished | null, scrubAllowance: number): void {
+export function addInitialWork(
+  session: RunContext,
+  unfinished: Unfinished | null,
+  scrubAllowance: number,
+): void {
   const { queue, listings, mirror } = session;
   const resources = [...session.selected.values()];
   queue.revive(
@@ -26,7 +30,7 @@ export function seedRun(session: Session, unfinished: Unfinished | null, scrubAl
   if (!session.full) seedScrub(session, resources, scrubAllowance);
 }
 
-function openSweeps(session: Session, resources: readonly Resource[]): Set<string> {
+function openSweeps(session: RunContext, resources: readonly Resource[]): Set<string> {
   const keys = new Set<string>();
   for (const resource of resources) {
     for (const target of session.queue.targets(resource.name, "list")) {
@@ -40,7 +44,7 @@ function openSweeps(session: Session, resources: readonly Resource[]): Set<strin
  * Parents whose own list this run does not read are taken from the mirror. Where parents are spread over
  * runs, the stalest of those known are chosen here.
  */
-function seedParents(session: Session, child: Resource): void {
+function seedParents(session: RunContext, child: Resource): void {
   if (child.list.kind !== "parents") return;
   const { mirror, parentBudget } = session;
   const dirtySeq = mirror.sequence.next();
@@ -61,7 +65,7 @@ function seedParents(session: Session, child: Resource): void {
 }
 
 /** What only details show is found by reading the oldest of them again. */
-function seedScrub(session: Session, resources: readonly Resource[], allowance: number): void {
+function seedScrub(session: RunContext, resources: readonly Resource[], allowance: number): void {
   const beforeMs = session.startedAtMs - scrubAgeMs;
   const oldest: { resource: string; id: RecordId; readAtMs: number }[] = [];
   for (const resource of resources) {

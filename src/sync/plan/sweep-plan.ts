@@ -1,7 +1,7 @@
 import type { Lane } from "../../base/lane.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { sweepKey } from "../../state/sweeps.ts";
-import { pageTarget, type NewWork } from "../../state/work-item.ts";
+import { pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import { resumeWithinMs, trustPauseMs } from "../context/limits.ts";
 
 /** What an earlier run left unfinished; null where the last one ended. */
@@ -13,7 +13,7 @@ export interface Unfinished {
 }
 
 export interface SweepPlan {
-  readonly seeds: readonly NewWork[];
+  readonly seeds: readonly NewWorkItem[];
   /** Sweeps begun too long ago: what is left of them is dropped before they are seeded anew. */
   readonly abandoned: readonly { readonly resource: string; readonly variant: string }[];
 }
@@ -37,7 +37,7 @@ export function planSweeps(
   nowMs: number,
   dirtySeq: number,
 ): SweepPlan {
-  const seeds: NewWork[] = [];
+  const seeds: NewWorkItem[] = [];
   const abandoned: { resource: string; variant: string }[] = [];
   const resumes = unfinished !== null && nowMs - unfinished.startedAtMs <= resumeWithinMs;
   for (const resource of resources) {
@@ -53,7 +53,7 @@ export function planSweeps(
   return { seeds, abandoned };
 }
 
-export function firstPage(resource: string, variant: string, lane: Lane, dirtySeq: number): NewWork {
+export function firstPage(resource: string, variant: string, lane: Lane, dirtySeq: number): NewWorkItem {
   return {
     kind: "list",
     resource,

@@ -1,12 +1,12 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { ServiceError } from "../../connector/errors.ts";
-import type { Work } from "../../state/work-item.ts";
-import type { Course } from "./retry-policy.ts";
+import type { WorkItem } from "../../state/work-item.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 import { consequenceOf, type Consequence } from "./failure-outcome.ts";
 import { awayAfter, mostAttempts, retryDelayMs } from "../context/limits.ts";
-import type { Session } from "../context/run-context.ts";
+import type { RunContext } from "../context/run-context.ts";
 
-export interface TenderHooks {
+export interface ContinuousRetryHooks {
   /** Asks the service for something that always is there; null when it answers, else why not. */
   readonly probe: () => Promise<unknown>;
   /** It works: a record was read, or there is nothing to do. */
@@ -26,17 +26,17 @@ const longestPostponeMs = 60_000;
  * broken there is found out by asking for something else; only what fails while others succeed uses up
  * attempts, so that no outage of any length makes a dead letter of an event.
  */
-export class TenderCourse implements Course {
+export class ContinuousRetryPolicy implements RetryPolicy {
   readonly ends = false;
-  private readonly session: Session;
-  private readonly hooks: TenderHooks;
+  private readonly session: RunContext;
+  private readonly hooks: ContinuousRetryHooks;
   private readonly resources: readonly string[];
   private readonly suspicions = new Map<number, Suspicion>();
   private successes = 0;
   private failuresInARow = 0;
   private probing: Promise<unknown> | null = null;
 
-  constructor(session: Session, hooks: TenderHooks) {
+  constructor(session: RunContext, hooks: ContinuousRetryHooks) {
     this.session = session;
     this.hooks = hooks;
     this.resources = [...session.selected.keys()];
@@ -51,13 +51,13 @@ export class TenderCourse implements Course {
     if (this.failuresInARow === 0) this.hooks.onWorking();
   }
 
-  succeeded(work: Work): void {
+  succeeded(work: WorkItem): void {
     this.successes += 1;
     this.suspicions.delete(work.id);
     this.answered();
   }
 
-  async judge(error: unknown, work: Work): Promise<Consequence> {
+  async judge(error: unknown, work: WorkItem): Promise<Consequence> {
     const meant = meaningOf(error, work);
     if (meant.kind === "stop" || meant.kind === "drain") return meant;
     if (!mayBeAway(error)) {
@@ -87,7 +87,7 @@ export class TenderCourse implements Course {
     return this.probing;
   }
 
-  private suspect(work: Work): Consequence {
+  private suspect(work: WorkItem): Consequence {
     const before = this.suspicions.get(work.id);
     const failures = (before?.failures ?? 0) + 1;
     this.suspicions.set(work.id, { successes: this.successes, failures });
@@ -99,14 +99,14 @@ export class TenderCourse implements Course {
     return { kind: "dead" };
   }
 
-  private tellBug(error: unknown, work: Work): void {
+  private tellBug(error: unknown, work: WorkItem): void {
     const stack = error instanceof Error ? error.stack : undefined;
     this.session.log.error(`${work.resource} ${work.target}: ${messageOf(error)}`, { stack });
   }
 }
 
 /** One record's refusal closes nothing else, and what nobody foresaw is that record's alone. */
-function meaningOf(error: unknown, work: Work): Consequence {
+function meaningOf(error: unknown, work: WorkItem): Consequence {
   if (!(error instanceof MirrorError)) return { kind: "dead" };
   const meant = consequenceOf(error, work);
   return meant.kind === "hold" ? { kind: "dead" } : meant;

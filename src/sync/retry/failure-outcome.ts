@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { InvalidError } from "../../connector/errors.ts";
-import type { Work } from "../../state/work-item.ts";
+import type { WorkItem } from "../../state/work-item.ts";
 import { mostAttempts, retryDelayMs } from "../context/limits.ts";
 
 /** What a failed read means for the run. */
@@ -23,7 +23,7 @@ export type Consequence =
   | { readonly kind: "dead" };
 
 /** Pure: the same error on the same row means the same. */
-export function consequenceOf(error: unknown, work: Work): Consequence {
+export function consequenceOf(error: unknown, work: WorkItem): Consequence {
   if (!(error instanceof MirrorError)) return { kind: "stop" };
   switch (error.kind) {
     case "not_found":
@@ -51,14 +51,14 @@ export function consequenceOf(error: unknown, work: Work): Consequence {
   return { kind: "stop" };
 }
 
-function refused(error: MirrorError, work: Work): Consequence {
+function refused(error: MirrorError, work: WorkItem): Consequence {
   const fields = error instanceof InvalidError ? Object.keys(error.fields) : [];
   if (fields.includes("perPage") && work.kind === "list") return { kind: "smaller page" };
   if (work.kind === "child") return { kind: "ask parent" };
   return work.kind === "list" ? { kind: "hold", why: "failed" } : { kind: "dead" };
 }
 
-function again(error: MirrorError, work: Work): Consequence {
+function again(error: MirrorError, work: WorkItem): Consequence {
   if (!error.retryable || work.attempts + 1 >= mostAttempts) return { kind: "dead" };
   return { kind: "retry", afterMs: retryDelayMs(work.attempts) };
 }

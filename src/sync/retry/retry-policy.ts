@@ -1,30 +1,30 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { Work } from "../../state/work-item.ts";
+import type { WorkItem } from "../../state/work-item.ts";
 import { consequenceOf, type Consequence } from "./failure-outcome.ts";
 import { awayAfter } from "../context/limits.ts";
-import type { Session } from "../context/run-context.ts";
+import type { RunContext } from "../context/run-context.ts";
 
 /** What differs between a run, which ends, and the tender of events, which does not. */
-export interface Course {
+export interface RetryPolicy {
   /** Is the work over when nothing is due and nothing in flight? */
   readonly ends: boolean;
   /** When the queue is to be looked at again though nobody rings; null: nothing waits for its time. */
   nextLookMs(): number | null;
   /** Nothing is due, nothing in flight. */
   rested(): void;
-  succeeded(work: Work): void;
+  succeeded(work: WorkItem): void;
   /** What a failed read means. */
-  judge(error: unknown, work: Work): Consequence | Promise<Consequence>;
+  judge(error: unknown, work: WorkItem): Consequence | Promise<Consequence>;
 }
 
 /** A run works until nothing of its own is due; rows that failed a moment ago are waited for. */
-export class RunCourse implements Course {
+export class BatchRetryPolicy implements RetryPolicy {
   readonly ends = true;
-  private readonly session: Session;
+  private readonly session: RunContext;
   private readonly resources: readonly string[];
   private failuresInARow = 0;
 
-  constructor(session: Session) {
+  constructor(session: RunContext) {
     this.session = session;
     this.resources = [...session.selected.keys()];
   }
@@ -42,7 +42,7 @@ export class RunCourse implements Course {
     this.failuresInARow = 0;
   }
 
-  judge(error: unknown, work: Work): Consequence {
+  judge(error: unknown, work: WorkItem): Consequence {
     if (isAway(error) && ++this.failuresInARow >= awayAfter) return { kind: "stop" };
     return consequenceOf(error, work);
   }

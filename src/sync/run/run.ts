@@ -9,22 +9,22 @@ import type { Transport } from "../../connector/transport.ts";
 import { Listings } from "../../state/listings.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
 import { Parents } from "../../state/parents.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
 import { databaseError } from "../../store/database.ts";
 import { Inbox } from "../../state/inbox.ts";
-import { Queue, type LaneShare } from "../../state/work-queue.ts";
-import { RunCourse } from "../retry/retry-policy.ts";
+import { WorkQueue, type LaneShare } from "../../state/work-queue.ts";
+import { BatchRetryPolicy } from "../retry/retry-policy.ts";
 import { Engine } from "../engine/engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
 import { runRemovals } from "../deletion/removal-count.ts";
 import { runRouteProofs } from "../deletion/route-proofs.ts";
-import { releaseNameless } from "../apply/records-without-id.ts";
+import { releaseWithoutId } from "../apply/records-without-id.ts";
 import type { Unfinished } from "../plan/sweep-plan.ts";
 import type { CompanyReport, Outcome, ReportedError } from "../context/run-report.ts";
-import { seedRun } from "../plan/initial-work.ts";
+import { addInitialWork } from "../plan/initial-work.ts";
 import { stopSignal } from "../engine/stop-signal.ts";
-import { runOf, type Session } from "../context/run-context.ts";
+import { runOf, type RunContext } from "../context/run-context.ts";
 import type { Tally } from "../context/tally.ts";
 import { takeSingle } from "../apply/list-answer.ts";
 
@@ -41,7 +41,7 @@ export interface RunParts {
   readonly rateLimited: () => number;
   readonly notices: RunNotices;
   /** Shared with whoever else works on this mirror in this process: leases live in it. */
-  readonly queue?: Queue;
+  readonly queue?: WorkQueue;
 }
 
 /** What the store noticed, collected for the report. */
@@ -74,7 +74,7 @@ export interface RunOptions {
 export async function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
   const startedAtMs = parts.clock.nowMs();
   const runs = new Runs(parts.mirror.db);
-  let session: Session | null = null;
+  let session: RunContext | null = null;
   let resumed = false;
   const { concurrency, closed = new AbortController().signal, graceMs = 30_000 } = options;
   const signal = stopSignal(options.signal, closed, graceMs);
@@ -96,7 +96,7 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
     const ended = await new Engine(session, {
       transport,
       concurrency,
-      course: new RunCourse(session),
+      course: new BatchRetryPolicy(session),
       signal,
       closed,
     }).run();
@@ -124,7 +124,7 @@ function begin(
   runs: Runs,
   identified: Identified,
   startedAtMs: number,
-): { session: Session; resumed: boolean } {
+): { session: RunContext; resumed: boolean } {
   const { mirror } = parts;
   const last = runs.latest(1)[0];
   const unfinished = last ? unfinishedOf(last) : null;
@@ -135,7 +135,7 @@ function begin(
     const session = newSession(parts, options, runs, run, startedAtMs);
     if (identified.changed) rememberIdentity(mirror, identified.identity);
     takeCompany(session, mirror.manifest, identified, startedAtMs);
-    seedRun(session, unfinished, options.scrubAllowance);
+    addInitialWork(session, unfinished, options.scrubAllowance);
     return { session, resumed: unfinished !== null };
   });
 }
@@ -146,10 +146,10 @@ function newSession(
   runs: Runs,
   run: number,
   startedAtMs: number,
-): Session {
+): RunContext {
   const { mirror, clock, log, tally } = parts;
   const { full, allowMassDelete, parentsPerRun } = options;
-  const queue = parts.queue ?? new Queue(mirror.db);
+  const queue = parts.queue ?? new WorkQueue(mirror.db);
   tally.begin(options.resources.map((resource) => resource.name));
   return {
     manifest: mirror.manifest,
@@ -170,18 +170,18 @@ function newSession(
     selected: new Map(options.resources.map((resource) => [resource.name, resource])),
     parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
     provenRoutes: runRouteProofs(queue, clock),
-    canaries: new Map(),
-    canaryTrials: new Map(),
+    probeCandidates: new Map(),
+    probeTrials: new Map(),
     removals: runRemovals(),
-    nameless: new Map(),
-    news: [],
+    withoutId: new Map(),
+    afterCommit: [],
   };
 }
 
 /** The answer that told who we are is also the company's record. */
-function takeCompany(session: Session, manifest: Manifest, identified: Identified, atMs: number): void {
+function takeCompany(session: RunContext, manifest: Manifest, identified: Identified, atMs: number): void {
   const { sequence } = session.mirror;
-  const reading: Reading = {
+  const reading: ReadStamp = {
     cause: "sweep",
     sentSeq: sequence.next(),
     receivedSeq: sequence.next(),
@@ -200,15 +200,15 @@ function unfinishedOf(last: RunRow): Unfinished | null {
   return { run: last.id, startedAtMs: Date.parse(last.startedAt), sweptAtMs };
 }
 
-function outcomeOf(session: Session, resumed: boolean): Outcome {
-  session.mirror.apply(() => releaseNameless(session, resumed));
+function outcomeOf(session: RunContext, resumed: boolean): Outcome {
+  session.mirror.apply(() => releaseWithoutId(session, resumed));
   const names = new Set(session.selected.keys());
   noteKept(session, names);
   return session.tally.allTroubles().length > 0 ? "partial" : "complete";
 }
 
 /** What stays behind from this or earlier runs is never silent. */
-function noteKept(session: Session, names: ReadonlySet<string>): void {
+function noteKept(session: RunContext, names: ReadonlySet<string>): void {
   for (const one of session.mirror.quarantine.all()) {
     if (!names.has(one.resource)) continue;
     const message = `record ${one.recordId ?? "without an id"} is in quarantine: ${one.reason}`;
@@ -250,7 +250,7 @@ interface Ending {
   readonly error?: ReportedError;
 }
 
-function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: Ending): CompanyReport {
+function conclude(parts: RunParts, session: RunContext | null, runs: Runs, ending: Ending): CompanyReport {
   const { tally, clock, mirror } = parts;
   if (session) notePending(session, ending.outcome);
   tally.requests.rate_limited = parts.rateLimited();
@@ -276,7 +276,7 @@ function conclude(parts: RunParts, session: Session | null, runs: Runs, ending: 
 }
 
 /** Of a database that failed nobody may know what is pending; that must not hide why it failed. */
-function notePending(session: Session, outcome: Outcome): void {
+function notePending(session: RunContext, outcome: Outcome): void {
   for (const name of session.selected.keys()) session.tally.of(name).pending = 0;
   try {
     for (const { resource, count } of session.queue.counts()) {

@@ -9,7 +9,7 @@ const impatienceMs = 20;
  * A lock is waited for on the only thread there is. So the connection of a receiver waits less long than that
  * of a run, and where it waited in vain, deliveries are sent away at once until one gets through again.
  */
-export function createPatience(db: Db): <T>(step: () => T) => T {
+export function createBusyRetry(db: Db): <T>(step: () => T) => T {
   const wait = (timeoutMs: number) => void db.pragma(`busy_timeout = ${timeoutMs}`);
   let failing = false;
   wait(patienceMs);

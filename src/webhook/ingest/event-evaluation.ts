@@ -9,7 +9,7 @@ import type { Delivery } from "./delivery.ts";
 export type InboxState = "waiting" | "done" | "kept" | "excluded" | "unknown" | "unreadable";
 
 /** What an event means to this mirror. */
-export interface EventVerdict {
+export interface EventEvaluation {
   readonly state: Exclude<InboxState, "done">;
   readonly resource: string | null;
   readonly target: string | null;
@@ -18,10 +18,10 @@ export interface EventVerdict {
   readonly problem: string | null;
 }
 
-export type EventJudge = (delivery: Delivery) => EventVerdict;
+export type EvaluateEvent = (delivery: Delivery) => EventEvaluation;
 
 /** Pure. `selected` are the tables that this config mirrors. */
-export function createJudge(manifest: Manifest, selected: ReadonlySet<string>): EventJudge {
+export function createEventEvaluator(manifest: Manifest, selected: ReadonlySet<string>): EvaluateEvent {
   const rules = new Map(manifest.events.map((rule) => [rule.type, rule]));
   return (delivery) => {
     if (!delivery.readable) return unheard("unreadable", "the body is no JSON object");
@@ -31,7 +31,7 @@ export function createJudge(manifest: Manifest, selected: ReadonlySet<string>): 
   };
 }
 
-function verdictOf(delivery: Delivery, rule: EventRule, selected: ReadonlySet<string>): EventVerdict {
+function verdictOf(delivery: Delivery, rule: EventRule, selected: ReadonlySet<string>): EventEvaluation {
   const { resourceType, resourceId } = delivery;
   if (resourceType !== rule.resourceType)
     return unheard("unknown", `resource.type is not ${rule.resourceType}, as it is for ${rule.type}`);
@@ -45,6 +45,6 @@ function verdictOf(delivery: Delivery, rule: EventRule, selected: ReadonlySet<st
   return { state: "waiting", resource, target, kind, problem: null };
 }
 
-function unheard(state: "unknown" | "unreadable", problem: string): EventVerdict {
+function unheard(state: "unknown" | "unreadable", problem: string): EventEvaluation {
   return { state, resource: null, target: null, kind: null, problem };
 }

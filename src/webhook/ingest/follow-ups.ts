@@ -1,25 +1,25 @@
 import { snakeCase } from "../../base/names.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
-import type { Reading } from "../../store/apply/read-stamp.ts";
-import type { NewWork } from "../../state/work-item.ts";
-import type { Queue } from "../../state/work-queue.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import type { NewWorkItem } from "../../state/work-item.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
 import type { Delivery } from "./delivery.ts";
-import type { EventVerdict } from "./event-evaluation.ts";
+import type { EventEvaluation } from "./event-evaluation.ts";
 
 /**
  * What the events of one transaction lead to: each record one mark in the queue, however many events are
  * about it, and each event that nothing can be read for one row of the change log.
  */
-export class Consequences {
+export class FollowUps {
   /** Later than anything that was sent before these events were stored: only a read after it answers them (I4). */
   readonly dirtySeq: number;
   private readonly mirror: Mirror;
-  private readonly queue: Queue;
+  private readonly queue: WorkQueue;
   private readonly receivedAtMs: number;
-  private readonly marks = new Map<string, NewWork>();
-  private reading: Reading | null = null;
+  private readonly marks = new Map<string, NewWorkItem>();
+  private reading: ReadStamp | null = null;
 
-  constructor(mirror: Mirror, queue: Queue, receivedAtMs: number) {
+  constructor(mirror: Mirror, queue: WorkQueue, receivedAtMs: number) {
     this.mirror = mirror;
     this.queue = queue;
     this.receivedAtMs = receivedAtMs;
@@ -27,7 +27,7 @@ export class Consequences {
   }
 
   /** Of an event that the inbox did not know, or that is judged anew. */
-  add(delivery: Delivery, verdict: EventVerdict): void {
+  add(delivery: Delivery, verdict: EventEvaluation): void {
     if (verdict.state === "kept") this.keep(delivery, verdict);
     else if (verdict.state === "waiting") this.mark(delivery, verdict);
   }
@@ -37,7 +37,7 @@ export class Consequences {
     for (const work of this.marks.values()) this.queue.add(work);
   }
 
-  private mark(delivery: Delivery, { resource, target, kind }: EventVerdict): void {
+  private mark(delivery: Delivery, { resource, target, kind }: EventEvaluation): void {
     if (resource === null || target === null || kind === null) return;
     const key = `${resource} ${target}`;
     // Whether the record is gone is asked as soon as one event says so, whatever others say.
@@ -47,7 +47,7 @@ export class Consequences {
     this.marks.set(key, { kind: asked, resource, target, lane: "webhook", reason, dirtySeq });
   }
 
-  private keep({ type, resourceId, body }: Delivery, { resource }: EventVerdict): void {
+  private keep({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void {
     if (type === null || resourceId === null || typeof body !== "string") return;
     this.reading ??= {
       cause: "webhook",

@@ -30,7 +30,7 @@ const longestWaitMs = 2;
  * waits as long as every turn brings more, and never longer than that commit took. Worst outcome of a crash: items
  * that were not committed were not answered either, and come again.
  */
-export class Group<T, R> {
+export class GroupCommit<T, R> {
   private readonly options: GroupOptions<T, R>;
   private waiting: Waiting<T, R>[] = [];
   private waitingBytes = 0;

@@ -1,26 +1,26 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
-import type { Queue } from "../../state/work-queue.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
 import type { Delivery } from "./delivery.ts";
 import { Inbox } from "../../state/inbox.ts";
 import { EventIds } from "../../state/inbox-ids.ts";
-import { Consequences } from "./follow-ups.ts";
-import { createPatience } from "./busy-retry.ts";
+import { FollowUps } from "./follow-ups.ts";
+import { createBusyRetry } from "./busy-retry.ts";
 import { replayEvents, type Replayed } from "./replay.ts";
-import { createJudge, type InboxState } from "./event-evaluation.ts";
+import { createEventEvaluator, type InboxState } from "./event-evaluation.ts";
 
 /** One company's, as the receiver knows it. */
-export interface Mailbox {
+export interface Ingest {
   /** Accepted now: the configured ones, and those retired not long ago. */
   secrets(): readonly string[];
   /** One transaction. Throws a MirrorError of kind `database`. */
-  take(deliveries: readonly Delivery[], receivedAtMs: number): readonly Receipt[];
+  store(deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[];
   /** After a wrong signature: have the secrets changed? True: try again with `secrets()`. */
   refresh?(): boolean;
 }
 
-export interface Receipt {
+export interface StoreResult {
   readonly eventId: string;
   /** `known`: it came before, and nothing was written. */
   readonly fate: "stored" | "known";
@@ -32,23 +32,23 @@ export interface Receipt {
 }
 
 /** With what the one who writes the mirror may ask besides. */
-export interface CompanyMailbox extends Mailbox {
+export interface CompanyIngest extends Ingest {
   /** Puts stored events through the front door again: judged anew, a new mark, no second row. */
   replay(eventIds: readonly string[]): Replayed;
   /** Events that wait for a read nobody makes any more are judged anew. Gives how many are in the queue again. */
   requeueLost(): number;
 }
 
-export interface MailboxParts {
+export interface IngestParts {
   readonly mirror: Mirror;
-  readonly queue: Queue;
+  readonly queue: WorkQueue;
   /** Names of the resources that this config mirrors. */
   readonly selected: ReadonlySet<string>;
   readonly secrets: () => readonly string[];
   readonly refresh?: () => boolean;
   readonly clock: Clock;
   /** Told after the commit: an event that leads to nothing, because nobody can read it or knows its type. */
-  readonly onUnheard?: (receipt: Receipt) => void;
+  readonly onUnheard?: (receipt: StoreResult) => void;
 }
 
 /**
@@ -56,14 +56,14 @@ export interface MailboxParts {
  * returns (I1, I6); an event that is known changes nothing (I7); nothing signed is dropped (I12).
  * Source of truth: the inbox. Worst outcome of a crash: what was not answered comes again.
  */
-export function createMailbox(parts: MailboxParts): CompanyMailbox {
+export function createIngest(parts: IngestParts): CompanyIngest {
   const { mirror, queue, selected, secrets, refresh, clock, onUnheard } = parts;
   const inbox = new Inbox(mirror.db);
   const ids = new EventIds(mirror.db);
-  const judge = createJudge(mirror.manifest, selected);
-  const briefly = createPatience(mirror.db);
+  const judge = createEventEvaluator(mirror.manifest, selected);
+  const briefly = createBusyRetry(mirror.db);
 
-  const store = (delivery: Delivery, receivedAt: string, consequences: Consequences): Receipt => {
+  const store = (delivery: Delivery, receivedAt: string, consequences: FollowUps): StoreResult => {
     const { eventId, type, resourceId: id } = delivery;
     const verdict = judge(delivery);
     const { state, resource, problem } = verdict;
@@ -76,10 +76,10 @@ export function createMailbox(parts: MailboxParts): CompanyMailbox {
     }
     return { eventId, fate: isNew ? "stored" : "known", type, resource, id, state, problem };
   };
-  const take = (deliveries: readonly Delivery[], receivedAtMs: number): readonly Receipt[] =>
+  const take = (deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[] =>
     mirror.apply(() => {
       const receivedAt = isoTime(receivedAtMs);
-      const consequences = new Consequences(mirror, queue, receivedAtMs);
+      const consequences = new FollowUps(mirror, queue, receivedAtMs);
       ids.begin();
       const receipts = deliveries.map((delivery) => store(delivery, receivedAt, consequences));
       consequences.commit();
@@ -92,7 +92,7 @@ export function createMailbox(parts: MailboxParts): CompanyMailbox {
   return {
     secrets,
     ...(refresh && { refresh }),
-    take: (deliveries, receivedAtMs) => {
+    store: (deliveries, receivedAtMs) => {
       const receipts = briefly(() => take(deliveries, receivedAtMs));
       for (const receipt of receipts) if (isUnheard(receipt)) onUnheard?.(receipt);
       return receipts;
@@ -102,6 +102,6 @@ export function createMailbox(parts: MailboxParts): CompanyMailbox {
   };
 }
 
-function isUnheard({ fate, state }: Receipt): boolean {
+function isUnheard({ fate, state }: StoreResult): boolean {
   return fate === "stored" && (state === "unknown" || state === "unreadable");
 }

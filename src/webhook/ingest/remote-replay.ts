@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { Orders } from "../../state/daemon-commands.ts";
+import type { DaemonCommands } from "../../state/daemon-commands.ts";
 import type { Db } from "../../store/database.ts";
 import type { InboxState } from "./event-evaluation.ts";
 import type { Replayed } from "./replay.ts";
@@ -25,7 +25,7 @@ export function chosenEvents(db: Db, choice: ReplayChoice): readonly string[] {
 const mostInOrder = 1000;
 
 export interface OrderedReplay {
-  readonly orders: Orders;
+  readonly orders: DaemonCommands;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Is the one who takes orders still there? */

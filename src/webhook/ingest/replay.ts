@@ -1,10 +1,10 @@
 import type { Mirror } from "../../store/apply/mirror.ts";
-import type { Queue } from "../../state/work-queue.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
 import { readStored } from "./delivery.ts";
 import type { Inbox } from "../../state/inbox.ts";
 import type { EventIds } from "../../state/inbox-ids.ts";
-import type { EventJudge } from "./event-evaluation.ts";
-import { Consequences } from "./follow-ups.ts";
+import type { EvaluateEvent } from "./event-evaluation.ts";
+import { FollowUps } from "./follow-ups.ts";
 
 export interface Replayed {
   /** Events whose record is in the queue again. */
@@ -16,10 +16,10 @@ export interface Replayed {
 
 export interface ReplayParts {
   readonly mirror: Mirror;
-  readonly queue: Queue;
+  readonly queue: WorkQueue;
   readonly inbox: Inbox;
   readonly ids: EventIds;
-  readonly judge: EventJudge;
+  readonly judge: EvaluateEvent;
   readonly nowMs: number;
 }
 
@@ -35,7 +35,7 @@ export function replayEvents(parts: ReplayParts, eventIds: readonly string[]): R
   for (let from = 0; from < eventIds.length; from += mostAtOnce) {
     const some = eventIds.slice(from, from + mostAtOnce);
     parts.mirror.apply(() => {
-      const consequences = new Consequences(parts.mirror, parts.queue, parts.nowMs);
+      const consequences = new FollowUps(parts.mirror, parts.queue, parts.nowMs);
       for (const eventId of some) {
         const state = replayOne(parts, eventId, consequences);
         if (state === null) missing.push(eventId);
@@ -47,7 +47,7 @@ export function replayEvents(parts: ReplayParts, eventIds: readonly string[]): R
   return { queued, unread: eventIds.length - queued - missing.length, missing };
 }
 
-function replayOne({ inbox, ids, judge }: ReplayParts, eventId: string, consequences: Consequences) {
+function replayOne({ inbox, ids, judge }: ReplayParts, eventId: string, consequences: FollowUps) {
   const seq = ids.find(eventId);
   const stored = seq === null ? null : inbox.get(seq);
   if (seq === null || !stored) return null;

@@ -13,14 +13,14 @@ import {
 } from "./key-files.ts";
 
 /** The secrets that a delivery may be signed with, now. */
-export interface SecretRing {
+export interface Keyring {
   /** The config's, and those that were replaced not long ago. The same array while nothing changes. */
   readonly accepted: () => readonly string[];
   /** Looks at the files again, at most once a second. True: there are other secrets now. */
   readonly refresh: () => boolean;
 }
 
-export interface RingParts {
+export interface KeyringParts {
   /** The config's, and where each is from. */
   readonly secrets: readonly Secret[];
   readonly places: readonly SecretPlace[];
@@ -38,7 +38,7 @@ const lookEveryMs = 1000;
  * Guarantee: a secret that was accepted stays so until its file holds another one or its time is over; a
  * file that cannot be read changes nothing. Source of truth: the files, and the config for what is in none.
  */
-export function createSecretRing(parts: RingParts): SecretRing {
+export function createKeyring(parts: KeyringParts): Keyring {
   const { clock, files = secretFilesOnDisk, onSecrets = () => undefined } = parts;
   const watched = watchedFiles(parts, files);
   const fixed = texts(parts, "fixed");
@@ -89,7 +89,7 @@ function forEver(secret: string): RetiredSecret {
 }
 
 /** Of the config, as it was loaded: those in a file, or the others. */
-function texts({ secrets, places }: RingParts, which: "fixed" | { readonly path: string }): string[] {
+function texts({ secrets, places }: KeyringParts, which: "fixed" | { readonly path: string }): string[] {
   return secrets.flatMap((secret, index) => {
     const place = places[index];
     const file = place?.kind === "file" ? place.path : null;
@@ -104,7 +104,7 @@ interface WatchedFile {
   secrets(): readonly RetiredSecret[];
 }
 
-function watchedFiles(parts: RingParts, files: SecretFiles): WatchedFile[] {
+function watchedFiles(parts: KeyringParts, files: SecretFiles): WatchedFile[] {
   const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
   const ofConfig = [...paths].flatMap((path) => {
     const loaded = texts(parts, { path }).map(forEver);

@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Delivery } from "../ingest/delivery.ts";
-import { Group } from "../ingest/group-commit.ts";
-import type { Mailbox, Receipt } from "../ingest/ingest.ts";
+import { GroupCommit } from "../ingest/group-commit.ts";
+import type { Ingest, StoreResult } from "../ingest/ingest.ts";
 
 const groupLimits = { mostItems: 2_000, mostBytes: 16_000_000 };
 
@@ -22,7 +22,7 @@ export type Committed =
 /** Calls `done` after the commit; in the order of arrival for each company. */
 export type Committer = (
   company: string,
-  mailbox: Mailbox,
+  mailbox: Ingest,
   delivery: Delivery,
   sizeBytes: number,
   done: (committed: Committed) => void,
@@ -30,17 +30,17 @@ export type Committer = (
 
 /** Each company's deliveries in groups of their own: one transaction is one database's. */
 export function createCommitter({ clock, log, onStored }: CommitParts): Committer {
-  const groups = new WeakMap<Mailbox, Group<Delivery, Receipt>>();
-  const groupOf = (company: string, mailbox: Mailbox) => {
+  const groups = new WeakMap<Ingest, GroupCommit<Delivery, StoreResult>>();
+  const groupOf = (company: string, mailbox: Ingest) => {
     const known = groups.get(mailbox);
     if (known) return known;
     const commit = (deliveries: readonly Delivery[]) => {
-      const receipts = mailbox.take(deliveries, clock.nowMs());
+      const receipts = mailbox.store(deliveries, clock.nowMs());
       if (receipts.some(({ fate }) => fate === "stored")) onStored(company);
       tell(log, company, receipts);
       return receipts;
     };
-    const group = new Group({ ...groupLimits, commit, isGeneral, nowMs: () => clock.monotonicMs() });
+    const group = new GroupCommit({ ...groupLimits, commit, isGeneral, nowMs: () => clock.monotonicMs() });
     groups.set(mailbox, group);
     return group;
   };
@@ -59,7 +59,7 @@ export function createCommitter({ clock, log, onStored }: CommitParts): Committe
 /** A burst is told in one line; each of its events in one of its own only to who debugs. */
 const toldOneByOne = 8;
 
-function tell(log: Log, company: string, receipts: readonly Receipt[]): void {
+function tell(log: Log, company: string, receipts: readonly StoreResult[]): void {
   const stored = receipts.filter(({ fate }) => fate === "stored");
   const isBurst = stored.length > toldOneByOne;
   for (const receipt of stored) {
@@ -74,11 +74,11 @@ function tell(log: Log, company: string, receipts: readonly Receipt[]): void {
 }
 
 /** Kept, and nothing follows from it: somebody should know. */
-function isOdd({ state }: Receipt): boolean {
+function isOdd({ state }: StoreResult): boolean {
   return state === "unknown" || state === "unreadable";
 }
 
-function fieldsOf(company: string, { eventId, type, resource, id, state }: Receipt) {
+function fieldsOf(company: string, { eventId, type, resource, id, state }: StoreResult) {
   return { company, webhook_id: eventId, type, resource, id, state };
 }
 

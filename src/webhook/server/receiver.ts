@@ -10,14 +10,14 @@ import {
   type DeliveryHead,
   type Refusal,
 } from "../ingest/delivery.ts";
-import type { Mailbox } from "../ingest/ingest.ts";
+import type { Ingest } from "../ingest/ingest.ts";
 import { createCommitter, type Committed } from "./delivery-commit.ts";
-import { createRareLog } from "./refusal-log.ts";
+import { createRefusalLog } from "./refusal-log.ts";
 import { isSigned } from "../ingest/signature.ts";
 
 export interface ReceiverParts {
   /** `closed`: there is such a company, and its mirror cannot be written now. */
-  readonly mailbox: (company: string) => Mailbox | "closed" | null;
+  readonly mailbox: (company: string) => Ingest | "closed" | null;
   readonly clock: Clock;
   readonly log: Log;
   /** What each delivery was answered: `stored`, `known`, or a status; the company is "" where none was meant. */
@@ -35,14 +35,14 @@ export interface Answer {
 /** A delivery whose headers are in order; its body may come. */
 export interface Admission {
   readonly company: string;
-  readonly mailbox: Mailbox;
+  readonly mailbox: Ingest;
   readonly head: DeliveryHead;
 }
 
 /** What to answer to deliveries, apart from how they arrive. */
 export interface Receiver {
   /** The mailbox of a company; or why there is none. */
-  find(company: string): Mailbox | "closed" | null;
+  find(company: string): Ingest | "closed" | null;
   /** Judged before a byte of the body is read. */
   admit(company: string, rawHeaders: readonly string[]): Admission | Answer;
   /** Answers later, after the commit; in the order of arrival for each company. */
@@ -59,7 +59,7 @@ const accepted: Answer = { status: 204, why: "" };
  */
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { clock, log, onResult } = parts;
-  const rarely = createRareLog(log, clock);
+  const rarely = createRefusalLog(log, clock);
   const commit = createCommitter(parts);
 
   const refuse = (company: string, status: number, why: string): Answer => {
@@ -107,12 +107,12 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   };
 }
 
-function judged(mailbox: Mailbox, body: Buffer, { id, signature }: DeliveryHead): Delivery | Refusal {
+function judged(mailbox: Ingest, body: Buffer, { id, signature }: DeliveryHead): Delivery | Refusal {
   if (!isFrom(mailbox, body, signature)) return { status: 401, why: "webhook-signature does not match" };
   return readDelivery(body, id);
 }
 
-function isFrom(mailbox: Mailbox, body: Buffer, signature: string): boolean {
+function isFrom(mailbox: Ingest, body: Buffer, signature: string): boolean {
   if (isSigned(body, signature, mailbox.secrets())) return true;
   return mailbox.refresh?.() === true && isSigned(body, signature, mailbox.secrets());
 }

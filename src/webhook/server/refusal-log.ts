@@ -9,7 +9,7 @@ const mostKinds = 1_000;
  * Warnings that anybody who can reach the port can cause: of each kind one line in ten seconds, with how many
  * there were since the last one.
  */
-export function createRareLog(log: Log, clock: Clock) {
+export function createRefusalLog(log: Log, clock: Clock) {
   const kinds = new Map<string, { toldAtMs: number; since: number }>();
   return (kind: string, message: string, fields: LogFields): void => {
     const nowMs = clock.monotonicMs();

@@ -49,7 +49,7 @@ const usualLimits: ListenLimits = {
 const mailboxPath = /^\/webhooks\/([^/?#%]+)$/;
 
 /** The HTTP side: paths, methods, limits, deadlines and the order of answers; nothing of what is delivered. */
-export async function listen(options: ListenOptions): Promise<Listener> {
+export async function startServer(options: ListenOptions): Promise<Listener> {
   const limits = { ...usualLimits, ...options.limits };
   const server = createServer({
     headersTimeout: limits.headerDeadlineMs,

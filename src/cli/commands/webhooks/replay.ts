@@ -4,12 +4,12 @@ import type { CompanyConfig, Config } from "../../../config/config.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import { lockingCommand, takeWriterLock } from "../../../store/writer-lock.ts";
 import { openMirror } from "../../../store/apply/mirror.ts";
-import { Orders } from "../../../state/daemon-commands.ts";
+import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openDatabase } from "../../../store/database.ts";
-import { createMailbox } from "../../../webhook/ingest/ingest.ts";
+import { createIngest } from "../../../webhook/ingest/ingest.ts";
 import type { Replayed } from "../../../webhook/ingest/replay.ts";
 import { chosenEvents, replayByOrder, type ReplayChoice } from "../../../webhook/ingest/remote-replay.ts";
-import { Queue } from "../../../state/work-queue.ts";
+import { WorkQueue } from "../../../state/work-queue.ts";
 import { selectResources } from "../../chosen-resources.ts";
 import { command, type CommandContext } from "../../command.ts";
 import type { Ending } from "../../exit-code.ts";
@@ -76,7 +76,7 @@ async function byDaemon(
   const db = openDatabase(files.mirror);
   try {
     const holds = () => lockingCommand(files.lock) === "serve";
-    return await replayByOrder({ orders: new Orders(db), clock, signal, holds, patienceMs }, ids);
+    return await replayByOrder({ orders: new DaemonCommands(db), clock, signal, holds, patienceMs }, ids);
   } finally {
     db.close();
   }
@@ -96,8 +96,8 @@ async function byOurselves(
     const mirror = await openMirror(files.mirror, manifest, {}, clock);
     try {
       const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
-      const queue = new Queue(mirror.db);
-      return createMailbox({ mirror, queue, selected, secrets: () => [], clock }).replay(ids);
+      const queue = new WorkQueue(mirror.db);
+      return createIngest({ mirror, queue, selected, secrets: () => [], clock }).replay(ids);
     } finally {
       mirror.close();
     }
