@@ -7,7 +7,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { runSync } from "../../src/sync/run/run.ts";
+import { runSync } from "../../src/sync/run/sync-run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { startEventWorker, type EventWorker } from "../../src/sync/event-worker/event-worker.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";

@@ -16,7 +16,7 @@ import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts"
 import { createHttpTransport } from "../../src/http/transport.ts";
 import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { runSync, type RunOptions } from "../../src/sync/run/run.ts";
+import { runSync, type RunOptions } from "../../src/sync/run/sync-run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { startProxy, type FaultProxy } from "./proxy.ts";
 

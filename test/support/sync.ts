@@ -7,7 +7,7 @@ import type { Mirror } from "../../src/store/apply/mirror.ts";
 import { Parents } from "../../src/state/parents.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { runRemovals } from "../../src/sync/deletion/removal-count.ts";
+import { runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { takeChildList } from "../../src/sync/apply/child-list-answer.ts";

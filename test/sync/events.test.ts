@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/connector/manifest.ts";
-import { dailyRemovals, runRemovals } from "../../src/sync/deletion/removal-count.ts";
+import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { lateRouteProofs, runRouteProofs, sharedRouteProofs } from "../../src/sync/deletion/route-proofs.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { runSync, type RunParts } from "../../src/sync/run/run.ts";
+import { runSync, type RunParts } from "../../src/sync/run/sync-run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";

@@ -8,7 +8,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/transport.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { runSync, type RunNotices, type RunOptions, type RunParts } from "../../sync/run/run.ts";
+import { runSync, type RunNotices, type RunOptions, type RunParts } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 
 /** What is asked of a run, the same for every company of it. */

@@ -7,10 +7,10 @@ import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { ListedAs } from "../../store/apply/resource-table.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { markRouteProven } from "../deletion/route-probe.ts";
-import { isNews, settleEvents } from "./event-settlement.ts";
+import { isNews, settleEvents } from "./complete-events.ts";
 import { quarantineWithoutId } from "./records-without-id.ts";
-import { queueDependents } from "./dependents.ts";
-import { readAgain } from "../plan/read-again.ts";
+import { queueDependents } from "../plan/dependents.ts";
+import { readAgain } from "../plan/read-reasons.ts";
 import { ownedBy, removeRecord } from "../deletion/removal.ts";
 import { applyCounted, type RunContext } from "../context/run-context.ts";
 

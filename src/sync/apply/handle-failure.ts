@@ -5,11 +5,11 @@ import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../..
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { pageTarget, recordTarget, type WorkItem } from "../../state/work-item.ts";
 import { probeRoute } from "../deletion/route-probe.ts";
-import { isNews, isOfEvent, settleEvents } from "./event-settlement.ts";
+import { isNews, isOfEvent, settleEvents } from "./complete-events.ts";
 import type { Consequence } from "../retry/failure-outcome.ts";
 import { deletionVerdict } from "../deletion/deletion-proof.ts";
 import { retryDelayMs, smallerPages } from "../context/limits.ts";
-import { queueDependents } from "./dependents.ts";
+import { queueDependents } from "../plan/dependents.ts";
 import { removeRecord } from "../deletion/removal.ts";
 import { mayRemove, type RunContext } from "../context/run-context.ts";
 import { holdMassDelete } from "./complete-listing.ts";

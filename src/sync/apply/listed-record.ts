@@ -5,7 +5,7 @@ import type { Slices } from "../../json/slices.ts";
 import type { ApplyResult, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { childTarget, recordTarget } from "../../state/work-item.ts";
 import { quarantineWithoutId } from "./records-without-id.ts";
-import { readAgain } from "../plan/read-again.ts";
+import { readAgain } from "../plan/read-reasons.ts";
 import { childrenOf, type RunContext } from "../context/run-context.ts";
 
 /** Takes the records `from`..`to` of an answer; inside the door's transaction. */

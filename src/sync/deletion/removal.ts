@@ -3,8 +3,8 @@ import type { Resource } from "../../connector/resource.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { snakeCase } from "../../base/names.ts";
 import { recordTarget } from "../../state/work-item.ts";
-import { followUpLane } from "../apply/event-settlement.ts";
-import { readAgain } from "../plan/read-again.ts";
+import { followUpLane } from "../apply/complete-events.ts";
+import { readAgain } from "../plan/read-reasons.ts";
 import { childrenOf, type RunContext } from "../context/run-context.ts";
 
 /**

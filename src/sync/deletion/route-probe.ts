@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { recordTarget, type WorkItem } from "../../state/work-item.ts";
-import { canaryReason } from "../apply/event-settlement.ts";
+import { canaryReason } from "../apply/complete-events.ts";
 import { retryDelayMs } from "../context/limits.ts";
 import type { ProbeTrial, RunContext } from "../context/run-context.ts";
 

@@ -9,7 +9,7 @@ import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import { Inbox } from "../../state/inbox.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import { dailyRemovals } from "../deletion/removal-count.ts";
+import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/route-proofs.ts";
 import type { RunContext } from "../context/run-context.ts";
 import type { Tally } from "../context/tally.ts";

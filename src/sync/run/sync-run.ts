@@ -17,7 +17,7 @@ import { WorkQueue, type LaneShare } from "../../state/work-queue.ts";
 import { BatchRetryPolicy } from "../retry/retry-policy.ts";
 import { Engine } from "../engine/engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
-import { runRemovals } from "../deletion/removal-count.ts";
+import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import { runRouteProofs } from "../deletion/route-proofs.ts";
 import { releaseWithoutId } from "../apply/records-without-id.ts";
 import type { Unfinished } from "../plan/sweep-plan.ts";

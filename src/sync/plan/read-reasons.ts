@@ -2,7 +2,7 @@ import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { recordTarget } from "../../state/work-item.ts";
-import { followUpLane } from "../apply/event-settlement.ts";
+import { followUpLane } from "../apply/complete-events.ts";
 import type { RunContext } from "../context/run-context.ts";
 
 /**

@@ -5,7 +5,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { Outcome } from "../../state/inbox.ts";
 import { recordTarget } from "../../state/work-item.ts";
-import { followUpLane } from "./event-settlement.ts";
+import { followUpLane } from "../apply/complete-events.ts";
 import type { RunContext } from "../context/run-context.ts";
 
 /** A record that changes with another. */
