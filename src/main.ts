@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { manifest } from "../connectors/fintoro/manifest.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
-import type { Connector, SandboxRequest } from "./cli/command.ts";
+import type { Connector, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
-import { askForLine } from "./cli/question.ts";
-import { createInvocation } from "./cli/run.ts";
+import { askForLine } from "./cli/console/question.ts";
+import { createInvocation } from "./cli/program/invocation.ts";
 
 /**
  * The composition root and the process's entry: the real clock, streams and connector, handed to one

@@ -2,8 +2,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/disk.ts";
 import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
-import { checkWebhook } from "../../src/cli/checks/webhook.ts";
-import type { CheckSubject } from "../../src/cli/checks/check.ts";
+import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
+import type { CheckSubject } from "../../src/cli/checks/check-result.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { load } from "../support/config.ts";
 

@@ -5,7 +5,7 @@ import { demoChanges } from "../../connectors/fintoro/demo-changes.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type { CommandContext, Connector } from "../../src/cli/command.ts";
+import type { CommandContext, Connector } from "../../src/cli/program/command.ts";
 import { answer } from "../../src/cli/demo/report-steps.ts";
 import { behind } from "../../src/cli/demo/webhook-steps.ts";
 import { readCsv } from "../../src/cli/demo/csv.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError, type ErrorKind } from "../../src/base/errors.ts";
-import { codeOfEnding, codeOfError } from "../../src/cli/exit-code.ts";
+import { codeOfEnding, codeOfError } from "../../src/cli/program/exit-code.ts";
 import { UnauthenticatedError } from "../../src/connector/errors.ts";
 
 describe("an exit code tells what happened", () => {

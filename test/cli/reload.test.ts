@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { reloading } from "../../src/cli/reload.ts";
+import { reloading } from "../../src/cli/runs/reload.ts";
 import type { Config } from "../../src/config/config.ts";
 import { load, minimal } from "../support/config.ts";
 import { recordingLog } from "../support/company-status.ts";

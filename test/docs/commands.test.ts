@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import { readCommandLine } from "../../src/cli/program.ts";
+import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 import { blocks, docs } from "../support/docs.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import { readCommandLine } from "../../src/cli/program.ts";
+import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { at, documentsOf, example, examples, type Tree } from "../support/examples.ts";
 
 /** What a file hands to the program, in a line of a shell, a unit or a text. */

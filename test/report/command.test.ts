@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/local-date.ts";
-import { publishAfterRun } from "../../src/cli/publish-after-run.ts";
+import { publishAfterRun } from "../../src/cli/runs/publish-after-run.ts";
 import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
 import { openMirror } from "../../src/store/apply/mirror.ts";
 import { reading, rowsOf } from "../support/published.ts";

@@ -9,12 +9,12 @@ import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import type { Command, CommandContext } from "../../src/cli/command.ts";
+import type { Command, CommandContext } from "../../src/cli/program/command.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import type { Ending } from "../../src/cli/exit-code.ts";
-import type { DataStream } from "../../src/cli/output.ts";
-import { createInvocation } from "../../src/cli/run.ts";
-import type { ProcessEnvironment } from "../../src/cli/process-environment.ts";
+import type { Ending } from "../../src/cli/program/exit-code.ts";
+import type { DataStream } from "../../src/cli/console/output.ts";
+import { createInvocation } from "../../src/cli/program/invocation.ts";
+import type { ProcessEnvironment } from "../../src/cli/program/process-environment.ts";
 import { createTerminal, jumpingClock } from "./company-status.ts";
 import { processEnv } from "./process-env.ts";
 

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
-import { fail, ok, warn, type CheckResult } from "./check.ts";
+import { fail, ok, warn, type CheckResult } from "./check-result.ts";
 
 /** The data folder, or the nearest one above it that is there: where it will be made. */
 export function nearestFolder(folder: string): string {

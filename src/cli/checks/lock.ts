@@ -1,6 +1,6 @@
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
-import { failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";
+import { failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
 
 export function checkLock({ config, company }: CheckSubject): CheckResult {
   try {

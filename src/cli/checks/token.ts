@@ -6,9 +6,9 @@ import { openDatabase } from "../../store/database.ts";
 import { pinnedIdentity } from "../../sync/identity/identify.ts";
 import { judgeIdentity, refusal } from "../../sync/identity/identity-verdict.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
-import { askWhoami } from "../whoami.ts";
+import { askWhoami } from "../mirror/whoami.ts";
 import { checkDataDir } from "./disk.ts";
-import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";
+import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
 
 /** Asks the service who the token is of: one request, which also tells the time over there. */
 export async function checkToken(subject: CheckSubject): Promise<readonly CheckResult[]> {

@@ -1,7 +1,7 @@
 import { chosenCompanies } from "../../config/companies.ts";
-import { afterRun } from "../after-run.ts";
-import { command } from "../command.ts";
-import { worstOutcome, type Outcome } from "../exit-code.ts";
+import { afterRun } from "../runs/after-run.ts";
+import { command } from "../program/command.ts";
+import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 
 /** What `serve` starts beside itself: a report of millions of rows must not keep deliveries waiting. */
 export const afterRunCommand = command({

@@ -1,4 +1,4 @@
-import type { Command } from "../command.ts";
+import type { Command } from "../program/command.ts";
 import { afterRunCommand } from "./after-run-command.ts";
 import { changesCommand } from "./changes.ts";
 import { checkCommand } from "./check.ts";
@@ -6,9 +6,9 @@ import { connectorCheckCommand } from "./connector-check.ts";
 import { demoCommand } from "./demo.ts";
 import { exportCommand } from "./export.ts";
 import { publishCommand } from "./publish.ts";
-import { sandboxTickCommand } from "./sandbox-tick.ts";
-import { sandboxTriggerCommand } from "./sandbox-trigger.ts";
-import { sandboxCommand } from "./sandbox.ts";
+import { sandboxTickCommand } from "./sandbox/sandbox-tick.ts";
+import { sandboxTriggerCommand } from "./sandbox/sandbox-trigger.ts";
+import { sandboxCommand } from "./sandbox/sandbox-command.ts";
 import { schemaCommand } from "./schema.ts";
 import { serveCommand } from "./serve.ts";
 import { statusCommand } from "./status.ts";

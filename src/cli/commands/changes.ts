@@ -3,10 +3,10 @@ import { soleCompany } from "../../config/companies.ts";
 import { parseLossless } from "../../json/parse.ts";
 import { stringifyLossless } from "../../json/stringify.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
-import { command, type CommandContext } from "../command.ts";
-import { openExisting } from "../open-mirror.ts";
-import { flag, text, wholeNumber } from "../options.ts";
-import { selectResources } from "../chosen-resources.ts";
+import { command, type CommandContext } from "../program/command.ts";
+import { openExisting } from "../mirror/open-mirror.ts";
+import { flag, text, wholeNumber } from "../program/command-options.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
 
 const followEveryMs = 500;
 

@@ -2,14 +2,14 @@ import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { failFrom, ok, type CheckResult, type CheckSubject } from "../checks/check.ts";
+import { failFrom, ok, type CheckResult, type CheckSubject } from "../checks/check-result.ts";
 import { checkDataDir, checkDisk } from "../checks/disk.ts";
 import { checkLock } from "../checks/lock.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
-import { checkWebhook } from "../checks/webhook.ts";
-import { addressesOf } from "../addresses.ts";
-import { command, type CommandContext } from "../command.ts";
-import type { Ending } from "../exit-code.ts";
+import { checkWebhook } from "../checks/webhook-endpoint.ts";
+import { addressesOf } from "../checks/addresses.ts";
+import { command, type CommandContext } from "../program/command.ts";
+import type { Ending } from "../program/exit-code.ts";
 
 /** Told as soon as it is known; null: it concerns all companies. */
 type Told = CheckResult & { readonly company: string | null };

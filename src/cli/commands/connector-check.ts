@@ -3,8 +3,8 @@ import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { readDocument } from "../../config/document.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
-import { command } from "../command.ts";
-import { text } from "../options.ts";
+import { command } from "../program/command.ts";
+import { text } from "../program/command-options.ts";
 
 export const connectorCheckCommand = command({
   name: "connector check",

@@ -1,9 +1,9 @@
 import path from "node:path";
-import { command, type CommandContext, type RunningSandbox } from "../command.ts";
+import { command, type CommandContext, type RunningSandbox } from "../program/command.ts";
 import { demoContextOf } from "../demo/demo-steps.ts";
 import { setUpDemo } from "../demo/demo-setup.ts";
 import { runDemo } from "../demo/story.ts";
-import { text } from "../options.ts";
+import { text } from "../program/command-options.ts";
 
 /** Faster than the real service, so that a story of hours takes a minute. */
 const sandboxOrder = {

@@ -4,11 +4,11 @@ import { formatSize } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import { dialects } from "../../export/csv/csv-writer.ts";
 import { formats, partitions } from "../../export/plan/formats.ts";
-import { command, type CommandContext } from "../command.ts";
-import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { exportCompany, type CompanyExport, type CompanyExported } from "../export-company.ts";
-import { failureOf } from "../failure.ts";
-import { choice, flag, text, wholeNumber, type OptionValues } from "../options.ts";
+import { command, type CommandContext } from "../program/command.ts";
+import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { exportCompany, type CompanyExport, type CompanyExported } from "../runs/export-company.ts";
+import { failureOf } from "../console/failure-text.ts";
+import { choice, flag, text, wholeNumber, type OptionValues } from "../program/command-options.ts";
 
 const options = {
   format: choice("--format <format>", "the kind of file", formats, "csv"),

@@ -1,11 +1,11 @@
 import { formatSize } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Published } from "../../report/publish.ts";
-import { command, type CommandContext } from "../command.ts";
-import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { failureOf } from "../failure.ts";
-import { flag } from "../options.ts";
-import { publishCompany } from "../publish-company.ts";
+import { command, type CommandContext } from "../program/command.ts";
+import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { failureOf } from "../console/failure-text.ts";
+import { flag } from "../program/command-options.ts";
+import { publishCompany } from "../runs/publish-company.ts";
 
 export const publishCommand = command({
   name: "publish",

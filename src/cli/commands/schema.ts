@@ -1,7 +1,7 @@
 import { configJsonSchema } from "../../config/json-schema.ts";
-import { command } from "../command.ts";
-import { flag } from "../options.ts";
-import { renderTableDocs, tableDocs } from "../table-doc.ts";
+import { command } from "../program/command.ts";
+import { flag } from "../program/command-options.ts";
+import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
 
 export const schemaCommand = command({
   name: "schema",

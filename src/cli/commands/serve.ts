@@ -8,11 +8,11 @@ import { freshForMs } from "../../daemon/scheduler/freshness.ts";
 import { parseCronSchedule, type CronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { startServer, type Listener } from "../../webhook/server/server.ts";
 import { createReceiver } from "../../webhook/server/receiver.ts";
-import { selectResources } from "../chosen-resources.ts";
-import { command, type CommandContext } from "../command.ts";
-import { followRun, followSchedule } from "../after-run-process.ts";
-import { reloading } from "../reload.ts";
-import { text } from "../options.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
+import { command, type CommandContext } from "../program/command.ts";
+import { followRun, followSchedule } from "../runs/after-run-process.ts";
+import { reloading } from "../runs/reload.ts";
+import { text } from "../program/command-options.ts";
 
 /** Answers on their way when a signal comes. */
 const answerGraceMs = 3_000;

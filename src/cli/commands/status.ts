@@ -6,12 +6,12 @@ import { lockHolder, lockNote, type HolderNote } from "../../store/writer-lock.t
 import { earliest } from "../../state/sweeps.ts";
 import { readHealth, type Health } from "../../status/mirror-health.ts";
 import { readEvents } from "../../status/event-health.ts";
-import { budgetView } from "../budget-view.ts";
-import { command, type CommandContext } from "../command.ts";
-import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { openForReading } from "../open-mirror.ts";
-import { durationMs } from "../options.ts";
-import { selectResources } from "../chosen-resources.ts";
+import { budgetView } from "../mirror/request-budget.ts";
+import { command, type CommandContext } from "../program/command.ts";
+import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { openForReading } from "../mirror/open-mirror.ts";
+import { durationMs } from "../program/command-options.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
 import { eventsOverdue, judgeEvents } from "../../status/event-status.ts";
 import { statusLines, type CompanyStatus, type Freshness } from "../../status/status-text.ts";
 

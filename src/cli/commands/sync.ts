@@ -3,14 +3,14 @@ import type { Log } from "../../base/logger.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { RunRequest } from "../../daemon/runs/company-run.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { afterRun } from "../after-run.ts";
-import { command, type CommandContext } from "../command.ts";
-import { syncCompany, type CompanyRun } from "../local-sync.ts";
-import { dryRun } from "../dry-run.ts";
-import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { durationMs, flag, wholeNumber, type OptionValues } from "../options.ts";
-import { reportLines } from "../report-text.ts";
-import { selectResources } from "../chosen-resources.ts";
+import { afterRun } from "../runs/after-run.ts";
+import { command, type CommandContext } from "../program/command.ts";
+import { syncCompany, type CompanyRun } from "../runs/local-sync.ts";
+import { dryRun } from "../runs/dry-run.ts";
+import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { durationMs, flag, wholeNumber, type OptionValues } from "../program/command-options.ts";
+import { reportLines } from "../runs/report-text.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
 
 const options = {
   full: flag("--full", "read every detail and child list again, not only what seems new or changed"),

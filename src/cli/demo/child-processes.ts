@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { MirrorError } from "../../base/errors.ts";
-import { ownEntry } from "../own-process.ts";
+import { ownEntry } from "../program/own-process.ts";
 
 /** This very program, on its way as a process of its own. */
 export interface DemoProcess {

@@ -6,11 +6,11 @@ import { Meta } from "../../../state/meta.ts";
 import { pinnedIdentity } from "../../../sync/identity/identify.ts";
 import { fingerprintOf, type Identity } from "../../../sync/identity/identity-verdict.ts";
 import { Subscriptions } from "../../../webhook/subscriptions/subscriptions.ts";
-import type { CommandContext } from "../../command.ts";
-import { openForReading } from "../../open-mirror.ts";
-import { text } from "../../options.ts";
+import type { CommandContext } from "../../program/command.ts";
+import { openForReading } from "../../mirror/open-mirror.ts";
+import { text } from "../../program/command-options.ts";
 import { connectService } from "../../../daemon/runs/service-connection.ts";
-import { askWhoami } from "../../whoami.ts";
+import { askWhoami } from "../../mirror/whoami.ts";
 
 /** Which token asks: managing subscriptions needs one that may write, mirroring does not. */
 export const accessOptions = {

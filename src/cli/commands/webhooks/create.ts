@@ -1,11 +1,11 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import { deliversHere, eventsNamed } from "../../../webhook/subscriptions/event-choice.ts";
-import { command } from "../../command.ts";
-import { text } from "../../options.ts";
+import { command } from "../../program/command.ts";
+import { text } from "../../program/command-options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { assertEndpoint } from "./endpoint.ts";
-import { defaultKeepOldMs, receiveSecret } from "./secret.ts";
+import { assertEndpoint } from "../../checks/assert-endpoint.ts";
+import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
 export const webhooksCreateCommand = command({
   name: "webhooks create",

@@ -1,10 +1,10 @@
 import { soleCompany } from "../../../config/companies.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox-view.ts";
-import { command } from "../../command.ts";
-import { openExisting } from "../../open-mirror.ts";
-import { text, wholeNumber } from "../../options.ts";
-import { selectResources } from "../../chosen-resources.ts";
-import { readSince } from "../../since.ts";
+import { command } from "../../program/command.ts";
+import { openExisting } from "../../mirror/open-mirror.ts";
+import { text, wholeNumber } from "../../program/command-options.ts";
+import { selectResources } from "../../mirror/selected-resources.ts";
+import { readSince } from "./since.ts";
 import { readState, stateOption } from "./state-option.ts";
 
 const usualCount = 100;

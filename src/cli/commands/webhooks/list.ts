@@ -2,8 +2,8 @@ import { MirrorError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/logger.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
-import { command, type CommandContext } from "../../command.ts";
-import type { Ending } from "../../exit-code.ts";
+import { command, type CommandContext } from "../../program/command.ts";
+import type { Ending } from "../../program/exit-code.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
 import { subscriptionLines, viewOf, type SubscriptionView } from "./subscription-text.ts";
 

@@ -10,12 +10,12 @@ import { createIngest } from "../../../webhook/ingest/ingest.ts";
 import type { Replayed } from "../../../webhook/ingest/replay.ts";
 import { chosenEvents, replayByOrder, type ReplayChoice } from "../../../webhook/ingest/remote-replay.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
-import { selectResources } from "../../chosen-resources.ts";
-import { command, type CommandContext } from "../../command.ts";
-import type { Ending } from "../../exit-code.ts";
-import { openExisting } from "../../open-mirror.ts";
-import { text } from "../../options.ts";
-import { readSince } from "../../since.ts";
+import { selectResources } from "../../mirror/selected-resources.ts";
+import { command, type CommandContext } from "../../program/command.ts";
+import type { Ending } from "../../program/exit-code.ts";
+import { openExisting } from "../../mirror/open-mirror.ts";
+import { text } from "../../program/command-options.ts";
+import { readSince } from "./since.ts";
 import { readState, stateOption } from "./state-option.ts";
 
 export const webhooksReplayCommand = command({

@@ -1,9 +1,13 @@
 import { soleCompany } from "../../../config/companies.ts";
-import { deliversHere, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions/event-choice.ts";
-import { command } from "../../command.ts";
-import { durationMs } from "../../options.ts";
+import {
+  deliversHere,
+  subscriptionId,
+  subscriptionWith,
+} from "../../../webhook/subscriptions/event-choice.ts";
+import { command } from "../../program/command.ts";
+import { durationMs } from "../../program/command-options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { defaultKeepOldMs, receiveSecret } from "./secret.ts";
+import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
 export const webhooksRotateCommand = command({
   name: "webhooks rotate",

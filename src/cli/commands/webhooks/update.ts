@@ -1,12 +1,16 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import type { EventRule } from "../../../connector/manifest.ts";
-import { eventsNamed, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions/event-choice.ts";
+import {
+  eventsNamed,
+  subscriptionId,
+  subscriptionWith,
+} from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscriptions.ts";
-import { command } from "../../command.ts";
-import { choice, text, type OptionValues } from "../../options.ts";
+import { command } from "../../program/command.ts";
+import { choice, text, type OptionValues } from "../../program/command-options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { assertEndpoint } from "./endpoint.ts";
+import { assertEndpoint } from "../../checks/assert-endpoint.ts";
 import { subscriptionLines, viewOf } from "./subscription-text.ts";
 
 const changes = {

@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { MirrorError } from "../../base/errors.ts";
+import type { CompanyConfig, Config } from "../../config/config.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import { appliedMigrations, migrations } from "../../store/migrations/migrate.ts";
+import { openDatabase, type Db } from "../../store/database.ts";
+
+/** For commands that only look: no lock, beside a running sync. Null where there is no mirror yet. */
+export function openForReading(config: Config, company: CompanyConfig): Db | null {
+  const { mirror } = mirrorFiles(config, company.name);
+  if (!existsSync(mirror)) return null;
+  const db = openDatabase(mirror, { readonly: true });
+  const applied = appliedMigrations(db);
+  if (applied.length > 0 && applied.every((name) => Object.hasOwn(migrations, name))) return db;
+  db.close();
+  const why =
+    applied.length === 0
+      ? "it is no mirror, or its first sync was cut off at once"
+      : "a newer version wrote it";
+  throw new MirrorError("database", `the mirror cannot be read: ${why}: ${mirror}`, {
+    hint: applied.length === 0 ? "Run sync, or check data_dir." : "Update fintoro-mirror.",
+  });
+}
+
+/** The same, where a mirror is needed to go on. */
+export function openExisting(config: Config, company: CompanyConfig): Db {
+  const db = openForReading(config, company);
+  if (db) return db;
+  throw new MirrorError("database", `there is no mirror of ${company.name} yet`, {
+    hint: "Run `fintoro-mirror sync` first.",
+  });
+}

@@ -1,0 +1,22 @@
+import { resourceNamed, type Manifest } from "../../connector/manifest.ts";
+import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
+import { parseLossless } from "../../json/parse.ts";
+import { isObject } from "../../store/tables/row-decoder.ts";
+
+/** Whose token it is, in one request; null: the service does not say. */
+export async function askWhoami(
+  transport: Transport,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<{ readonly answer: ServiceAnswer; readonly name: string | null }> {
+  const { list } = resourceNamed(manifest, manifest.identity.resource);
+  if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
+  const answer = await transport.send({ method: "GET", path: list.path, expect: "json", signal });
+  return { answer, name: nameIn(answer, manifest) };
+}
+
+function nameIn({ body }: ServiceAnswer, manifest: Manifest): string | null {
+  const record = parseLossless(body);
+  const name = isObject(record) ? record[manifest.identity.nameField] : null;
+  return typeof name === "string" && name !== "" ? name : null;
+}

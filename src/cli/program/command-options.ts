@@ -1,0 +1,80 @@
+import { MirrorError } from "../../base/errors.ts";
+import { nearest } from "../../base/names.ts";
+import { parseDurationMs } from "../../base/units.ts";
+
+/** What the command line gave for an option: nothing, its presence, or a text. */
+export type Given = string | boolean | undefined;
+
+/** One option: how it is written, what it means, and what is read from it. */
+export interface OptionSpec<T> {
+  /** As help shows it: `-c, --config <file>`. */
+  readonly flags: string;
+  readonly doc: string;
+  readonly read: (given: Given) => T;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
+export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: ReturnType<S[K]["read"]> };
+
+/** The long name: what messages call the option. */
+function longName(flags: string): string {
+  return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
+}
+
+function refuse(flags: string, given: Given, must: string): MirrorError {
+  return new MirrorError("usage", `${longName(flags)} must be ${must} (it is "${String(given)}")`);
+}
+
+export function flag(flags: string, doc: string): OptionSpec<boolean> {
+  return { flags, doc, read: (given) => given === true };
+}
+
+/** `--no-color`: on unless it is given. */
+export function negation(flags: string, doc: string): OptionSpec<boolean> {
+  return { flags, doc, read: (given) => given !== false };
+}
+
+export function text(flags: string, doc: string): OptionSpec<string | undefined> {
+  return { flags, doc, read: (given) => (typeof given === "string" ? given : undefined) };
+}
+
+export function choice<const V extends readonly string[]>(
+  flags: string,
+  doc: string,
+  values: V,
+  otherwise: V[number],
+): OptionSpec<V[number]> {
+  const read = (given: Given): V[number] => {
+    if (typeof given !== "string") return otherwise;
+    const value = values.find((each) => each === given);
+    if (value !== undefined) return value;
+    const meant = nearest(given, values);
+    const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
+    throw new MirrorError("usage", `${longName(flags)} must be one of ${values.join(", ")}${suggestion}`);
+  };
+  return { flags, doc: `${doc} (${values.join(", ")}; default ${otherwise})`, read };
+}
+
+export function wholeNumber(
+  flags: string,
+  doc: string,
+  range: { readonly min: number; readonly max: number },
+): OptionSpec<number | undefined> {
+  const read = (given: Given) => {
+    if (typeof given !== "string") return undefined;
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= range.min && value <= range.max) return value;
+    throw refuse(flags, given, `a whole number from ${range.min} to ${range.max}`);
+  };
+  return { flags, doc, read };
+}
+
+export function durationMs(flags: string, doc: string): OptionSpec<number | undefined> {
+  const read = (given: Given) => {
+    if (typeof given !== "string") return undefined;
+    const value = parseDurationMs(given);
+    if (value !== null) return value;
+    throw refuse(flags, given, "a duration such as 90s, 30m or 26h");
+  };
+  return { flags, doc, read };
+}

@@ -1,0 +1,80 @@
+import { MirrorError, type ErrorKind } from "../../base/errors.ts";
+
+/** How a command ended, as far as its exit code tells. */
+export type Outcome =
+  | "complete"
+  | "difference"
+  | "partial"
+  | "stopped"
+  | "interrupted"
+  | "failed"
+  | "unauthenticated"
+  | "identity"
+  | "database"
+  | "locked";
+
+/** Ends as an error of this kind would, without one to tell: `check` has told it already. */
+interface EndsLike {
+  readonly kind: ErrorKind;
+}
+
+/** `drained`: what works until it is stopped was stopped, and has put everything in order. */
+export type Ending = Outcome | "drained" | EndsLike;
+
+const outcomeCodes: Readonly<Record<Outcome, number>> = {
+  complete: 0,
+  failed: 1,
+  difference: 1,
+  partial: 3,
+  stopped: 5,
+  interrupted: 130,
+  unauthenticated: 4,
+  identity: 4,
+  database: 10,
+  locked: 11,
+};
+
+/** Least to most urgent: of several companies the worst one's code is given. */
+const urgency: readonly Outcome[] = [
+  ...(["complete", "stopped", "partial", "difference", "failed", "interrupted"] as const),
+  ...(["unauthenticated", "identity", "locked", "database"] as const),
+];
+
+export function worstOutcome(outcomes: readonly Outcome[]): Outcome {
+  const ranks = outcomes.map((outcome) => urgency.indexOf(outcome));
+  return urgency[Math.max(0, ...ranks)] ?? "failed";
+}
+
+const kindCodes: Readonly<Record<ErrorKind, number>> = {
+  usage: 2,
+  config: 2,
+  unauthenticated: 4,
+  identity: 4,
+  stopped: 5,
+  database: 10,
+  locked: 11,
+  forbidden: 1,
+  not_found: 1,
+  invalid: 1,
+  rate_limited: 1,
+  unavailable: 1,
+  network: 1,
+  protocol: 1,
+};
+
+export type StopSignal = "SIGINT" | "SIGTERM";
+
+export const signalCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
+
+/** After a signal, work that stopped early was interrupted; work that was finished anyway is what it is. */
+export function codeOfEnding(ending: Ending, signal: StopSignal | null): number {
+  if (typeof ending !== "string") return kindCodes[ending.kind];
+  if (ending === "drained") return signal === "SIGINT" ? signalCodes.SIGINT : 0;
+  const early = ending === "stopped" || ending === "interrupted";
+  return early && signal ? signalCodes[signal] : outcomeCodes[ending];
+}
+
+export function codeOfError(error: unknown, signal: StopSignal | null): number {
+  if (!(error instanceof MirrorError)) return 10;
+  return error.kind === "stopped" && signal ? signalCodes[signal] : kindCodes[error.kind];
+}

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { formatDuration } from "../../base/units.ts";
+import type { CompanyConfig, Config } from "../../config/config.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { Records } from "../../store/tables/records.ts";
+import { openDatabase } from "../../store/database.ts";
+import { estimateRun, type ResourceEstimate } from "../../sync/plan/estimate.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { Outcome } from "../program/exit-code.ts";
+import { connectService } from "../../daemon/runs/service-connection.ts";
+
+interface Estimate {
+  readonly requests: {
+    readonly total: number;
+    readonly list: number;
+    readonly detail: number;
+    readonly child: number;
+  };
+  /** With the published budget of the service. */
+  readonly minutes: number;
+  readonly resources: Readonly<Record<string, ResourceEstimate>>;
+}
+
+/** `sync --dry-run`: the requests a run would need, by kind and resource, and how long they take. */
+export async function dryRun(
+  context: CommandContext,
+  config: Config,
+  companies: readonly CompanyConfig[],
+  resources: readonly Resource[],
+  full: boolean,
+): Promise<Outcome> {
+  const estimates: Record<string, Estimate> = {};
+  for (const company of companies)
+    estimates[company.name] = await estimate(context, config, company, resources, full);
+  if (context.globals.json) {
+    await context.output.json({ dry_run: true, companies: estimates });
+    return "complete";
+  }
+  for (const [company, one] of Object.entries(estimates)) {
+    for (const line of estimateLines(company, one, context.connectors[0].manifest.limits))
+      await context.output.line(line);
+  }
+  return "complete";
+}
+
+async function estimate(
+  context: CommandContext,
+  config: Config,
+  company: CompanyConfig,
+  resources: readonly Resource[],
+  full: boolean,
+): Promise<Estimate> {
+  const { mirror } = mirrorFiles(config, company.name);
+  const db = existsSync(mirror) ? openDatabase(mirror, { readonly: true }) : null;
+  const service = connectService(context, config, company);
+  try {
+    const found = await estimateRun(service.transport, resources, db ? new Records(db) : null, full);
+    return summed(found, context.connectors[0].manifest.limits);
+  } finally {
+    db?.close();
+    await service.close();
+  }
+}
+
+function summed(
+  found: ReadonlyMap<string, ResourceEstimate>,
+  limits: { requests: number; windowMs: number },
+): Estimate {
+  const sum = (key: "list" | "detail" | "child") =>
+    [...found.values()].reduce((total, one) => total + one[key], 0);
+  const requests = { list: sum("list"), detail: sum("detail"), child: sum("child") };
+  const total = requests.list + requests.detail + requests.child;
+  const windows = Math.max(0, Math.ceil(total / limits.requests) - 1);
+  const minutes = Math.round((windows * limits.windowMs) / 6_000) / 10;
+  return { requests: { total, ...requests }, minutes, resources: Object.fromEntries(found) };
+}
+
+function estimateLines(
+  company: string,
+  { requests, minutes, resources }: Estimate,
+  limits: { readonly requests: number; readonly windowMs: number },
+): string[] {
+  const pace = `at ${limits.requests} in ${formatDuration(limits.windowMs)}`;
+  const time = minutes < 1 ? "less than a minute" : `about ${minutes} minutes ${pace}`;
+  const head = `${company}: ${requests.total} requests, ${time} (${requests.list} list, ${requests.detail} detail, ${requests.child} child)`;
+  const lines = Object.entries(resources)
+    .filter(([, one]) => one.list + one.detail + one.child > 0)
+    .map(([name, one]) => {
+      const counts = (["list", "detail", "child"] as const)
+        .map((kind) => `${kind} ${one[kind]}`.padEnd(14))
+        .join("");
+      return `  ${name.padEnd(28)} ${counts}${one.error ?? ""}`.trimEnd();
+    });
+  return [head, ...lines, "  changed records cost one detail each on top; nothing was written"];
+}

@@ -1,0 +1,48 @@
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import type { Config } from "../../config/config.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import { datasetteMetadata } from "../../report/datasette.ts";
+import { publishReport, type Published } from "../../report/publish.ts";
+import type { PublishStep } from "../../report/row-copy.ts";
+import type { CommandContext } from "../program/command.ts";
+
+type Parts = Pick<CommandContext, "connectors" | "clock" | "version" | "signal">;
+
+/** Publishes one company as its config says; on a terminal one line shows how far it is. */
+export async function publishCompany(
+  context: Parts & Pick<CommandContext, "showing">,
+  config: Config,
+  company: string,
+  { force = false, datasette = false } = {},
+): Promise<Published & { readonly datasette: string | null }> {
+  let step: PublishStep | null = null;
+  const line = () => (step ? [`${company}: publishing ${step.table}, ${step.rows} rows written`] : []);
+  const published = await context.showing(line, () =>
+    publishReport({
+      ...partsOf(context, config, company),
+      force,
+      onStep: (reached) => (step = reached),
+    }),
+  );
+  rmSync(`${metadataFile(published.file)}.next`, { force: true });
+  return { ...published, datasette: datasette ? writeMetadata(context, published.file, company) : null };
+}
+
+function partsOf({ connectors, clock, version, signal }: Parts, config: Config, company: string) {
+  const { mirror, report } = mirrorFiles(config, company);
+  const { timezone } = config.schedule;
+  return { manifest: connectors[0].manifest, clock, version, signal, company, mirror, report, timezone };
+}
+
+/** Beside the report, under its name. */
+function writeMetadata({ connectors }: Parts, report: string, company: string): string {
+  const file = metadataFile(report);
+  const metadata = datasetteMetadata(connectors[0].manifest, report, company);
+  writeFileSync(`${file}.next`, `${JSON.stringify(metadata, null, 2)}\n`, { flush: true });
+  renameSync(`${file}.next`, file);
+  return file;
+}
+
+function metadataFile(report: string): string {
+  return report.replace(/\.db$/, ".metadata.json");
+}
