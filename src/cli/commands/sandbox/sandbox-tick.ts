@@ -2,7 +2,7 @@ import { MirrorError } from "../../../base/errors.ts";
 import { formatDuration } from "../../../base/units.ts";
 import { command, type CommandContext } from "../../program/command.ts";
 import { durationMs, wholeNumber } from "../../program/command-options.ts";
-import { sandboxClientOptions, connectSandbox, type SandboxClient } from "./sandbox-client.ts";
+import { sandboxClientOptions, connectSandbox, type SandboxClient } from "./running-sandbox.ts";
 
 interface DayReport {
   readonly changes: number;

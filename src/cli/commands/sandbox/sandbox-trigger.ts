@@ -1,6 +1,6 @@
 import { command } from "../../program/command.ts";
 import { flag, wholeNumber } from "../../program/command-options.ts";
-import { sandboxClientOptions, connectSandbox } from "./sandbox-client.ts";
+import { sandboxClientOptions, connectSandbox } from "./running-sandbox.ts";
 
 interface Event {
   readonly id: string;
