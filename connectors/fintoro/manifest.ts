@@ -3,7 +3,7 @@ import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./events.ts";
 import { invalidationRules } from "./invalidation-rules.ts";
 import { operations } from "./operations/index.ts";
-import { views } from "./report/index.ts";
+import { views } from "./report/views.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
 import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";

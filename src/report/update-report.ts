@@ -3,7 +3,7 @@ import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { oddDays } from "./build-report.ts";
 import { isDay, type Layout } from "./report-layout.ts";
-import { keysChanged } from "./foreign-keys.ts";
+import { keysChanged } from "./column-checks.ts";
 import { yieldToLoop, type StepOptions } from "./row-copy.ts";
 
 /**

@@ -10,7 +10,7 @@ import { resource } from "../../src/connector/define.ts";
 import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/schema.ts";
-import { publishReport, type PublishWay } from "../../src/report/publish.ts";
+import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
 import { openMirror } from "../../src/store/apply/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import type { BenchResult } from "./result.ts";

@@ -1,7 +1,7 @@
 import { copyFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PublishWay } from "../../src/report/publish.ts";
+import type { PublishWay } from "../../src/report/publish-report.ts";
 import type { Mirror } from "../../src/store/apply/mirror.ts";
 import type { Db } from "../../src/store/database.ts";
 import { manifestOf, openHasty } from "../support/mirror.ts";

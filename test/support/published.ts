@@ -7,7 +7,7 @@ import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createView } from "../../src/report/build-report.ts";
-import { publishReport, type Published, type PublishParts } from "../../src/report/publish.ts";
+import { publishReport, type Published, type PublishParts } from "../../src/report/publish-report.ts";
 import { layoutOf, tableSql } from "../../src/report/report-layout.ts";
 import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";

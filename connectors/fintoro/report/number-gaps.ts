@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { column, id, words } from "./column.ts";
+import { column, id, words } from "./view-columns.ts";
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, amounts, count, currency, id, month, words } from "./column.ts";
-import { cents, currencyOf, euroCents, plainRate, summed, summedIfKnown, today } from "./money.ts";
+import { amount, amounts, count, currency, id, month, words } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, plainRate, summed, summedIfKnown, today } from "./amount-sql.ts";
 
 const euroOnly = "known for EUR only: these documents carry no rate";
 

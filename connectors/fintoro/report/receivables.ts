@@ -1,6 +1,15 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, clientId, clientName, count, currency, day, id, words } from "./column.ts";
-import { ageOf, cents, currencyOf, daysSince, euroCents, plainRate, summed, summedIfKnown } from "./money.ts";
+import { amounts, clientId, clientName, count, currency, day, id, words } from "./view-columns.ts";
+import {
+  ageOf,
+  cents,
+  currencyOf,
+  daysSince,
+  euroCents,
+  plainRate,
+  summed,
+  summedIfKnown,
+} from "./amount-sql.ts";
 
 const age = words("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
 const daysOverdue = count("days_overdue", "Days past due on the report's date; 0 while it is not due");

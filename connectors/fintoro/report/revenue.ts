@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, count, currency, month } from "./column.ts";
-import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./money.ts";
+import { amounts, count, currency, month } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
 
 function arm(table: string, isInvoice: 0 | 1): string {
   return `SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, ${isInvoice} AS is_invoice,

@@ -1,6 +1,17 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, amounts, clientId, clientName, column, count, currency, day, id, words } from "./column.ts";
-import { cents, currencyOf, euroCents, share } from "./money.ts";
+import {
+  amount,
+  amounts,
+  clientId,
+  clientName,
+  column,
+  count,
+  currency,
+  day,
+  id,
+  words,
+} from "./view-columns.ts";
+import { cents, currencyOf, euroCents, share } from "./amount-sql.ts";
 
 interface Kind {
   readonly type: string;

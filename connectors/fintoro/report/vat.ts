@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, amounts, count, currency, month } from "./column.ts";
-import { cents, currencyOf, euroCents, share, summed, summedIfKnown } from "./money.ts";
+import { amount, amounts, count, currency, month } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, share, summed, summedIfKnown } from "./amount-sql.ts";
 
 /** One row for each document and rate: the lines of that rate, and all up to it in the order of rates. */
 function rates(table: string, items: string, key: string): string {

@@ -1,6 +1,6 @@
 import { formatSize } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
-import type { Published } from "../../report/publish.ts";
+import type { Published } from "../../report/publish-report.ts";
 import { command, type CommandContext } from "../program/command.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { failureOf } from "../console/failure-text.ts";

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { datasetteMetadata } from "../../report/datasette.ts";
-import { publishReport, type Published } from "../../report/publish.ts";
+import { publishReport, type Published } from "../../report/publish-report.ts";
 import type { PublishStep } from "../../report/row-copy.ts";
 import type { CommandContext } from "../program/command.ts";
 

@@ -3,8 +3,8 @@ import type { Db, Statement } from "../../store/database.ts";
 import { cellEnd, cellsSql } from "../columns/cells.ts";
 import type { Encoder, Encoding, NestedSource } from "../workers/job.ts";
 import { asciiText } from "../columns/number-cell.ts";
-import type { KeyRange, PieceReader, RowSource } from "../workers/row-source.ts";
-import type { RowGroup } from "./chunk.ts";
+import type { KeyRange, PieceReader, RowSource } from "../columns/row-source.ts";
+import type { RowGroup } from "./column-chunk.ts";
 import { childrenByParent } from "./nested.ts";
 import { TypeOverflow, RowGroupWriter, type WrittenGroup } from "./row-group-writer.ts";
 

@@ -1,11 +1,11 @@
 import type { ReportType } from "../../connector/report-view.ts";
 import { cellEnd } from "../columns/cells.ts";
 import { asciiText, realText } from "../columns/number-cell.ts";
-import { Column, type Values } from "./column.ts";
+import { Column, type Values } from "./column-buffer.ts";
 import { mostRows } from "./rows.ts";
 import { dictionaryOf } from "./dictionary.ts";
-import { daysOf, microsOf } from "./moments.ts";
-import { decimalOf } from "./physical.ts";
+import { daysOf, microsOf } from "./logical-values.ts";
+import { decimalOf } from "./parquet-types.ts";
 import { scaledOf } from "./scaled.ts";
 
 const zero = 0x30;

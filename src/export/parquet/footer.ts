@@ -1,7 +1,7 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { RowGroup } from "./chunk.ts";
+import type { RowGroup } from "./column-chunk.ts";
 import type { NestedColumn } from "./nested.ts";
-import type { ParquetColumn } from "./physical.ts";
+import type { ParquetColumn } from "./parquet-types.ts";
 import { fileSchema } from "./schema.ts";
 
 export const parquetHead = Buffer.from("PAR1");

@@ -1,7 +1,7 @@
 import { cellEnd, nullCell } from "../columns/cells.ts";
 import { asciiText, realText } from "../columns/number-cell.ts";
-import { daysOf, microsOf } from "./moments.ts";
-import { decimalOf, type ParquetColumn } from "./physical.ts";
+import { daysOf, microsOf } from "./logical-values.ts";
+import { decimalOf, type ParquetColumn } from "./parquet-types.ts";
 import { scaledOf } from "./scaled.ts";
 
 /** A child table as a column of its parent: a list of structs, in the order of `position`. */

@@ -1,11 +1,11 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { ReportType } from "../../connector/report-view.ts";
 import { release } from "../release.ts";
-import { writeChunk, zstd, type RowGroup } from "./chunk.ts";
-import type { Column } from "./column.ts";
+import { writeChunk, zstd, type RowGroup } from "./column-chunk.ts";
+import type { Column } from "./column-buffer.ts";
 import { mostRows } from "./rows.ts";
 import { BooleanColumn, DateColumn, DoubleColumn, Int64Column, WideDecimalColumn } from "./fixed-columns.ts";
-import { decimalOf, schemaElement, type ParquetColumn } from "./physical.ts";
+import { decimalOf, schemaElement, type ParquetColumn } from "./parquet-types.ts";
 import type { NestedColumn } from "./nested.ts";
 import { fileSchema } from "./schema.ts";
 import { TextColumn } from "./text-column.ts";

@@ -1,6 +1,6 @@
 import type { SchemaElement } from "hyparquet-writer";
 import type { NestedColumn } from "./nested.ts";
-import { schemaElement, type ParquetColumn } from "./physical.ts";
+import { schemaElement, type ParquetColumn } from "./parquet-types.ts";
 
 /** The file's schema: plain columns, then a list of structs for each child table. */
 export function fileSchema(

@@ -1,5 +1,5 @@
 import { cellEnd } from "../columns/cells.ts";
-import { Column, type Values } from "./column.ts";
+import { Column, type Values } from "./column-buffer.ts";
 import { mostRows } from "./rows.ts";
 import { dictionaryOf, type Dictionary } from "./dictionary.ts";
 

@@ -3,7 +3,7 @@ import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import { changesSql } from "./changed-rows.ts";
 import type { Format, Partition } from "./formats.ts";
-import { columnsNamed, type RowSource } from "../workers/row-source.ts";
+import { columnsNamed, type RowSource } from "../columns/row-source.ts";
 
 /** A column of the files, with what may be said of it. */
 interface OutColumn extends CellColumn {

@@ -3,7 +3,7 @@ import { CsvWriter } from "../csv/csv-writer.ts";
 import type { Encoder, Job } from "./job.ts";
 import { RecordLines, RowLines } from "../jsonl/jsonl-writer.ts";
 import { createParquetEncoder } from "../parquet/encoder.ts";
-import { PieceReader } from "./row-source.ts";
+import { PieceReader } from "../columns/row-source.ts";
 
 export function createEncoder(db: Db, job: Job): Encoder {
   const { encoding, source } = job;

@@ -1,9 +1,9 @@
 import type { CellColumn } from "../columns/cells.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
-import type { RowGroup } from "../parquet/chunk.ts";
+import type { RowGroup } from "../parquet/column-chunk.ts";
 import type { NestedColumn } from "../parquet/nested.ts";
-import type { ParquetColumn } from "../parquet/physical.ts";
-import type { KeyRange, RowSource } from "./row-source.ts";
+import type { ParquetColumn } from "../parquet/parquet-types.ts";
+import type { KeyRange, RowSource } from "../columns/row-source.ts";
 
 /** How a table's cells become bytes. */
 export type Encoding =

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { assert } from "../../base/errors.ts";
 import { WorkerHandle } from "./worker-handle.ts";
 import type { Job, Made, WorkerRequest, Reply, SnapshotId, WorkerStart } from "./job.ts";
-import type { KeyRange } from "./row-source.ts";
+import type { KeyRange } from "../columns/row-source.ts";
 
 /** More threads would wait for each other's disk and double the memory; a small mirror is read before two have begun. */
 const mostThreads = 2;

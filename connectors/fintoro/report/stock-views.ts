@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, count, day, id, words } from "./column.ts";
-import { daysSince } from "./money.ts";
+import { amount, count, day, id, words } from "./view-columns.ts";
+import { daysSince } from "./amount-sql.ts";
 
 const item = [
   id("price_list_item_id", "Id in price_list_items"),

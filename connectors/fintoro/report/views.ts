@@ -1,12 +1,12 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { clientSummary } from "./clients.ts";
+import { clientSummary } from "./client-summary.ts";
 import { numberGaps } from "./number-gaps.ts";
-import { paymentsByDay } from "./payments.ts";
+import { paymentsByDay } from "./payments-by-day.ts";
 import { casesByStatus, pipeline } from "./pipeline.ts";
 import { openInvoices, receivables, unpaidProformas } from "./receivables.ts";
 import { revenueByMonth } from "./revenue.ts";
 import { salesLines } from "./sales-lines.ts";
-import { purchasesBySupplier, slowStock, stock } from "./stock.ts";
+import { purchasesBySupplier, slowStock, stock } from "./stock-views.ts";
 import { vatByMonth } from "./vat.ts";
 
 /** What people ask first, and what their accountants ask next. */

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, clientId, clientName, count, currency, day } from "./column.ts";
-import { cents, currencyOf, daysSince, euroCents, summed } from "./money.ts";
+import { amounts, clientId, clientName, count, currency, day } from "./view-columns.ts";
+import { cents, currencyOf, daysSince, euroCents, summed } from "./amount-sql.ts";
 
 const isOpen = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
 

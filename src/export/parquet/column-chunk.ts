@@ -3,7 +3,7 @@ import type { ByteWriter, ParquetWriter, SchemaElement } from "hyparquet-writer"
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { release } from "../release.ts";
 import { bitWidthOf, packed, repeated } from "./bit-packing.ts";
-import type { Column, Values } from "./column.ts";
+import type { Column, Values } from "./column-buffer.ts";
 
 /** Level 1: a sixth larger than level 3, and three times as fast. */
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };

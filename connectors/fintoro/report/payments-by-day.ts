@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, count, currency, day, id, words } from "./column.ts";
-import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./money.ts";
+import { amounts, count, currency, day, id, words } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
 
 export const paymentsByDay: ReportView = {
   name: "v_payments_by_day",

@@ -1,6 +1,6 @@
 import { quoted } from "../../store/sql-text.ts";
 import type { Db, Statement } from "../../store/database.ts";
-import { cellsSql } from "../columns/cells.ts";
+import { cellsSql } from "./cells.ts";
 import { release } from "../release.ts";
 
 /**

@@ -22,7 +22,7 @@ import {
   reportPaths,
   type ReportPaths,
 } from "./report-file.ts";
-import { openKeys, declareKeys } from "./foreign-keys.ts";
+import { openKeys, declareKeys } from "./column-checks.ts";
 import { yieldToLoop, type StepOptions } from "./row-copy.ts";
 import { updateReport } from "./update-report.ts";
 
