@@ -12,7 +12,7 @@ import { RunScheduler } from "./scheduler/run-scheduler.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { processCommands } from "./commands/command-loop.ts";
 import { performRun, type RunRequest } from "./runs/company-run.ts";
-import type { RuntimeParts } from "./supervisor-parts.ts";
+import type { RuntimeParts } from "./company-settings.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { followPublishing } from "./scheduler/publish-schedule.ts";
 import { runHeartbeat } from "./heartbeat.ts";

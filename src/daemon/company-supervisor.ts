@@ -6,11 +6,11 @@ import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-loc
 import { guarded } from "../store/database.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { graceMs, CompanyRuntime } from "./company-runtime.ts";
-import type { AfterRun, Settings, SupervisorParts } from "./supervisor-parts.ts";
+import type { AfterRun, Settings, SupervisorParts } from "./company-settings.ts";
 import { renewalNeeded } from "./restart-check.ts";
 import type { EndedRun } from "./runs/run-queue.ts";
-import { readCompanyStatus, type Counted } from "./company-status-reader.ts";
-import { Totals } from "./runs/totals.ts";
+import { readCompanyStatus, type Counted } from "./status-reader.ts";
+import { Totals } from "./counters.ts";
 
 /** How soon a lock held by another process is asked for again, and a file that could not be opened. */
 const lockAgainMs = 2_000;

@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
-import type { Settings, SupervisorParts } from "./supervisor-parts.ts";
+import type { Settings, SupervisorParts } from "./company-settings.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { createTurns } from "./runs/run-semaphore.ts";
 

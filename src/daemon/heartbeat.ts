@@ -3,7 +3,7 @@ import type { Log } from "../base/logger.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Mirror } from "../store/apply/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
-import { createErrorGuard } from "./error-guard.ts";
+import { createErrorGuard } from "../store/transient-errors.ts";
 
 export interface HeartbeatParts {
   readonly mirror: Mirror;

@@ -1,4 +1,4 @@
-import type { Settings } from "./supervisor-parts.ts";
+import type { Settings } from "./company-settings.ts";
 
 /** Pure: does a change of the config concern what a life was built from? */
 export function renewalNeeded(before: Settings, after: Settings): boolean {

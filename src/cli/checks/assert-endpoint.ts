@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 import type { Config } from "../../config/config.ts";
-import { endpointFault } from "../../webhook/subscriptions/endpoint.ts";
+import { endpointFault } from "../../webhook/subscriptions/endpoint-rules.ts";
 import { addressesOf } from "./addresses.ts";
 import type { CommandContext } from "../program/command.ts";
 

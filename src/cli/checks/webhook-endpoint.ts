@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from "../../config/address.ts";
-import { endpointFault, type Lookup } from "../../webhook/subscriptions/endpoint.ts";
+import { endpointFault, type Lookup } from "../../webhook/subscriptions/endpoint-rules.ts";
 import { fail, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
 
 /** The service's own rules for an endpoint, told before a subscription is refused. */

@@ -8,7 +8,7 @@ import { notBegun, type RunRequest } from "../runs/company-run.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { requestOf, untilOf } from "./sync-command.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { createErrorGuard } from "../error-guard.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
 
 export interface CommandLoopParts {
   readonly manifest: Manifest;

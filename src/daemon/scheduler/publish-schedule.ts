@@ -2,10 +2,10 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { ScheduleConfig } from "../../config/config.ts";
-import { followSchedule } from "./schedule-follower.ts";
+import { followSchedule } from "./run-on-schedule.ts";
 import { parseCronSchedule } from "./cron-schedule.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
-import { createErrorGuard } from "../error-guard.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
 
 interface PublishingParts<S> {
   readonly settings: S;

@@ -1,14 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import { followSchedule } from "./schedule-follower.ts";
+import { followSchedule } from "./run-on-schedule.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
 import type { Mirror } from "../../store/apply/mirror.ts";
 import { mayHaveLost, type Span } from "../../webhook/delivery-gap/delivery-gap.ts";
 import { lastWholeRun } from "./run-history.ts";
 import type { RunRequest } from "../runs/company-run.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
-import { createErrorGuard } from "../error-guard.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
 
 export interface RunSchedulerParts {
   readonly mirror: Mirror;

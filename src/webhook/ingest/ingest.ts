@@ -7,7 +7,7 @@ import { Inbox } from "../../state/inbox.ts";
 import { EventIds } from "../../state/inbox-ids.ts";
 import { FollowUps } from "./follow-ups.ts";
 import { createBusyRetry } from "./busy-retry.ts";
-import { replayEvents, type Replayed } from "./replay.ts";
+import { replayEvents, type Replayed } from "./event-replay.ts";
 import { createEventEvaluator, type InboxState } from "./event-evaluation.ts";
 
 /** One company's, as the receiver knows it. */

@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { DaemonCommands } from "../../state/daemon-commands.ts";
 import type { Db } from "../../store/database.ts";
 import type { InboxState } from "./event-evaluation.ts";
-import type { Replayed } from "./replay.ts";
+import type { Replayed } from "./event-replay.ts";
 
 /** Which events: those named, or all that came since, perhaps of one state. */
 export type ReplayChoice =

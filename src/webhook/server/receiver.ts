@@ -12,7 +12,7 @@ import {
 } from "../ingest/delivery.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { createCommitter, type Committed } from "./delivery-commit.ts";
-import { createRefusalLog } from "./refusal-log.ts";
+import { createRefusalLog } from "./delivery-log.ts";
 import { isSigned } from "../ingest/signature.ts";
 
 export interface ReceiverParts {

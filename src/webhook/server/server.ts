@@ -4,7 +4,7 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { accept, refuseWith } from "./response.ts";
 import { BodyRoom, readBody, type BodyEnd } from "./request-body.ts";
-import { answerBroken, Unanswered } from "./connection-errors.ts";
+import { answerBroken, Unanswered } from "./connections.ts";
 import { closeServer, trackSilent } from "./shutdown.ts";
 import { showPage, type Page } from "./page-response.ts";
 import type { Admission, Answer, Receiver } from "./receiver.ts";

@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { nearest } from "../../base/names.ts";
 import type { CompanyConfig } from "../../config/config.ts";
 import type { EventRule } from "../../connector/manifest.ts";
-import type { Subscription } from "./subscriptions.ts";
+import type { Subscription } from "./subscription-client.ts";
 
 /** `all`, or names with commas between them: every one known, in the catalogue's order. */
 export function eventsNamed(text: string, rules: readonly EventRule[]): string[] {

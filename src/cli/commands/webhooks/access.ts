@@ -5,7 +5,7 @@ import type { Transport } from "../../../connector/transport.ts";
 import { Meta } from "../../../state/meta.ts";
 import { pinnedIdentity } from "../../../sync/identity/identify.ts";
 import { fingerprintOf, type Identity } from "../../../sync/identity/identity-verdict.ts";
-import { Subscriptions } from "../../../webhook/subscriptions/subscriptions.ts";
+import { Subscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CommandContext } from "../../program/command.ts";
 import { openForReading } from "../../mirror/open-mirror.ts";
 import { text } from "../../program/command-options.ts";

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import { subscriptionId, subscriptionWith } from "../../../webhook/subscriptions/event-choice.ts";
-import type { Subscription } from "../../../webhook/subscriptions/subscriptions.ts";
+import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
 import { command, type CommandContext } from "../../program/command.ts";
 import { flag } from "../../program/command-options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";

@@ -8,9 +8,9 @@ import {
   heldIn,
   leftInDraft,
   type SecretDraft,
-} from "../../../webhook/keys/key-draft.ts";
+} from "../../../webhook/keys/pending-key.ts";
 import { retire } from "../../../webhook/keys/key-files.ts";
-import type { IssuedSecret } from "../../../webhook/subscriptions/subscriptions.ts";
+import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { nextStep, oldSecretText, placeFor } from "./secret-text.ts";

@@ -7,7 +7,7 @@ import { openMirror } from "../../../store/apply/mirror.ts";
 import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openDatabase } from "../../../store/database.ts";
 import { createIngest } from "../../../webhook/ingest/ingest.ts";
-import type { Replayed } from "../../../webhook/ingest/replay.ts";
+import type { Replayed } from "../../../webhook/ingest/event-replay.ts";
 import { chosenEvents, replayByOrder, type ReplayChoice } from "../../../webhook/ingest/remote-replay.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";

@@ -6,7 +6,7 @@ import {
   subscriptionId,
   subscriptionWith,
 } from "../../../webhook/subscriptions/event-choice.ts";
-import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscriptions.ts";
+import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
 import { command } from "../../program/command.ts";
 import { choice, text, type OptionValues } from "../../program/command-options.ts";
 import { accessOptions, companyAs, withSubscriptions } from "./access.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Totals } from "../../src/daemon/runs/totals.ts";
+import { Totals } from "../../src/daemon/counters.ts";
 import { createCounter } from "../../src/http/stats.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 

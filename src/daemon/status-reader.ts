@@ -6,9 +6,9 @@ import { lastEndedRun, sweptTimes } from "../status/mirror-health.ts";
 import { InboxView } from "../state/inbox-view.ts";
 import { lastWholeRun } from "./scheduler/run-history.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
-import type { Settings } from "./supervisor-parts.ts";
+import type { Settings } from "./company-settings.ts";
 import type { EndedRun } from "./runs/run-queue.ts";
-import type { Totals } from "./runs/totals.ts";
+import type { Totals } from "./counters.ts";
 
 /** What a station counted since the start. */
 export interface Counted {

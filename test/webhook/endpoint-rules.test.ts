@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { endpointFault } from "../../src/webhook/subscriptions/endpoint.ts";
+import { endpointFault } from "../../src/webhook/subscriptions/endpoint-rules.ts";
 import { isPublicAddress } from "../../src/webhook/subscriptions/endpoint-address.ts";
 
 const addresses: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
-import type { HttpStats } from "../../http/stats.ts";
-import type { CompanyStatusView } from "../../status/company-status.ts";
-import type { ResourceCounts, Tally } from "../../sync/context/tally.ts";
+import type { HttpStats } from "../http/stats.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import type { ResourceCounts, Tally } from "../sync/context/tally.ts";
 
 const ops = [
   "inserted",

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
-import { databaseError } from "../store/database.ts";
+import { databaseError } from "./database.ts";
 
 /** A database that fails for longer than this is opened anew. */
 const patienceMs = 60_000;

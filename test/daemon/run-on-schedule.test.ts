@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { followSchedule } from "../../src/daemon/scheduler/schedule-follower.ts";
+import { followSchedule } from "../../src/daemon/scheduler/run-on-schedule.ts";
 import { isOwed, jitterMs } from "../../src/daemon/scheduler/owed-run.ts";
 import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 

@@ -6,7 +6,7 @@ import type { Manifest } from "../connector/manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { EndedRun } from "./runs/run-queue.ts";
-import type { Totals } from "./runs/totals.ts";
+import type { Totals } from "./counters.ts";
 import type { Turns } from "./runs/run-semaphore.ts";
 
 /** What stays the same for a station, however often its mirror is opened anew. */
