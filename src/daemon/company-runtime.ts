@@ -1,7 +1,7 @@
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress-view.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
-import { openMirror, type Mirror } from "../store/apply/mirror.ts";
+import { openMirror, type Mirror } from "../state/mirror.ts";
 import { isAlive, DaemonCommands } from "../state/daemon-commands.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import { startEventWorker, type EventWorker } from "../sync/event-worker/event-worker.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
-import type { Mirror } from "../store/apply/mirror.ts";
+import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 

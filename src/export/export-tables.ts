@@ -1,6 +1,6 @@
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/manifest.ts";
-import type { Snapshot } from "../store/snapshot/snapshot.ts";
+import type { Snapshot } from "../state/snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { existsSync } from "node:fs";
 import path from "node:path";

@@ -9,7 +9,7 @@ import {
   showSnapshot,
   type Snapshot,
   type SnapshotOptions,
-} from "../store/snapshot/snapshot.ts";
+} from "../state/snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { buildReport } from "./build-report.ts";
 import { originOf, changeAt, readOrigin, sameOrigin, writeFacts, type Origin } from "./report-facts.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { resource } from "../../src/connector/define.ts";
 import type { Manifest } from "../../src/connector/manifest.ts";
 import * as schema from "../../src/connector/schema.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 
 const { boolean, date, decimal, doc, integer, orNull, record, text } = schema;
 

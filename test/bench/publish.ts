@@ -11,7 +11,7 @@ import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/schema.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import type { BenchResult } from "./result.ts";
 

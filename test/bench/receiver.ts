@@ -11,7 +11,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLog } from "../../src/log/log.ts";
 import { createRedaction } from "../../src/log/redaction.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { createIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
 import { createReceiver } from "../../src/webhook/server/receiver.ts";

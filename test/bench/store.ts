@@ -9,7 +9,7 @@ import * as schema from "../../src/connector/schema.ts";
 import { readList } from "../../src/extract/answers.ts";
 import { parseLossless } from "../../src/json/parse.ts";
 import { insertSql } from "../../src/store/sql-text.ts";
-import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
 import type { JsonObject } from "../../src/json/literal.ts";

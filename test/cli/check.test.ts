@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { rememberIdentity } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";

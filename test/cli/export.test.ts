@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { playCommand, runProgram, temporaryFolder } from "../support/cli.ts";
 import { startS3 } from "../support/s3-server.ts";
 

@@ -2,7 +2,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { renderTableDocs, tableDocs, type TableDoc } from "../../src/cli/mirror/table-docs.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { publish, reading } from "../support/published.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { createIngest, type CompanyIngest } from "../../src/webhook/ingest/ingest.ts";

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { askForLine } from "../../src/cli/console/question.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { rememberIdentity } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";
 import { openHouse, publicUrl, subscriptionsOf, writesOf, type House } from "../support/webhooks-cli.ts";

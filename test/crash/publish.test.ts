@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { endOf, type Ended } from "../support/cli.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../src/daemon/scheduler/run-scheduler.ts";
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
 import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import type { CompanyReport, Outcome } from "../../src/sync/context/run-report.ts";
 import { openShop } from "../support/mirror.ts";

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { duckRows, duckTypes, exportOf, orderRecord } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
 import { putAs } from "../support/store.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 
 async function parquetOf(mirror: Mirror, table: string, nested = false): Promise<string> {
   const { out } = await exportOf(mirror, { format: "parquet", tables: [table], nested });

@@ -5,7 +5,7 @@ import type { ExportRequest } from "../../src/export/export-tables.ts";
 import { connectStore, type ObjectStore } from "../../src/export/s3/object-store.ts";
 import { readAccess, readTarget } from "../../src/export/s3/target.ts";
 import { uploadExport } from "../../src/export/s3/upload.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf, orderRecord } from "../support/export.ts";
 import { openHasty, tempFolder } from "../support/mirror.ts";
 import { startS3 } from "../support/s3-server.ts";

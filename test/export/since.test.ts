@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf, orderRecord } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
 import { jsonLines } from "../support/cli.ts";

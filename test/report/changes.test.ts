@@ -2,7 +2,7 @@ import { copyFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PublishWay } from "../../src/report/publish-report.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import type { Db } from "../../src/store/database.ts";
 import { manifestOf, openHasty } from "../support/mirror.ts";
 import { publish, reading } from "../support/published.ts";

@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/local-date.ts";
 import { publishAfterRun } from "../../src/cli/runs/publish-after-run.ts";
 import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { reading, rowsOf } from "../support/published.ts";
 import { put } from "../support/store.ts";
 

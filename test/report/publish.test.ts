@@ -10,7 +10,7 @@ import {
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { clockAt, publish, reading, rowsOf } from "../support/published.ts";
 import { put, putAs, rejectionOf, remove } from "../support/store.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { EventIds } from "../../src/state/inbox-ids.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows } from "../support/store.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openHasty, openShop, tempFolder } from "../support/mirror.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readEvents } from "../../src/status/event-health.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openHasty, openShop, manifestOf, resourceOf, tempFolder } from "../support/mirror.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import {
   allChanges,
   liveRecords,

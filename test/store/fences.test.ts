@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Fences } from "../../src/store/apply/fences.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
 import { liveRecords, preview, put, reading, remove, row, send } from "../support/store.ts";

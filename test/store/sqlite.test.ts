@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/store.ts";
 
 const person = (id: number, name: string) => ({ id, name, email: null, score: null });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "../support/mirror.ts";
 import path from "node:path";
 

@@ -5,7 +5,7 @@ import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { runSync } from "../../src/sync/run/sync-run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { temporaryFolder } from "./cli.ts";
 

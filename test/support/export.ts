@@ -3,7 +3,7 @@ import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/base/clock.ts";
 import { exportTables, type ExportRequest, type ExportResult } from "../../src/export/export-tables.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "./mirror.ts";
 
 export interface Exported extends ExportResult {

@@ -6,7 +6,7 @@ import { resource } from "../../src/connector/define.ts";
 import type { Manifest } from "../../src/connector/manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/schema.ts";
-import { openMirror, type Mirror, type StoreNotices } from "../../src/store/apply/mirror.ts";
+import { openMirror, type Mirror, type StoreNotices } from "../../src/state/mirror.ts";
 
 const {
   boolean,

@@ -14,7 +14,7 @@ import { limitRequests } from "../../src/rate-limit/request-limits.ts";
 import type { RateLimiter } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
 import { createHttpTransport } from "../../src/http/transport.ts";
-import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { runSync, type RunOptions } from "../../src/sync/run/sync-run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";

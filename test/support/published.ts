@@ -9,7 +9,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import { createView } from "../../src/report/build-report.ts";
 import { publishReport, type Published, type PublishParts } from "../../src/report/publish-report.ts";
 import { layoutOf, tableSql } from "../../src/report/report-layout.ts";
-import { openMirror, type Mirror } from "../../src/store/apply/mirror.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { testDay } from "./sandbox.ts";

@@ -2,7 +2,7 @@
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import { openMirror } from "../../src/store/apply/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
 import { createIngest } from "../../src/webhook/ingest/ingest.ts";
 import { createReceiver } from "../../src/webhook/server/receiver.ts";

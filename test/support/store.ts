@@ -1,7 +1,7 @@
 import { MirrorError } from "../../src/base/errors.ts";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Changes, type Change } from "../../src/store/apply/change-reader.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import type { Cause, ApplyResult, ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import type { ListedAs, Source } from "../../src/store/apply/resource-table.ts";
 import type { Db } from "../../src/store/database.ts";

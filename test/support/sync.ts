@@ -3,7 +3,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import type { RecordId } from "../../src/base/ids.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { Listings } from "../../src/state/listings.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { Parents } from "../../src/state/parents.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { Runs } from "../../src/state/runs.ts";

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Log, LogFields } from "../../src/base/logger.ts";
 import type { EventRule, Manifest } from "../../src/connector/manifest.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { readDelivery, type Delivery } from "../../src/webhook/ingest/delivery.ts";
 import { startServer, type ListenLimits, type Listener, type Page } from "../../src/webhook/server/server.ts";
 import {

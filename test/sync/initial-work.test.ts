@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { scrubAgeMs } from "../../src/sync/context/limits.ts";
 import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";

@@ -4,7 +4,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { runSync, type RunParts } from "../../src/sync/run/sync-run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import type { Mirror } from "../../src/store/apply/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
 import { rows, startMs } from "../support/store.ts";
 import { stillClock } from "../support/sync.ts";

@@ -8,7 +8,7 @@ import { notBegun, performRun, type RunRequest } from "../../daemon/runs/company
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { lockingCommand, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
-import { openMirror } from "../../store/apply/mirror.ts";
+import { openMirror } from "../../state/mirror.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import type { CommandContext } from "../program/command.ts";

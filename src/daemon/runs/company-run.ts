@@ -6,7 +6,7 @@ import type { CompanyConfig, Config } from "../../config/config.ts";
 import type { Manifest } from "../../connector/manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/transport.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { runSync, type RunNotices, type RunOptions, type RunParts } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";

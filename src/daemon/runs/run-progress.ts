@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import type { ProgressView, ResourceProgress } from "../../log/progress-view.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import type { Tally } from "../../sync/context/tally.ts";
 import { WorkQueue, type QueueCount } from "../../state/work-queue.ts";
 

@@ -1,5 +1,5 @@
 import type { Log } from "../../base/logger.ts";
-import type { StoreNotices } from "../../store/apply/mirror.ts";
+import type { StoreNotices } from "../../state/mirror.ts";
 import type { RunNotices } from "../../sync/run/sync-run.ts";
 
 /** What the store notices while a mirror is open: told in the log, and collected for the report of the run under way. */

@@ -4,7 +4,7 @@ import type { Random } from "../../base/random.ts";
 import type { ScheduleConfig } from "../../config/config.ts";
 import { followSchedule } from "./run-on-schedule.ts";
 import { parseCronSchedule } from "./cron-schedule.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 
 interface PublishingParts<S> {

@@ -3,7 +3,7 @@ import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { followSchedule } from "./run-on-schedule.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { mayHaveLost, type Span } from "../../webhook/delivery-gap/delivery-gap.ts";
 import { lastWholeRun } from "./run-history.ts";
 import type { RunRequest } from "../runs/company-run.ts";

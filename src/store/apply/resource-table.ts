@@ -21,7 +21,7 @@ import {
   type Row,
   type UnknownKey,
 } from "../tables/row-decoder.ts";
-import type { Sequence } from "./sequence.ts";
+import type { Sequence } from "../../state/sequence.ts";
 import type { Db } from "../database.ts";
 import { dataColumns, prepareStatements, type TableStatements } from "../tables/table-statements.ts";
 

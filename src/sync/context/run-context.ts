@@ -4,7 +4,7 @@ import type { Log } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Listings } from "../../state/listings.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import type { Parents } from "../../state/parents.ts";
 import type { Runs } from "../../state/runs.ts";
 import type { Inbox } from "../../state/inbox.ts";

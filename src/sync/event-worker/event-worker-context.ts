@@ -4,7 +4,7 @@ import type { Random } from "../../base/random.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { Listings } from "../../state/listings.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import { Inbox } from "../../state/inbox.ts";

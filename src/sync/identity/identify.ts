@@ -6,7 +6,7 @@ import type { ServiceAnswer, ServiceRequest, Transport } from "../../connector/t
 import { readList, readObject } from "../../extract/answers.ts";
 import { parseLossless } from "../../json/parse.ts";
 import type { Meta } from "../../state/meta.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { cellsOf, isObject } from "../../store/tables/row-decoder.ts";
 import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity-verdict.ts";
 

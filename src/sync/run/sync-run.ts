@@ -7,7 +7,7 @@ import { resourceNamed, type Manifest } from "../../connector/manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { Listings } from "../../state/listings.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { Parents } from "../../state/parents.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";

@@ -1,4 +1,4 @@
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { readStored } from "./delivery.ts";
 import type { Inbox } from "../../state/inbox.ts";

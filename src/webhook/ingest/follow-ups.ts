@@ -1,5 +1,5 @@
 import { snakeCase } from "../../base/names.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { NewWorkItem } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";

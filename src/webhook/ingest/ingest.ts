@@ -1,6 +1,6 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
-import type { Mirror } from "../../store/apply/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import type { Delivery } from "./delivery.ts";
 import { Inbox } from "../../state/inbox.ts";

@@ -3,7 +3,7 @@ import { soleCompany } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import { lockingCommand, takeWriterLock } from "../../../store/writer-lock.ts";
-import { openMirror } from "../../../store/apply/mirror.ts";
+import { openMirror } from "../../../state/mirror.ts";
 import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openDatabase } from "../../../store/database.ts";
 import { createIngest } from "../../../webhook/ingest/ingest.ts";

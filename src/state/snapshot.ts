@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
-import { MirrorError } from "../../base/errors.ts";
-import type { Manifest } from "../../connector/manifest.ts";
-import { quoted } from "../sql-text.ts";
-import { migrations } from "../migrations/migrate.ts";
-import { Runs } from "../../state/runs.ts";
-import { about, snapshotTables, type SnapshotTable } from "./snapshot-tables.ts";
-import { guarded, openDatabase, type Db } from "../database.ts";
-import { sweptAt } from "../../state/sweeps.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { Manifest } from "../connector/manifest.ts";
+import { quoted } from "../store/sql-text.ts";
+import { migrations } from "../store/migrations/migrate.ts";
+import { Runs } from "./runs.ts";
+import { about, snapshotTables, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { guarded, openDatabase, type Db } from "../store/database.ts";
+import { sweptAt } from "./sweeps.ts";
 
 export interface SnapshotOptions {
   /** The local date that ages are counted against: `2026-11-22`. */

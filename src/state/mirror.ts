@@ -1,23 +1,23 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { systemClock, type Clock } from "../../base/clock.ts";
-import type { RecordId } from "../../base/ids.ts";
-import { resourceNamed, type Manifest } from "../../connector/manifest.ts";
-import type { Resource } from "../../connector/resource.ts";
-import { ChangeLog, createViews } from "./change-log.ts";
-import { planTable, type Column } from "../tables/table-plan.ts";
-import type { NewColumn } from "../tables/unknown-columns.ts";
-import { Fences } from "./fences.ts";
-import { growTable, refillOlder, restoreGrowth } from "../tables/column-growth.ts";
-import { Meta } from "../../state/meta.ts";
-import { migrate } from "../migrations/migrate.ts";
-import { Quarantine } from "../../state/quarantine.ts";
-import type { ReadStamp } from "./read-stamp.ts";
-import { Records } from "../tables/records.ts";
-import { ResourceTable, type TableContext } from "./resource-table.ts";
+import { systemClock, type Clock } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
+import { resourceNamed, type Manifest } from "../connector/manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import { ChangeLog, createViews } from "../store/apply/change-log.ts";
+import { planTable, type Column } from "../store/tables/table-plan.ts";
+import type { NewColumn } from "../store/tables/unknown-columns.ts";
+import { Fences } from "../store/apply/fences.ts";
+import { growTable, refillOlder, restoreGrowth } from "../store/tables/column-growth.ts";
+import { Meta } from "./meta.ts";
+import { migrate } from "../store/migrations/migrate.ts";
+import { Quarantine } from "./quarantine.ts";
+import type { ReadStamp } from "../store/apply/read-stamp.ts";
+import { Records } from "../store/tables/records.ts";
+import { ResourceTable, type TableContext } from "../store/apply/resource-table.ts";
 import { Sequence } from "./sequence.ts";
-import { guarded, inTransaction, openDatabase, type Db } from "../database.ts";
-import { ensureTables } from "../tables/table-statements.ts";
+import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
+import { ensureTables } from "../store/tables/table-statements.ts";
 
 /** What the store noticed while it wrote, for the log and the report. */
 export interface StoreNotices {

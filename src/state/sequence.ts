@@ -1,5 +1,5 @@
-import type { Db } from "../database.ts";
-import type { Meta } from "../../state/meta.ts";
+import type { Db } from "../store/database.ts";
+import type { Meta } from "./meta.ts";
 
 /**
  * The order in which this mirror saw things: one more at each sending, receiving and reason to read
