@@ -4,12 +4,7 @@ import { MirrorError } from "../base/errors.ts";
 import { localDate } from "../base/local-date.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
-import {
-  openSnapshot,
-  showSnapshot,
-  type Snapshot,
-  type SnapshotOptions,
-} from "../state/snapshot.ts";
+import { openSnapshot, showSnapshot, type Snapshot, type SnapshotOptions } from "../state/snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { buildReport } from "./build-report.ts";
 import { originOf, changeAt, readOrigin, sameOrigin, writeFacts, type Origin } from "./report-facts.ts";

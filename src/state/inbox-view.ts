@@ -1,7 +1,6 @@
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import type { Db } from "../store/database.ts";
-import type { Outcome } from "./inbox.ts";
-import type { InboxState } from "../webhook/ingest/event-evaluation.ts";
+import type { InboxState, Outcome } from "./inbox.ts";
 
 /** A delivery with its fate, and where its read stands while it waits for one. */
 export interface InboxRow {
@@ -89,6 +88,29 @@ export class InboxView {
   /** ISO; null: nothing ever came. */
   lastReceived(): string | null {
     return this.one("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1") as string | null;
+  }
+
+  /** Waiting events whose read was given up or is held. */
+  stuck(): number {
+    const sql = `SELECT count(*) FROM _inbox i JOIN _work w ON w.resource = i.resource AND w.target = i.target
+      WHERE i.state = 'waiting' AND w.state <> 'ready'`;
+    return Number(this.one(sql) ?? 0);
+  }
+
+  /** Types of unknown events, the most frequent first. */
+  unknownTypes(most = 5): { readonly type: string | null; readonly count: number }[] {
+    if (!this.present) return [];
+    const sql = `SELECT type, count(*) AS count FROM _inbox WHERE state = 'unknown'
+      GROUP BY type ORDER BY count(*) DESC, type LIMIT ?`;
+    return this.db.prepare(sql).all(most) as { type: string | null; count: number }[];
+  }
+
+  /** Ids of the events received at or after `since` (ISO), of one state or of all, in the order they came. */
+  idsSince(since: string, state: InboxState | null): string[] {
+    if (!this.present) return [];
+    const sql =
+      "SELECT event_id FROM _inbox WHERE received_at >= ? AND state = ifnull(?, state) ORDER BY rowid";
+    return this.db.prepare(sql).pluck().all(since, state) as string[];
   }
 
   private one(sql: string): unknown {

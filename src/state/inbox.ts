@@ -1,6 +1,35 @@
 import type { Db, Statement } from "../store/database.ts";
-import type { Delivery } from "../webhook/ingest/delivery.ts";
-import type { EventEvaluation, InboxState } from "../webhook/ingest/event-evaluation.ts";
+import type { WorkKind } from "./work-item.ts";
+import type { RecordId } from "../base/ids.ts";
+
+/** One delivered event, taken apart. What cannot be read is kept as it came (I12). */
+export interface Delivery {
+  /** The signed id; of an unreadable body, made of its bytes. */
+  readonly eventId: string;
+  readonly readable: boolean;
+  readonly type: string | null;
+  readonly resourceType: string | null;
+  readonly resourceId: RecordId | null;
+  readonly occurredAt: string | null;
+  /** As it was sent: text, or the bytes where they are no UTF-8. */
+  readonly body: string | Buffer;
+}
+
+/**
+ * `waiting`: its read is in the queue. `kept`: there is nothing to read. `excluded`: its table is not mirrored.
+ * `unknown`: an event of a type or shape that the connector does not know. `unreadable`: signed, but no JSON object.
+ */
+export type InboxState = "waiting" | "done" | "kept" | "excluded" | "unknown" | "unreadable";
+
+/** What an event means to this mirror. */
+export interface EventEvaluation {
+  readonly state: Exclude<InboxState, "done">;
+  readonly resource: string | null;
+  readonly target: string | null;
+  /** How it is read, where it waits for a read. */
+  readonly kind: WorkKind | null;
+  readonly problem: string | null;
+}
 
 /** What an event's read came to. */
 export type Outcome = "inserted" | "updated" | "unchanged" | "deleted" | "absent" | "quarantined";

@@ -129,7 +129,7 @@ export class Mirror {
       db: this.db,
       log: this.log,
       fences: this.fences,
-      sequence: this.sequence,
+      onStamped: () => this.sequence.markStored(),
       quarantine: this.quarantine,
       onMissing: (resource, paths) => this.notices.onMissing?.(resource, paths),
       onUnkept: (resource, paths) => this.notices.onUnkept?.(resource, paths),

@@ -15,6 +15,15 @@ export interface RunRow {
   readonly report: unknown;
 }
 
+/** A run that ended; times are ISO. */
+export interface EndedRun {
+  readonly id: number;
+  readonly mode: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly outcome: string;
+}
+
 export class Runs {
   private readonly db: Db;
 
@@ -48,6 +57,21 @@ export class Runs {
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {
     const sql = "UPDATE _runs SET finished_at = ?, outcome = ?, report = ? WHERE id = ?";
     this.db.prepare(sql).run(finishedAt, outcome, JSON.stringify(report), id);
+  }
+
+  /** The last run that ended, whoever made it; null: none did. */
+  lastEnded(): EndedRun | null {
+    const sql = `SELECT id, mode, outcome, started_at AS startedAt, finished_at AS finishedAt FROM _runs
+      WHERE finished_at IS NOT NULL AND outcome IS NOT NULL ORDER BY id DESC LIMIT 1`;
+    return (this.db.prepare(sql).get() as EndedRun | undefined) ?? null;
+  }
+
+  /** Runs that ended complete or partial, the latest first; each report is parsed when it is reached. */
+  *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
+    const sql = `SELECT started_at AS startedAt, report FROM _runs WHERE outcome IN ('complete', 'partial')
+      ORDER BY id DESC LIMIT ?`;
+    const rows = this.db.prepare(sql).iterate(most) as Iterable<{ startedAt: string; report: string }>;
+    for (const { startedAt, report } of rows) yield { startedAt, report: JSON.parse(report) as unknown };
   }
 
   latest(most: number): RunRow[] {

@@ -1,5 +1,16 @@
 import { inTransaction, type Db } from "../store/database.ts";
-import type { Span } from "../webhook/delivery-gap/delivery-gap.ts";
+
+/** A time in which deliveries were taken, both ends included. Epoch milliseconds. */
+export interface Span {
+  readonly startedMs: number;
+  /** The last heartbeat. */
+  readonly seenMs: number;
+}
+
+/** How a span ended: `drained`, or null while it goes on and after a kill. */
+export interface EndedSpan extends Span {
+  readonly ended: string | null;
+}
 
 /**
  * When deliveries could be taken: one row for each life of a station, renewed by a heartbeat.
@@ -20,6 +31,13 @@ export class UptimeLog {
   spans(): Span[] {
     const sql = "SELECT started_ms AS startedMs, seen_ms AS seenMs FROM _receiver ORDER BY started_ms";
     return this.db.prepare(sql).all() as Span[];
+  }
+
+  /** The last `most` spans, the oldest first. */
+  latest(most: number): EndedSpan[] {
+    const sql =
+      "SELECT started_ms AS startedMs, seen_ms AS seenMs, ended FROM _receiver ORDER BY id DESC LIMIT ?";
+    return (this.db.prepare(sql).all(most) as EndedSpan[]).toReversed();
   }
 
   private begin(nowMs: number): void {

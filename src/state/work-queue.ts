@@ -1,5 +1,7 @@
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
+import type { RecordId } from "../base/ids.ts";
 import type { Db, Statement } from "../store/database.ts";
+import type { Records } from "../store/tables/records.ts";
 import { isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
 
 /** Whose rows: where events are received, their lane has a worker of its own, and runs take the others. */
@@ -221,6 +223,13 @@ export class WorkQueue {
   targets(resource: string, kind: WorkKind): string[] {
     const sql = "SELECT target FROM _work WHERE resource = ? AND kind = ?";
     return this.db.prepare(sql).pluck().all(resource, kind) as string[];
+  }
+
+  /** Live records that a route can be probed with, those without queued work first; see `Records.spread`. */
+  routeProbes(records: Records, resource: string, except: RecordId): RecordId[] {
+    const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || id)`;
+    const found = [...records.spread(resource, except, unqueued), ...records.spread(resource, except)];
+    return [...new Set(found)];
   }
 
   counts(): QueueCount[] {

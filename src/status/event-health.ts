@@ -1,17 +1,9 @@
 import { Meta } from "../state/meta.ts";
 import { DaemonCommands, type DaemonCommand } from "../state/daemon-commands.ts";
 import type { Db } from "../store/database.ts";
-import type { InboxState } from "../webhook/ingest/event-evaluation.ts";
+import type { InboxState } from "../state/inbox.ts";
 import { InboxView } from "../state/inbox-view.ts";
-
-/** A time in which a receiver listened. */
-export interface ReceiverSpan {
-  readonly startedMs: number;
-  /** Its last sign of life. */
-  readonly seenMs: number;
-  /** How it ended; null: it goes on, or it was killed. */
-  readonly ended: string | null;
-}
+import { UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 
 /** How the way to the service stood when the daemon last wrote it down. */
 interface ServiceNote {
@@ -32,7 +24,7 @@ export interface EventHealth {
   /** Events that nobody knows, by type, the most frequent first. */
   readonly unknownTypes: readonly { readonly type: string | null; readonly count: number }[];
   /** The oldest first. */
-  readonly spans: readonly ReceiverSpan[];
+  readonly spans: readonly EndedSpan[];
   readonly service: ServiceNote | null;
   /** What other processes have asked of the daemon and is not done yet. */
   readonly orders: readonly Pick<DaemonCommand, "kind" | "askedAt" | "pid" | "state">[];
@@ -45,10 +37,10 @@ export function readEvents(db: Db): EventHealth {
     return {
       counts: inbox.counts(),
       waitingSince: inbox.oldestWaiting(),
-      stuck: has(db, "_inbox") ? stuckEvents(db) : 0,
+      stuck: inbox.stuck(),
       lastReceivedAt: inbox.lastReceived(),
-      unknownTypes: has(db, "_inbox") ? unknownTypes(db) : [],
-      spans: has(db, "_receiver") ? latestSpans(db) : [],
+      unknownTypes: inbox.unknownTypes(),
+      spans: has(db, "_receiver") ? new UptimeLog(db).latest(spansLookedAt) : [],
       service: serviceNote(new Meta(db).get("service")),
       orders: has(db, "_orders") ? openOrders(db) : [],
     };
@@ -61,25 +53,8 @@ function has(db: Db, table: string): boolean {
   return db.prepare(sql).get(table) !== undefined;
 }
 
-function stuckEvents(db: Db): number {
-  const sql = `SELECT count(*) FROM _inbox i JOIN _work w ON w.resource = i.resource AND w.target = i.target
-    WHERE i.state = 'waiting' AND w.state <> 'ready'`;
-  return Number(db.prepare(sql).pluck().get());
-}
-
-function unknownTypes(db: Db): EventHealth["unknownTypes"] {
-  const sql = `SELECT type, count(*) AS count FROM _inbox WHERE state = 'unknown'
-    GROUP BY type ORDER BY count(*) DESC, type LIMIT 5`;
-  return db.prepare(sql).all() as { type: string | null; count: number }[];
-}
-
-/** More lives than this nobody looks back on. */
+/** Most spans that are shown. */
 const spansLookedAt = 1_000;
-
-function latestSpans(db: Db): ReceiverSpan[] {
-  const sql = `SELECT started_ms AS startedMs, seen_ms AS seenMs, ended FROM _receiver ORDER BY id DESC LIMIT ?`;
-  return (db.prepare(sql).all(spansLookedAt) as ReceiverSpan[]).toReversed();
-}
 
 function serviceNote(value: unknown): ServiceNote | null {
   if (typeof value !== "object" || value === null) return null;

@@ -1,6 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
-import type { EventHealth, ReceiverSpan } from "./event-health.ts";
+import type { EventHealth } from "./event-health.ts";
+import type { EndedSpan } from "../state/uptime-log.ts";
 
 /** A time in which nobody took deliveries; ISO. */
 interface Gap {
@@ -50,15 +51,15 @@ export function judgeEvents({ spans, ...facts }: EventHealth, around: Surroundin
   };
 }
 
-function isAlive({ seenMs, ended }: ReceiverSpan, nowMs: number): boolean {
+function isAlive({ seenMs, ended }: EndedSpan, nowMs: number): boolean {
   return ended === null && nowMs - seenMs < heartbeatOutMs;
 }
 
-function lost(spans: readonly ReceiverSpan[], { wholeSinceMs, nowMs }: Surroundings): boolean {
+function lost(spans: readonly EndedSpan[], { wholeSinceMs, nowMs }: Surroundings): boolean {
   return wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs });
 }
 
-function gapsOf(spans: readonly ReceiverSpan[], listening: boolean): Gap[] {
+function gapsOf(spans: readonly EndedSpan[], listening: boolean): Gap[] {
   const gaps = spans.map(({ seenMs, ended }, index): Gap => {
     const next = spans[index + 1];
     const cause = ended === null ? "killed" : "stopped";

@@ -1,6 +1,7 @@
 import { resourceNamed, type Manifest } from "../connector/manifest.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../state/quarantine.ts";
+import { grownColumns } from "../store/tables/column-growth.ts";
 import { Records } from "../store/tables/records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
@@ -51,10 +52,7 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
       queue: queue.counts(),
       quarantine: new Quarantine(db).all(),
       deadLetters: queue.deadLetters(),
-      newColumns: db
-        .prepare("SELECT table_name || '.' || column_name FROM _schema_changes ORDER BY id")
-        .pluck()
-        .all() as string[],
+      newColumns: grownColumns(db),
       missingFields: last?.missing_fields ?? [],
       unkeptFields: last?.unkept_fields ?? [],
     };
@@ -83,16 +81,10 @@ function resourceHealth(
 
 /** The last run that came to an end, whoever made it; null: none ever did. Epoch milliseconds. */
 export function lastEndedRun(db: Db): { outcome: string; startedMs: number; finishedMs: number } | null {
-  const sql = `SELECT outcome, started_at, finished_at FROM _runs
-    WHERE finished_at IS NOT NULL AND outcome IS NOT NULL ORDER BY id DESC LIMIT 1`;
-  const row = db.prepare(sql).get() as
-    { outcome: string; started_at: string; finished_at: string } | undefined;
-  if (!row) return null;
-  return {
-    outcome: row.outcome,
-    startedMs: Date.parse(row.started_at),
-    finishedMs: Date.parse(row.finished_at),
-  };
+  const run = new Runs(db).lastEnded();
+  if (!run) return null;
+  const { outcome, startedAt, finishedAt } = run;
+  return { outcome, startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt) };
 }
 
 /** When each of these resources was last read whole, epoch milliseconds; null: never. */

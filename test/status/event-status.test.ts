@@ -6,14 +6,15 @@ import {
   type EventStatus,
   type Surroundings,
 } from "../../src/status/event-status.ts";
-import type { EventHealth, ReceiverSpan } from "../../src/status/event-health.ts";
+import type { EventHealth } from "../../src/status/event-health.ts";
+import type { EndedSpan } from "../../src/state/uptime-log.ts";
 
 const nowMs = Date.UTC(2026, 10, 21, 8);
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const ago = (ms: number) => new Date(nowMs - ms).toISOString();
 
-function span(fromAgoMs: number, toAgoMs: number, ended: string | null = null): ReceiverSpan {
+function span(fromAgoMs: number, toAgoMs: number, ended: string | null = null): EndedSpan {
   return { startedMs: nowMs - fromAgoMs, seenMs: nowMs - toAgoMs, ended };
 }
 

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mayHaveLost, type RetryDelay, type Span } from "../../src/webhook/delivery-gap/delivery-gap.ts";
+import { mayHaveLost, type RetryDelay } from "../../src/webhook/delivery-gap/delivery-gap.ts";
+import type { Span } from "../../src/state/uptime-log.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,5 +1,6 @@
 import { formatDuration } from "../../base/units.ts";
-import { question, rowCounts } from "./queries.ts";
+import { Changes } from "../../store/apply/change-reader.ts";
+import { rowCounts, withDatabase } from "./queries.ts";
 import type { DemoContext } from "./demo-steps.ts";
 import type { DemoSetup } from "./demo-setup.ts";
 import type { Narrate } from "./narration.ts";
@@ -35,7 +36,7 @@ export async function resume(stage: DemoSetup, scene: DemoContext, tell: Narrate
 }
 
 export async function morning(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
-  const seq = question<{ seq: number }>(stage.database, "SELECT max(seq) AS seq FROM _changes")[0]?.seq ?? 0;
+  const seq = withDatabase(stage.database, (db) => new Changes(db).lastSeq());
   await scene.changing(async (changes) => {
     for (const change of changes) await tell(`   ${(await change.make()).told}`);
   });
@@ -44,8 +45,7 @@ export async function morning(stage: DemoSetup, scene: DemoContext, tell: Narrat
   await tell(
     `   ${report.outcome}: ${list + child} lists looked through, ${detail + confirm} records read again`,
   );
-  const sql = `SELECT resource, op, count(*) AS count FROM _changes WHERE seq > ${seq} GROUP BY resource, op ORDER BY min(seq)`;
-  const changes = question<{ resource: string; op: string; count: number }>(stage.database, sql);
+  const changes = withDatabase(stage.database, (db) => new Changes(db).countsAfter(seq));
   const words = changes.map(({ resource, op, count }) => `${resource} ${count} ${op}`);
   await tell(`   the change log says: ${words.join(", ")}`);
   return report.outcome === "complete" && changes.length > 0;

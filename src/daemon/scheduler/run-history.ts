@@ -1,5 +1,5 @@
 import type { Db } from "../../store/database.ts";
-import type { RunRow } from "../../state/runs.ts";
+import { Runs } from "../../state/runs.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 
 /** A run that read everything the config asks for, whoever made it. Epoch milliseconds. */
@@ -14,13 +14,8 @@ const runsLookedAt = 200;
 
 /** The last one; null: there was none. */
 export function lastWholeRun(db: Db, resources: readonly string[]): WholeRun | null {
-  const sql = `SELECT started_at AS startedAt, report FROM _runs WHERE outcome IN ('complete', 'partial')
-    ORDER BY id DESC LIMIT ?`;
-  const rows = db.prepare(sql).iterate(runsLookedAt) as Iterable<
-    Pick<RunRow, "startedAt"> & { report: string }
-  >;
-  for (const { startedAt, report } of rows) {
-    const { resources: read = {}, swept = {} } = JSON.parse(report) as Partial<CompanyReport>;
+  for (const { startedAt, report } of new Runs(db).successes(runsLookedAt)) {
+    const { resources: read = {}, swept = {} } = report as Partial<CompanyReport>;
     if (!resources.every((name) => name in read)) continue;
     const startedMs = Date.parse(startedAt);
     return {

@@ -9,7 +9,6 @@ import type { ChangeLog } from "./change-log.ts";
 import { planRow, planTable, type Column, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
 import { isKnown } from "../tables/unknown-columns.ts";
 import type { Fences } from "./fences.ts";
-import type { Quarantine } from "../../state/quarantine.ts";
 import type { ApplyResult, ReadStamp } from "./read-stamp.ts";
 import {
   cellsOf,
@@ -21,7 +20,6 @@ import {
   type Row,
   type UnknownKey,
 } from "../tables/row-decoder.ts";
-import type { Sequence } from "../../state/sequence.ts";
 import type { Db } from "../database.ts";
 import { dataColumns, prepareStatements, type TableStatements } from "../tables/table-statements.ts";
 
@@ -62,13 +60,20 @@ interface Fence {
   readonly gone: number;
 }
 
+/** Keeps records that cannot become rows (I12); the same record again writes nothing. */
+export interface QuarantineStore {
+  add(stamp: ReadStamp, resource: string, id: RecordId, reason: string, json: string): void;
+  release(resource: string, id: RecordId): void;
+}
+
 /** What one resource's table needs of the mirror around it. */
 export interface TableContext {
   readonly db: Db;
   readonly log: ChangeLog;
   readonly fences: Fences;
-  readonly sequence: Sequence;
-  readonly quarantine: Quarantine;
+  /** Called within the transaction when it stores a sequence number. */
+  readonly onStamped: () => void;
+  readonly quarantine: QuarantineStore;
   /** Grows the tables by fields nobody knew; afterwards the statements are prepared anew. */
   readonly onUnknown: (table: ResourceTable, unknown: readonly UnknownKey[], reading: ReadStamp) => void;
   readonly onMissing: (resource: string, paths: readonly string[]) => void;
@@ -162,7 +167,7 @@ export class ResourceTable {
     const at = isoTime(reading.receivedAtMs);
     for (const child of this.statements.children) child.clear.run(id);
     this.statements.markDeleted.run(at, at, id);
-    this.context.sequence.markStored();
+    this.context.onStamped();
     this.statements.markGone.run(reading.receivedSeq, reading.receivedAtMs, seq, id);
     this.context.quarantine.release(this.resource.name, id);
     return "removed";
@@ -211,7 +216,7 @@ export class ResourceTable {
     if (source === "list") return "unchanged";
     const covered =
       listed && fence.source === "detail" ? this.coveredSha(listed, row ?? this.storedRow(id)) : null;
-    this.context.sequence.markStored();
+    this.context.onStamped();
     this.statements.touchFence.run(reading.receivedSeq, reading.receivedAtMs, covered, id);
     return "unchanged";
   }
@@ -244,7 +249,7 @@ export class ResourceTable {
     this.writeCells(id, row, this.atOf(reading), fence !== undefined, over);
     this.statements.upsertRaw.run(id, slice);
     const previous = fence?.last_change ?? null;
-    this.context.sequence.markStored();
+    this.context.onStamped();
     const seq = this.context.log.add(reading, this.resource.name, id, op, before, previous);
     const { receivedSeq, receivedAtMs } = reading;
     this.statements.upsertFence.run([id, sha, listedSha, source, receivedSeq, receivedAtMs, seq, 0]);

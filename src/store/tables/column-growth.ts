@@ -71,6 +71,12 @@ function recordChange(
   ).run(at, table, column, JSON.stringify(path), what);
 }
 
+/** Columns that were added for fields the connector does not know, as `table.column`, the oldest first. */
+export function grownColumns(db: Db): string[] {
+  const sql = "SELECT table_name || '.' || column_name FROM _schema_changes ORDER BY id";
+  return db.prepare(sql).pluck().all() as string[];
+}
+
 /** Adds to a fresh plan the columns that earlier runs had found. */
 export function restoreGrowth(db: Db, plan: TablePlan): void {
   const rows = db

@@ -103,27 +103,19 @@ export class Records {
   }
 
   /**
-   * Some live records other than this one: the newest, the oldest, one between, and so on, for what is deleted
-   * together was often made together. First those that nothing is to be asked about.
+   * Some live records other than `except`: the newest, the oldest, one from the middle, and so on, because
+   * records that are deleted together were often created together. `where` is a condition on the fence's `id`.
    */
-  canaries(resource: string, except: RecordId): RecordId[] {
+  spread(resource: string, except: RecordId, where = "1"): RecordId[] {
     const table = fence(resource);
-    const quiet = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || id)`;
-    const pick = (where: string, order: string) =>
+    const middle = `${where} AND id >= (SELECT (min(id) + max(id)) / 2 FROM ${table})`;
+    const pick = (condition: string, order: string) =>
       this.ids(
-        `SELECT id FROM ${table} WHERE gone = 0 AND id <> ? AND ${where} ORDER BY id ${order} LIMIT 3`,
+        `SELECT id FROM ${table} WHERE gone = 0 AND id <> ? AND ${condition} ORDER BY id ${order} LIMIT 3`,
         except,
       );
-    const between = `id >= (SELECT (min(id) + max(id)) / 2 FROM ${table})`;
-    const spread = (more: string) => [
-      pick(more, "DESC"),
-      pick(more, "ASC"),
-      pick(`${more} AND ${between}`, "ASC"),
-    ];
-    const inTurns = [spread(quiet), spread("1")].flatMap((lists) =>
-      [0, 1, 2].flatMap((turn) => lists.flatMap((list) => list[turn] ?? [])),
-    );
-    return [...new Set(inTurns)];
+    const picks = [pick(where, "DESC"), pick(where, "ASC"), pick(middle, "ASC")];
+    return [...new Set([0, 1, 2].flatMap((turn) => picks.flatMap((ids) => ids[turn] ?? [])))];
   }
 
   private ids(sql: string, ...parameters: (RecordId | string)[]): RecordId[] {

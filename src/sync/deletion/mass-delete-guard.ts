@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { isoTime } from "../../base/clock.ts";
+import { deletionsSince } from "../../store/apply/change-reader.ts";
 import type { Db } from "../../store/database.ts";
 import type { Removals } from "../context/run-context.ts";
 
@@ -43,8 +44,8 @@ export function dailyRemovals(db: Db, clock: Clock): Removals {
 }
 
 function removedLately(db: Db, sinceMs: number): Removal[] {
-  const sql = `SELECT l.resource, r.at FROM _reads r JOIN _change_log l ON l.read = r.id
-    WHERE r.at > ? AND r.cause = 'webhook' AND l.op = 'delete'`;
-  const rows = db.prepare(sql).all(isoTime(sinceMs)) as { resource: string; at: string }[];
-  return rows.map(({ resource, at }) => ({ resource, atMs: Date.parse(at) }));
+  return deletionsSince(db, isoTime(sinceMs), "webhook").map(({ resource, at }) => ({
+    resource,
+    atMs: Date.parse(at),
+  }));
 }

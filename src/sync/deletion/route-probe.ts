@@ -18,7 +18,7 @@ const waiting = "waiting for proof of the route";
  */
 export function probeCandidates(session: RunContext, resource: Resource, id: RecordId): readonly RecordId[] {
   const listed = session.probeCandidates.get(resource.name);
-  return listed ?? session.mirror.records.canaries(resource.name, id);
+  return listed ?? session.queue.routeProbes(session.mirror.records, resource.name, id);
 }
 
 /**

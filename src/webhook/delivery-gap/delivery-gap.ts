@@ -1,8 +1,4 @@
-/** A time in which deliveries were taken, both ends included. Epoch milliseconds. */
-export interface Span {
-  readonly startedMs: number;
-  readonly seenMs: number;
-}
+import type { Span } from "../../state/uptime-log.ts";
 
 /** A time in which nobody listened, both ends included. */
 type Gap = readonly [fromMs: number, toMs: number];

@@ -3,19 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, NumberLiteral, type JsonObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/parse.ts";
-
-/** One signed POST, taken apart. What could not be read is kept as it came (I12). */
-export interface Delivery {
-  /** The signed id; for what has none, made of the bytes. */
-  readonly eventId: string;
-  readonly readable: boolean;
-  readonly type: string | null;
-  readonly resourceType: string | null;
-  readonly resourceId: RecordId | null;
-  readonly occurredAt: string | null;
-  /** As it was sent: text, or the bytes where they are none. */
-  readonly body: string | Buffer;
-}
+import type { Delivery } from "../../state/inbox.ts";
 
 /** Why a delivery is not taken; no part of it is repeated. */
 export interface Refusal {

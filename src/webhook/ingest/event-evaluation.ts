@@ -1,22 +1,6 @@
 import type { EventRule, Manifest } from "../../connector/manifest.ts";
-import { recordTarget, type WorkKind } from "../../state/work-item.ts";
-import type { Delivery } from "./delivery.ts";
-
-/**
- * `waiting`: its read is in the queue. `kept`: there is nothing to read. `excluded`: its table is not mirrored.
- * `unknown`: an event nobody knows. `unreadable`: signed, but no JSON object.
- */
-export type InboxState = "waiting" | "done" | "kept" | "excluded" | "unknown" | "unreadable";
-
-/** What an event means to this mirror. */
-export interface EventEvaluation {
-  readonly state: Exclude<InboxState, "done">;
-  readonly resource: string | null;
-  readonly target: string | null;
-  /** How it is read, where it waits for a read. */
-  readonly kind: WorkKind | null;
-  readonly problem: string | null;
-}
+import type { Delivery, EventEvaluation } from "../../state/inbox.ts";
+import { recordTarget } from "../../state/work-item.ts";
 
 export type EvaluateEvent = (delivery: Delivery) => EventEvaluation;
 

@@ -2,7 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { DaemonCommands } from "../../state/daemon-commands.ts";
 import type { Db } from "../../store/database.ts";
-import type { InboxState } from "./event-evaluation.ts";
+import type { InboxState } from "../../state/inbox.ts";
+import { InboxView } from "../../state/inbox-view.ts";
 import type { Replayed } from "./event-replay.ts";
 
 /** Which events: those named, or all that came since, perhaps of one state. */
@@ -14,11 +15,7 @@ export type ReplayChoice =
 /** In the order they came; those named as they are, known or not. */
 export function chosenEvents(db: Db, choice: ReplayChoice): readonly string[] {
   if ("ids" in choice) return [...new Set(choice.ids)];
-  const table = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_inbox'");
-  if (table.get() === undefined) return [];
-  const sql = `SELECT event_id FROM _inbox
-    WHERE received_at >= ? AND state = ifnull(?, state) ORDER BY rowid`;
-  return db.prepare(sql).pluck().all(choice.since, choice.state) as string[];
+  return new InboxView(db).idsSince(choice.since, choice.state);
 }
 
 /** So many in one order: the one who does it has other work, too. */
