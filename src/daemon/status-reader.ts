@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { lastEndedRun, sweptTimes } from "../status/mirror-health.ts";
-import { InboxView } from "../state/inbox-view.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
 import { lastWholeRun } from "./scheduler/run-history.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
 import type { Settings } from "./company-settings.ts";

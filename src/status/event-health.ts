@@ -1,8 +1,8 @@
 import { Meta } from "../state/meta.ts";
 import { DaemonCommands, type DaemonCommand } from "../state/daemon-commands.ts";
 import type { Db } from "../store/database.ts";
-import type { InboxState } from "../state/inbox.ts";
-import { InboxView } from "../state/inbox-view.ts";
+import type { InboxState } from "../state/inbox/inbox.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
 import { UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 
 /** How the way to the service stood when the daemon last wrote it down. */

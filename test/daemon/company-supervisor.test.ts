@@ -7,7 +7,7 @@ import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
-import type { Delivery } from "../../src/state/inbox.ts";
+import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/daemon.ts";
 import { expectEqual } from "../support/equal.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
-import { Inbox } from "../../src/state/inbox.ts";
-import { InboxView } from "../../src/state/inbox-view.ts";
+import { Inbox } from "../../src/state/inbox/inbox.ts";
+import { InboxView } from "../../src/state/inbox/inbox-view.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { allChanges, rows, written } from "../support/store.ts";
 import {

@@ -13,7 +13,7 @@ import { Tally } from "../../src/sync/context/tally.ts";
 import { takeChildList } from "../../src/sync/apply/child-list-answer.ts";
 import { takeDetail } from "../../src/sync/apply/detail-answer.ts";
 import { takeList } from "../../src/sync/apply/list-answer.ts";
-import { Inbox } from "../../src/state/inbox.ts";
+import { Inbox } from "../../src/state/inbox/inbox.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { resourceOf } from "./mirror.ts";

@@ -7,7 +7,7 @@ import type { Log, LogFields } from "../../src/base/logger.ts";
 import type { EventRule, Manifest } from "../../src/connector/manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
-import type { Delivery } from "../../src/state/inbox.ts";
+import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { startServer, type ListenLimits, type Listener, type Page } from "../../src/webhook/server/server.ts";
 import {
   createIngest,

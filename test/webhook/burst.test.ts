@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { Inbox } from "../../src/state/inbox.ts";
+import { Inbox } from "../../src/state/inbox/inbox.ts";
 import {
   about,
   aReceiver,

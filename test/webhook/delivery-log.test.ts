@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogFields } from "../../src/base/logger.ts";
-import type { Delivery } from "../../src/state/inbox.ts";
+import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { createCommitter } from "../../src/webhook/server/delivery-commit.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { about, aStation, deliveryOf } from "../support/webhook.ts";

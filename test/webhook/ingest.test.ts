@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { InboxView } from "../../src/state/inbox-view.ts";
+import { InboxView } from "../../src/state/inbox/inbox-view.ts";
 import { deliveryOf, about, aStation, counted, eventText, type Station } from "../support/webhook.ts";
 import { allChanges, rows, written } from "../support/store.ts";
 

@@ -7,7 +7,7 @@ import type { Listings } from "../../state/listings.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { Parents } from "../../state/parents.ts";
 import type { Runs } from "../../state/runs.ts";
-import type { Inbox } from "../../state/inbox.ts";
+import type { Inbox } from "../../state/inbox/inbox.ts";
 import type { LaneShare, WorkQueue } from "../../state/work-queue.ts";
 import { massDeleteLimit } from "./limits.ts";
 import type { Tally } from "./tally.ts";

@@ -7,7 +7,7 @@ import { Listings } from "../../state/listings.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
-import { Inbox } from "../../state/inbox.ts";
+import { Inbox } from "../../state/inbox/inbox.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/route-proofs.ts";

@@ -3,7 +3,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { InvalidationRule } from "../../connector/manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import type { Outcome } from "../../state/inbox.ts";
+import type { Outcome } from "../../state/inbox/inbox.ts";
 import { recordTarget } from "../../state/work-item.ts";
 import { followUpLane } from "../apply/complete-events.ts";
 import type { RunContext } from "../context/run-context.ts";

@@ -12,7 +12,7 @@ import { Parents } from "../../state/parents.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
 import { databaseError } from "../../store/database.ts";
-import { Inbox } from "../../state/inbox.ts";
+import { Inbox } from "../../state/inbox/inbox.ts";
 import { WorkQueue, type LaneShare } from "../../state/work-queue.ts";
 import { BatchRetryPolicy } from "../retry/retry-policy.ts";
 import { Engine } from "../engine/engine.ts";

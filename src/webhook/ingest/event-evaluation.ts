@@ -1,5 +1,5 @@
 import type { EventRule, Manifest } from "../../connector/manifest.ts";
-import type { Delivery, EventEvaluation } from "../../state/inbox.ts";
+import type { Delivery, EventEvaluation } from "../../state/inbox/inbox.ts";
 import { recordTarget } from "../../state/work-item.ts";
 
 export type EvaluateEvent = (delivery: Delivery) => EventEvaluation;

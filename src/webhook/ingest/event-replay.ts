@@ -1,8 +1,8 @@
 import type { Mirror } from "../../state/mirror.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { readStored } from "./delivery.ts";
-import type { Inbox } from "../../state/inbox.ts";
-import type { EventIds } from "../../state/inbox-ids.ts";
+import type { Inbox } from "../../state/inbox/inbox.ts";
+import type { EventIds } from "../../state/inbox/event-ids.ts";
 import type { EvaluateEvent } from "./event-evaluation.ts";
 import { FollowUps } from "./follow-ups.ts";
 

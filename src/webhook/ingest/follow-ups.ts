@@ -3,8 +3,8 @@ import type { Mirror } from "../../state/mirror.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { NewWorkItem } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import type { Delivery } from "../../state/inbox.ts";
-import type { EventEvaluation } from "../../state/inbox.ts";
+import type { Delivery } from "../../state/inbox/inbox.ts";
+import type { EventEvaluation } from "../../state/inbox/inbox.ts";
 
 /**
  * What the events of one transaction lead to: each record one mark in the queue, however many events are

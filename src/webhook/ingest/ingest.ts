@@ -2,14 +2,14 @@ import { isoTime, type Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import type { Delivery } from "../../state/inbox.ts";
-import { Inbox } from "../../state/inbox.ts";
-import { EventIds } from "../../state/inbox-ids.ts";
+import type { Delivery } from "../../state/inbox/inbox.ts";
+import { Inbox } from "../../state/inbox/inbox.ts";
+import { EventIds } from "../../state/inbox/event-ids.ts";
 import { FollowUps } from "./follow-ups.ts";
 import { createBusyRetry } from "./busy-retry.ts";
 import { replayEvents, type Replayed } from "./event-replay.ts";
 import { createEventEvaluator } from "./event-evaluation.ts";
-import type { InboxState } from "../../state/inbox.ts";
+import type { InboxState } from "../../state/inbox/inbox.ts";
 
 /** One company's, as the receiver knows it. */
 export interface Ingest {

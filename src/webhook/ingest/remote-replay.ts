@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { DaemonCommands } from "../../state/daemon-commands.ts";
 import type { Db } from "../../store/database.ts";
-import type { InboxState } from "../../state/inbox.ts";
-import { InboxView } from "../../state/inbox-view.ts";
+import type { InboxState } from "../../state/inbox/inbox.ts";
+import { InboxView } from "../../state/inbox/inbox-view.ts";
 import type { Replayed } from "./event-replay.ts";
 
 /** Which events: those named, or all that came since, perhaps of one state. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Delivery } from "../../state/inbox.ts";
+import type { Delivery } from "../../state/inbox/inbox.ts";
 import { GroupCommit } from "../ingest/group-commit.ts";
 import type { Ingest, StoreResult } from "../ingest/ingest.ts";
 

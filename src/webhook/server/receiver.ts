@@ -9,7 +9,7 @@ import {
   type DeliveryHead,
   type Refusal,
 } from "../ingest/delivery.ts";
-import type { Delivery } from "../../state/inbox.ts";
+import type { Delivery } from "../../state/inbox/inbox.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import { createCommitter, type Committed } from "./delivery-commit.ts";
 import { createRefusalLog } from "./delivery-log.ts";

@@ -1,5 +1,5 @@
 import { soleCompany } from "../../../config/companies.ts";
-import { InboxView, type InboxRow } from "../../../state/inbox-view.ts";
+import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
 import { command } from "../../program/command.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
 import { text, wholeNumber } from "../../program/command-options.ts";

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { nearest } from "../../../base/names.ts";
-import type { InboxState } from "../../../state/inbox.ts";
+import type { InboxState } from "../../../state/inbox/inbox.ts";
 import { text } from "../../program/command-options.ts";
 
 const states: readonly InboxState[] = ["waiting", "done", "kept", "excluded", "unknown", "unreadable"];

@@ -1,5 +1,5 @@
-import { canonicalId, type RecordId } from "../base/ids.ts";
-import type { Db } from "../store/database.ts";
+import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { Db } from "../../store/database.ts";
 import type { InboxState, Outcome } from "./inbox.ts";
 
 /** A delivery with its fate, and where its read stands while it waits for one. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { EventIds } from "../../src/state/inbox-ids.ts";
+import { EventIds } from "../../src/state/inbox/event-ids.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows } from "../support/store.ts";
 import { about, aStation, counted, deliveryOf, eventText } from "../support/webhook.ts";

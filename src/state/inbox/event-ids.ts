@@ -1,5 +1,5 @@
-import { Meta } from "./meta.ts";
-import type { Db, Statement } from "../store/database.ts";
+import { Meta } from "../meta.ts";
+import type { Db, Statement } from "../../store/database.ts";
 
 /** So many ids stand in memory only, at most: filed at once and sorted, many of them share a page of the index. */
 const usualMostUnfiled = 8_192;

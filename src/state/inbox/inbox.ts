@@ -1,6 +1,6 @@
-import type { Db, Statement } from "../store/database.ts";
-import type { WorkKind } from "./work-item.ts";
-import type { RecordId } from "../base/ids.ts";
+import type { Db, Statement } from "../../store/database.ts";
+import type { WorkKind } from "../work-item.ts";
+import type { RecordId } from "../../base/ids.ts";
 
 /** One delivered event, taken apart. What cannot be read is kept as it came (I12). */
 export interface Delivery {
