@@ -1,16 +1,27 @@
-/** One waits, anyone rings: a ring while nobody waits is not lost. */
+import type { Clock } from "./clock.ts";
+
+/** Wakes one waiting loop. A notification while nobody waits is kept for the next wait. */
 export class Notifier {
-  private rung = false;
-  private wake: (() => void) | null = null;
+  #notified = false;
+  #waiting: AbortController | null = null;
 
   notify(): void {
-    this.rung = true;
-    this.wake?.();
+    this.#notified = true;
+    this.#waiting?.abort();
   }
 
-  async wait(): Promise<void> {
-    if (!this.rung) await new Promise<void>((resolve) => (this.wake = resolve));
-    this.rung = false;
-    this.wake = null;
+  /** Resolves at the next notification, at once if one is kept, and with `timeout` after `ms` at the latest. */
+  async wait(timeout?: { readonly clock: Clock; readonly ms: number }): Promise<void> {
+    if (!this.#notified) {
+      this.#waiting = new AbortController();
+      const { signal } = this.#waiting;
+      await (timeout ? timeout.clock.sleep(timeout.ms, signal) : aborted(signal));
+      this.#waiting = null;
+    }
+    this.#notified = false;
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -1,3 +1,4 @@
+import type { LogLevel } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
 
 /** The whole configuration: complete (defaults filled in), checked, frozen. Numbers carry their unit. */
@@ -86,9 +87,6 @@ export interface ExportConfig {
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
 }
-
-export const logLevels = ["debug", "info", "warn", "error"] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /** What the config must know of a connector; a Manifest is one. */
 export interface KnownConnector {

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { logLevels } from "../base/logger.ts";
 import { readBaseUrl, readListen, readPublicUrl } from "./address.ts";
-import { logLevels, type KnownConnector } from "./config.ts";
+import type { KnownConnector } from "./config.ts";
 import {
   cronPattern,
   didYouMean,

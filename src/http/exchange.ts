@@ -2,14 +2,14 @@ import type { Readable } from "node:stream";
 import type { Pool } from "undici";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
-import type { Lane } from "../base/lane.ts";
+import { laneRank, type Lane } from "../base/lane.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { RateLimiter, Permit } from "../rate-limit/permit.ts";
 import { abandon, readBody, type BodyCaps } from "./body.ts";
 import { startDeadline, type Deadline } from "./deadline.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { errorOfBroken, timedOut } from "./network.ts";
-import type { Semaphore } from "../base/semaphore.ts";
+import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { Counter } from "./stats.ts";
 import type { Words } from "./wording.ts";
 
@@ -51,13 +51,13 @@ export interface Head {
  */
 export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
   const permit = await permitFor(wire, message);
-  const giveBack = await slotOrSpent(wire, message, permit);
+  const release = await slotFor(wire, message, permit);
   const deadline = startDeadline(wire.clock, wire.timeoutMs, message.signal);
   try {
     return await use(await headOf(wire, message, permit, deadline));
   } finally {
     deadline.release();
-    giveBack();
+    release();
   }
 }
 
@@ -71,13 +71,11 @@ async function permitFor({ governor, clock, counter }: Wire, { lane, signal }: M
   }
 }
 
-async function slotOrSpent(wire: Wire, message: Message, permit: Permit): Promise<() => void> {
-  try {
-    return await wire.slots.take(message.lane, message.signal);
-  } catch (error) {
-    permit.lost();
-    throw error;
-  }
+async function slotFor(wire: Wire, { lane, signal }: Message, permit: Permit): Promise<Release> {
+  const release = await wire.slots.acquire(signal, laneRank(lane));
+  if (release) return release;
+  permit.lost();
+  throw new MirrorError("stopped", "stopped while waiting for a free connection");
 }
 
 async function headOf(wire: Wire, message: Message, permit: Permit, deadline: Deadline): Promise<Head> {

@@ -1,4 +1,5 @@
 import type { Random } from "../base/random.ts";
+import { backoffMs } from "../base/retry.ts";
 import type { Failure } from "./failure.ts";
 
 /** When to try again: pure, so that it can be read and tested as a table. */
@@ -8,7 +9,7 @@ export interface RetryRules {
   /** 429 in a row before we give up; the governor does the waiting. */
   readonly refusals: number;
   readonly baseMs: number;
-  readonly capMs: number;
+  readonly maxMs: number;
   /** A longer `Retry-After` is not waited for. */
   readonly longestRetryAfterMs: number;
 }
@@ -32,16 +33,10 @@ export function nextStep(
   if (isRefusal(failure)) return progress.refused < rules.refusals ? { retryInMs: 0 } : "give_up";
   if (!failure.error.retryable || !repeatable || progress.failed >= rules.attempts) return "give_up";
   const asked = Math.min(failure.retryAfterMs ?? 0, rules.longestRetryAfterMs);
-  return { retryInMs: Math.max(asked, backoffMs(progress.failed, rules, random)) };
+  return { retryInMs: Math.max(asked, backoffMs(progress.failed, { ...rules, random })) };
 }
 
 /** 429 was not let in: repeating it is safe for every method. */
 export function isRefusal(failure: Failure): boolean {
   return failure.error.kind === "rate_limited";
-}
-
-/** Doubles up to the cap; the upper half is left to chance, so that clients do not come back as one. */
-export function backoffMs(failed: number, rules: RetryRules, random: Random): number {
-  const full = Math.min(rules.capMs, rules.baseMs * 2 ** Math.max(0, failed - 1));
-  return Math.round(full / 2 + (full / 2) * random.next());
 }

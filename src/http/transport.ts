@@ -12,8 +12,8 @@ import type { Wire } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
 import { isRefusal, nextStep, type RetryRules } from "./retry.ts";
-import { createSemaphore } from "../base/semaphore.ts";
-import { stopOn } from "./stop.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import { linkSignals } from "../base/cancellation.ts";
 import { createCounter, type HttpStats } from "./stats.ts";
 import { createWords } from "./wording.ts";
 
@@ -32,7 +32,7 @@ export interface HttpOptions {
   /** Before inflating; the same when not given. */
   readonly maxWireBytes?: number;
   readonly attempts?: number;
-  readonly backoff?: { readonly baseMs: number; readonly capMs: number };
+  readonly backoff?: { readonly baseMs: number; readonly maxMs: number };
   readonly concurrency?: number;
   /** Never shown, beside the token. */
   readonly secrets?: readonly string[];
@@ -83,7 +83,7 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
     governor,
     clock,
     timeoutMs,
-    slots: createSemaphore(concurrency),
+    slots: new Semaphore(concurrency),
     counter: createCounter(),
     words: createWords([options.token, ...(options.secrets ?? [])]),
   };
@@ -96,7 +96,7 @@ interface Service {
 }
 
 async function send(service: Service, request: ServiceRequest, closing: AbortSignal): Promise<ServiceAnswer> {
-  const stop = stopOn(request.signal, closing);
+  const stop = linkSignals(request.signal, closing);
   try {
     const call = await callFor(service, request, stop.signal);
     return await untilDone(service, call, request.repeatable ?? request.method === "GET");
@@ -170,8 +170,8 @@ function capsOf({ maxResponseBytes = 256_000_000, maxWireBytes = maxResponseByte
 }
 
 function retryRules({ attempts = 5, backoff }: HttpOptions): RetryRules {
-  const { baseMs, capMs } = backoff ?? { baseMs: 500, capMs: 30_000 };
-  return { attempts, refusals: refusalsInARow, baseMs, capMs, longestRetryAfterMs };
+  const { baseMs, maxMs } = backoff ?? { baseMs: 500, maxMs: 30_000 };
+  return { attempts, refusals: refusalsInARow, baseMs, maxMs, longestRetryAfterMs };
 }
 
 /** The governor tells of refusals itself. */

@@ -9,6 +9,14 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
+/** Is it a JSON object: no list, no number literal, not null? */
+export function isObject(value: JsonValue | undefined): value is JsonObject;
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>>;
+export function isObject(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return !Array.isArray(value) && !(value instanceof NumberLiteral);
+}
+
 /** A number literal whose value a double would change: kept as it was written. */
 export class NumberLiteral {
   readonly text: string;

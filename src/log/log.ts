@@ -1,7 +1,6 @@
 import pino from "pino";
 import { isoTime, type Clock } from "../base/clock.ts";
-import type { Log, LogFields } from "../base/logger.ts";
-import type { LogLevel } from "../config/config.ts";
+import type { Log, LogFields, LogLevel } from "../base/logger.ts";
 import { plain } from "./plain-text.ts";
 import { prettyLine, type LogRecord } from "./pretty-line.ts";
 import type { Redaction } from "./redaction.ts";

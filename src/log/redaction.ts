@@ -1,4 +1,4 @@
-import { createRedactor } from "../base/redact.ts";
+import { createRedactor } from "../base/secret.ts";
 
 /** The secrets known so far; the config brings its own when it is read. */
 export interface Redaction {

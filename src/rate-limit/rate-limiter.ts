@@ -1,65 +1,79 @@
 import type { Clock } from "../base/clock.ts";
-import { assert, messageOf } from "../base/errors.ts";
-import type { Lane } from "../base/lane.ts";
+import { assert, messageOf, MirrorError } from "../base/errors.ts";
+import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import { silentLog, type Log } from "../base/logger.ts";
+import { Notifier } from "../base/notifier.ts";
+import { WaitQueue } from "../base/semaphore.ts";
 import { admit, type Admission } from "./admission.ts";
-import { createAlarm } from "./timer.ts";
 import { lost } from "./in-flight.ts";
-import type { BudgetHeaders, RateLimiter, Permit } from "./permit.ts";
+import type { RateLimiter, Permit } from "./permit.ts";
 import { answered } from "./learning.ts";
 import { coldState, defaultRules, type Flight, type RateLimitState, type Rules } from "./state.ts";
 import type { RateLimitStore } from "./state-store.ts";
 import { viewOf } from "./budget-view.ts";
-import { createWaiters } from "./permit-queue.ts";
 
-export interface GovernorOptions {
+export interface RateLimiterOptions {
   readonly store: RateLimitStore;
   readonly clock: Clock;
+  /** Share of the limit left to other clients. */
   readonly reserveShare?: number;
-  /** Of the limit, for lane `webhook` alone; 0 when not given. */
+  /** Share of the limit that only lane `webhook` may use. @default 0 */
   readonly eventShare?: number;
   readonly windowMs?: number;
   readonly defaultLimit?: number;
-  /** Requests of this process under way at once; the rest waits here, so that a better lane still goes first. */
+  /**
+   * Requests of this process in flight at once. The others wait here, where a better lane still goes first.
+   * @default 6
+   */
   readonly concurrency?: number;
-  /** A permit unanswered for this long is lost: more than the deadline of an attempt. */
+  /** A permit without an answer for this long is lost; longer than the deadline of an attempt. */
   readonly permitMs?: number;
   readonly log?: Log;
 }
 
 /** How often a waiting process looks whether another one changed the shared state. */
 const pollMs = 200;
+/** The longest sleep between two looks. */
+const longestSleepMs = 60_000;
 
 /**
- * Guarantee: no request leaves without a permit, and permits never exceed what the service was heard to
- * have left. Source of truth: the store. A crash leaves its permits to their deadlines; they count as spent.
+ * Decides when the next request may go.
+ *
+ * Guarantee: no request leaves without a permit, and never more permits are given than the service is known to
+ * have left (I8). Source of truth: the store. Worst outcome of a crash: permits in use count as spent until
+ * their deadlines.
  */
-export function createRateLimiter(options: GovernorOptions): RateLimiter {
+export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { store, clock, log = silentLog, concurrency = 6 } = options;
   const rules = rulesOf(options);
-  const waiters = createWaiters<Permit>();
-  const alarm = createAlarm(clock);
-  let underWay = 0;
+  const waiting = new WaitQueue<Permit>();
+  const changed = new Notifier();
+  let inFlight = 0;
   let serving = false;
-
-  const settle = (step: (state: RateLimitState, nowMs: number) => RateLimitState) => {
-    underWay--;
-    try {
-      const [before, after] = change(store, (state) => step(state, clock.monotonicMs()));
-      tell(log, before, after, clock.monotonicMs());
-    } catch (error) {
-      log.warn("an answer's word on the request budget could not be stored", { error: messageOf(error) });
-    }
-    alarm.ring();
+  const wake = () => {
+    if (serving) changed.notify();
   };
 
-  /** Serves as many as may go; says when to look again. */
+  const finish = (ending: Ending) => {
+    inFlight--;
+    try {
+      const nowMs = clock.monotonicMs();
+      const [before, after] = change(store, (state) => ending(state, nowMs));
+      logChange(log, before, after, nowMs);
+    } catch (error) {
+      log.warn("the request budget of an answer could not be stored", { error: messageOf(error) });
+    }
+    wake();
+  };
+
+  /** Serves as many as may go. Returns when to look again at the latest. */
   const serveAll = (): number => {
-    for (let lane = waiters.first(); lane && underWay < concurrency; lane = waiters.first()) {
-      const { decision } = askFor(store, lane, clock.monotonicMs(), rules);
+    while (waiting.nextPriority !== null && inFlight < concurrency) {
+      const lane = lanes[waiting.nextPriority] ?? "files";
+      const { decision } = admitOne(store, lane, clock.monotonicMs(), rules);
       if ("untilMs" in decision) return decision.untilMs;
-      underWay++;
-      waiters.serveFirst(permitFor(decision.flight, settle, rules));
+      inFlight++;
+      waiting.serve(permitFor(decision.flight, finish, rules));
     }
     return Infinity;
   };
@@ -68,27 +82,31 @@ export function createRateLimiter(options: GovernorOptions): RateLimiter {
     if (serving) return;
     serving = true;
     try {
-      for (let untilMs = serveAll(); waiters.size() > 0; untilMs = serveAll())
-        await alarm.sleepUntil(store.shared ? Math.min(untilMs, clock.monotonicMs() + pollMs) : untilMs);
+      for (let untilMs = serveAll(); waiting.size > 0; untilMs = serveAll()) {
+        const sleepMs = Math.min(untilMs - clock.monotonicMs(), store.shared ? pollMs : longestSleepMs);
+        await changed.wait({ clock, ms: Math.max(1, sleepMs) });
+      }
     } catch (error) {
-      waiters.refuse(error);
+      waiting.rejectAll(error);
     } finally {
       serving = false;
     }
   };
 
   return {
-    admit(lane, signal) {
-      const permit = waiters.join(lane, signal);
-      alarm.ring();
+    async admit(lane, signal) {
+      const served = waiting.wait(laneRank(lane), signal);
+      wake();
       void serve();
-      return permit;
+      const permit = await served;
+      if (permit) return permit;
+      throw new MirrorError("stopped", "stopped while waiting for leave to send a request");
     },
     view: () => viewOf(store.read() ?? coldState, clock.monotonicMs(), rules),
   };
 }
 
-function rulesOf(options: GovernorOptions): Rules {
+function rulesOf(options: RateLimiterOptions): Rules {
   const { reserveShare, eventShare, windowMs, defaultLimit, permitMs } = options;
   return {
     ...defaultRules,
@@ -100,7 +118,7 @@ function rulesOf(options: GovernorOptions): Rules {
   };
 }
 
-function askFor(store: RateLimitStore, lane: Lane, nowMs: number, rules: Rules): Admission {
+function admitOne(store: RateLimitStore, lane: Lane, nowMs: number, rules: Rules): Admission {
   return store.transact((known) => {
     const admission = admit(known ?? coldState, lane, nowMs, rules);
     return { state: admission.state, result: admission };
@@ -115,23 +133,24 @@ function change(store: RateLimitStore, step: (state: RateLimitState) => RateLimi
   });
 }
 
-type Settle = (step: (state: RateLimitState, nowMs: number) => RateLimitState) => void;
+/** What the end of a request changes in the state. */
+type Ending = (state: RateLimitState, nowMs: number) => RateLimitState;
 
-function permitFor(flight: Flight, settle: Settle, rules: Rules): Permit {
-  let settled = false;
-  const once = (step: (state: RateLimitState, nowMs: number) => RateLimitState) => {
-    assert(!settled, "a permit is settled once");
-    settled = true;
-    settle(step);
+function permitFor(flight: Flight, finish: (ending: Ending) => void, rules: Rules): Permit {
+  let finished = false;
+  const once = (ending: Ending) => {
+    assert(!finished, "a permit is finished once");
+    finished = true;
+    finish(ending);
   };
   return {
-    answered: (status: number, headers: BudgetHeaders) =>
+    answered: (status, headers) =>
       once((state, nowMs) => answered(state, flight, nowMs, status, headers, rules)),
     lost: () => once((state, nowMs) => lost(state, flight, nowMs)),
   };
 }
 
-function tell(log: Log, before: RateLimitState, after: RateLimitState, nowMs: number): void {
+function logChange(log: Log, before: RateLimitState, after: RateLimitState, nowMs: number): void {
   if (after.refusals.inARow > before.refusals.inARow)
     log.warn("the service refused a request (429): waiting", {
       wait_ms: Math.round((after.refusals.pausedUntil ?? nowMs) - nowMs),

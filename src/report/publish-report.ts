@@ -1,7 +1,6 @@
 import { existsSync, statSync } from "node:fs";
-import { isoTime, type Clock } from "../base/clock.ts";
+import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
-import { localDate } from "../base/local-date.ts";
 import type { Manifest } from "../connector/manifest.ts";
 import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { openSnapshot, showSnapshot, type Snapshot, type SnapshotOptions } from "../state/snapshot.ts";

@@ -105,7 +105,7 @@ describe("stopping", () => {
 
   test("ends the pause before another attempt", async () => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, 503), {
-      backoff: { baseMs: 60_000, capMs: 60_000 },
+      backoff: { baseMs: 60_000, maxMs: 60_000 },
     });
     const stop = new AbortController();
     const call = failureOf(http.send(get("/x", { signal: stop.signal })));

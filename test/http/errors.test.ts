@@ -63,12 +63,12 @@ describe("an answer that is not success becomes an error with its request id and
     expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(ForbiddenError);
   });
 
-  test("the service's words lose their control characters and are shortened", async () => {
+  test("control characters in a message of the service are escaped, and it is shortened", async () => {
     const { http } = await serviceWith((answer) =>
       json(answer, { message: `\u001b[31mred\u202e ${"x".repeat(900)}` }, 403),
     );
     const error = (await failureOf(http.send(get("/x")))) as ServiceError;
-    expect(error.serviceMessage).toMatch(/^\[31mred x+…$/);
+    expect(error.serviceMessage).toMatch(/^\\x1b\[31mred\\u202e x+…$/);
     expect(error.serviceMessage).toHaveLength(300);
   });
 });

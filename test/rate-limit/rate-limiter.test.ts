@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Lane } from "../../src/base/lane.ts";
-import { createRateLimiter, type GovernorOptions } from "../../src/rate-limit/rate-limiter.ts";
+import { createRateLimiter, type RateLimiterOptions } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state-store.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
@@ -10,7 +10,7 @@ import { recordingLog } from "../support/http-client.ts";
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });
 
-function startGovernor(options: Partial<GovernorOptions> = {}) {
+function startGovernor(options: Partial<RateLimiterOptions> = {}) {
   const clock = createDrivenClock();
   const log = recordingLog();
   const store = createMemoryRateLimitStore();
@@ -39,7 +39,7 @@ function asking(governor: RateLimiter) {
 }
 
 /** A window of which only `remaining` are left. */
-async function openedWith(remaining: number, options: Partial<GovernorOptions> = {}) {
+async function openedWith(remaining: number, options: Partial<RateLimiterOptions> = {}) {
   const parts = startGovernor({ defaultLimit: remaining + 1, ...options });
   const opener = await parts.governor.admit("list");
   await parts.clock.advance(100);
@@ -129,14 +129,14 @@ describe("who stops waiting", () => {
 });
 
 describe("a permit", () => {
-  test("is settled once", async () => {
+  test("is finished once", async () => {
     const { governor } = startGovernor();
     const permit = await governor.admit("list");
     permit.answered(200, left(9));
-    expect(() => permit.lost()).toThrow("a permit is settled once");
+    expect(() => permit.lost()).toThrow("a permit is finished once");
   });
 
-  test("whose settling cannot be stored does not break the answer, and others still get theirs", async () => {
+  test("whose end cannot be stored does not break the answer, and others still get theirs", async () => {
     const memory = createMemoryRateLimitStore();
     let full = false;
     const store: RateLimitStore = {
@@ -152,7 +152,7 @@ describe("a permit", () => {
     permit.answered(200, left(9));
     full = false;
     expect(log.lines.map(({ message }) => message)).toEqual([
-      "an answer's word on the request budget could not be stored",
+      "the request budget of an answer could not be stored",
     ]);
     const { served, ask } = asking(governor);
     void ask("next");

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { localDate } from "../../src/base/local-date.ts";
+import { localDate } from "../../src/base/clock.ts";
 import { publishAfterRun } from "../../src/cli/runs/publish-after-run.ts";
 import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";

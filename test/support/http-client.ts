@@ -70,7 +70,7 @@ export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): Ht
     random: seededRandom(1),
     log: recordingLog(),
     userAgent: "fintoro-mirror/test",
-    backoff: { baseMs: 2, capMs: 10 },
+    backoff: { baseMs: 2, maxMs: 10 },
     timeoutMs: 5_000,
     ...options,
   });

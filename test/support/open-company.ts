@@ -148,7 +148,7 @@ export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, l
     userAgent: "test",
     concurrency: options.concurrency ?? 6,
     ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
-    backoff: { baseMs: 1, capMs: 4 },
+    backoff: { baseMs: 1, maxMs: 4 },
     governor: mostRequests === undefined ? governor : limitRequests(governor, { mostRequests }),
   });
 }

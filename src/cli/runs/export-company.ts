@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
-import { localDate } from "../../base/local-date.ts";
+import { localDate } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { exportTables, type ExportRequest, type ExportResult } from "../../export/export-tables.ts";

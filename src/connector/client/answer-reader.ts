@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { integerOf, NumberLiteral, type JsonValue } from "../../json/literal.ts";
+import { integerOf, isObject, NumberLiteral, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/parse.ts";
 import { ProtocolError } from "../errors.ts";
 import type { Operation } from "../operation.ts";
@@ -57,8 +57,4 @@ function unusable(operation: Operation, answer: ServiceAnswer, what: string, cau
   const { status, requestId } = answer;
   const message = `${operation.name}: the answer to ${operation.method} ${operation.path} ${what}`;
   return new ProtocolError(message, { status, requestId, cause });
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

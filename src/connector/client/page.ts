@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { isObject } from "../../json/literal.ts";
 import { ProtocolError } from "../errors.ts";
 import { boolean, integer, json, orNull, record, stated, text } from "../schema.ts";
 
@@ -50,8 +51,4 @@ export async function* pagesOf<T>(
 function fingerprint(data: readonly unknown[]): string {
   const ids = data.map((one) => (isObject(one) && "id" in one ? one["id"] : one));
   return createHash("sha1").update(JSON.stringify(ids)).digest("base64");
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

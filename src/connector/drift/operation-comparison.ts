@@ -1,11 +1,5 @@
 import { z } from "zod";
-import {
-  keyOf,
-  objectAt,
-  type JsonObject,
-  type PublishedOperation,
-  type Reference,
-} from "./reference.ts";
+import { keyOf, objectAt, type JsonObject, type PublishedOperation, type Reference } from "./reference.ts";
 import { compareSchemas, type Tell } from "./schema-comparison.ts";
 import type { Describe } from "./own-schemas.ts";
 import type { Operation } from "../operation.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { isObject, type JsonObject } from "./reference.ts";
+import { isObject } from "../../json/literal.ts";
+import type { JsonObject } from "./reference.ts";
 import type { Manifest } from "../manifest.ts";
 import { knownFact, originalOf } from "../schema.ts";
 

@@ -1,4 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
+import { isObject } from "../../json/literal.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -82,10 +83,6 @@ function notOpenApi(why: string): MirrorError {
   return new MirrorError("usage", `this is not an OpenAPI 3 document that can be compared: ${why}`, {
     hint: "Give the vendor's reference as one file, YAML or JSON.",
   });
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export function objectAt(object: JsonObject, name: string): JsonObject {

@@ -1,4 +1,5 @@
-import { arrayAt, isObject, objectAt, type JsonObject } from "./reference.ts";
+import { isObject } from "../../json/literal.ts";
+import { arrayAt, objectAt, type JsonObject } from "./reference.ts";
 
 /**
  * What a JSON schema says, in one form for both sides: references followed, `allOf` merged, the many

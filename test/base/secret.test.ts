@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor, redact, redacted } from "../../src/base/redact.ts";
+import { createRedactor, redact, redacted } from "../../src/base/secret.ts";
 
 const token = 'to+k/e n"1234ž';
 
