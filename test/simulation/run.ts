@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
-import { simulateEvents } from "./events.ts";
-import { simulate, type Story } from "./simulate.ts";
+import { simulateEvents } from "./event-simulation.ts";
+import { simulate, type Story } from "./sync-simulation.ts";
 
 /**
  * `--seeds N --minutes M --from S` tells many stories; `--seed S` tells one again. Exit 1 if one breaks. With

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { simulateEvents } from "./events.ts";
+import { simulateEvents } from "./event-simulation.ts";
 
 /** Short ones each time; many more with `npm run simulate -- --events`. */
 test.each([2, 3])(

@@ -11,9 +11,9 @@ import {
   writeEventsConfig,
   type Process,
 } from "../support/serve-process.ts";
-import { startStorm } from "./events-storm.ts";
-import { badLines, unequal, violations, waitingEvents } from "./events-verdict.ts";
-import type { Story } from "./simulate.ts";
+import { startStorm } from "./event-load.ts";
+import { badLines, unequal, violations, waitingEvents } from "./event-checks.ts";
+import type { Story } from "./sync-simulation.ts";
 
 const secret = "whsec_of_the_storm_0123456789";
 const windowMs = 2_000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { simulate } from "./simulate.ts";
+import { simulate } from "./sync-simulation.ts";
 
 /** A few stories each time; many more with `npm run simulate`. */
 test.each([1, 2, 3, 4, 5, 6])(
