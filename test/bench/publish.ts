@@ -66,7 +66,7 @@ const manifest: Manifest = {
   identity: { resource: "clients", nameField: "name", businessIdColumn: "", businessIdIn: [] },
 };
 
-/** A mirror as a sync leaves it (`whole`), or its typed tables alone; made by SQL, not by the door. */
+/** A mirror as a sync leaves it (`whole`), or its typed tables alone; made with SQL, not by applying reads. */
 async function buildMirror(file: string, rows: number, whole: boolean): Promise<void> {
   const mirror = await openMirror(file, manifest);
   const { db } = mirror;
@@ -147,7 +147,7 @@ interface Measured {
   readonly bytes: number;
 }
 
-/** Each in a process of its own, which tells its time (without its start) and its peak. */
+/** Runs each in a process of its own, which prints its time (without start-up) and its peak memory. */
 async function measure(what: "vacuum" | PublishWay, mirror: string): Promise<Measured> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), what, mirror], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -66,9 +66,9 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
   const selected = new Set(manifest.resources.map(({ name }) => name));
   const secrets = [secret];
   const queue = new WorkQueue(mirror.db);
-  const mailbox = createIngest({ mirror, queue, selected, secrets: () => secrets, clock: systemClock });
+  const ingest = createIngest({ mirror, queue, selected, secrets: () => secrets, clock: systemClock });
   const receiver = createReceiver({
-    mailbox: (company) => (company === "acme" ? mailbox : null),
+    mailbox: (company) => (company === "acme" ? ingest : null),
     clock: systemClock,
     log,
     onResult: () => undefined,
@@ -105,7 +105,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-function told(name: string, results: readonly Measured[]): string {
+function summaryOf(name: string, results: readonly Measured[]): string {
   const of = (pick: (result: Measured) => number) => median(results.map(pick));
   const pace = `${Math.round(of((r) => r.perSecond))}/s at ${Math.round(of((r) => r.cpuMicros))} µs of CPU`;
   return `${name}: ${pace}, p50 ${of((r) => r.p50Ms).toFixed(1)} ms, p99 ${of((r) => r.p99Ms).toFixed(1)} ms`;
@@ -135,7 +135,7 @@ export async function benchReceiver(): Promise<BenchResult[]> {
     rmSync(folder, { recursive: true, force: true });
   }
   const ratios = results.real.map((one, i) => one.perSecond / (results.bare[i]?.perSecond ?? Number.NaN));
-  const detail = `${told("bare", results.bare)}; ${told("receiver", results.real)}; ${load.connections} connections`;
+  const detail = `${summaryOf("bare", results.bare)}; ${summaryOf("receiver", results.real)}; ${load.connections} connections`;
   return [
     {
       name: "deliveries stored, against a bare handler that verifies",

@@ -116,7 +116,7 @@ function syncAll(mirror: Mirror, pages: readonly Buffer[]): void {
   }
 }
 
-/** The very rows the door writes, cut beforehand, through bare prepared statements. */
+/** Writes the same rows as the store, cut beforehand, with bare prepared statements. */
 function bareInserts(mirror: Mirror, pages: readonly Buffer[]): () => void {
   const { db } = mirror;
   const { plan } = mirror.table("wide");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/base/random.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
-import { diceOf, mutate } from "../support/scenario.ts";
+import { seededChoice, mutate } from "../support/scenario.ts";
 import { eventOf, inboxOf, tend, until, waitingRows } from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
@@ -99,21 +99,21 @@ describe("a run beside the tender", () => {
   test.each([1, 2, 3, 4])(
     "under changes and lost events, with a crash in between (seed %i): equal after one quiet run",
     async (seed) => {
-      const dice = diceOf(seededRandom(seed));
+      const dice = seededChoice(seededRandom(seed));
       const company = await aCompany({ seed, records: 10 + dice.below(20) });
       await sync(company);
       for (let life = 0; life < 2; life++) {
         const tended = await tend(company);
         tended.mailbox.requeueLost();
-        tended.follow(() => !dice.chance(0.2));
+        tended.follow(() => !dice.probability(0.2));
         company.proxy.obstruct(async (_asked, passOn) => {
-          if (!dice.chance(0.3)) return undefined;
+          if (!dice.probability(0.3)) return undefined;
           mutate(company, dice);
           const reply = await passOn();
           mutate(company, dice);
           return reply;
         });
-        const run = tended.run({ full: dice.chance(0.5), allowMassDelete: true });
+        const run = tended.run({ full: dice.probability(0.5), allowMassDelete: true });
         for (let left = 10; left > 0; left--) mutate(company, dice);
         if (life === 0) {
           const asked = company.proxy.asked.length;

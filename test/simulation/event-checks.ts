@@ -2,7 +2,7 @@ import { differences, falseTombstones, look, unreplayable, type Db } from "../su
 import type { Company } from "../support/open-company.ts";
 import { documentTables, truthOf } from "../support/truth.ts";
 
-/** What only details show is equal after everything was read. */
+/** Differences between mirror and service; what only details show is compared after everything was read. */
 export function unequal(company: Company, read: "lists" | "everything"): string[] {
   const truth = truthOf(company.sandbox);
   const detailed = new Set<string>(["document_payments", ...documentTables]);
@@ -11,19 +11,19 @@ export function unequal(company: Company, read: "lists" | "everything"): string[
   return found.map((what) => `I11 after reading ${read}: ${what}`);
 }
 
-/** What must hold at every moment of rest. */
+/** Broken invariants; checked whenever nothing is in flight. */
 export function violations(company: Company): string[] {
   const { control } = company.sandbox;
   return [
     ...falseTombstones(company.file, truthOf(company.sandbox)).map((what) => `I5 ${what}`),
     ...unreplayable(company.file).map((what) => `I2 ${what}`),
-    ...look(company.file, (db) => unkept(db, company)),
+    ...look(company.file, (db) => lostEvents(db, company)),
     ...control.failures().map((failure) => `the sandbox itself failed: ${String(failure)}`),
   ];
 }
 
-/** I6: what was answered 2xx and is not in the inbox. */
-function unkept(db: Db, { sandbox }: Company): string[] {
+/** I6: deliveries answered 2xx that are not in the inbox. */
+function lostEvents(db: Db, { sandbox }: Company): string[] {
   const known = new Set(db.prepare("SELECT event_id FROM _inbox").pluck().all() as string[]);
   const answered = sandbox.control.webhooks.history().filter(({ outcome }) => outcome === "delivered");
   const lost = answered.filter(({ eventId }) => !known.has(eventId));
@@ -34,7 +34,7 @@ function unkept(db: Db, { sandbox }: Company): string[] {
   ];
 }
 
-/** Events whose read has not been made, with what their read waits for. */
+/** Events that wait for their read, with the reason. */
 export function waitingEvents(company: Company): string[] {
   const sql = `SELECT i.type || ' ' || i.resource || ' ' || i.target || ': ' || coalesce(w.state || ' ' ||
     w.reason || coalesce(' ' || w.error, ''), 'no work') FROM _inbox i LEFT JOIN _work w
@@ -42,7 +42,7 @@ export function waitingEvents(company: Company): string[] {
   return look(company.file, (db) => db.prepare(sql).pluck().all() as string[]);
 }
 
-/** I9, and that every line is one: only the last of a process that was killed may be cut. */
+/** I9, and every line is JSON; only the last line of a killed process may be cut. */
 export function badLines(text: string, secrets: readonly string[]): string[] {
   const leaks = secrets.filter((secret) => text.includes(secret)).map(() => "I9 a secret stands in a log");
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");

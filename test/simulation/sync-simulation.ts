@@ -4,19 +4,19 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { differences, falseTombstones, look, unreplayable } from "../support/compare.ts";
 import {
-  aGovernor,
-  hastyClock,
+  testRateLimiter,
+  fastClock,
   openCompany,
   sync,
   type Company,
   type SyncOptions,
 } from "../support/open-company.ts";
-import { diceOf, hiccups, mutate, type Dice } from "../support/scenario.ts";
+import { seededChoice, transientFaults, mutate, type SeededChoice } from "../support/scenario.ts";
 import { jsonReply } from "../support/proxy.ts";
 import { documentTables, truthOf } from "../support/truth.ts";
 
-/** What one seed told: what happened, and what did not hold. */
-export interface Story {
+/** What happened in the simulation of one seed, and which invariants broke. */
+export interface SimulationResult {
   readonly seed: number;
   readonly events: readonly string[];
   readonly broken: readonly string[];
@@ -25,28 +25,28 @@ export interface Story {
 const windowMs = 60_000;
 
 /**
- * One seed, one story: a company that changes, a service that stumbles, a limiter of some kind, runs that
- * are cut off, and at the end a quiet run after which mirror and service must be equal.
+ * Simulates one seed: a company that changes, a service whose requests fail, one of the limiter kinds, runs that are
+ * interrupted, and at the end a quiet run after which mirror and service must be equal.
  */
-export async function simulate(seed: number): Promise<Story> {
-  const dice = diceOf(seededRandom(seed));
-  const clock = hastyClock();
-  const limiter = dice.one<LimiterKind>(["fixed", "whole_seconds", "hit_time"]);
-  const limit = 20 + dice.below(100);
-  const company = await openCompany({ seed, records: 6 + dice.below(40), limiter, limit, windowMs, clock });
-  const narrow = dice.chance(0.5);
-  const events = [`limiter ${limiter}, ${limit} a window${narrow ? ", pages of ten" : ""}`];
+export async function simulate(seed: number): Promise<SimulationResult> {
+  const choice = seededChoice(seededRandom(seed));
+  const clock = fastClock();
+  const limiter = choice.one<LimiterKind>(["fixed", "whole_seconds", "hit_time"]);
+  const limit = 20 + choice.below(100);
+  const company = await openCompany({ seed, records: 6 + choice.below(40), limiter, limit, windowMs, clock });
+  const smallPages = choice.probability(0.5);
+  const events = [`limiter ${limiter}, ${limit} a window${smallPages ? ", pages of ten" : ""}`];
   const broken: string[] = [];
-  const governor = aGovernor(clock, windowMs);
+  const rateLimiter = testRateLimiter(clock, windowMs);
   try {
-    const runs = 2 + dice.below(3);
+    const runs = 2 + choice.below(3);
     for (let run = 0; run < runs && broken.length === 0; run++) {
-      if (narrow) takeTenAtMost(company);
-      events.push(await stormyRun(company, dice, { governor }));
+      if (smallPages) refuseLargePages(company);
+      events.push(await faultyRun(company, choice, { rateLimiter }));
       broken.push(...violations(company));
     }
-    if (narrow) takeTenAtMost(company);
-    if (broken.length === 0) broken.push(...(await quietRuns(company, { governor })));
+    if (smallPages) refuseLargePages(company);
+    if (broken.length === 0) broken.push(...(await quietRuns(company, { rateLimiter })));
   } finally {
     await company.close();
   }
@@ -55,8 +55,8 @@ export async function simulate(seed: number): Promise<Story> {
 
 const notPaged = /^.(contact-activity-logs|whoami)/;
 
-/** Lists of several pages in a small company: larger ones are refused. */
-function takeTenAtMost({ proxy }: Company): void {
+/** Refuses pages of more than ten records, so that lists of a small company have several pages. */
+function refuseLargePages({ proxy }: Company): void {
   const errors = { perPage: ["The per page field must not be greater than 10."] };
   const refusal = jsonReply(422, { message: "The given data was invalid.", errors });
   proxy.obstruct(({ path, query }) =>
@@ -64,35 +64,35 @@ function takeTenAtMost({ proxy }: Company): void {
   );
 }
 
-async function stormyRun(company: Company, dice: Dice, options: SyncOptions): Promise<string> {
-  for (let count = dice.below(5); count > 0; count--) mutate(company, dice);
-  const rate = dice.one([0, 0.02, 0.1]);
-  const movement = dice.one([0, 0.05, 0.2]);
+async function faultyRun(company: Company, choice: SeededChoice, options: SyncOptions): Promise<string> {
+  for (let count = choice.below(5); count > 0; count--) mutate(company, choice);
+  const rate = choice.one([0, 0.02, 0.1]);
+  const movement = choice.one([0, 0.05, 0.2]);
   company.proxy.obstruct(async (_asked, passOn) => {
-    if (dice.chance(rate)) return dice.one(hiccups)();
-    if (!dice.chance(movement)) return undefined;
-    if (dice.chance(0.5)) mutate(company, dice);
+    if (choice.probability(rate)) return choice.one(transientFaults)();
+    if (!choice.probability(movement)) return undefined;
+    if (choice.probability(0.5)) mutate(company, choice);
     const reply = await passOn();
-    mutate(company, dice);
+    mutate(company, choice);
     return reply;
   });
-  const ending = await endedRun(company, dice, {
+  const ending = await endedRun(company, choice, {
     ...options,
-    full: dice.chance(0.2),
-    allowMassDelete: dice.chance(0.7),
+    full: choice.probability(0.2),
+    allowMassDelete: choice.probability(0.7),
   });
   company.recover();
-  return `${ending} (stumbles ${rate}, moves ${movement})`;
+  return `${ending} (failures ${rate}, changes between pages ${movement})`;
 }
 
-/** A run that may be interrupted, or die between two answers without a last word. */
-async function endedRun(company: Company, dice: Dice, options: SyncOptions): Promise<string> {
-  const end = dice.one(["lived", "lived", "interrupted", "killed", "limited"] as const);
-  const at = company.proxy.asked.length + 1 + dice.below(90);
+/** A run that may be interrupted, or killed between two answers. */
+async function endedRun(company: Company, choice: SeededChoice, options: SyncOptions): Promise<string> {
+  const end = choice.one(["completed", "completed", "interrupted", "killed", "limited"] as const);
+  const at = company.proxy.asked.length + 1 + choice.below(90);
   const stop = new AbortController();
   let mirror: Mirror | null = null;
   const remove = company.proxy.obstruct((asked) => {
-    if (asked.n < at || end === "lived" || end === "limited") return undefined;
+    if (asked.n < at || end === "completed" || end === "limited") return undefined;
     remove();
     if (end === "killed") mirror?.db.close();
     else stop.abort();
@@ -100,8 +100,8 @@ async function endedRun(company: Company, dice: Dice, options: SyncOptions): Pro
   });
   try {
     const onMirror: SyncOptions["onMirror"] = (opened) => (mirror = opened);
-    const limited = end === "limited" ? { mostRequests: 1 + dice.below(90) } : {};
-    return told(await sync(company, { ...options, ...limited, signal: stop.signal, onMirror }));
+    const limited = end === "limited" ? { mostRequests: 1 + choice.below(90) } : {};
+    return summaryOf(await sync(company, { ...options, ...limited, signal: stop.signal, onMirror }));
   } catch (error) {
     if (end !== "killed") throw error;
     return "killed";
@@ -110,11 +110,11 @@ async function endedRun(company: Company, dice: Dice, options: SyncOptions): Pro
   }
 }
 
-function told({ outcome, requests, troubles }: CompanyReport): string {
+function summaryOf({ outcome, requests, troubles }: CompanyReport): string {
   return `${outcome} after ${requests.total} requests${troubles.map((one) => `; ${one.resource}: ${one.message}`).join("")}`;
 }
 
-/** What must hold after every run, however it ended. */
+/** Broken invariants; checked after every run, however it ended. */
 function violations(company: Company): string[] {
   const refused = company.sandbox.requests().filter(({ status }) => status === 429);
   return [
@@ -126,8 +126,8 @@ function violations(company: Company): string[] {
 }
 
 /**
- * Nothing changes any more: what lists show is equal after one run, the rest after reading all details.
- * A run that goes on with an interrupted one trusts the lists of a moment ago, and is not yet that run.
+ * Runs without changes: what lists show is equal after one run, the rest after all details were read. A run that
+ * resumes an interrupted one trusts its lists, so it does not count as that run.
  */
 async function quietRuns(company: Company, options: SyncOptions): Promise<string[]> {
   let first = await sync(company, { ...options, allowMassDelete: true });
@@ -138,9 +138,9 @@ async function quietRuns(company: Company, options: SyncOptions): Promise<string
   const full = await sync(company, { ...options, full: true, allowMassDelete: true });
   const late = look(company.file, (db) => differences(db, truth));
   return [
-    ...(first.outcome === "complete" ? [] : [`the quiet run is ${told(first)}`]),
+    ...(first.outcome === "complete" ? [] : [`the quiet run is ${summaryOf(first)}`]),
     ...early.map((what) => `I11 after a quiet run: ${what}`),
-    ...(full.outcome === "complete" ? [] : [`the full run is ${told(full)}`]),
+    ...(full.outcome === "complete" ? [] : [`the full run is ${summaryOf(full)}`]),
     ...late.map((what) => `I11 after a full run: ${what}`),
     ...violations(company),
   ];

@@ -12,7 +12,7 @@ import { temporaryFolder } from "./cli.ts";
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
 /** A folder with a config and a mirror of so many clients; `generation` stands in each of them. */
-export interface Stage {
+export interface ExportCrashSetup {
   readonly folder: string;
   readonly out: string;
   change(generation: number): void;
@@ -20,7 +20,7 @@ export interface Stage {
   start(args: readonly string[], kilobytes?: number): ChildProcess;
 }
 
-export async function aStage(clients: number): Promise<Stage> {
+export async function setUpExportCrash(clients: number): Promise<ExportCrashSetup> {
   const folder = temporaryFolder({
     "config.yaml": "data_dir: .\ncompanies: { acme: { token: '${env:FINTORO_TOKEN}' } }\n",
   });

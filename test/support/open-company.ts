@@ -78,7 +78,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
   readonly maxResponseBytes?: number;
   /** Wall clock of the run; waiting inside the run takes no real time. */
   readonly startAtMs?: number;
-  readonly governor?: RateLimiter;
+  readonly rateLimiter?: RateLimiter;
   readonly mostRequests?: number;
   /** Stands between the run and the wire. */
   readonly wrap?: (transport: Transport) => Transport;
@@ -87,7 +87,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 
 /** One run, in this process, with the parts that the command line would build. */
 export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
-  const clock = hastyClock(options.startAtMs);
+  const clock = fastClock(options.startAtMs);
   const log = loggingTo(company.said);
   const notices = { newColumns: [] as string[], missingFields: new Set<string>() };
   const mirror = await openMirror(company.file, manifest, {
@@ -135,7 +135,7 @@ export function resourcesNamed(names: readonly string[] | undefined) {
 
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
   const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
-  const governor = options.governor ?? aGovernor(systemClock);
+  const governor = options.rateLimiter ?? testRateLimiter(systemClock);
   return createHttpTransport({
     baseUrl: proxy.baseUrl,
     token,
@@ -153,12 +153,12 @@ export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, l
   });
 }
 
-export function aGovernor(clock: Clock, windowMs = 60_000): RateLimiter {
+export function testRateLimiter(clock: Clock, windowMs = 60_000): RateLimiter {
   return createRateLimiter({ store: createMemoryRateLimitStore(), clock, reserveShare: 0, windowMs });
 }
 
 /** Real time, but whoever sleeps is there at once. */
-export function hastyClock(startAtMs: number = Date.now()): Clock {
+export function fastClock(startAtMs: number = Date.now()): Clock {
   let skippedMs = 0;
   const begunMs = systemClock.monotonicMs();
   const passedMs = () => systemClock.monotonicMs() - begunMs + skippedMs;

@@ -3,13 +3,13 @@ import type { Complaints, Source } from "./read-source.ts";
 /** Words with a standard term in the glossary (src/README.md), by themselves or as a part of a longer name. */
 const retired = new Set(
   `tender tend tending tended station stations life course courses duty duties pulse presence tolerance patience
-   seeds settle settles settled bury buried hasten canary canaries nameless ripple ripples fate mailbox consequences
+   settle settles settled bury buried hasten canary canaries nameless ripple ripples fate mailbox consequences
    bell alarm crew hand hands sight misfit heed breathe manners told tell tells telling voice world troupe stage
    scene house chance ground courier mischief door`.split(/\s+/),
 );
 
 /** Names of Node, of libraries, of the config and of the service that contain such a word. */
-const allowed = /^(?:allSettled|seeds|patience|patienceMs|PromiseSettledResult)$/;
+const allowed = /^(?:allSettled|patience|patienceMs|PromiseSettledResult)$/;
 
 function wordsOf(name: string): string[] {
   return name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());
