@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Listing } from "../../src/state/listings.ts";
-import { Listings } from "../../src/state/listings.ts";
+import type { RecordId } from "../../src/base/ids.ts";
+import { Listings, type ListedPage, type ListingStart } from "../../src/state/listings.ts";
 import { Meta } from "../../src/state/meta.ts";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
@@ -14,64 +14,98 @@ const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts:
 const huge = 9_007_199_254_740_993n;
 
 describe("listings", () => {
-  const listing: Listing = {
+  const start: ListingStart = {
     resource: "people",
     variant: "",
     run: 3,
     attempt: 2,
     startedSeq: 17,
     startedAt: "2026-03-01T00:00:00.000Z",
+  };
+  const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage> = {}): ListedPage => ({
+    page: number,
+    ids,
     perPage: 2,
     pages: 3,
     total: 5,
-    steady: true,
-  };
+    consistent: true,
+    ...more,
+  });
+  const openListings = async () => new Listings((await openShop()).db);
 
   test("survive a crash with everything a sweep needs to go on", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
     const listings = new Listings(mirror.db);
-    listings.begin(listing);
-    listings.addPage("people", "", 3, [5]);
-    listings.unsteady("people", "");
+    expect(listings.addPage(start, page(1, [1, 2]))).toBeNull();
+    expect(listings.addPage(start, page(3, [5], { total: 6 }))).toBeNull();
     mirror.close();
     const again = new Listings((await openShop({ path })).db);
-    expect(again.get("people", "")).toEqual({ ...listing, steady: false });
-    expect(again.open()).toHaveLength(1);
-    expect(again.pagesRead("people", "")).toBe(1);
-    expect(again.get("people", "other")).toBeNull();
+    expect(again.addPage({ ...start, variant: "other" }, page(2, [3, 4]))).toBeNull();
+    const later = { ...start, run: 4, startedSeq: 90, startedAt: "2026-03-02T00:00:00.000Z" };
+    expect(again.addPage(later, page(2, [3, 4]))).toEqual({
+      ...start,
+      perPage: 2,
+      pages: 3,
+      total: 5,
+      steady: false,
+      shown: [1, 2, 3, 4, 5],
+    });
   });
 
-  test("tell what all pages showed, an id each time it came, empty pages and ids beyond 2^53 too", async () => {
-    const listings = new Listings((await openShop()).db);
-    listings.begin(listing);
-    listings.addPage("people", "", 2, [3, huge]);
-    listings.addPage("people", "", 1, [1, 3]);
-    listings.addPage("people", "", 3, []);
-    expect(listings.idsShown("people", "")).toEqual([1, 3, 3, huge]);
-    expect(listings.pagesRead("people", "")).toBe(3);
+  test.each([
+    ["disagrees with its own totals", { consistent: false }],
+    ["names another total", { total: 6 }],
+    ["names another number of pages", { pages: 4 }],
+  ])("are not steady when a page %s", async (_case, more) => {
+    const listings = await openListings();
+    listings.addPage(start, page(1, [1, 2]));
+    listings.addPage(start, page(2, [3, 4], more));
+    expect(listings.addPage(start, page(3, [5]))).toMatchObject({ steady: false, pages: 3, total: 5 });
+  });
+
+  test("show what all pages showed, an id each time it came, empty pages and ids beyond 2^53 too", async () => {
+    const listings = await openListings();
+    listings.addPage(start, page(1, [1, 3]));
+    listings.addPage(start, page(3, []));
+    expect(listings.addPage(start, page(2, [3, huge]))).toMatchObject({
+      steady: true,
+      shown: [1, 3, 3, huge],
+    });
   });
 
   test("a page read twice counts once, with what it showed last", async () => {
-    const listings = new Listings((await openShop()).db);
-    listings.begin(listing);
-    listings.addPage("people", "", 1, [1, 2]);
-    listings.addPage("people", "", 1, [1, 4]);
-    expect(listings.pagesRead("people", "")).toBe(1);
-    expect(listings.idsShown("people", "")).toEqual([1, 4]);
+    const listings = await openListings();
+    listings.addPage(start, page(1, [1, 2]));
+    listings.addPage(start, page(2, [7, 8]));
+    expect(listings.addPage(start, page(2, [3, 4]))).toBeNull();
+    expect(listings.addPage(start, page(3, [5]))).toMatchObject({ shown: [1, 2, 3, 4, 5] });
   });
 
-  test("begun anew or ended, nothing of the last reading stays; other listings do", async () => {
-    const listings = new Listings((await openShop()).db);
-    listings.begin(listing);
-    listings.begin({ ...listing, variant: "people:17" });
-    listings.addPage("people", "", 1, [1]);
-    listings.addPage("people", "people:17", 1, [9]);
-    listings.begin({ ...listing, attempt: 3 });
-    expect(listings.pagesRead("people", "")).toBe(0);
-    listings.end("people", "");
-    expect(listings.open().map(({ variant }) => variant)).toEqual(["people:17"]);
-    expect(listings.idsShown("people", "people:17")).toEqual([9]);
+  test("opened anew or closed, nothing of the last reading stays; other listings do", async () => {
+    const mirror = await openShop();
+    const listings = new Listings(mirror.db);
+    const ofParent = { ...start, variant: "people:17" };
+    listings.addPage(start, page(1, [1]));
+    listings.addPage(start, page(3, [2]));
+    listings.addPage(ofParent, page(1, [9]));
+    expect(listings.addPage({ ...start, attempt: 3 }, page(1, [1]))).toBeNull();
+    expect(listings.addPage(start, page(2, [4]))).toBeNull();
+    listings.close("people", "");
+    expect(listings.addPage(start, page(3, [2]))).toBeNull();
+    expect(rows(mirror, "SELECT variant FROM _listings")).toEqual([{ variant: "people:17" }]);
+    expect(rows(mirror, "SELECT variant, ids FROM _listing_pages")).toEqual([
+      { variant: "people:17", ids: "9" },
+    ]);
+  });
+
+  test("one page is a whole listing, and closes an earlier one of more pages", async () => {
+    const mirror = await openShop();
+    const listings = new Listings(mirror.db);
+    listings.addPage(start, page(1, [1, 2]));
+    const only = page(1, [1], { pages: 1, total: 1 });
+    expect(listings.addPage(start, only)).toMatchObject({ steady: true, shown: [1], total: 1 });
+    expect(rows(mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 });
 

@@ -7,7 +7,7 @@ import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import { isWhole } from "../../src/sync/apply/complete-listing.ts";
 import { recordsAtOnce, takeList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
-import { put, reading, startMs, written } from "../support/store.ts";
+import { put, reading, startMs, written, rows } from "../support/store.ts";
 import { childPage, detail, detailWork, leased, page, sessionOf, waiting } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
@@ -45,7 +45,7 @@ describe("a list that stood still", () => {
     expect(waiting(session)).toEqual([]);
     expect(session.tally.swept.has("people")).toBe(true);
     expect(session.tally.of("people")).toMatchObject({ listed: 5, inserted: 5 });
-    expect(session.listings.open()).toEqual([]);
+    expect(rows(session.mirror, "SELECT * FROM _listings")).toEqual([]);
     expect(session.runs.latest(1)[0]?.swept).toHaveProperty("people");
   });
 
@@ -160,7 +160,7 @@ describe("a parent's list", () => {
     expect(waiting(session)).toEqual(["notes child:people:1:2 child parent"]);
     childPage(session, 1, [note(3, 1)], { page: 2, total: 3 });
     expect(waiting(session)).toEqual(["notes id:9 confirm absent"]);
-    expect(session.listings.open()).toEqual([]);
+    expect(rows(session.mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
   test("that moved is told as unsettled, and nothing is deleted for it", async () => {

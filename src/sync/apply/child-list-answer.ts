@@ -52,34 +52,16 @@ function closeParent(
   reading: ReadStamp,
 ): void {
   const variant = `${payload.parent}:${payload.parentId}`;
-  if (facts.pages === 1 && payload.page === 1) {
-    const listing = { steady: facts.consistent, total: facts.total };
-    settleParent(session, resource, payload, ids, listing, reading.sentSeq, reading);
-    return;
-  }
-  if (payload.page === 1) {
-    session.listings.begin({
-      resource: resource.name,
-      variant,
-      run: runOf(session),
-      attempt: 1,
-      startedSeq: reading.sentSeq,
-      startedAt: isoTime(reading.receivedAtMs),
-      perPage: facts.perPage,
-      pages: facts.pages,
-      total: facts.total,
-      steady: facts.consistent,
-    });
-  }
-  const open = session.listings.get(resource.name, variant);
-  if (!open) return;
-  if (!facts.consistent || facts.total !== open.total) session.listings.unsteady(resource.name, variant);
-  session.listings.addPage(resource.name, variant, payload.page, ids);
-  if (session.listings.pagesRead(resource.name, variant) < open.pages) return;
-  const shown = session.listings.idsShown(resource.name, variant);
-  const steady = session.listings.get(resource.name, variant)?.steady ?? false;
-  session.listings.end(resource.name, variant);
-  settleParent(session, resource, payload, shown, { steady, total: open.total }, open.startedSeq, reading);
+  const start = {
+    resource: resource.name,
+    variant,
+    run: runOf(session),
+    attempt: 1,
+    startedSeq: reading.sentSeq,
+    startedAt: isoTime(reading.receivedAtMs),
+  };
+  const listing = session.listings.addPage(start, { ...facts, ids });
+  if (listing) settleParent(session, resource, payload, listing.shown, listing, listing.startedSeq, reading);
 }
 
 /** A list that moved costs nothing here but questions: who is not in it is asked for on its own route. */

@@ -89,33 +89,17 @@ function closePage(
   const { variant, page, attempt = 1, perPage } = work.payload as PagePayload;
   session.tally.of(resource.name).listed += attempt === 1 ? ids.length : 0;
   if (resource.list.kind === "paged") session.tally.totals.set(resource.name, facts.total);
-  const listing = {
+  const start = {
     resource: resource.name,
     variant,
     run: runOf(session),
     attempt,
     startedSeq: reading.sentSeq,
     startedAt: isoTime(reading.receivedAtMs),
-    perPage: facts.perPage,
-    pages: facts.pages,
-    total: facts.total,
-    steady: facts.consistent,
   };
-  if (listing.pages === 1 && page === 1) {
-    session.listings.end(resource.name, variant);
-    completeListing(session, resource, listing, ids, reading);
-    return;
-  }
-  if (page === 1) {
-    session.listings.begin(listing);
-    askForPages(session, resource, { variant, attempt, perPage }, listing.pages, reading);
-  }
-  notePage(session, resource, variant, page, ids, facts);
-  const open = session.listings.get(resource.name, variant);
-  if (!open || session.listings.pagesRead(resource.name, variant) < open.pages) return;
-  const shown = session.listings.idsShown(resource.name, variant);
-  session.listings.end(resource.name, variant);
-  completeListing(session, resource, open, shown, reading);
+  if (page === 1) askForPages(session, resource, { variant, attempt, perPage }, facts.pages, reading);
+  const listing = session.listings.addPage(start, { ...facts, ids });
+  if (listing) completeListing(session, resource, listing, listing.shown, reading);
 }
 
 /** Last page first: a deletion then cannot move an unread row into a page already read. */
@@ -137,20 +121,4 @@ function askForPages(
       dirtySeq: reading.sentSeq,
     });
   }
-}
-
-function notePage(
-  session: RunContext,
-  resource: Resource,
-  variant: string,
-  page: number,
-  ids: RecordId[],
-  facts: PageFacts,
-): void {
-  const open = session.listings.get(resource.name, variant);
-  if (!open) return;
-  if (!facts.consistent || facts.total !== open.total || facts.pages !== open.pages) {
-    session.listings.unsteady(resource.name, variant);
-  }
-  session.listings.addPage(resource.name, variant, page, ids);
 }

@@ -23,7 +23,7 @@ export function addInitialWork(
   const plan = planSweeps(resources, unfinished, open, session.startedAtMs, mirror.sequence.next());
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
-    listings.end(resource, variant);
+    listings.close(resource, variant);
   }
   for (const seed of plan.seeds) queue.add(seed);
   for (const resource of resources) seedParents(session, resource);
