@@ -8,7 +8,7 @@ import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
 import { openBudgetFile } from "./rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "./rate-limit/state-store.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
-import { createHttpTransport } from "./http/transport.ts";
+import { createHttpTransport } from "./http/http-transport.ts";
 
 export interface ConnectOptions {
   readonly token: string;

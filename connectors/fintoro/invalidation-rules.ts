@@ -1,4 +1,4 @@
-import type { InvalidationRule } from "../../src/connector/manifest.ts";
+import type { InvalidationRule } from "../../src/connector/connector-manifest.ts";
 import { relatedDocumentColumns } from "./resources/contact-activity-logs.ts";
 
 const documents: Readonly<Record<string, string>> = {

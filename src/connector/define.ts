@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Fields } from "./field.ts";
 import type { Resource } from "./resource.ts";
-import { fieldsOf } from "./schema.ts";
+import { fieldsOf } from "./record-schema.ts";
 
 type Written = Omit<Resource, "fields" | "gives" | "previewFields"> & {
   readonly record: z.ZodObject;

@@ -2,7 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
-import type { Manifest } from "../connector/manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { EndedRun } from "./runs/run-queue.ts";

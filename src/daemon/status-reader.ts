@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Manifest } from "../connector/manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { lastEndedRun, sweptTimes } from "../status/mirror-health.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";

@@ -1,5 +1,5 @@
 import { isoTime, type Clock } from "../base/clock.ts";
-import type { Manifest } from "../connector/manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { existsSync } from "node:fs";

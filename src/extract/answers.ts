@@ -1,8 +1,8 @@
 import { recordId, type RecordId } from "../base/ids.ts";
-import { ProtocolError } from "../connector/errors.ts";
+import { ProtocolError } from "../connector/service-errors.ts";
 import { cutArray, cutList, cutObject, sliceOf, spanOf } from "../json/cut.ts";
 import { idOf } from "../json/record-id.ts";
-import { assertUtf8, parseLossless } from "../json/parse.ts";
+import { assertUtf8, parseLossless } from "../json/lossless.ts";
 import type { Slices } from "../json/slices.ts";
 
 /** A list's answer, cut into its records without parsing them. */

@@ -1,4 +1,4 @@
-import { ProtocolError } from "../connector/errors.ts";
+import { ProtocolError } from "../connector/service-errors.ts";
 
 /** A million records at ten a page; a longer list is a lie, and following it would fill the queue. */
 const mostPages = 100_000;

@@ -1,11 +1,11 @@
 import { MirrorError } from "../base/errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../connector/transport.ts";
 import type { BaseUrl } from "./base-url.ts";
-import type { BodyCaps } from "./body.ts";
+import type { BodyCaps } from "./response-body.ts";
 import { emptyJson, wrongKind } from "./content.ts";
 import { parseErrorBody, type ErrorBody } from "./error-body.ts";
 import { exchange, type Head, type Message, type Wire } from "./exchange.ts";
-import { errorOf, type Failure } from "./failure.ts";
+import { errorOf, type Failure } from "./error-answer.ts";
 import { retryAfterS } from "./headers.ts";
 import { followed, isRedirect } from "./redirect.ts";
 

@@ -1,7 +1,7 @@
-import { ProtocolError } from "../connector/errors.ts";
+import { ProtocolError } from "../connector/service-errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import { isJson, mediaType, type AnswerHeaders } from "./headers.ts";
-import type { Words } from "./wording.ts";
+import type { Words } from "./safe-text.ts";
 
 type Expected = ServiceRequest["expect"];
 

@@ -1,4 +1,4 @@
-import type { Words } from "./wording.ts";
+import type { Words } from "./safe-text.ts";
 
 /** What the service said of an error, fit to be shown. */
 export interface ErrorBody {

@@ -5,13 +5,13 @@ import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { RateLimiter, Permit } from "../rate-limit/permit.ts";
-import { abandon, readBody, type BodyCaps } from "./body.ts";
+import { abandon, readBody, type BodyCaps } from "./response-body.ts";
 import { startDeadline, type Deadline } from "./deadline.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
-import { errorOfBroken, timedOut } from "./network.ts";
+import { errorOfBroken, timedOut } from "./network-errors.ts";
 import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { Counter } from "./stats.ts";
-import type { Words } from "./wording.ts";
+import type { Words } from "./safe-text.ts";
 
 /** What an exchange needs of its surroundings. */
 export interface Wire {

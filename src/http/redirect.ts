@@ -1,6 +1,6 @@
-import { ProtocolError } from "../connector/errors.ts";
+import { ProtocolError } from "../connector/service-errors.ts";
 import type { BaseUrl } from "./base-url.ts";
-import type { Words } from "./wording.ts";
+import type { Words } from "./safe-text.ts";
 
 export interface Redirection {
   readonly where: string;

@@ -6,9 +6,9 @@
  * it. So a slice that does not parse condemns its whole answer: its borders may be wrong too.
  */
 import { MirrorError } from "../base/errors.ts";
-import { malformedAt } from "./fault.ts";
+import { malformedAt } from "./malformed.ts";
 import { decodeString, isKey } from "./key.ts";
-import { parseLossless } from "./parse.ts";
+import { parseLossless } from "./lossless.ts";
 import { skipSpace, skipValue } from "./scan.ts";
 import type { IdTrail, Span } from "./scan.ts";
 import { SliceTable, type Slices } from "./slices.ts";

@@ -3,7 +3,7 @@
  * passed over. A slice found here may still be no JSON, but then parsing it fails, and whatever
  * JSON.parse takes as a whole is found here with the same borders.
  */
-import { malformedAt } from "./fault.ts";
+import { malformedAt } from "./malformed.ts";
 import { isKey } from "./key.ts";
 
 /** `[start, end)` in bytes. */

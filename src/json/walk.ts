@@ -1,5 +1,5 @@
 /** Going through one level of an object or array; what the values hold is the visitor's. */
-import { malformedAt } from "./fault.ts";
+import { malformedAt } from "./malformed.ts";
 import { skipSpace, skipString } from "./scan.ts";
 
 const quote = 0x22;

@@ -1,6 +1,6 @@
 import type { Lane } from "../base/lane.ts";
 import { expireFlights, lateLimitAt, stillLate } from "./in-flight.ts";
-import { eventsReleasedAt, heldBack, keptForLook, lookAt } from "./other-clients.ts";
+import { eventsReleasedAt, heldBack, keptForLook, lookAt } from "./shared-budget.ts";
 import { heldAtMostAt, probesHeld } from "./pacing.ts";
 import {
   leftIn,

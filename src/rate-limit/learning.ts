@@ -1,6 +1,6 @@
 import type { BudgetHeaders } from "./permit.ts";
 import { landed, noteLate, provenAlive, settledUnheard } from "./in-flight.ts";
-import { noticed, othersAfter, withForeign } from "./other-clients.ts";
+import { noticed, othersAfter, withForeign } from "./shared-budget.ts";
 import { accepted, easedCaution, refused } from "./refusals.ts";
 import { limitOf, type Flight, type RateLimitState, type Rules, type Window } from "./state.ts";
 

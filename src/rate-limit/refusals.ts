@@ -1,4 +1,4 @@
-import { noticed } from "./other-clients.ts";
+import { noticed } from "./shared-budget.ts";
 import {
   limitOf,
   type Flight,

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
-import type { Manifest } from "../connector/manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { openSnapshot, showSnapshot, type Snapshot, type SnapshotOptions } from "../state/snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Manifest } from "../connector/manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import type { ReportType } from "../connector/report-view.ts";
 import { quoted } from "../store/sql-text.ts";
 import type { SnapshotColumn, SnapshotTable } from "../store/snapshot/snapshot-tables.ts";

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
-import { resourceNamed, type Manifest } from "../connector/manifest.ts";
+import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
 import { planTable, type Column } from "../store/tables/table-plan.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import type { Manifest } from "../connector/manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import { Changes } from "../store/apply/change-reader.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
 import { Runs, type EndedRun } from "./runs.ts";

@@ -1,4 +1,4 @@
-import { resourceNamed, type Manifest } from "../connector/manifest.ts";
+import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { Runs } from "./runs.ts";
 

@@ -1,4 +1,4 @@
-import { resourceNamed, type Manifest } from "../connector/manifest.ts";
+import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../state/quarantine.ts";
 import { grownColumns } from "../store/tables/column-growth.ts";

@@ -2,8 +2,8 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { resource } from "../../src/connector/define.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
-import * as schema from "../../src/connector/schema.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import * as schema from "../../src/connector/record-schema.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 
 const { boolean, date, decimal, doc, integer, orNull, record, text } = schema;

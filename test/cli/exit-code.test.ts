@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError, type ErrorKind } from "../../src/base/errors.ts";
 import { codeOfEnding, codeOfError } from "../../src/cli/program/exit-code.ts";
-import { UnauthenticatedError } from "../../src/connector/errors.ts";
+import { UnauthenticatedError } from "../../src/connector/service-errors.ts";
 
 describe("an exit code tells what happened", () => {
   test.each([

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { CommandContext } from "../../src/cli/program/command.ts";
 import type { Ending } from "../../src/cli/program/exit-code.ts";
-import { UnavailableError } from "../../src/connector/errors.ts";
+import { UnavailableError } from "../../src/connector/service-errors.ts";
 import { commandThat, jsonLines, playing, stage, temporaryFolder } from "../support/cli.ts";
 import { resource, view } from "../support/company-status.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NotFoundError } from "../../src/connector/errors.ts";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { czechia, first, openLive, slovakia } from "../support/live-client.ts";
 
 const whole = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import type { Invoice } from "../../connectors/fintoro/client/records.ts";
-import { InvalidError, NotFoundError } from "../../src/connector/errors.ts";
+import type { Invoice } from "../../connectors/fintoro/client/record-types.ts";
+import { InvalidError, NotFoundError } from "../../src/connector/service-errors.ts";
 import { first, newClient, openLive, refusal, stockedItem, work } from "../support/live-client.ts";
 
 /** What all five kinds promise of a document, once it is made. */

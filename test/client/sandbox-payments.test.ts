@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { NotFoundError } from "../../src/connector/errors.ts";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { asked, first, newClient, openLive, refusal, work } from "../support/live-client.ts";
 
 /** An invoice of 49.20 with VAT. */

@@ -5,7 +5,7 @@ import {
   NotFoundError,
   ProtocolError,
   UnauthenticatedError,
-} from "../../src/connector/errors.ts";
+} from "../../src/connector/service-errors.ts";
 import {
   asked,
   clientOf,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { resource } from "../../src/connector/define.ts";
-import { resourceNamed } from "../../src/connector/manifest.ts";
+import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import {
   boolean,
   children,
@@ -23,7 +23,7 @@ import {
   stated,
   text,
   timestamp,
-} from "../../src/connector/schema.ts";
+} from "../../src/connector/record-schema.ts";
 import { library } from "../support/connector.ts";
 
 const country = record({ id: integer(), name: text() });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
 import { RunQueue, type RunQueueParts } from "../../src/daemon/runs/run-queue.ts";
 import { createTurns } from "../../src/daemon/runs/run-semaphore.ts";
-import type { HttpTransport } from "../../src/http/transport.ts";
+import type { HttpTransport } from "../../src/http/http-transport.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/company-status.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { resource } from "../../src/connector/define.ts";
-import * as schema from "../../src/connector/schema.ts";
+import * as schema from "../../src/connector/record-schema.ts";
 import { documentDate } from "../../src/export/plan/table-choice.ts";
 import { filePath } from "../../src/export/files/file-layout.ts";
 import { snapshotTables } from "../../src/store/snapshot/snapshot-tables.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { resourceNamed, type EventRule } from "../../src/connector/manifest.ts";
+import { resourceNamed, type EventRule } from "../../src/connector/connector-manifest.ts";
 import { isListed, pathOf, type Resource } from "../../src/connector/resource.ts";
 import { allFields, columnsOf } from "../support/connector.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RateLimitedError, UnavailableError } from "../../src/connector/errors.ts";
+import { RateLimitedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, json, serviceWith } from "../support/http.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
+import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
 import { get, httpFor, lenientGovernor } from "../support/http-client.ts";
 import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http.ts";
 

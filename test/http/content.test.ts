@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ProtocolError } from "../../src/connector/errors.ts";
+import { ProtocolError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, json, page, serviceWith } from "../support/http.ts";
 

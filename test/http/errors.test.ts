@@ -6,7 +6,7 @@ import {
   ProtocolError,
   UnauthenticatedError,
   type ServiceError,
-} from "../../src/connector/errors.ts";
+} from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, json, serviceWith } from "../support/http.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { jsonEquals } from "../../src/json/equality.ts";
-import { parseLossless } from "../../src/json/parse.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
 
 test.each([
   ['{"a":1,"b":[1.50,{"c":null}]}', '{"b":[1.5,{"c":null}],"a":1}'],

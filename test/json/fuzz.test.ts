@@ -6,7 +6,7 @@ import { cutArray, cutList, cutObject, sliceOf, spanOf } from "../../src/json/cu
 import { parsePrecisely } from "../../src/json/precise-parser.ts";
 import { idOf } from "../../src/json/record-id.ts";
 import type { JsonValue } from "../../src/json/literal.ts";
-import { parseLossless } from "../../src/json/parse.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
 import { stringifyLossless } from "../../src/json/stringify.ts";
 import {

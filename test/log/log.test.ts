@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { Secret } from "../../src/base/secret.ts";
-import { UnavailableError } from "../../src/connector/errors.ts";
+import { UnavailableError } from "../../src/connector/service-errors.ts";
 import { logFormat, type AdjustableLog } from "../../src/log/log.ts";
 import { recordingLog } from "../support/company-status.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { resource } from "../../src/connector/define.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/schema.ts";
+import * as schema from "../../src/connector/record-schema.ts";
 import { mostNewColumns, type NewColumn } from "../../src/store/tables/unknown-columns.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
 import {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
-import { parseLossless } from "../../src/json/parse.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
 import { planTable, sqlType, type TablePlan } from "../../src/store/tables/table-plan.ts";
 import { OddValue, toRow, type Row } from "../../src/store/tables/row-decoder.ts";
 import { cellValue } from "../../src/store/tables/cell-values.ts";

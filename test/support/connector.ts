@@ -2,7 +2,7 @@ import { z } from "zod";
 import { snakeCase } from "../../src/base/names.ts";
 import type { Field, Fields, ScalarType } from "../../src/connector/field.ts";
 import { resource } from "../../src/connector/define.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Operation } from "../../src/connector/operation.ts";
 import {
   children,
@@ -17,7 +17,7 @@ import {
   orNull,
   record,
   text,
-} from "../../src/connector/schema.ts";
+} from "../../src/connector/record-schema.ts";
 
 /** A column as the mirror's contract describes it: what it holds and whose id it is. */
 export interface ExpectedColumn {

@@ -5,7 +5,7 @@ import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import type { BudgetHeaders, RateLimiter } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
-import { createHttpTransport, type HttpOptions, type HttpTransport } from "../../src/http/transport.ts";
+import { createHttpTransport, type HttpOptions, type HttpTransport } from "../../src/http/http-transport.ts";
 
 /** Gives every permit at once, and keeps what it was told. */
 export interface LenientGovernor extends RateLimiter {

@@ -15,7 +15,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { cutList } from "../../src/json/cut.ts";
 import { parsePrecisely } from "../../src/json/precise-parser.ts";
 import { NumberLiteral, type JsonValue } from "../../src/json/literal.ts";
-import { parseLossless } from "../../src/json/parse.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
 
 /** The MirrorError that `call` throws; anything else it throws, or nothing, is a failed test. */
 export function refusal(call: () => unknown): MirrorError {

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { resource } from "../../src/connector/define.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/schema.ts";
+import * as schema from "../../src/connector/record-schema.ts";
 import { openMirror, type Mirror, type StoreNotices } from "../../src/state/mirror.ts";
 
 const {

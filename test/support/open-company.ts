@@ -13,7 +13,7 @@ import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { limitRequests } from "../../src/rate-limit/request-limits.ts";
 import type { RateLimiter } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
-import { createHttpTransport } from "../../src/http/transport.ts";
+import { createHttpTransport } from "../../src/http/http-transport.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { runSync, type RunOptions } from "../../src/sync/run/sync-run.ts";

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Log, LogFields } from "../../src/base/logger.ts";
-import type { EventRule, Manifest } from "../../src/connector/manifest.ts";
+import type { EventRule, Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../src/state/inbox/inbox.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { resourceNamed } from "../../src/connector/manifest.ts";
+import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps, trustPauseMs } from "../../src/sync/context/limits.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";

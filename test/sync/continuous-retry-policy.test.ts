@@ -9,7 +9,7 @@ import {
   RateLimitedError,
   UnauthenticatedError,
   UnavailableError,
-} from "../../src/connector/errors.ts";
+} from "../../src/connector/service-errors.ts";
 import { awayAfter } from "../../src/sync/context/limits.ts";
 import { ContinuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";

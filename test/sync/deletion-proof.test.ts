@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { NotFoundError } from "../../src/connector/errors.ts";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
 import { massDeleteLimit } from "../../src/sync/context/limits.ts";
 import { mayRemove, type RunContext } from "../../src/sync/context/run-context.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ForbiddenError, UnavailableError } from "../../src/connector/errors.ts";
+import { ForbiddenError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import { estimateRun } from "../../src/sync/plan/estimate.ts";
 import { resourceOf } from "../support/mirror.ts";

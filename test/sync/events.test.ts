@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Manifest } from "../../src/connector/manifest.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { lateRouteProofs, runRouteProofs, sharedRouteProofs } from "../../src/sync/deletion/route-proofs.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";

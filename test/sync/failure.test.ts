@@ -9,7 +9,7 @@ import {
   RateLimitedError,
   UnauthenticatedError,
   UnavailableError,
-} from "../../src/connector/errors.ts";
+} from "../../src/connector/service-errors.ts";
 import { consequenceOf } from "../../src/sync/retry/failure-outcome.ts";
 import { mostAttempts, retryDelayMs } from "../../src/sync/context/limits.ts";
 import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/logger.ts";
-import { NetworkError, UnauthenticatedError } from "../../src/connector/errors.ts";
+import { NetworkError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
 import { pauseMs, WorkerStatus, type WorkerState } from "../../src/sync/event-worker/worker-status.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
 

@@ -3,7 +3,7 @@ import type { CallOptions, Methods } from "../../../src/connector/client/call-ty
 import { methodsOf } from "../../../src/connector/client/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import * as groups from "../operations/groups.ts";
-import type { AttachmentUpload } from "./records.ts";
+import type { AttachmentUpload } from "./record-types.ts";
 
 type Groups = typeof groups;
 type Named = Omit<Groups, "token" | "contactActivityAttachments">;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { bankAccount, pairingStrategies } from "../resources/bank-accounts.ts";
-import { create, group, remove, show, stated, update, whole } from "./define.ts";
-import { id, maybe, words } from "./input.ts";
+import { create, group, remove, show, stated, update, whole } from "./operation-builders.ts";
+import { id, maybe, words } from "./input-types.ts";
 
 const autoPairingStrategy = z.enum(pairingStrategies).optional();
 

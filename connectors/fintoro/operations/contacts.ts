@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { client, contactTypes } from "../resources/clients.ts";
 import { supplier } from "../resources/suppliers.ts";
-import { create, filtered, group, idempotent, remove, show, update, whole } from "./define.ts";
-import { constantSymbol, email, id, maybe, sorted, variableSymbol, words } from "./input.ts";
+import { create, filtered, group, idempotent, remove, show, update, whole } from "./operation-builders.ts";
+import { constantSymbol, email, id, maybe, sorted, variableSymbol, words } from "./input-types.ts";
 
 /** Who and where, as clients, suppliers and the parties of receipts are written. */
 export const partyInput = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contactTypes } from "../resources/clients.ts";
-import { discountTypes } from "../resources/document-fields.ts";
+import { discountTypes } from "../resources/documents/document-fields.ts";
 import {
   amount,
   constantSymbol,
@@ -14,7 +14,7 @@ import {
   price,
   variableSymbol,
   words,
-} from "./input.ts";
+} from "./input-types.ts";
 
 /** What the bodies of the five kinds of documents share. */
 const clientOverride = z.strictObject({

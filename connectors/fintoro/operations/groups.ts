@@ -4,7 +4,7 @@ export {
   seriesOperations as numericalSeries,
   subjectOperations as subjects,
   tokenOperations as token,
-} from "./basics.ts";
+} from "./reference-data.ts";
 export { bankAccountOperations as bankAccounts } from "./bank-accounts.ts";
 export { clientOperations as clients, supplierOperations as suppliers } from "./contacts.ts";
 export {
@@ -12,14 +12,14 @@ export {
   businessCaseOperations as businessCases,
   businessCaseStatusOperations as businessCaseStatuses,
   contactActivityLogOperations as contactActivityLogs,
-} from "./crm.ts";
+} from "./crm-operations.ts";
 export {
   creditNoteOperations as creditNotes,
   invoiceOperations as invoices,
   orderOperations as orders,
   proformaOperations as proformas,
   quotationOperations as quotations,
-} from "./documents.ts";
+} from "./document-operations.ts";
 export {
   documentMailOperations as documentMails,
   documentPaymentOperations as documentPayments,

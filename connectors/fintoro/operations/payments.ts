@@ -1,8 +1,12 @@
 import { z } from "zod";
-import { documentPayment, paidDocumentTypes, unlistedPaidTypes } from "../resources/document-payments.ts";
+import {
+  documentPayment,
+  paidDocumentTypes,
+  unlistedPaidTypes,
+} from "../resources/documents/document-payments.ts";
 import { seriesDocumentTypes } from "../resources/numerical-series.ts";
-import { create, filtered, group, idempotent, remove, show, whole } from "./define.ts";
-import { day, email, id, maybe, words } from "./input.ts";
+import { create, filtered, group, idempotent, remove, show, whole } from "./operation-builders.ts";
+import { day, email, id, maybe, words } from "./input-types.ts";
 
 const documentType = z.enum(paidDocumentTypes).meta({ unlisted: unlistedPaidTypes });
 

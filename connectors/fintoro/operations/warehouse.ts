@@ -3,8 +3,19 @@ import { priceListItem } from "../resources/price-list-items.ts";
 import { inboundReceipt, outboundReceipt } from "../resources/warehouse-receipts.ts";
 import { warehouse } from "../resources/warehouses.ts";
 import { partyInput } from "./contacts.ts";
-import { create, group, idempotent, paged, pdf, remove, show, stated, update, whole } from "./define.ts";
-import { amount, day, id, limits, maybe, positive, price, sorted, words } from "./input.ts";
+import {
+  create,
+  group,
+  idempotent,
+  paged,
+  pdf,
+  remove,
+  show,
+  stated,
+  update,
+  whole,
+} from "./operation-builders.ts";
+import { amount, day, id, limits, maybe, positive, price, sorted, words } from "./input-types.ts";
 
 const warehouseInput = z.strictObject({
   name: words(255),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { eventName } from "../../../src/connector/schema.ts";
+import { eventName } from "../../../src/connector/record-schema.ts";
 import { webhookSubscription, webhookSubscriptionWithSecret } from "../resources/webhook-subscriptions.ts";
-import { create, group, idempotent, remove, show, stated, update, whole } from "./define.ts";
-import { maybe, words } from "./input.ts";
+import { create, group, idempotent, remove, show, stated, update, whole } from "./operation-builders.ts";
+import { maybe, words } from "./input-types.ts";
 
 const input = z.strictObject({
   name: maybe(words(255)),

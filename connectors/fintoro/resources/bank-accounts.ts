@@ -12,7 +12,7 @@ import {
   record,
   text,
   timestamp,
-} from "../../../src/connector/schema.ts";
+} from "../../../src/connector/record-schema.ts";
 import { bank } from "./lookups.ts";
 
 export const pairingStrategies = [

@@ -9,7 +9,7 @@ import {
   stated,
   text,
   timestamp,
-} from "../../../src/connector/schema.ts";
+} from "../../../src/connector/record-schema.ts";
 import { client } from "./clients.ts";
 import { supplier } from "./suppliers.ts";
 

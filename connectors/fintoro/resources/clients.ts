@@ -10,7 +10,7 @@ import {
   record,
   text,
   timestamp,
-} from "../../../src/connector/schema.ts";
+} from "../../../src/connector/record-schema.ts";
 import { country } from "./lookups.ts";
 
 export const contactTypes = ["person", "company"] as const;

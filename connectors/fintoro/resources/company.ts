@@ -1,5 +1,5 @@
 import { resource } from "../../../src/connector/define.ts";
-import { doc, record, text } from "../../../src/connector/schema.ts";
+import { doc, record, text } from "../../../src/connector/record-schema.ts";
 
 /** All that `/whoami` tells. */
 export const identity = record({

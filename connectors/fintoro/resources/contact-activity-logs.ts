@@ -14,7 +14,7 @@ import {
   stated,
   text,
   timestamp,
-} from "../../../src/connector/schema.ts";
+} from "../../../src/connector/record-schema.ts";
 import { currency } from "./lookups.ts";
 
 /** Types that a user writes; the service adds `document_*` by itself. */

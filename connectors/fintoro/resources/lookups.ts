@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { resource } from "../../../src/connector/define.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
-import { boolean, doc, integer, record, stated, text } from "../../../src/connector/schema.ts";
+import { boolean, doc, integer, record, stated, text } from "../../../src/connector/record-schema.ts";
 
 /** The fixed lists of the service: ids are stable, labels follow the pinned language. */
 const label = () => doc("Label in the pinned language", text());

@@ -1,5 +1,5 @@
 import { resource } from "../../../src/connector/define.ts";
-import { boolean, doc, integer, oneOf, record, stated, text } from "../../../src/connector/schema.ts";
+import { boolean, doc, integer, oneOf, record, stated, text } from "../../../src/connector/record-schema.ts";
 
 export const seriesDocumentTypes = ["invoice", "proforma", "credit-note", "order", "quotation"] as const;
 

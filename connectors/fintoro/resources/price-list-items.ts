@@ -11,7 +11,7 @@ import {
   record,
   stated,
   text,
-} from "../../../src/connector/schema.ts";
+} from "../../../src/connector/record-schema.ts";
 import { unit } from "./lookups.ts";
 
 const priceListItemStock = record({

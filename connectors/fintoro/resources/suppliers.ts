@@ -1,5 +1,14 @@
 import { resource } from "../../../src/connector/define.ts";
-import { boolean, doc, integer, nested, oneOf, orNull, record, text } from "../../../src/connector/schema.ts";
+import {
+  boolean,
+  doc,
+  integer,
+  nested,
+  oneOf,
+  orNull,
+  record,
+  text,
+} from "../../../src/connector/record-schema.ts";
 import { contactTypes } from "./clients.ts";
 import { country } from "./lookups.ts";
 

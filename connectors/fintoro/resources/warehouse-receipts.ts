@@ -15,9 +15,9 @@ import {
   snapshot,
   stated,
   text,
-} from "../../../src/connector/schema.ts";
+} from "../../../src/connector/record-schema.ts";
 import { currency, language } from "./lookups.ts";
-import { clientSnapshot, companySnapshot, supplierSnapshot } from "./snapshots.ts";
+import { clientSnapshot, companySnapshot, supplierSnapshot } from "./party-snapshots.ts";
 import { warehouse } from "./warehouses.ts";
 
 const receiptItem = record({

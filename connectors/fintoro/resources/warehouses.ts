@@ -1,5 +1,5 @@
 import { resource } from "../../../src/connector/define.ts";
-import { doc, integer, record, text } from "../../../src/connector/schema.ts";
+import { doc, integer, record, text } from "../../../src/connector/record-schema.ts";
 
 export const warehouse = record({
   id: integer(),

@@ -11,7 +11,7 @@ import {
   stated,
   text,
   timestamp,
-} from "../../../src/connector/schema.ts";
+} from "../../../src/connector/record-schema.ts";
 
 const shape = {
   id: integer(),

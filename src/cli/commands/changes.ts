@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { soleCompany } from "../../config/companies.ts";
-import { parseLossless } from "../../json/parse.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import { stringifyLossless } from "../../json/stringify.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
 import { command, type CommandContext } from "../program/command.ts";

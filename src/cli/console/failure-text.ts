@@ -1,5 +1,5 @@
 import { MirrorError, messageOf } from "../../base/errors.ts";
-import { ServiceError } from "../../connector/errors.ts";
+import { ServiceError } from "../../connector/service-errors.ts";
 
 /** An error as it is told: on stderr for people, on stdout for `--json`. */
 export interface Failure {

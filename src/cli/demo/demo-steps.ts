@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { MirrorError } from "../../base/errors.ts";
 import { createRateLimiter } from "../../rate-limit/rate-limiter.ts";
 import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
-import { createHttpTransport } from "../../http/transport.ts";
+import { createHttpTransport } from "../../http/http-transport.ts";
 import type { CommandContext, DemoChange, RunningSandbox } from "../program/command.ts";
 
 /** What the story needs of the world: the service it plays on, and time. */

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { nearest } from "../../base/names.ts";
 import type { ResourceChoice } from "../../config/config.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 
 /** The resources a config asks for, in the manifest's order; names given on the command line narrow them. */

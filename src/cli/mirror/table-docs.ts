@@ -1,5 +1,5 @@
 import type { Field } from "../../connector/field.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { planTable, sqlType, type Column } from "../../store/tables/table-plan.ts";
 import {

@@ -1,6 +1,6 @@
-import { resourceNamed, type Manifest } from "../../connector/manifest.ts";
+import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
-import { parseLossless } from "../../json/parse.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import { isObject } from "../../store/tables/row-decoder.ts";
 
 /** Whose token it is, in one request; null: the service does not say. */

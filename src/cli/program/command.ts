@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import type { ProgressView } from "../../log/progress-view.ts";

@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import { integerOf, isObject, NumberLiteral, type JsonValue } from "../../json/literal.ts";
-import { parseLossless } from "../../json/parse.ts";
-import { ProtocolError } from "../errors.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import { ProtocolError } from "../service-errors.ts";
 import type { Operation } from "../operation.ts";
 import type { ServiceAnswer } from "../transport.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { isObject } from "../../json/literal.ts";
-import { ProtocolError } from "../errors.ts";
-import { boolean, integer, json, orNull, record, stated, text } from "../schema.ts";
+import { ProtocolError } from "../service-errors.ts";
+import { boolean, integer, json, orNull, record, stated, text } from "../record-schema.ts";
 
 /** Its addresses are data: pages are asked for by number, never by a URL out of an answer. */
 export const paginator = record({

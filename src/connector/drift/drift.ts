@@ -3,7 +3,7 @@ import { keyOf, readReference } from "./reference.ts";
 import { compareOperation, tellUnknown } from "./operation-comparison.ts";
 import { describeFor } from "./own-schemas.ts";
 import { comparePlan } from "./list-comparison.ts";
-import type { Manifest } from "../manifest.ts";
+import type { Manifest } from "../connector-manifest.ts";
 
 export type { Drift } from "./schema-comparison.ts";
 

@@ -1,6 +1,6 @@
 import { keyOf, type PublishedOperation, type Reference } from "./reference.ts";
 import { compareAnswer, type Comparison } from "./operation-comparison.ts";
-import { shapeOf } from "./shape.ts";
+import { shapeOf } from "./schema-shape.ts";
 import type { Operation } from "../operation.ts";
 import type { Resource } from "../resource.ts";
 

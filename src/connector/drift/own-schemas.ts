@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isObject } from "../../json/literal.ts";
 import type { JsonObject } from "./reference.ts";
-import type { Manifest } from "../manifest.ts";
-import { knownFact, originalOf } from "../schema.ts";
+import type { Manifest } from "../connector-manifest.ts";
+import { knownFact, originalOf } from "../record-schema.ts";
 
 /**
  * The connector's own types as JSON schemas, with the two marks that a comparison needs: what a record

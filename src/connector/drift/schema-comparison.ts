@@ -1,4 +1,4 @@
-import { lowerLimits, shapeOf, upperLimits, type Resolve, type Shape } from "./shape.ts";
+import { lowerLimits, shapeOf, upperLimits, type Resolve, type Shape } from "./schema-shape.ts";
 import type { JsonObject } from "./reference.ts";
 
 export interface Drift {

@@ -1,7 +1,7 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { isAlive, type DaemonCommand, type DaemonCommands } from "../../state/daemon-commands.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";

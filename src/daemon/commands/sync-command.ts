@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { RunRequest } from "../runs/company-run.ts";
 
 /** What a `sync` asks of the process that holds the mirror; as it stands in the order's row. */

@@ -1,7 +1,7 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { HttpTransport } from "../../http/transport.ts";
+import type { HttpTransport } from "../../http/http-transport.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import { notBegun, type RunRequest } from "./company-run.ts";

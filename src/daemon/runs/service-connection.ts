@@ -9,7 +9,7 @@ import { limitRequests, type RequestLimits } from "../../rate-limit/request-limi
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { openBudgetFile } from "../../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
-import { createHttpTransport, type HttpTransport } from "../../http/transport.ts";
+import { createHttpTransport, type HttpTransport } from "../../http/http-transport.ts";
 
 /** What of the world a way to the service is made from. */
 export interface ServiceParts {

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { nearest, snakeCase } from "../../base/names.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 
 /** What is exported: the tables and views named, or all tables; with `nested` without those that others hold. */

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import { openSnapshot, type Snapshot, type SnapshotOptions } from "../../state/snapshot.ts";
 import { WorkerPool } from "./worker-pool.ts";
 import type { SnapshotId } from "./job.ts";

@@ -4,7 +4,7 @@ import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { jsonEquals } from "../../json/equality.ts";
 import type { JsonObject, JsonValue } from "../../json/literal.ts";
-import { parseLossless } from "../../json/parse.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import type { ChangeLog } from "./change-log.ts";
 import { planRow, planTable, type Column, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
 import { isKnown } from "../tables/unknown-columns.ts";

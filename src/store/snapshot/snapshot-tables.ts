@@ -1,7 +1,13 @@
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportType, ReportView } from "../../connector/report-view.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { planTable, type Column, type ColumnScalar, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
+import {
+  planTable,
+  type Column,
+  type ColumnScalar,
+  type RowPlan,
+  type TablePlan,
+} from "../tables/table-plan.ts";
 import { quoted } from "../sql-text.ts";
 import { restoreGrowth } from "../tables/column-growth.ts";
 import type { Db } from "../database.ts";

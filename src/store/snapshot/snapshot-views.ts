@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Db } from "../database.ts";
 import { migrations } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";

@@ -4,7 +4,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { ParentLink, Resource } from "../../connector/resource.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts, type PageFacts } from "../../extract/page-facts.ts";
-import { parentIdOf, type ChildPayload } from "../../extract/requests.ts";
+import { parentIdOf, type ChildPayload } from "../../extract/work-request.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { addChildList, takeListed } from "./listed-record.ts";

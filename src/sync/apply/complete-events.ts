@@ -1,6 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import type { Lane } from "../../base/lane.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { Outcome, SettledEvent } from "../../state/inbox/inbox.ts";
 import type { WorkItem } from "../../state/work-item.ts";

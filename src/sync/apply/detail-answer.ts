@@ -2,7 +2,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
-import { recordOf } from "../../extract/requests.ts";
+import { recordOf } from "../../extract/work-request.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { ListedAs } from "../../store/apply/resource-table.ts";
 import type { WorkItem } from "../../state/work-item.ts";

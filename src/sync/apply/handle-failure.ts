@@ -1,7 +1,7 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import { InvalidError, ServiceError } from "../../connector/errors.ts";
+import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/requests.ts";
+import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { pageTarget, recordTarget, type WorkItem } from "../../state/work-item.ts";
 import { probeRoute } from "../deletion/route-probe.ts";

@@ -3,7 +3,7 @@ import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
-import type { PagePayload } from "../../extract/requests.ts";
+import type { PagePayload } from "../../extract/work-request.ts";
 import type { Slices } from "../../json/slices.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { pageTarget, type WorkItem } from "../../state/work-item.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Manifest } from "../../connector/manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Listings } from "../../state/listings.ts";
 import type { Mirror } from "../../state/mirror.ts";

@@ -1,5 +1,5 @@
 import type { RecordId } from "../../base/ids.ts";
-import type { ServiceError } from "../../connector/errors.ts";
+import type { ServiceError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { probeCandidates } from "./route-probe.ts";
 import type { RunContext } from "../context/run-context.ts";

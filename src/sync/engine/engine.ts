@@ -2,7 +2,7 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
-import { requestFor } from "../../extract/requests.ts";
+import { requestFor } from "../../extract/work-request.ts";
 import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { isUrgent, type WorkItem } from "../../state/work-item.ts";
 import { Notifier } from "../../base/notifier.ts";

@@ -1,10 +1,10 @@
 import type { Lane } from "../../base/lane.ts";
 import type { Random } from "../../base/random.ts";
-import { resourceNamed } from "../../connector/manifest.ts";
+import { resourceNamed } from "../../connector/connector-manifest.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../../connector/transport.ts";
 import { readList, readObject } from "../../extract/answers.ts";
-import { parseLossless } from "../../json/parse.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import type { Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { cellsOf, isObject } from "../../store/tables/row-decoder.ts";

@@ -1,6 +1,6 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
-import type { InvalidationRule } from "../../connector/manifest.ts";
+import type { InvalidationRule } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { Outcome } from "../../state/inbox/inbox.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { NotFoundError, ForbiddenError } from "../../connector/errors.ts";
+import { NotFoundError, ForbiddenError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { readList } from "../../extract/answers.ts";

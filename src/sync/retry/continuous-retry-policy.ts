@@ -1,5 +1,5 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import { ServiceError } from "../../connector/errors.ts";
+import { ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 import { consequenceOf, type Consequence } from "./failure-outcome.ts";

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { InvalidError } from "../../connector/errors.ts";
+import { InvalidError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { mostAttempts, retryDelayMs } from "../context/limits.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, NumberLiteral, type JsonObject, type JsonValue } from "../../json/literal.ts";
-import { parseLossless } from "../../json/parse.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 
 /** Why a delivery is not taken; no part of it is repeated. */

@@ -1,4 +1,4 @@
-import type { EventRule, Manifest } from "../../connector/manifest.ts";
+import type { EventRule, Manifest } from "../../connector/connector-manifest.ts";
 import type { Delivery, EventEvaluation } from "../../state/inbox/inbox.ts";
 import { recordTarget } from "../../state/work-item.ts";
 

@@ -2,7 +2,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { nearest } from "../../base/names.ts";
 import type { CompanyConfig } from "../../config/config.ts";
-import type { EventRule } from "../../connector/manifest.ts";
+import type { EventRule } from "../../connector/connector-manifest.ts";
 import type { Subscription } from "./subscription-client.ts";
 
 /** `all`, or names with commas between them: every one known, in the catalogue's order. */

@@ -1,8 +1,8 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { Random } from "../../base/random.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { ForbiddenError, ProtocolError } from "../../connector/errors.ts";
-import type { SubscriptionOperations } from "../../connector/manifest.ts";
+import { ForbiddenError, ProtocolError } from "../../connector/service-errors.ts";
+import type { SubscriptionOperations } from "../../connector/connector-manifest.ts";
 import { callOperation } from "../../connector/client/methods.ts";
 import type { Operation } from "../../connector/operation.ts";
 import type { Transport } from "../../connector/transport.ts";

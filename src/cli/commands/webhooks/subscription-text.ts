@@ -1,6 +1,6 @@
 import type { RecordId } from "../../../base/ids.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
-import type { EventRule } from "../../../connector/manifest.ts";
+import type { EventRule } from "../../../connector/connector-manifest.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
 

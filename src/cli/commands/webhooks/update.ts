@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
-import type { EventRule } from "../../../connector/manifest.ts";
+import type { EventRule } from "../../../connector/connector-manifest.ts";
 import {
   eventsNamed,
   subscriptionId,

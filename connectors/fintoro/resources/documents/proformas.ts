@@ -1,6 +1,14 @@
-import { resource } from "../../../src/connector/define.ts";
-import { boolean, children, doc, integer, nested, owned, record } from "../../../src/connector/schema.ts";
-import { bankAccountReference } from "./bank-accounts.ts";
+import { resource } from "../../../../src/connector/define.ts";
+import {
+  boolean,
+  children,
+  doc,
+  integer,
+  nested,
+  owned,
+  record,
+} from "../../../../src/connector/record-schema.ts";
+import { bankAccountReference } from "../bank-accounts.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 

@@ -1,4 +1,13 @@
-import { boolean, doc, idOf, integer, nested, orNull, record, text } from "../../../src/connector/schema.ts";
+import {
+  boolean,
+  doc,
+  idOf,
+  integer,
+  nested,
+  orNull,
+  record,
+  text,
+} from "../../../src/connector/record-schema.ts";
 import { country } from "./lookups.ts";
 
 /** What a document remembers of the parties on its day; later changes of a client do not touch it. */

@@ -1,6 +1,6 @@
 import type { Random } from "../base/random.ts";
 import { backoffMs } from "../base/retry.ts";
-import type { Failure } from "./failure.ts";
+import type { Failure } from "./error-answer.ts";
 
 /** When to try again: pure, so that it can be read and tested as a table. */
 export interface RetryRules {

@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { resource } from "../../../../src/connector/define.ts";
 import {
   children,
   date,
@@ -10,8 +10,8 @@ import {
   owned,
   record,
   text,
-} from "../../../src/connector/schema.ts";
-import { bankAccountReference } from "./bank-accounts.ts";
+} from "../../../../src/connector/record-schema.ts";
+import { bankAccountReference } from "../bank-accounts.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { invoicePreview } from "./invoice-preview.ts";

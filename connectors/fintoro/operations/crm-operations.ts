@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { integer, record, stated as statedField, text } from "../../../src/connector/schema.ts";
+import { integer, record, stated as statedField, text } from "../../../src/connector/record-schema.ts";
 import { businessCase, businessCaseStatus } from "../resources/business-cases.ts";
 import { contactActivityLog, writtenLogTypes } from "../resources/contact-activity-logs.ts";
 import { seriesDocumentTypes } from "../resources/numerical-series.ts";
@@ -15,8 +15,8 @@ import {
   stated,
   update,
   whole,
-} from "./define.ts";
-import { email, exactlyOne, id, maybe, sorted, words } from "./input.ts";
+} from "./operation-builders.ts";
+import { email, exactlyOne, id, maybe, sorted, words } from "./input-types.ts";
 
 const statusInput = z.strictObject({ name: words(255), color: words(7) });
 

@@ -1,7 +1,16 @@
-import { resource } from "../../../src/connector/define.ts";
-import { date, decimal, doc, integer, nested, oneOf, orNull, record } from "../../../src/connector/schema.ts";
+import { resource } from "../../../../src/connector/define.ts";
+import {
+  date,
+  decimal,
+  doc,
+  integer,
+  nested,
+  oneOf,
+  orNull,
+  record,
+} from "../../../../src/connector/record-schema.ts";
 import { invoicePreview } from "./invoice-preview.ts";
-import { currency, paymentMethod } from "./lookups.ts";
+import { currency, paymentMethod } from "../lookups.ts";
 
 /** The last two are the interface document's alone. */
 export const paidDocumentTypes = [

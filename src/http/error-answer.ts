@@ -9,7 +9,7 @@ import {
   UnavailableError,
   type ServiceError,
   type ServiceErrorOptions,
-} from "../connector/errors.ts";
+} from "../connector/service-errors.ts";
 import type { ErrorBody } from "./error-body.ts";
 
 /** One attempt that did not give a 2xx answer. */

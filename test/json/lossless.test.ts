@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { NumberLiteral, type JsonObject } from "../../src/json/literal.ts";
-import { assertUtf8, parseLossless } from "../../src/json/parse.ts";
+import { assertUtf8, parseLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
 import { refusal } from "../support/json.ts";
 

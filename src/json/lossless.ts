@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { assert } from "../base/errors.ts";
 import { parsePrecisely, Unexpected } from "./precise-parser.ts";
-import { describe, malformed } from "./fault.ts";
+import { describe, malformed } from "./malformed.ts";
 import type { JsonValue } from "./literal.ts";
 import { maxDepth } from "./scan.ts";
 import { mayLosePrecision } from "./precision.ts";

@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { resource } from "../../../../src/connector/define.ts";
 import {
   children,
   date,
@@ -9,8 +9,8 @@ import {
   orNull,
   owned,
   record,
-} from "../../../src/connector/schema.ts";
-import { bankAccountReference } from "./bank-accounts.ts";
+} from "../../../../src/connector/record-schema.ts";
+import { bankAccountReference } from "../bank-accounts.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { stockedItem } from "./invoices.ts";

@@ -1,4 +1,4 @@
-import type { EventRule } from "../../src/connector/manifest.ts";
+import type { EventRule } from "../../src/connector/connector-manifest.ts";
 
 /** What each event of the interface document's catalogue asks of the mirror. */
 function changes(type: string, resourceType: string, resource: string): EventRule[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parentIdOf, recordOf, requestFor } from "../../src/extract/requests.ts";
+import { parentIdOf, recordOf, requestFor } from "../../src/extract/work-request.ts";
 import { childTarget, pageTarget, recordTarget, type WorkItem } from "../../src/state/work-item.ts";
 import { resourceOf } from "../support/mirror.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { NotFoundError } from "../../src/connector/errors.ts";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { asked, clientOf, first, openLive, refusal } from "../support/live-client.ts";
 import { openSandbox } from "../support/sandbox.ts";
 

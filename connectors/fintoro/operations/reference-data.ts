@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { integer, oneOf, orNull, record, text } from "../../../src/connector/schema.ts";
+import { integer, oneOf, orNull, record, text } from "../../../src/connector/record-schema.ts";
 import { identity } from "../resources/company.ts";
 import * as lookup from "../resources/lookups.ts";
 import { series, seriesDocumentTypes } from "../resources/numerical-series.ts";
-import { filtered, group, show, stated, whole } from "./define.ts";
+import { filtered, group, show, stated, whole } from "./operation-builders.ts";
 
 const legalForms = ["freelancer", "company"] as const;
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { creditNote, creditNotePreview } from "../resources/credit-notes.ts";
-import { paymentStatuses, quotationStatuses } from "../resources/document-fields.ts";
-import { invoicePreview } from "../resources/invoice-preview.ts";
-import { invoice } from "../resources/invoices.ts";
-import { order, orderPreview } from "../resources/orders.ts";
-import { proforma, proformaPreview } from "../resources/proformas.ts";
-import { quotation, quotationPreview } from "../resources/quotations.ts";
-import { create, group, idempotent, paged, pdf, remove, show, stated, update } from "./define.ts";
+import { creditNote, creditNotePreview } from "../resources/documents/credit-notes.ts";
+import { paymentStatuses, quotationStatuses } from "../resources/documents/document-fields.ts";
+import { invoicePreview } from "../resources/documents/invoice-preview.ts";
+import { invoice } from "../resources/documents/invoices.ts";
+import { order, orderPreview } from "../resources/documents/orders.ts";
+import { proforma, proformaPreview } from "../resources/documents/proformas.ts";
+import { quotation, quotationPreview } from "../resources/documents/quotations.ts";
+import { create, group, idempotent, paged, pdf, remove, show, stated, update } from "./operation-builders.ts";
 import * as of from "./document-inputs.ts";
-import { amount, constantSymbol, day, id, maybe, sorted, variableSymbol, words } from "./input.ts";
+import { amount, constantSymbol, day, id, maybe, sorted, variableSymbol, words } from "./input-types.ts";
 
 const paidFilters = {
   ...of.documentFilters,

@@ -1,5 +1,5 @@
-import { resource } from "../../../src/connector/define.ts";
-import { children, date, doc, oneOf, orNull, record } from "../../../src/connector/schema.ts";
+import { resource } from "../../../../src/connector/define.ts";
+import { children, date, doc, oneOf, orNull, record } from "../../../../src/connector/record-schema.ts";
 import * as of from "./document-fields.ts";
 import { plainItem } from "./orders.ts";
 

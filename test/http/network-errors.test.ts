@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
-import { BodyError } from "../../src/http/body.ts";
-import { errorOfBroken } from "../../src/http/network.ts";
-import { createWords } from "../../src/http/wording.ts";
+import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
+import { BodyError } from "../../src/http/response-body.ts";
+import { errorOfBroken } from "../../src/http/network-errors.ts";
+import { createWords } from "../../src/http/safe-text.ts";
 
 const broken = { where: "GET /x", requestId: "req-9", timeoutMs: 1000 };
 const words = createWords(["hunter2-hunter2"]);

@@ -11,9 +11,9 @@ import {
   snapshot,
   stated,
   text,
-} from "../../../src/connector/schema.ts";
-import { currency } from "./lookups.ts";
-import { clientSnapshot, companySnapshot } from "./snapshots.ts";
+} from "../../../../src/connector/record-schema.ts";
+import { currency } from "../lookups.ts";
+import { clientSnapshot, companySnapshot } from "../party-snapshots.ts";
 
 /** Fields that the five kinds of documents share, in the order they are answered. */
 export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;

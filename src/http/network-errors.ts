@@ -1,7 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
-import { NetworkError, ProtocolError } from "../connector/errors.ts";
-import { BodyError } from "./body.ts";
-import type { Words } from "./wording.ts";
+import { NetworkError, ProtocolError } from "../connector/service-errors.ts";
+import { BodyError } from "./response-body.ts";
+import type { Words } from "./safe-text.ts";
 
 export interface Broken {
   readonly where: string;

@@ -7,15 +7,15 @@ import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/tran
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { attempt, type Call } from "./attempt.ts";
 import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
-import type { BodyCaps } from "./body.ts";
+import type { BodyCaps } from "./response-body.ts";
 import type { Wire } from "./exchange.ts";
-import type { Failure } from "./failure.ts";
+import type { Failure } from "./error-answer.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
-import { isRefusal, nextStep, type RetryRules } from "./retry.ts";
+import { isRefusal, nextStep, type RetryRules } from "./retry-rules.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { linkSignals } from "../base/cancellation.ts";
 import { createCounter, type HttpStats } from "./stats.ts";
-import { createWords } from "./wording.ts";
+import { createWords } from "./safe-text.ts";
 
 export interface HttpOptions {
   readonly baseUrl: string;

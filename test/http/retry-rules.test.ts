@@ -7,8 +7,8 @@ import {
   ProtocolError,
   RateLimitedError,
   UnavailableError,
-} from "../../src/connector/errors.ts";
-import { nextStep, type RetryRules } from "../../src/http/retry.ts";
+} from "../../src/connector/service-errors.ts";
+import { nextStep, type RetryRules } from "../../src/http/retry-rules.ts";
 
 const rules: RetryRules = {
   attempts: 5,

@@ -1,4 +1,4 @@
-import { date, record } from "../../../src/connector/schema.ts";
+import { date, record } from "../../../../src/connector/record-schema.ts";
 import { dates, hasVat, paymentStatus, previewHead, previewTotals, toBePaid } from "./document-fields.ts";
 
 /** Apart from invoices.ts because payments show the invoice that receipts them. */
