@@ -37,12 +37,12 @@ export function connect(options: ConnectOptions): Connection {
   const parts = { clock: systemClock, log };
   const store =
     budgetFile === undefined ? createMemoryRateLimitStore() : openBudgetFile({ path: budgetFile, ...parts });
-  const governor = createRateLimiter({ store, ...parts, windowMs: manifest.limits.windowMs });
+  const rateLimiter = createRateLimiter({ store, ...parts, windowMs: manifest.limits.windowMs });
   const transport = createHttpTransport({
     baseUrl,
     token,
     language,
-    governor,
+    rateLimiter,
     random: systemRandom,
     userAgent: "fintoro-mirror",
     ...parts,

@@ -9,7 +9,7 @@ type Written = Omit<Resource, "fields" | "gives" | "previewFields"> & {
 };
 
 /** A resource as its connector writes it; the store's view is read off the record types. */
-export function resource(written: Written): Resource {
+export function defineResource(written: Written): Resource {
   const fields = fieldsOf(written.record);
   if (!written.preview) return Object.freeze({ ...written, fields, gives: "full" });
   const previewFields: Fields = fieldsOf(written.preview);

@@ -58,7 +58,7 @@ export class InvalidError extends ServiceError {
   }
 }
 
-/** 429, after the governor's waits were used up. */
+/** 429, after the rate limiter's waits were used up. */
 export class RateLimitedError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("rate_limited", message, { retryable: true, ...options });

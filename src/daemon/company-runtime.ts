@@ -235,7 +235,7 @@ export class CompanyRuntime {
       ...run,
       company: settings.company.name,
       mirror: this.mirror,
-      governor: this.service.governor,
+      rateLimiter: this.service.rateLimiter,
       clock,
       startedMs: clock.monotonicMs() - (clock.nowMs() - run.startedMs),
       windowMs: settings.config.rateLimit.windowMs,

@@ -74,7 +74,7 @@ function factsOf({ life, manifest, settings, counted }: ViewParts): Facts {
   const inbox = new InboxView(life.mirror.db);
   return {
     lastRun: counted.lastRun ?? lastEndedRun(life.mirror.db),
-    budget: life.service.governor.view(),
+    budget: life.service.rateLimiter.view(),
     wholeRunMs: lastWholeRun(life.mirror.db, names)?.startedMs ?? null,
     sweptMs: sweptTimes(life.mirror.db, manifest, names),
     events: {

@@ -5,7 +5,7 @@ import type { BodyCaps } from "./response-body.ts";
 import { emptyJson, wrongKind } from "./content.ts";
 import { parseErrorBody, type ErrorBody } from "./error-body.ts";
 import { exchange, type Head, type Message, type Wire } from "./exchange.ts";
-import { errorOf, type Failure } from "./error-answer.ts";
+import { errorOfStatus, type Failure } from "./error-answer.ts";
 import { retryAfterS } from "./headers.ts";
 import { followed, isRedirect } from "./redirect.ts";
 
@@ -47,7 +47,7 @@ async function react(wire: Wire, call: Call, head: Head, hops: number): Promise<
 
 async function succeeded(wire: Wire, call: Call, head: Head): Promise<Outcome> {
   const success = { where: call.message.where, ...head };
-  const wrong = wrongKind(success, call.expect, wire.words);
+  const wrong = wrongKind(success, call.expect, wire.safeText);
   if (wrong) {
     head.leave();
     return failed(wrong);
@@ -67,7 +67,7 @@ function redirected(wire: Wire, call: Call, head: Head, hops: number): Reaction 
   const next = followed(
     call.base,
     { where, status, requestId, method, location, from: target, hops },
-    wire.words,
+    wire.safeText,
   );
   return typeof next === "string" ? { next } : failed(next);
 }
@@ -76,14 +76,17 @@ async function refused(wire: Wire, call: Call, head: Head): Promise<Outcome> {
   const { status, requestId, headers } = head;
   const said = await errorBody(wire, head);
   const waitS = retryAfterS(headers, wire.clock.nowMs());
-  const error = errorOf({ where: call.message.where, status, requestId, said });
+  const error = errorOfStatus({ where: call.message.where, status, requestId, said });
   return failed(error, waitS === null ? null : waitS * 1000);
 }
 
 /** The status alone is enough: a body that cannot be read does not hide it, unless the caller stops. */
 async function errorBody(wire: Wire, head: Head): Promise<ErrorBody> {
   try {
-    return parseErrorBody(await head.read({ bytes: errorBodyBytes, wireBytes: errorBodyBytes }), wire.words);
+    return parseErrorBody(
+      await head.read({ bytes: errorBodyBytes, wireBytes: errorBodyBytes }),
+      wire.safeText,
+    );
   } catch (error) {
     if (error instanceof MirrorError && error.kind === "stopped") throw error;
     return nothingSaid;

@@ -1,7 +1,7 @@
 import { ProtocolError } from "../connector/service-errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import { isJson, mediaType, type AnswerHeaders } from "./headers.ts";
-import type { Words } from "./safe-text.ts";
+import type { SafeText } from "./safe-text.ts";
 
 type Expected = ServiceRequest["expect"];
 
@@ -13,7 +13,7 @@ export interface Success {
 }
 
 /** Known by the head: is this the kind of answer that was asked for? null: yes. */
-export function wrongKind(success: Success, expect: Expected, words: Words): ProtocolError | null {
+export function wrongKind(success: Success, expect: Expected, words: SafeText): ProtocolError | null {
   const { status, headers } = success;
   if (status === 204) return expect === "nothing" ? null : notAsAsked(success, "no content");
   const type = mediaType(headers);
@@ -41,6 +41,6 @@ function notAsAsked({ where, status, requestId }: Success, got: string): Protoco
   });
 }
 
-function named(type: string, words: Words): string {
+function named(type: string, words: SafeText): string {
   return type === "" ? "no content type" : `content type ${JSON.stringify(words(type, 60))}`;
 }

@@ -36,7 +36,7 @@ const hints: Readonly<Record<number, string>> = {
 };
 const serverHint = "the service has trouble: try again later; give the request id to its support if it stays";
 
-export function errorOf(refusal: Refusal): ServiceError {
+export function errorOfStatus(refusal: Refusal): ServiceError {
   const { status, requestId, said } = refusal;
   const hint = status >= 500 ? serverHint : hints[status];
   const options: ServiceErrorOptions = {

@@ -1,4 +1,4 @@
-import type { Words } from "./safe-text.ts";
+import type { SafeText } from "./safe-text.ts";
 
 /** What the service said of an error, fit to be shown. */
 export interface ErrorBody {
@@ -9,7 +9,7 @@ export interface ErrorBody {
 const mostFields = 50;
 const mostMessages = 10;
 
-export function parseErrorBody(body: Buffer, words: Words): ErrorBody {
+export function parseErrorBody(body: Buffer, words: SafeText): ErrorBody {
   const content = objectIn(body.toString());
   const message = content?.["message"] ?? content?.["error"];
   return {
@@ -32,12 +32,12 @@ function asObject(value: unknown): Record<string, unknown> | null {
     : null;
 }
 
-function fieldsIn(errors: unknown, words: Words): ErrorBody["fields"] {
+function fieldsIn(errors: unknown, words: SafeText): ErrorBody["fields"] {
   const entries = Object.entries(asObject(errors) ?? {}).slice(0, mostFields);
   return Object.fromEntries(entries.map(([field, said]) => [words(field, 100), messagesIn(said, words)]));
 }
 
-function messagesIn(said: unknown, words: Words): string[] {
+function messagesIn(said: unknown, words: SafeText): string[] {
   return [said]
     .flat()
     .filter((message) => typeof message === "string")

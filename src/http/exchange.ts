@@ -5,22 +5,22 @@ import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { RateLimiter, Permit } from "../rate-limit/permit.ts";
-import { abandon, readBody, type BodyCaps } from "./response-body.ts";
+import { discardBody, readResponseBody, type BodyCaps } from "./response-body.ts";
 import { startDeadline, type Deadline } from "./deadline.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
-import { errorOfBroken, timedOut } from "./network-errors.ts";
+import { networkErrorOf, timeoutError } from "./network-errors.ts";
 import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { Counter } from "./stats.ts";
-import type { Words } from "./safe-text.ts";
+import type { SafeText } from "./safe-text.ts";
 
 /** What an exchange needs of its surroundings. */
 export interface Wire {
   readonly pool: Pool;
-  readonly governor: RateLimiter;
+  readonly rateLimiter: RateLimiter;
   readonly slots: Semaphore;
   readonly clock: Clock;
   readonly counter: Counter;
-  readonly words: Words;
+  readonly safeText: SafeText;
   readonly timeoutMs: number;
 }
 
@@ -62,10 +62,10 @@ export async function exchange<T>(wire: Wire, message: Message, use: (head: Head
 }
 
 /** A wait that was broken off was a wait, too. */
-async function permitFor({ governor, clock, counter }: Wire, { lane, signal }: Message): Promise<Permit> {
+async function permitFor({ rateLimiter, clock, counter }: Wire, { lane, signal }: Message): Promise<Permit> {
   const askedMs = clock.monotonicMs();
   try {
-    return await governor.admit(lane, signal);
+    return await rateLimiter.admit(lane, signal);
   } finally {
     counter.waited(clock.monotonicMs() - askedMs);
   }
@@ -117,16 +117,16 @@ interface Arrived {
 function headFrom(wire: Wire, message: Message, deadline: Deadline, arrived: Arrived): Head {
   const { status, headers, body } = arrived;
   const said = headers["x-request-id"];
-  const requestId = said ? wire.words(said, 128) : null;
+  const requestId = said ? wire.safeText(said, 128) : null;
   return {
     status,
     headers,
     requestId,
     read: (caps) =>
-      readBody(body, headers, caps).catch((error: unknown) => {
+      readResponseBody(body, headers, caps).catch((error: unknown) => {
         throw brokenOff(wire, message, deadline, error, requestId);
       }),
-    leave: () => abandon(body),
+    leave: () => discardBody(body),
   };
 }
 
@@ -138,7 +138,7 @@ function brokenOff(
   requestId: string | null,
 ) {
   const broken = { where: message.where, requestId, timeoutMs: wire.timeoutMs };
-  if (deadline.ended() === "deadline") return timedOut(broken);
+  if (deadline.ended() === "deadline") return timeoutError(broken);
   if (deadline.ended() === "stopped") return new MirrorError("stopped", `${message.where}: stopped`);
-  return errorOfBroken(error, broken, wire.words);
+  return networkErrorOf(error, broken, wire.safeText);
 }

@@ -50,8 +50,8 @@ export function answerHeaders(raw: IncomingHttpHeaders): AnswerHeaders {
 
 export function budgetHeaders(headers: AnswerHeaders, nowMs: number): BudgetHeaders {
   return {
-    limit: wholeNumber(headers["x-ratelimit-limit"]),
-    remaining: wholeNumber(headers["x-ratelimit-remaining"]),
+    limit: parseWholeNumber(headers["x-ratelimit-limit"]),
+    remaining: parseWholeNumber(headers["x-ratelimit-remaining"]),
     retryAfterS: retryAfterS(headers, nowMs),
   };
 }
@@ -60,13 +60,13 @@ export function budgetHeaders(headers: AnswerHeaders, nowMs: number): BudgetHead
 export function retryAfterS(headers: AnswerHeaders, nowMs: number): number | null {
   const text = headers["retry-after"]?.trim();
   if (!text) return null;
-  const seconds = wholeNumber(text);
+  const seconds = parseWholeNumber(text);
   if (seconds !== null) return seconds;
   const atMs = /[a-z]{3}/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-export function wholeNumber(text: string | undefined): number | null {
+export function parseWholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : null;
 }
 

@@ -11,17 +11,17 @@ import type { BodyCaps } from "./response-body.ts";
 import type { Wire } from "./exchange.ts";
 import type { Failure } from "./error-answer.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
-import { isRefusal, nextStep, type RetryRules } from "./retry-rules.ts";
+import { isRateLimited, nextAttempt, type RetryRules } from "./retry-rules.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { linkSignals } from "../base/cancellation.ts";
 import { createCounter, type HttpStats } from "./stats.ts";
-import { createWords } from "./safe-text.ts";
+import { createSafeText } from "./safe-text.ts";
 
 export interface HttpOptions {
   readonly baseUrl: string;
   readonly token: string;
   readonly language: string;
-  readonly governor: RateLimiter;
+  readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -50,7 +50,7 @@ const refusalsInARow = 10;
 const longestRetryAfterMs = 120_000;
 
 /**
- * Guarantee: requests go to base_url's origin only, each with a permit of the governor and a deadline;
+ * Guarantee: requests go to base_url's origin only, each with a permit of the rate limiter and a deadline;
  * the token is in no error, log line or redirect. Holds no state that a crash could lose.
  */
 export function createHttpTransport(options: HttpOptions): HttpTransport {
@@ -68,7 +68,7 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
 }
 
 function wireFor(base: BaseUrl, options: HttpOptions): Wire {
-  const { governor, clock, timeoutMs = 30_000, concurrency = 6 } = options;
+  const { rateLimiter, clock, timeoutMs = 30_000, concurrency = 6 } = options;
   const pool = new Pool(base.origin, {
     connections: concurrency,
     pipelining: 1,
@@ -80,12 +80,12 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
   });
   return {
     pool,
-    governor,
+    rateLimiter,
     clock,
     timeoutMs,
     slots: new Semaphore(concurrency),
     counter: createCounter(),
-    words: createWords([options.token, ...(options.secrets ?? [])]),
+    safeText: createSafeText([options.token, ...(options.secrets ?? [])]),
   };
 }
 
@@ -116,8 +116,8 @@ async function untilDone(
     const outcome = await attempt(wire, call);
     if ("answer" in outcome) return { ...outcome.answer, attempts };
     const { failure } = outcome;
-    [failed, refused] = isRefusal(failure) ? [failed, refused + 1] : [failed + 1, 0];
-    const step = nextStep(failure, { failed, refused }, repeatable, rules, options.random);
+    [failed, refused] = isRateLimited(failure) ? [failed, refused + 1] : [failed + 1, 0];
+    const step = nextAttempt(failure, { failed, refused }, repeatable, rules, options.random);
     if (step === "give_up") throw failure.error;
     tell(options.log, where, failure, step.retryInMs);
     await wire.clock.sleep(step.retryInMs, signal);
@@ -174,9 +174,9 @@ function retryRules({ attempts = 5, backoff }: HttpOptions): RetryRules {
   return { attempts, refusals: refusalsInARow, baseMs, maxMs, longestRetryAfterMs };
 }
 
-/** The governor tells of refusals itself. */
+/** The rate limiter tells of refusals itself. */
 function tell(log: Log, where: string, failure: Failure, retryInMs: number): void {
-  if (isRefusal(failure)) return;
+  if (isRateLimited(failure)) return;
   const { kind, message } = failure.error;
   log.warn("a request failed and is tried again", {
     request: where,

@@ -1,7 +1,7 @@
 import { MirrorError } from "../base/errors.ts";
 import { NetworkError, ProtocolError } from "../connector/service-errors.ts";
 import { BodyError } from "./response-body.ts";
-import type { Words } from "./safe-text.ts";
+import type { SafeText } from "./safe-text.ts";
 
 export interface Broken {
   readonly where: string;
@@ -24,7 +24,7 @@ const plain: Readonly<Record<string, string>> = {
 const networkHint = "check the network, the proxy and base_url; the next run goes on where this one stopped";
 
 /** Why there is no (whole) answer. The library's error is not passed on: it may know the request. */
-export function errorOfBroken(error: unknown, broken: Broken, words: Words): MirrorError {
+export function networkErrorOf(error: unknown, broken: Broken, words: SafeText): MirrorError {
   const { where, requestId } = broken;
   if (error instanceof MirrorError) return error;
   if (error instanceof BodyError)
@@ -54,7 +54,7 @@ export function errorOfBroken(error: unknown, broken: Broken, words: Words): Mir
   return new NetworkError(`${where}: ${why}`, { requestId, hint: networkHint, cause });
 }
 
-export function timedOut({ where, requestId, timeoutMs }: Broken): NetworkError {
+export function timeoutError({ where, requestId, timeoutMs }: Broken): NetworkError {
   return new NetworkError(`${where}: no complete answer within ${timeoutMs} ms`, {
     requestId,
     hint: "the service is slow or the network is bad; http.timeout sets the limit of one attempt",

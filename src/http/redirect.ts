@@ -1,6 +1,6 @@
 import { ProtocolError } from "../connector/service-errors.ts";
 import type { BaseUrl } from "./base-url.ts";
-import type { Words } from "./safe-text.ts";
+import type { SafeText } from "./safe-text.ts";
 
 export interface Redirection {
   readonly where: string;
@@ -21,7 +21,7 @@ export function isRedirect(status: number): boolean {
 }
 
 /** The path and query to ask next, if it is a read and stays on the service's own origin. */
-export function followed(base: BaseUrl, redirection: Redirection, words: Words): string | ProtocolError {
+export function followed(base: BaseUrl, redirection: Redirection, words: SafeText): string | ProtocolError {
   const { location, from, method, hops } = redirection;
   const here = base.origin + from;
   if (location === undefined || !URL.canParse(location, here)) return refusedHop(redirection, "nowhere");

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream";
 import { createGrowingBuffer } from "./byte-buffer.ts";
-import { wholeNumber, type AnswerHeaders } from "./headers.ts";
+import { parseWholeNumber, type AnswerHeaders } from "./headers.ts";
 import { inflaterFor } from "./inflate.ts";
 
 export interface BodyCaps {
@@ -28,22 +28,26 @@ class WireError extends Error {}
  * Reads a body into one buffer, inflated, never holding more than its size. A body that says or turns
  * out to be too large is left at once; a small body that inflates without end stops at the cap.
  */
-export async function readBody(body: Readable, headers: AnswerHeaders, caps: BodyCaps): Promise<Buffer> {
+export async function readResponseBody(
+  body: Readable,
+  headers: AnswerHeaders,
+  caps: BodyCaps,
+): Promise<Buffer> {
   try {
     const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
     const plain = encoding === "" || encoding === "identity";
-    const sizeBytes = wholeNumber(headers["content-length"]);
+    const sizeBytes = parseWholeNumber(headers["content-length"]);
     const cap = plain ? Math.min(caps.bytes, caps.wireBytes) : caps.wireBytes;
     if (sizeBytes !== null && sizeBytes > cap) throw tooLarge(cap);
     return plain ? await collect(body, cap, sizeBytes) : await inflated(body, encoding, caps);
   } catch (error) {
-    abandon(body);
+    discardBody(body);
     throw error instanceof WireError ? error.cause : error;
   }
 }
 
 /** Lets go of an answer that nobody reads; its connection is closed. */
-export function abandon(body: Readable): void {
+export function discardBody(body: Readable): void {
   body.on("error", () => undefined);
   body.destroy();
 }

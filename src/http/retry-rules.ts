@@ -6,7 +6,7 @@ import type { Failure } from "./error-answer.ts";
 export interface RetryRules {
   /** Of one call, refusals by the limiter (429) not counted. */
   readonly attempts: number;
-  /** 429 in a row before we give up; the governor does the waiting. */
+  /** 429 in a row before we give up; the rate limiter does the waiting. */
   readonly refusals: number;
   readonly baseMs: number;
   readonly maxMs: number;
@@ -21,22 +21,22 @@ export interface Progress {
   readonly refused: number;
 }
 
-export type NextStep = { readonly retryInMs: number } | "give_up";
+export type NextAttempt = { readonly retryInMs: number } | "give_up";
 
-export function nextStep(
+export function nextAttempt(
   failure: Failure,
   progress: Progress,
   repeatable: boolean,
   rules: RetryRules,
   random: Random,
-): NextStep {
-  if (isRefusal(failure)) return progress.refused < rules.refusals ? { retryInMs: 0 } : "give_up";
+): NextAttempt {
+  if (isRateLimited(failure)) return progress.refused < rules.refusals ? { retryInMs: 0 } : "give_up";
   if (!failure.error.retryable || !repeatable || progress.failed >= rules.attempts) return "give_up";
   const asked = Math.min(failure.retryAfterMs ?? 0, rules.longestRetryAfterMs);
   return { retryInMs: Math.max(asked, backoffMs(progress.failed, { ...rules, random })) };
 }
 
 /** 429 was not let in: repeating it is safe for every method. */
-export function isRefusal(failure: Failure): boolean {
+export function isRateLimited(failure: Failure): boolean {
   return failure.error.kind === "rate_limited";
 }

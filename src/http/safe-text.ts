@@ -2,12 +2,12 @@ import { createRedactor } from "../base/secret.ts";
 import { terminalText } from "../base/terminal-text.ts";
 
 /** Turns a text of the service into one that may be shown: secrets out first, then shortened. */
-export type Words = (text: string, maxLength?: number) => string;
+export type SafeText = (text: string, maxLength?: number) => string;
 
 const defaultLength = 300;
 const minPartLength = 12;
 
-export function createWords(secrets: readonly string[]): Words {
+export function createSafeText(secrets: readonly string[]): SafeText {
   const redacted = createRedactor(secrets.flatMap(partsOf));
   return (text, maxLength = defaultLength) =>
     terminalText(redacted(text).replace(/\s+/g, " ").trim(), maxLength);

@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { assert } from "../base/errors.ts";
 import { parsePrecisely, Unexpected } from "./precise-parser.ts";
-import { describe, malformed } from "./malformed.ts";
+import { describeCharacter, malformed } from "./malformed.ts";
 import type { JsonValue } from "./literal.ts";
 import { maxDepth } from "./scan.ts";
 import { mayLosePrecision } from "./precision.ts";
@@ -24,7 +24,7 @@ export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValu
   } catch (error) {
     assert(error instanceof Unexpected, "the exact parser fails only on its input");
     const before = Buffer.byteLength(text.slice(0, error.at));
-    throw malformed(offsetBytes + before, error.expected, describe(text.codePointAt(error.at)));
+    throw malformed(offsetBytes + before, error.expected, describeCharacter(text.codePointAt(error.at)));
   }
 }
 
@@ -65,5 +65,5 @@ export function assertUtf8(body: Buffer): void {
   const repaired = Buffer.from(body.toString());
   let at = 0;
   while (at < body.length && body[at] === repaired[at]) at++;
-  throw malformed(at, "UTF-8", describe(body[at]));
+  throw malformed(at, "UTF-8", describeCharacter(body[at]));
 }

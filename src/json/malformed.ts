@@ -14,11 +14,11 @@ export function malformed(offsetBytes: number, expected: string, found: string):
 
 /** The byte at `at` as a person reads it. */
 export function malformedAt(bytes: Uint8Array, at: number, expected: string): MirrorError {
-  return malformed(Math.min(at, bytes.length), expected, describe(bytes[at]));
+  return malformed(Math.min(at, bytes.length), expected, describeCharacter(bytes[at]));
 }
 
 /** `"x"` for what prints, `0x1F` for what does not, `the end` for nothing. */
-export function describe(code: number | undefined): string {
+export function describeCharacter(code: number | undefined): string {
   if (code === undefined) return "the end";
   if (code > 0x20 && code < 0x7f) return `"${String.fromCharCode(code)}"`;
   return `0x${code.toString(16).toUpperCase().padStart(2, "0")}`;

@@ -27,7 +27,7 @@ export function logFormat(choice: "auto" | LogFormat, terminal: boolean): LogFor
 }
 
 /** Guarantee: no secret that `redaction` knows leaves through here, in whatever part of a record it hides. */
-export function createLog(options: LogOptions): AdjustableLog {
+export function createLogger(options: LogOptions): AdjustableLog {
   const { redaction, clock, format, colour } = options;
   const write = (line: string) => {
     const text = line.trimEnd();

@@ -3,7 +3,7 @@ import { expireFlights } from "./in-flight.ts";
 import type { BudgetView } from "./permit.ts";
 import { leftIn, liveWindow, type RateLimitState, type Rules } from "./state.ts";
 
-export function viewOf(stored: RateLimitState, nowMs: number, rules: Rules): BudgetView {
+export function budgetViewOf(stored: RateLimitState, nowMs: number, rules: Rules): BudgetView {
   const state = expireFlights(stored, nowMs);
   const window = liveWindow(state, nowMs);
   const untilMs = waitUntil(state, "list", nowMs, rules);

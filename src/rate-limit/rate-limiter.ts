@@ -10,7 +10,7 @@ import type { RateLimiter, Permit } from "./permit.ts";
 import { answered } from "./learning.ts";
 import { coldState, defaultRules, type Flight, type RateLimitState, type Rules } from "./state.ts";
 import type { RateLimitStore } from "./state-store.ts";
-import { viewOf } from "./budget-view.ts";
+import { budgetViewOf } from "./budget-view.ts";
 
 export interface RateLimiterOptions {
   readonly store: RateLimitStore;
@@ -102,7 +102,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       if (permit) return permit;
       throw new MirrorError("stopped", "stopped while waiting for leave to send a request");
     },
-    view: () => viewOf(store.read() ?? coldState, clock.monotonicMs(), rules),
+    view: () => budgetViewOf(store.read() ?? coldState, clock.monotonicMs(), rules),
   };
 }
 

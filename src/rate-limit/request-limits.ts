@@ -8,17 +8,17 @@ export interface RequestLimits {
   readonly closed?: AbortSignal;
 }
 
-/** A governor for a run with limits of its own: past them it gives no permit, kind `stopped`. */
-export function limitRequests(governor: RateLimiter, options: RequestLimits): RateLimiter {
+/** A rate limiter for a run with limits of its own: past them it gives no permit, kind `stopped`. */
+export function limitRequests(rateLimiter: RateLimiter, options: RequestLimits): RateLimiter {
   let given = 0;
   return {
-    view: () => governor.view(),
+    view: () => rateLimiter.view(),
     admit: async (lane, signal) => {
       if (options.closed?.aborted || given >= (options.mostRequests ?? Infinity)) throw stopped();
       given += 1;
       const signals = [signal, options.closed].filter((one) => one !== undefined);
       try {
-        return await governor.admit(lane, AbortSignal.any(signals));
+        return await rateLimiter.admit(lane, AbortSignal.any(signals));
       } catch (error) {
         given -= 1;
         throw error;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { formatSize } from "../../src/base/units.ts";
-import { resource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/define.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
@@ -46,7 +46,7 @@ function fields<T>(name: string, count: number, make: () => T): Record<string, T
 function listed(name: string, singular: string, type: Resource["record"], detail: boolean): Resource {
   const list = { kind: "paged", path: `/${name}`, perPage: 500, params: {} } as const;
   const route = detail ? { detail: `/${name}/{id}` } : {};
-  return resource({ name, singular, title: name, origin: "published", record: type, list, ...route });
+  return defineResource({ name, singular, title: name, origin: "published", record: type, list, ...route });
 }
 
 const manifest: Manifest = {

@@ -9,7 +9,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { createLog } from "../../src/log/log.ts";
+import { createLogger } from "../../src/log/log.ts";
 import { createRedaction } from "../../src/log/redaction.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { createIngest } from "../../src/webhook/ingest/ingest.ts";
@@ -54,7 +54,7 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
   const lines = openSync(path.join(folder, "log"), "w");
   const redaction = createRedaction();
   redaction.add([secret]);
-  const log = createLog({
+  const log = createLogger({
     // As stderr is when it is a file.
     write: (text) => void writeSync(lines, `${text}\n`),
     format: "json",

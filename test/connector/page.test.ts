@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pagesOf, type Page } from "../../src/connector/client/page.ts";
+import { readPages, type Page } from "../../src/connector/client/page.ts";
 
 interface Row {
   readonly id: number;
@@ -19,7 +19,7 @@ function service(rowsOf: (page: number) => readonly Row[], totalPages: (page: nu
 
 async function countPages(read: (page: number) => Promise<Page<Row>>): Promise<number> {
   let count = 0;
-  for await (const _ of pagesOf(read, 1)) count++;
+  for await (const _ of readPages(read, 1)) count++;
   return count;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { resource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/define.ts";
 import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import {
   boolean,
@@ -143,9 +143,12 @@ describe("a resource", () => {
   } as const;
 
   it("gives full records unless it has a preview", () => {
-    expect(resource(written)).toMatchObject({ gives: "full", fields: { id: {}, name: {} } });
+    expect(defineResource(written)).toMatchObject({ gives: "full", fields: { id: {}, name: {} } });
     const preview = record({ id: integer() });
-    expect(resource({ ...written, preview })).toMatchObject({ gives: "preview", previewFields: { id: {} } });
+    expect(defineResource({ ...written, preview })).toMatchObject({
+      gives: "preview",
+      previewFields: { id: {} },
+    });
   });
 
   it("is found by its name, and a wrong name is our own mistake", () => {

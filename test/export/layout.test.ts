@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { resource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/define.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { documentDate } from "../../src/export/plan/table-choice.ts";
 import { filePath } from "../../src/export/files/file-layout.ts";
@@ -12,7 +12,7 @@ import { manifestOf, openHasty, resources, tempFolder } from "../support/mirror.
 import { put } from "../support/store.ts";
 
 const bill = schema.record({ id: schema.integer(), total: schema.decimal(), issuedOn: schema.date() });
-const bills = resource({
+const bills = defineResource({
   name: "bills",
   singular: "bill",
   title: "Bills",

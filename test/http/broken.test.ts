@@ -7,12 +7,12 @@ describe("the network", () => {
   test("refused: told plainly, tried again, the permit counted as lost", async () => {
     const service = await startService((answer) => json(answer, {}));
     await service.close();
-    const governor = lenientGovernor();
-    const http = untilTheEnd(httpFor(service.baseUrl, { governor, attempts: 3 }));
+    const rateLimiter = lenientGovernor();
+    const http = untilTheEnd(httpFor(service.baseUrl, { rateLimiter, attempts: 3 }));
     const error = await failureOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe("GET /x: the connection was refused");
-    expect([governor.lost(), governor.open()]).toEqual([3, 0]);
+    expect([rateLimiter.lost(), rateLimiter.open()]).toEqual([3, 0]);
     expect(http.stats()).toMatchObject({ requests: 3, retried: 2, unanswered: 3 });
   });
 

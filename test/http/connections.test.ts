@@ -85,14 +85,14 @@ describe("connections", () => {
 describe("stopping", () => {
   test("ends a request under way at once, and its permit counts as spent", async () => {
     const { held, answering } = holding();
-    const governor = lenientGovernor();
-    const { http } = await serviceWith(answering, { governor });
+    const rateLimiter = lenientGovernor();
+    const { http } = await serviceWith(answering, { rateLimiter });
     const stop = new AbortController();
     const call = failureOf(http.send(get("/x", { signal: stop.signal })));
     await expect.poll(() => held.length).toBe(1);
     stop.abort();
     expect(await call).toMatchObject({ kind: "stopped", message: "GET /x: stopped" });
-    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
   test("ends a body under way", async () => {
@@ -117,8 +117,8 @@ describe("stopping", () => {
 
   test("ends the wait for a connection, and settles the permit that was given", async () => {
     const { held, answering, letGo } = holding();
-    const governor = lenientGovernor();
-    const { http } = await serviceWith(answering, { concurrency: 1, governor });
+    const rateLimiter = lenientGovernor();
+    const { http } = await serviceWith(answering, { concurrency: 1, rateLimiter });
     const stop = new AbortController();
     const first = http.send(get("/first"));
     const second = failureOf(http.send(get("/second", { signal: stop.signal })));
@@ -127,7 +127,7 @@ describe("stopping", () => {
     expect(await second).toMatchObject({ kind: "stopped" });
     letGo();
     await first;
-    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
   test("before anything was sent sends nothing", async () => {

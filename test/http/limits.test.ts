@@ -34,12 +34,12 @@ const serviceOnce = (answering: Answering, options: Partial<HttpOptions> = {}) =
 
 describe("the deadline covers the whole attempt", () => {
   test("a service that never answers", async () => {
-    const governor = lenientGovernor();
-    const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, governor });
+    const rateLimiter = lenientGovernor();
+    const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, rateLimiter });
     const error = await failureOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe("GET /x: no complete answer within 60 ms");
-    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
   test("a connection that is accepted and then silent (half open)", async () => {
@@ -49,7 +49,7 @@ describe("the deadline covers the whole attempt", () => {
   });
 
   test("a body that drips for ever, though each chunk is in time", async () => {
-    const governor = lenientGovernor();
+    const rateLimiter = lenientGovernor();
     let left = false;
     const { http } = await serviceOnce(
       (answer) => {
@@ -60,11 +60,11 @@ describe("the deadline covers the whole attempt", () => {
           left = true;
         });
       },
-      { timeoutMs: 100, governor },
+      { timeoutMs: 100, rateLimiter },
     );
     await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 100 ms");
     await expect.poll(() => left).toBe(true);
-    expect([governor.open(), governor.lost(), governor.told.length]).toEqual([0, 0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost(), rateLimiter.told.length]).toEqual([0, 0, 1]);
   });
 
   test("a compressed body that stalls", async () => {

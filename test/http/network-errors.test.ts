@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
 import { BodyError } from "../../src/http/response-body.ts";
-import { errorOfBroken } from "../../src/http/network-errors.ts";
-import { createWords } from "../../src/http/safe-text.ts";
+import { networkErrorOf } from "../../src/http/network-errors.ts";
+import { createSafeText } from "../../src/http/safe-text.ts";
 
 const broken = { where: "GET /x", requestId: "req-9", timeoutMs: 1000 };
-const words = createWords(["hunter2-hunter2"]);
+const words = createSafeText(["hunter2-hunter2"]);
 const withCode = (code: string, message = "whatever") => Object.assign(new Error(message), { code });
-const told = (error: unknown) => errorOfBroken(error, broken, words);
+const told = (error: unknown) => networkErrorOf(error, broken, words);
 
 describe("what breaks a request is told in plain words", () => {
   test.each([

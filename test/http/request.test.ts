@@ -60,18 +60,18 @@ describe("a request", () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  test("asks the governor in its lane, for every attempt, and tells it what came back", async () => {
-    const governor = lenientGovernor();
+  test("asks the rate limiter in its lane, for every attempt, and tells it what came back", async () => {
+    const rateLimiter = lenientGovernor();
     const { http } = await serviceWith(
       (answer, _, index) =>
         index === 0
           ? json(answer, {}, 429, { "retry-after": "0", "x-ratelimit-remaining": "0" })
           : json(answer, {}),
-      { governor },
+      { rateLimiter },
     );
     await http.send(get("/x", { lane: "webhook" }));
-    expect(governor.lanes).toEqual(["webhook", "webhook"]);
-    expect(governor.told).toEqual([
+    expect(rateLimiter.lanes).toEqual(["webhook", "webhook"]);
+    expect(rateLimiter.told).toEqual([
       { status: 429, headers: { limit: 120, remaining: 0, retryAfterS: 0 } },
       { status: 200, headers: { limit: 120, remaining: 100, retryAfterS: null } },
     ]);

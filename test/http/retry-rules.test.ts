@@ -8,7 +8,7 @@ import {
   RateLimitedError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { nextStep, type RetryRules } from "../../src/http/retry-rules.ts";
+import { nextAttempt, type RetryRules } from "../../src/http/retry-rules.ts";
 
 const rules: RetryRules = {
   attempts: 5,
@@ -19,7 +19,7 @@ const rules: RetryRules = {
 };
 const random = seededRandom(1);
 const after = (error: MirrorError, failed: number, repeatable = true, retryAfterMs: number | null = null) =>
-  nextStep({ error, retryAfterMs }, { failed, refused: 0 }, repeatable, rules, random);
+  nextAttempt({ error, retryAfterMs }, { failed, refused: 0 }, repeatable, rules, random);
 
 describe("another attempt is made", () => {
   test.each([
@@ -44,9 +44,9 @@ describe("another attempt is made", () => {
     expect(after(new UnavailableError("503"), 1, false)).toBe("give_up");
   });
 
-  test("after 429 at once, for the governor waits, and also of a write, until too many came in a row", () => {
+  test("after 429 at once, for the rate limiter waits, and also of a write, until too many came in a row", () => {
     const refusal = { error: new RateLimitedError("429"), retryAfterMs: 5_000 };
-    const step = (refused: number) => nextStep(refusal, { failed: 0, refused }, false, rules, random);
+    const step = (refused: number) => nextAttempt(refusal, { failed: 0, refused }, false, rules, random);
     expect(step(9)).toEqual({ retryInMs: 0 });
     expect(step(10)).toBe("give_up");
   });

@@ -125,7 +125,7 @@ function refusalsUnder(rules: Partial<Rules>): number {
 }
 
 describe("the story itself can go wrong, so that its good end means something", () => {
-  test("a governor that takes windows for shorter than they are is refused", () => {
+  test("a rate limiter that takes windows for shorter than they are is refused", () => {
     expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
     expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);
     expect(refusalsUnder({})).toBe(0);

@@ -138,8 +138,8 @@ describe("two governors on one file", () => {
 
   test("after a restart the rest of a used-up window is still waited for", async () => {
     const first = opened();
-    const governor = governorOn(first);
-    (await governor.admit("list")).answered(200, { limit: 3, remaining: 0, retryAfterS: null });
+    const rateLimiter = governorOn(first);
+    (await rateLimiter.admit("list")).answered(200, { limit: 3, remaining: 0, retryAfterS: null });
     first.close();
     const restarted = governorOn(opened());
     expect(restarted.view()).toMatchObject({ limit: 3, remaining: 0 });

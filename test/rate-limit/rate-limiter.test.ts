@@ -14,16 +14,23 @@ function startGovernor(options: Partial<RateLimiterOptions> = {}) {
   const clock = createDrivenClock();
   const log = recordingLog();
   const store = createMemoryRateLimitStore();
-  const governor = createRateLimiter({ store, clock, log, windowMs: 60_000, defaultLimit: 10, ...options });
-  return { clock, log, store, governor };
+  const rateLimiter = createRateLimiter({
+    store,
+    clock,
+    log,
+    windowMs: 60_000,
+    defaultLimit: 10,
+    ...options,
+  });
+  return { clock, log, store, rateLimiter };
 }
 
 /** Asks, and notes who was served in which order. */
-function asking(governor: RateLimiter) {
+function asking(rateLimiter: RateLimiter) {
   const served: string[] = [];
   const permits = new Map<string, Permit>();
   const ask = (name: string, lane: Lane = "list", signal?: AbortSignal) => {
-    const asked = governor.admit(lane, signal).then((permit) => {
+    const asked = rateLimiter.admit(lane, signal).then((permit) => {
       served.push(name);
       permits.set(name, permit);
       return permit;
@@ -41,16 +48,16 @@ function asking(governor: RateLimiter) {
 /** A window of which only `remaining` are left. */
 async function openedWith(remaining: number, options: Partial<RateLimiterOptions> = {}) {
   const parts = startGovernor({ defaultLimit: remaining + 1, ...options });
-  const opener = await parts.governor.admit("list");
+  const opener = await parts.rateLimiter.admit("list");
   await parts.clock.advance(100);
   opener.answered(200, { limit: remaining + 1, remaining, retryAfterS: null });
-  return { ...parts, ...asking(parts.governor) };
+  return { ...parts, ...asking(parts.rateLimiter) };
 }
 
 describe("who waits is served", () => {
   test("at once when the answer that makes room arrives, without waiting for a timer", async () => {
-    const { clock, governor } = startGovernor();
-    const { served, ask, answer } = asking(governor);
+    const { clock, rateLimiter } = startGovernor();
+    const { served, ask, answer } = asking(rateLimiter);
     void ask("opener");
     void ask("second");
     await clock.advance(50);
@@ -107,7 +114,7 @@ describe("who waits is served", () => {
 
 describe("who stops waiting", () => {
   test("is let go at once, with a MirrorError of kind stopped, and takes no permit", async () => {
-    const { clock, ask, governor, answer, served } = await openedWith(1);
+    const { clock, ask, rateLimiter, answer, served } = await openedWith(1);
     void ask("last");
     const stop = new AbortController();
     const waiting = ask("impatient", "list", stop.signal);
@@ -119,19 +126,19 @@ describe("who stops waiting", () => {
     await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
     await clock.advance(61_000);
     expect(served).toEqual(["last", "patient"]);
-    expect(governor.view().remaining).toBeNull();
+    expect(rateLimiter.view().remaining).toBeNull();
   });
 
   test("before it began never waits", async () => {
-    const { governor } = startGovernor();
-    await expect(governor.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
+    const { rateLimiter } = startGovernor();
+    await expect(rateLimiter.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
   });
 });
 
 describe("a permit", () => {
   test("is finished once", async () => {
-    const { governor } = startGovernor();
-    const permit = await governor.admit("list");
+    const { rateLimiter } = startGovernor();
+    const permit = await rateLimiter.admit("list");
     permit.answered(200, left(9));
     expect(() => permit.lost()).toThrow("a permit is finished once");
   });
@@ -146,15 +153,15 @@ describe("a permit", () => {
         return memory.transact(step);
       },
     };
-    const { governor, clock, log } = startGovernor({ store });
-    const permit = await governor.admit("list");
+    const { rateLimiter, clock, log } = startGovernor({ store });
+    const permit = await rateLimiter.admit("list");
     full = true;
     permit.answered(200, left(9));
     full = false;
     expect(log.lines.map(({ message }) => message)).toEqual([
       "the request budget of an answer could not be stored",
     ]);
-    const { served, ask } = asking(governor);
+    const { served, ask } = asking(rateLimiter);
     void ask("next");
     await clock.advance(100_000);
     expect(served).toEqual(["next"]);
@@ -167,33 +174,33 @@ describe("a permit", () => {
         throw new MirrorError("database", "no");
       },
     };
-    const { governor } = startGovernor({ store });
-    await expect(governor.admit("list")).rejects.toMatchObject({ kind: "database" });
-    await expect(governor.admit("list")).rejects.toMatchObject({ kind: "database" });
+    const { rateLimiter } = startGovernor({ store });
+    await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "database" });
+    await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "database" });
   });
 });
 
 describe("what is shown of the budget", () => {
   test("before anything is known", () => {
-    expect(startGovernor().governor.view()).toEqual({ limit: null, remaining: null, waitMs: 0 });
+    expect(startGovernor().rateLimiter.view()).toEqual({ limit: null, remaining: null, waitMs: 0 });
   });
 
   test("in a window, and when it is used up", async () => {
-    const { clock, governor, ask, answer } = await openedWith(2);
-    expect(governor.view()).toEqual({ limit: 3, remaining: 2, waitMs: 0 });
+    const { clock, rateLimiter, ask, answer } = await openedWith(2);
+    expect(rateLimiter.view()).toEqual({ limit: 3, remaining: 2, waitMs: 0 });
     void ask("a");
     void ask("b");
     await clock.advance(0);
-    expect(governor.view()).toMatchObject({ remaining: 0 });
+    expect(rateLimiter.view()).toMatchObject({ remaining: 0 });
     answer("a", 1);
     answer("b", 0);
     await clock.advance(30_000);
-    expect(governor.view()).toEqual({ limit: 3, remaining: 0, waitMs: 30_100 });
+    expect(rateLimiter.view()).toEqual({ limit: 3, remaining: 0, waitMs: 30_100 });
   });
 
   test("a refusal and other clients are told once, in the log", async () => {
-    const { governor, log, clock } = startGovernor();
-    (await governor.admit("list")).answered(429, { ...silent, retryAfterS: 3 });
+    const { rateLimiter, log, clock } = startGovernor();
+    (await rateLimiter.admit("list")).answered(429, { ...silent, retryAfterS: 3 });
     expect(log.lines).toMatchObject([
       {
         level: "warn",
@@ -202,7 +209,7 @@ describe("what is shown of the budget", () => {
       },
       { level: "info", message: expect.stringContaining("other clients") as string },
     ]);
-    const next = governor.admit("list");
+    const next = rateLimiter.admit("list");
     await clock.advance(4_000);
     (await next).answered(200, left(3));
     expect(log.lines.filter(({ message }) => message.includes("other clients"))).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { resource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/define.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { mostNewColumns, type NewColumn } from "../../src/store/tables/unknown-columns.ts";
@@ -149,7 +149,7 @@ describe("I12: a field nobody knows", () => {
 
 describe("rows written before anybody looked", () => {
   /** People as a later version of the connector knows them. */
-  const laterPeople: Resource = resource({
+  const laterPeople: Resource = defineResource({
     name: "people",
     singular: "person",
     title: "People",

@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/base/clock.ts";
-import { createLog, type AdjustableLog, type LogOptions } from "../../src/log/log.ts";
+import { createLogger, type AdjustableLog, type LogOptions } from "../../src/log/log.ts";
 import type { ProgressView, ResourceProgress } from "../../src/log/progress-view.ts";
 import { createRedaction } from "../../src/log/redaction.ts";
 import type { OutputStream } from "../../src/log/screen.ts";
@@ -83,7 +83,7 @@ export function recordingLog(
   const lines: string[] = [];
   const redaction = createRedaction();
   redaction.add(secrets);
-  const log = createLog({
+  const log = createLogger({
     write: (line) => lines.push(line),
     format: "json",
     level: "info",

@@ -59,13 +59,13 @@ export function recordingLog(): Log & { readonly lines: LoggedLine[] } {
 
 export const testToken = "17|s3cret/token+with=odd chars";
 
-/** A transport with a seed, short pauses and a governor that says yes. */
+/** A transport with a seed, short pauses and a rate limiter that says yes. */
 export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): HttpTransport {
   return createHttpTransport({
     baseUrl,
     token: testToken,
     language: "en",
-    governor: lenientGovernor(),
+    rateLimiter: lenientGovernor(),
     clock: systemClock,
     random: seededRandom(1),
     log: recordingLog(),

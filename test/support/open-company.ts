@@ -135,7 +135,7 @@ export function resourcesNamed(names: readonly string[] | undefined) {
 
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
   const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
-  const governor = options.rateLimiter ?? testRateLimiter(systemClock);
+  const rateLimiter = options.rateLimiter ?? testRateLimiter(systemClock);
   return createHttpTransport({
     baseUrl: proxy.baseUrl,
     token,
@@ -149,7 +149,7 @@ export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, l
     concurrency: options.concurrency ?? 6,
     ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
     backoff: { baseMs: 1, maxMs: 4 },
-    governor: mostRequests === undefined ? governor : limitRequests(governor, { mostRequests }),
+    rateLimiter: mostRequests === undefined ? rateLimiter : limitRequests(rateLimiter, { mostRequests }),
   });
 }
 

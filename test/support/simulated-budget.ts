@@ -13,7 +13,7 @@ import {
 
 /**
  * A service, a network and clients in simulated time: what really happens, next to which the
- * governor's belief can be held. Nothing here knows how the governor decides.
+ * rateLimiter's belief can be held. Nothing here knows how the rate limiter decides.
  */
 
 /** How the service keeps its window, and as of when it reports what remains. */

@@ -9,21 +9,21 @@ import {
   filtered,
   group,
   idempotent,
-  paged,
+  pagedList,
   remove,
   show,
-  stated,
+  statedRoute,
   update,
-  whole,
+  wholeList,
 } from "./operation-builders.ts";
-import { email, exactlyOne, id, maybe, sorted, words } from "./input-types.ts";
+import { email, exactlyOne, id, maybe, sorted, characters } from "./input-types.ts";
 
-const statusInput = z.strictObject({ name: words(255), color: words(7) });
+const statusInput = z.strictObject({ name: characters(255), color: characters(7) });
 
 export const businessCaseStatusOperations = group("businessCaseStatuses", {
-  list: whole("/business-case-statuses", businessCaseStatus),
+  list: wholeList("/business-case-statuses", businessCaseStatus),
   create: idempotent(create("/business-case-statuses", statusInput, businessCaseStatus)),
-  show: stated(show("/business-case-statuses/{businessCaseStatus}", businessCaseStatus)),
+  show: statedRoute(show("/business-case-statuses/{businessCaseStatus}", businessCaseStatus)),
   update: update("PUT", "/business-case-statuses/{businessCaseStatus}", statusInput, businessCaseStatus),
   delete: remove("/business-case-statuses/{businessCaseStatus}"),
 });
@@ -33,7 +33,7 @@ const caseCreateInput = z
     clientId: maybe(id),
     supplierId: maybe(id),
     statusId: maybe(id),
-    name: words(255),
+    name: characters(255),
     description: maybe(z.string()),
   })
   .refine(...exactlyOne("clientId", "supplierId"));
@@ -41,16 +41,16 @@ const caseCreateInput = z
 /** The linked contact cannot be changed. */
 const caseUpdateInput = z.strictObject({
   statusId: maybe(id),
-  name: words(255).optional(),
+  name: characters(255).optional(),
   description: maybe(z.string()),
 });
 
 export const businessCaseOperations = group("businessCases", {
-  list: paged("/business-cases", businessCase, 200, {
+  list: pagedList("/business-cases", businessCase, 200, {
     clientId: id.optional(),
     supplierId: id.optional(),
     statusId: maybe(id),
-    search: words(255).optional(),
+    search: characters(255).optional(),
     ...sorted(["name", "createdAt", "updatedAt", "boardPosition"]),
   }),
   create: idempotent(create("/business-cases", caseCreateInput, businessCase)),
@@ -88,7 +88,7 @@ const logUpdateInput = z.strictObject({
   deletedAttachmentIds: z.array(id).optional(),
 });
 
-const logList = paged("/contact-activity-logs", contactActivityLog, 200, {
+const logList = pagedList("/contact-activity-logs", contactActivityLog, 200, {
   businessCaseId: id.optional(),
   clientId: id.optional(),
   supplierId: id.optional(),
@@ -96,7 +96,7 @@ const logList = paged("/contact-activity-logs", contactActivityLog, 200, {
 });
 
 export const contactActivityLogOperations = group("contactActivityLogs", {
-  list: stated(filtered(logList, logList.query.refine(...exactlyOne(...targets)))),
+  list: statedRoute(filtered(logList, logList.query.refine(...exactlyOne(...targets)))),
   create: idempotent(create("/contact-activity-logs", logCreateInput, contactActivityLog)),
   show: show("/contact-activity-logs/{contactActivityLog}", contactActivityLog),
   update: update("PATCH", "/contact-activity-logs/{contactActivityLog}", logUpdateInput, contactActivityLog),
@@ -113,8 +113,8 @@ export const attachmentUpload = record({
 });
 
 export const attachmentOperations = group("contactActivityAttachments", {
-  upload: stated({
-    ...whole("/contact-activity-attachments", attachmentUpload),
+  upload: statedRoute({
+    ...wholeList("/contact-activity-attachments", attachmentUpload),
     method: "POST",
     body: z.strictObject({ files: z.array(z.file()).min(1) }),
     bodyType: "multipart",

@@ -6,9 +6,19 @@ import { invoice } from "../resources/documents/invoices.ts";
 import { order, orderPreview } from "../resources/documents/orders.ts";
 import { proforma, proformaPreview } from "../resources/documents/proformas.ts";
 import { quotation, quotationPreview } from "../resources/documents/quotations.ts";
-import { create, group, idempotent, paged, pdf, remove, show, stated, update } from "./operation-builders.ts";
+import {
+  create,
+  group,
+  idempotent,
+  pagedList,
+  pdf,
+  remove,
+  show,
+  statedRoute,
+  update,
+} from "./operation-builders.ts";
 import * as of from "./document-inputs.ts";
-import { amount, constantSymbol, day, id, maybe, sorted, variableSymbol, words } from "./input-types.ts";
+import { amount, constantSymbol, day, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";
 
 const paidFilters = {
   ...of.documentFilters,
@@ -34,7 +44,7 @@ const invoiceUpdate = z.strictObject({ ...invoiceShape, items: of.keptItems }).r
 
 /** Everything else is taken from the invoice. */
 const creditOfInvoice = z.strictObject({
-  number: words(20, 1).optional(),
+  number: characters(20, 1).optional(),
   numericalSeriesId: maybe(id),
   issueDate: day.optional(),
   dueDate: day.optional(),
@@ -43,7 +53,7 @@ const creditOfInvoice = z.strictObject({
 });
 
 export const invoiceOperations = group("invoices", {
-  list: paged("/invoices", invoicePreview, 500, {
+  list: pagedList("/invoices", invoicePreview, 500, {
     ...paidFilters,
     ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
   }),
@@ -52,14 +62,14 @@ export const invoiceOperations = group("invoices", {
   update: update("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
   delete: remove("/invoices/{invoice}"),
   createCreditNote: idempotent(create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote)),
-  pdf: stated(pdf("/invoices/{invoice}/pdf")),
+  pdf: statedRoute(pdf("/invoices/{invoice}/pdf")),
 });
 
 /** The client is always that of the source invoice, so no body names one. */
 const creditNoteShape = {
   invoiceId: id,
   businessCaseId: maybe(id),
-  number: words(20, 1),
+  number: characters(20, 1),
   numericalSeriesId: maybe(id),
   issueDate: day,
   dueDate: day,
@@ -83,7 +93,7 @@ const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: of.keptItem
 const settledSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
 
 export const creditNoteOperations = group("creditNotes", {
-  list: paged("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...settledSort }),
+  list: pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...settledSort }),
   create: idempotent(create("/credit-notes", creditNoteInput, creditNote)),
   show: show("/credit-notes/{creditNote}", creditNote),
   update: update("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
@@ -103,7 +113,11 @@ const proformaInput = z
   .refine(...of.needsClient);
 
 export const proformaOperations = group("proformas", {
-  list: paged("/proformas", proformaPreview, 500, { ...paidFilters, withoutInvoice: flag, ...settledSort }),
+  list: pagedList("/proformas", proformaPreview, 500, {
+    ...paidFilters,
+    withoutInvoice: flag,
+    ...settledSort,
+  }),
   create: idempotent(create("/proformas", proformaInput, proforma)),
   show: show("/proformas/{proforma}", proforma),
   update: update("PUT", "/proformas/{proforma}", proformaInput, proforma),
@@ -116,7 +130,7 @@ const orderInput = z
   .refine(...of.needsClient);
 
 export const orderOperations = group("orders", {
-  list: paged("/orders", orderPreview, 500, {
+  list: pagedList("/orders", orderPreview, 500, {
     ...of.documentFilters,
     ...of.issueRange,
     ...of.totalRange,
@@ -136,7 +150,7 @@ const quotationInput = z
   .refine(...of.needsClient);
 
 export const quotationOperations = group("quotations", {
-  list: paged("/quotations", quotationPreview, 500, {
+  list: pagedList("/quotations", quotationPreview, 500, {
     ...of.documentFilters,
     ...of.issueRange,
     validityDateFrom: day.optional(),
@@ -152,5 +166,5 @@ export const quotationOperations = group("quotations", {
   show: show("/quotations/{quotation}", quotation),
   update: update("PUT", "/quotations/{quotation}", quotationInput, quotation),
   delete: remove("/quotations/{quotation}"),
-  pdf: stated(pdf("/quotations/{quotation}/pdf")),
+  pdf: statedRoute(pdf("/quotations/{quotation}/pdf")),
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const id = z.int();
 
 /** Lengths are counted in characters as the service does, not in UTF-16 units. */
-export function words(maxLength: number, minLength = 0) {
+export function characters(maxLength: number, minLength = 0) {
   const fits = (value: string) => {
     const length = Array.from(value).length;
     return length >= minLength && length <= maxLength;

@@ -15,13 +15,13 @@ export function show<const P extends string, S extends z.ZodObject>(path: P, sch
   return { method: "GET", path, origin: published, status: 200, answer } as const;
 }
 
-export function whole<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
+export function wholeList<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
   const answer = { kind: "list", schema, paged: false } as const;
   return { method: "GET", path, origin: published, status: 200, answer } as const;
 }
 
 /** A list in pages, with its own filters. */
-export function paged<const P extends string, S extends z.ZodObject, F extends z.ZodRawShape>(
+export function pagedList<const P extends string, S extends z.ZodObject, F extends z.ZodRawShape>(
   path: P,
   schema: S,
   perPage: number,
@@ -78,7 +78,7 @@ export function idempotent<O extends Written>(operation: O) {
 }
 
 /** The interface document itself gives this route. */
-export function stated<O extends Written>(operation: O): O {
+export function statedRoute<O extends Written>(operation: O): O {
   return { ...operation, origin: "stated" };
 }
 

@@ -5,8 +5,8 @@ import {
   unlistedPaidTypes,
 } from "../resources/documents/document-payments.ts";
 import { seriesDocumentTypes } from "../resources/numerical-series.ts";
-import { create, filtered, group, idempotent, remove, show, whole } from "./operation-builders.ts";
-import { day, email, id, maybe, words } from "./input-types.ts";
+import { create, filtered, group, idempotent, remove, show, wholeList } from "./operation-builders.ts";
+import { day, email, id, maybe, characters } from "./input-types.ts";
 
 const documentType = z.enum(paidDocumentTypes).meta({ unlisted: unlistedPaidTypes });
 
@@ -22,7 +22,7 @@ const paymentInput = z.strictObject({
 
 export const documentPaymentOperations = group("documentPayments", {
   list: filtered(
-    whole("/document-payments", documentPayment),
+    wholeList("/document-payments", documentPayment),
     z.strictObject({ documentType, documentId: id }),
   ),
   create: idempotent(create("/document-payments", paymentInput, documentPayment)),
@@ -34,7 +34,7 @@ const mailInput = z.strictObject({
   documentType: z.enum(seriesDocumentTypes),
   documentId: id,
   to: z.array(email()).min(1),
-  body: maybe(words(1000)),
+  body: maybe(characters(1000)),
   type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
 });
 

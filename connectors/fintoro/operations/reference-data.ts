@@ -3,7 +3,7 @@ import { integer, oneOf, orNull, record, text } from "../../../src/connector/rec
 import { identity } from "../resources/company.ts";
 import * as lookup from "../resources/lookups.ts";
 import { series, seriesDocumentTypes } from "../resources/numerical-series.ts";
-import { filtered, group, show, stated, whole } from "./operation-builders.ts";
+import { filtered, group, show, statedRoute, wholeList } from "./operation-builders.ts";
 
 const legalForms = ["freelancer", "company"] as const;
 
@@ -19,33 +19,33 @@ export const subject = record({
   zip: orNull(text()),
 });
 
-export const tokenOperations = group("token", { whoami: stated(show("/whoami", identity)) });
+export const tokenOperations = group("token", { whoami: statedRoute(show("/whoami", identity)) });
 
 export const lookupOperations = group("lookups", {
-  banks: stated(whole("/banks", lookup.bank)),
-  countries: stated(whole("/countries", lookup.country)),
-  languages: stated(whole("/languages", lookup.language)),
-  currencies: stated(whole("/currencies", lookup.currency)),
-  deliveryMethods: stated(whole("/delivery-methods", lookup.deliveryMethod)),
-  paymentMethods: stated(whole("/payment-methods", lookup.paymentMethod)),
-  qrTypes: stated(whole("/qr-types", lookup.qrType)),
-  units: stated(whole("/units", lookup.unit)),
+  banks: statedRoute(wholeList("/banks", lookup.bank)),
+  countries: statedRoute(wholeList("/countries", lookup.country)),
+  languages: statedRoute(wholeList("/languages", lookup.language)),
+  currencies: statedRoute(wholeList("/currencies", lookup.currency)),
+  deliveryMethods: statedRoute(wholeList("/delivery-methods", lookup.deliveryMethod)),
+  paymentMethods: statedRoute(wholeList("/payment-methods", lookup.paymentMethod)),
+  qrTypes: statedRoute(wholeList("/qr-types", lookup.qrType)),
+  units: statedRoute(wholeList("/units", lookup.unit)),
 });
 
 export const seriesOperations = group("numericalSeries", {
-  list: stated(
+  list: statedRoute(
     filtered(
-      whole("/numerical-series", series),
+      wholeList("/numerical-series", series),
       z.strictObject({ documentType: z.enum(seriesDocumentTypes) }),
     ),
   ),
-  show: stated(show("/numerical-series/{numericalSeries}", series)),
+  show: statedRoute(show("/numerical-series/{numericalSeries}", series)),
 });
 
 export const subjectOperations = group("subjects", {
-  search: stated(
+  search: statedRoute(
     filtered(
-      whole("/subjects", subject),
+      wholeList("/subjects", subject),
       z.strictObject({
         searchQuery: z.string().min(3),
         legalForm: z.enum(legalForms).optional(),
@@ -53,5 +53,5 @@ export const subjectOperations = group("subjects", {
       }),
     ),
   ),
-  show: stated(show("/subjects/{subject}", subject)),
+  show: statedRoute(show("/subjects/{subject}", subject)),
 });

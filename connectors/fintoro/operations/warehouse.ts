@@ -7,28 +7,28 @@ import {
   create,
   group,
   idempotent,
-  paged,
+  pagedList,
   pdf,
   remove,
   show,
-  stated,
+  statedRoute,
   update,
-  whole,
+  wholeList,
 } from "./operation-builders.ts";
-import { amount, day, id, limits, maybe, positive, price, sorted, words } from "./input-types.ts";
+import { amount, day, id, limits, maybe, positive, price, sorted, characters } from "./input-types.ts";
 
 const warehouseInput = z.strictObject({
-  name: words(255),
-  code: words(255),
-  inboundNumericalSeriesPattern: words(255),
+  name: characters(255),
+  code: characters(255),
+  inboundNumericalSeriesPattern: characters(255),
   inboundNumericalSeriesNextNumber: z.int().min(1),
-  outboundNumericalSeriesPattern: words(255),
+  outboundNumericalSeriesPattern: characters(255),
   outboundNumericalSeriesNextNumber: z.int().min(1),
 });
 
 /** Creating a warehouse takes no `Idempotency-Key`. */
 export const warehouseOperations = group("warehouses", {
-  list: whole("/warehouses", warehouse),
+  list: wholeList("/warehouses", warehouse),
   create: create("/warehouses", warehouseInput, warehouse),
   show: show("/warehouses/{warehouse}", warehouse),
   update: update("PUT", "/warehouses/{warehouse}", warehouseInput, warehouse),
@@ -43,11 +43,11 @@ const line = z.strictObject({
 });
 
 const receipt = {
-  number: words(20, 1),
+  number: characters(20, 1),
   warehouseId: id,
   languageId: id,
   issueDate: day,
-  note: maybe(words(3000)),
+  note: maybe(characters(3000)),
   items: z.array(line).min(1),
 };
 
@@ -59,7 +59,7 @@ const outboundInput = z.strictObject({ ...receipt, clientId: maybe(id), client: 
 const receiptSort = sorted(["number", "issue_date", "created_at", "updated_at"]);
 
 export const inboundReceiptOperations = group("warehouseInboundReceipts", {
-  list: paged("/warehouse-inbound-receipts", inboundReceipt, 200, {
+  list: pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
     warehouseId: id.optional(),
     supplierId: id.optional(),
     number: z.string().optional(),
@@ -73,12 +73,12 @@ export const inboundReceiptOperations = group("warehouseInboundReceipts", {
     inboundInput,
     inboundReceipt,
   ),
-  delete: stated(remove("/warehouse-inbound-receipts/{warehouseInboundReceipt}")),
+  delete: statedRoute(remove("/warehouse-inbound-receipts/{warehouseInboundReceipt}")),
   pdf: pdf("/warehouse-inbound-receipts/{warehouseInboundReceipt}/pdf"),
 });
 
 export const outboundReceiptOperations = group("warehouseOutboundReceipts", {
-  list: paged("/warehouse-outbound-receipts", outboundReceipt, 200, {
+  list: pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
     warehouseId: id.optional(),
     clientId: id.optional(),
     number: z.string().optional(),
@@ -93,18 +93,18 @@ export const outboundReceiptOperations = group("warehouseOutboundReceipts", {
     outboundReceipt,
   ),
   delete: remove("/warehouse-outbound-receipts/{warehouseOutboundReceipt}"),
-  pdf: stated(pdf("/warehouse-outbound-receipts/{warehouseOutboundReceipt}/pdf")),
+  pdf: statedRoute(pdf("/warehouse-outbound-receipts/{warehouseOutboundReceipt}/pdf")),
 });
 
 const itemInput = z.strictObject({
-  name: words(255),
-  description: maybe(words(1000)),
+  name: characters(255),
+  description: maybe(characters(1000)),
   unitPrice: price,
   unitId: id,
   vatRate: amount(0, 23),
-  ean: maybe(words(255)),
+  ean: maybe(characters(255)),
   useWarehouse: z.boolean().optional(),
-  warehouseCode: maybe(words(255)),
+  warehouseCode: maybe(characters(255)),
   enableNegativeStock: z.boolean().optional(),
   maxStock: maybe(amount(0, limits.tenTrillion)),
   purchasePrice: maybe(price),
@@ -112,8 +112,8 @@ const itemInput = z.strictObject({
 });
 
 export const priceListItemOperations = group("priceListItems", {
-  list: paged("/price-list-items", priceListItem, 200, {
-    name: words(255).optional(),
+  list: pagedList("/price-list-items", priceListItem, 200, {
+    name: characters(255).optional(),
     priceFrom: z.number().optional(),
     priceTo: z.number().optional(),
     stockFrom: z.number().optional(),

@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import {
   boolean,
   date,
@@ -53,7 +53,7 @@ export const bankAccountReference = record({
   autoPaymentMatching: boolean(),
 });
 
-export const bankAccounts = resource({
+export const bankAccounts = defineResource({
   name: "bank_accounts",
   singular: "bank_account",
   title: "Bank accounts",

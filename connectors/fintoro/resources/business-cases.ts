@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import {
   doc,
   integer,
@@ -36,7 +36,7 @@ export const businessCase = record({
   updatedAt: orNull(timestamp()),
 });
 
-export const businessCaseStatuses = resource({
+export const businessCaseStatuses = defineResource({
   name: "business_case_statuses",
   singular: "business_case_status",
   title: "Business case statuses",
@@ -47,7 +47,7 @@ export const businessCaseStatuses = resource({
   doc: "Columns of the sales pipeline",
 });
 
-export const businessCases = resource({
+export const businessCases = defineResource({
   name: "business_cases",
   singular: "business_case",
   title: "Business cases",

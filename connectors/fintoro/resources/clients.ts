@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import {
   boolean,
   doc,
@@ -47,7 +47,7 @@ export const client = record({
   preferredTextAboveItems: doc("Default of new documents", orNull(text())),
 });
 
-export const clients = resource({
+export const clients = defineResource({
   name: "clients",
   singular: "client",
   title: "Clients",

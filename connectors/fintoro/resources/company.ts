@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import { doc, record, text } from "../../../src/connector/record-schema.ts";
 
 /** All that `/whoami` tells. */
@@ -6,7 +6,7 @@ export const identity = record({
   name: doc("Name of the company that the token belongs to", text()),
 });
 
-export const company = resource({
+export const company = defineResource({
   name: "company",
   singular: "company",
   title: "Company",

@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import {
   children,
   date,
@@ -87,7 +87,7 @@ export const relatedDocumentColumns = [
   "metadata_related_document_document_id",
 ] as const;
 
-export const contactActivityLogs = resource({
+export const contactActivityLogs = defineResource({
   lookedUpBy: relatedDocumentColumns,
   name: "contact_activity_logs",
   singular: "contact_activity_log",

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 import { boolean, doc, integer, record, stated, text } from "../../../src/connector/record-schema.ts";
 
@@ -40,7 +40,14 @@ export const qrType = labelled();
 export const unit = labelled();
 
 function lookup(name: string, singular: string, title: string, path: string, type: z.ZodObject): Resource {
-  return resource({ name, singular, title, origin: "stated", record: type, list: { kind: "whole", path } });
+  return defineResource({
+    name,
+    singular,
+    title,
+    origin: "stated",
+    record: type,
+    list: { kind: "whole", path },
+  });
 }
 
 export const lookups: readonly Resource[] = [

@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import { boolean, doc, integer, oneOf, record, stated, text } from "../../../src/connector/record-schema.ts";
 
 export const seriesDocumentTypes = ["invoice", "proforma", "credit-note", "order", "quotation"] as const;
@@ -14,7 +14,7 @@ export const series = record({
   isDefault: doc("Used when a document names no series", boolean()),
 });
 
-export const numericalSeries = resource({
+export const numericalSeries = defineResource({
   name: "numerical_series",
   singular: "numerical_series",
   title: "Numerical series",

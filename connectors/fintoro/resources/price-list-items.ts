@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import {
   boolean,
   children,
@@ -45,7 +45,7 @@ export const priceListItem = record({
   purchasePriceWithVat: orNull(decimal()),
 });
 
-export const priceListItems = resource({
+export const priceListItems = defineResource({
   name: "price_list_items",
   singular: "price_list_item",
   title: "Price list and warehouse items",

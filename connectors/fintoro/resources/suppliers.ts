@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import {
   boolean,
   doc,
@@ -27,7 +27,7 @@ export const supplier = record({
   country: orNull(nested("countries", country)),
 });
 
-export const suppliers = resource({
+export const suppliers = defineResource({
   name: "suppliers",
   singular: "supplier",
   title: "Suppliers",

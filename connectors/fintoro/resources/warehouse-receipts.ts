@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 import {
   boolean,
@@ -70,7 +70,7 @@ export const outboundReceipt = record({
 
 function receipts(direction: "inbound" | "outbound", type: z.ZodObject, words: string): Resource {
   const path = `/warehouse-${direction}-receipts`;
-  return resource({
+  return defineResource({
     name: `warehouse_${direction}_receipts`,
     singular: `warehouse_${direction}_receipt`,
     title: `Warehouse ${direction} receipts`,

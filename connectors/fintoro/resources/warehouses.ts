@@ -1,4 +1,4 @@
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import { doc, integer, record, text } from "../../../src/connector/record-schema.ts";
 
 export const warehouse = record({
@@ -11,7 +11,7 @@ export const warehouse = record({
   outboundNumericalSeriesNextNumber: doc("Next number of outbound receipts", integer()),
 });
 
-export const warehouses = resource({
+export const warehouses = defineResource({
   name: "warehouses",
   singular: "warehouse",
   title: "Warehouses",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { resource } from "../../../src/connector/define.ts";
+import { defineResource } from "../../../src/connector/define.ts";
 import {
   boolean,
   doc,
@@ -36,7 +36,7 @@ export const webhookSubscriptionWithSecret = record({
   plainTextSecret: stated(text()),
 });
 
-export const webhookSubscriptions = resource({
+export const webhookSubscriptions = defineResource({
   name: "webhook_subscriptions",
   singular: "webhook_subscription",
   title: "Webhook subscriptions",

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { createLog, logFormat, type AdjustableLog } from "../../log/log.ts";
+import { createLogger, logFormat, type AdjustableLog } from "../../log/log.ts";
 import { createRedaction, type Redaction } from "../../log/redaction.ts";
 import { canDraw, createScreen, wantsColour, type OutputStream, type Screen } from "../../log/screen.ts";
 import { failureOf } from "./failure-text.ts";
@@ -33,7 +33,7 @@ export function createConsole(
   const redaction = createRedaction();
   const write = (text: string) => screen.line(text);
   const level = flaggedLevel(globals) ?? "info";
-  const log = createLog({ write, format, level, colour, redaction, clock });
+  const log = createLogger({ write, format, level, colour, redaction, clock });
   return { screen, log, output, redaction, colour, json: globals.json };
 }
 

@@ -78,9 +78,9 @@ async function changing<T>(
   { url, token }: RunningSandbox,
   work: (changes: readonly DemoChange[]) => Promise<T>,
 ): Promise<T> {
-  const governor = createRateLimiter({ store: createMemoryRateLimitStore(), clock });
+  const rateLimiter = createRateLimiter({ store: createMemoryRateLimitStore(), clock });
   const address = { baseUrl: url, token, language: "en", userAgent: `fintoro-mirror/${version}` };
-  const transport = createHttpTransport({ clock, random, log, governor, ...address });
+  const transport = createHttpTransport({ clock, random, log, rateLimiter, ...address });
   try {
     return await work(await connectors[0].demoChanges(transport));
   } finally {

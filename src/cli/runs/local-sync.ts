@@ -106,7 +106,15 @@ async function perform(
     const mirror = await openMirror(mirrorFiles(config, company.name).mirror, manifest, notices.store);
     const tally = new Tally();
     const { windowMs } = config.rateLimit;
-    const view = { company: company.name, mirror, tally, governor: service.governor, clock, windowMs, asked };
+    const view = {
+      company: company.name,
+      mirror,
+      tally,
+      rateLimiter: service.rateLimiter,
+      clock,
+      windowMs,
+      asked,
+    };
     const startedMs = clock.monotonicMs();
     show(() => progressView({ ...view, startedMs }));
     const { transport } = service;

@@ -15,7 +15,7 @@ export interface Call {
   readonly options: IdempotentOptions;
 }
 
-export function sortArguments(operation: Operation, args: readonly unknown[]): Call {
+export function parseArguments(operation: Operation, args: readonly unknown[]): Call {
   const rest = [...args];
   const id = operation.path.includes("{") ? rest.shift() : undefined;
   const input = operation.body ? rest.shift() : undefined;
@@ -24,7 +24,7 @@ export function sortArguments(operation: Operation, args: readonly unknown[]): C
 }
 
 /** Pure: the request that a call makes, or a `usage` error that names what is wrong with it. */
-export function requestOf(operation: Operation, call: Call, random: Random): ServiceRequest {
+export function buildRequest(operation: Operation, call: Call, random: Random): ServiceRequest {
   const key = idempotencyKey(operation, call.options, random);
   const request: ServiceRequest = {
     method: operation.method,

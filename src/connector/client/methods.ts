@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Random } from "../../base/random.ts";
-import { requestOf, sortArguments, type Call } from "./call.ts";
+import { buildRequest, parseArguments, type Call } from "./call.ts";
 import type { Methods } from "./call-types.ts";
 import type { Operation } from "../operation.ts";
-import { pagesOf, type Page } from "./page.ts";
+import { readPages, type Page } from "./page.ts";
 import { readAnswer } from "./answer-reader.ts";
 import type { Transport } from "../transport.ts";
 
@@ -16,7 +16,7 @@ export function methodsOf<G extends Readonly<Record<string, Operation>>>(
   const caller = callerOver(transport, random);
   const methods = Object.entries(group).map(([name, operation]) => [
     name,
-    async (...args: unknown[]) => caller(operation, sortArguments(operation, args)),
+    async (...args: unknown[]) => caller(operation, parseArguments(operation, args)),
   ]);
   const { list } = group;
   const paging = list && isPaged(list) ? pagingOf(list, caller) : {};
@@ -38,7 +38,7 @@ type Caller = (operation: Operation, call: Call) => Promise<unknown>;
 
 function callerOver(transport: Transport, random: Random): Caller {
   return async (operation, call) =>
-    readAnswer(operation, await transport.send(requestOf(operation, call, random)));
+    readAnswer(operation, await transport.send(buildRequest(operation, call, random)));
 }
 
 function isPaged(operation: Operation): boolean {
@@ -47,12 +47,12 @@ function isPaged(operation: Operation): boolean {
 
 function pagingOf(list: Operation, caller: Caller) {
   const pages = (...args: unknown[]) => {
-    const call = sortArguments(list, args);
+    const call = parseArguments(list, args);
     const query = { perPage: largestPage(list), ...(call.query as object | undefined) };
     const first = "page" in query && typeof query.page === "number" ? query.page : 1;
     const read = (page: number) =>
       caller(list, { ...call, query: { ...query, page } }) as Promise<Page<unknown>>;
-    return pagesOf(read, first);
+    return readPages(read, first);
   };
   async function* all(...args: unknown[]) {
     for await (const page of pages(...args)) yield* page.data;

@@ -31,7 +31,7 @@ const maxPages = 50_000;
  * Page after page, by number. Ends with the last page as the service counts, with an empty page, and
  * with one that was given before; so a paginator that lies cannot hold the reader for ever.
  */
-export async function* pagesOf<T>(
+export async function* readPages<T>(
   read: (page: number) => Promise<Page<T>>,
   firstPage: number,
 ): AsyncGenerator<Page<T>, void, undefined> {

@@ -11,7 +11,7 @@ export interface RunInView {
   readonly company: string;
   readonly mirror: Mirror;
   readonly tally: Tally;
-  readonly governor: Pick<RateLimiter, "view">;
+  readonly rateLimiter: Pick<RateLimiter, "view">;
   readonly clock: Clock;
   /** Monotonic. */
   readonly startedMs: number;
@@ -28,7 +28,7 @@ export function progressView(run: RunInView): ProgressView | null {
     resources: run.asked.resources.map((resource) => resourceProgress(run.tally, resource, counts)),
     requests: run.tally.requests.total,
     queued: sum(counts),
-    budget: run.governor.view(),
+    budget: run.rateLimiter.view(),
     windowMs: run.windowMs,
   };
 }

@@ -20,10 +20,10 @@ export interface ServiceParts {
   readonly version: string;
 }
 
-/** The way to the service for one company: every request of it asks the same governor. */
+/** The way to the service for one company: every request of it asks the same rate limiter. */
 export interface Service {
   readonly transport: HttpTransport;
-  readonly governor: RateLimiter;
+  readonly rateLimiter: RateLimiter;
   /** Another way to the same service on the same budget, with limits of its own; whoever asks for it closes it. */
   limited(gate: RequestLimits): HttpTransport;
   close(): Promise<void>;
@@ -70,15 +70,15 @@ export function connectService(
     random,
     log,
   };
-  const governor = limitRequests(shared, gate);
-  const transport = createHttpTransport({ ...http, governor });
+  const rateLimiter = limitRequests(shared, gate);
+  const transport = createHttpTransport({ ...http, rateLimiter });
   const close = async () => {
     await transport.close();
     store.close();
   };
   const limited = (limits: RequestLimits) =>
-    createHttpTransport({ ...http, governor: limitRequests(shared, limits) });
-  return { transport, governor, limited, close };
+    createHttpTransport({ ...http, rateLimiter: limitRequests(shared, limits) });
+  return { transport, rateLimiter, limited, close };
 }
 
 /** A permit outlives the attempt it was given for. */

@@ -1,4 +1,4 @@
-import { resource } from "../../../../src/connector/define.ts";
+import { defineResource } from "../../../../src/connector/define.ts";
 import {
   children,
   date,
@@ -54,7 +54,7 @@ export const creditNote = record({
   items: children("credit_note_items", stockedItem),
 });
 
-export const creditNotes = resource({
+export const creditNotes = defineResource({
   name: "credit_notes",
   singular: "credit_note",
   title: "Credit notes",

@@ -1,4 +1,4 @@
-import { resource } from "../../../../src/connector/define.ts";
+import { defineResource } from "../../../../src/connector/define.ts";
 import {
   date,
   decimal,
@@ -34,7 +34,7 @@ export const documentPayment = record({
   receiptInvoice: doc("The invoice that receipts this payment", orNull(nested("invoices", invoicePreview))),
 });
 
-export const documentPayments = resource({
+export const documentPayments = defineResource({
   name: "document_payments",
   singular: "document_payment",
   title: "Document payments",

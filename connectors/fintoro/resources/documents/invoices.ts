@@ -1,4 +1,4 @@
-import { resource } from "../../../../src/connector/define.ts";
+import { defineResource } from "../../../../src/connector/define.ts";
 import {
   children,
   date,
@@ -55,7 +55,7 @@ export const invoice = record({
   items: children("invoice_items", stockedItem),
 });
 
-export const invoices = resource({
+export const invoices = defineResource({
   name: "invoices",
   singular: "invoice",
   title: "Invoices",

@@ -1,4 +1,4 @@
-import { resource } from "../../../../src/connector/define.ts";
+import { defineResource } from "../../../../src/connector/define.ts";
 import { children, date, integer, record } from "../../../../src/connector/record-schema.ts";
 import * as of from "./document-fields.ts";
 
@@ -36,7 +36,7 @@ export const order = record({
   items: children("order_items", plainItem),
 });
 
-export const orders = resource({
+export const orders = defineResource({
   name: "orders",
   singular: "order",
   title: "Orders",

@@ -1,4 +1,4 @@
-import { resource } from "../../../../src/connector/define.ts";
+import { defineResource } from "../../../../src/connector/define.ts";
 import {
   boolean,
   children,
@@ -56,7 +56,7 @@ export const proforma = record({
   items: children("proforma_items", proformaItem),
 });
 
-export const proformas = resource({
+export const proformas = defineResource({
   name: "proformas",
   singular: "proforma",
   title: "Proforma invoices",

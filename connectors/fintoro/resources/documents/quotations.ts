@@ -1,4 +1,4 @@
-import { resource } from "../../../../src/connector/define.ts";
+import { defineResource } from "../../../../src/connector/define.ts";
 import { children, date, doc, oneOf, orNull, record } from "../../../../src/connector/record-schema.ts";
 import * as of from "./document-fields.ts";
 import { plainItem } from "./orders.ts";
@@ -33,7 +33,7 @@ export const quotation = record({
   items: children("quotation_items", plainItem),
 });
 
-export const quotations = resource({
+export const quotations = defineResource({
   name: "quotations",
   singular: "quotation",
   title: "Quotations",
