@@ -5,21 +5,21 @@ import type { RecordId } from "../base/ids.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
-import { planTable, type Column } from "../store/tables/table-plan.ts";
-import type { NewColumn } from "../store/tables/unknown-columns.ts";
+import { growTable, refillRows } from "../store/apply/column-growth.ts";
 import { Fences } from "../store/apply/fences.ts";
-import { growTable, refillOlder, restoreGrowth } from "../store/tables/column-growth.ts";
-import { Meta } from "./meta.ts";
-import { migrate } from "../store/migrations/migrate.ts";
-import { Quarantine } from "./quarantine.ts";
 import type { ReadStamp } from "../store/apply/read-stamp.ts";
-import { Records } from "../store/tables/records.ts";
 import { ResourceTable, type TableContext } from "../store/apply/resource-table.ts";
-import { Sequence } from "./sequence.ts";
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
+import { migrate } from "../store/migrations/migrate.ts";
+import { Records } from "../store/tables/records.ts";
+import { planTable, type Column } from "../store/tables/table-plan.ts";
 import { ensureTables } from "../store/tables/table-statements.ts";
+import { restoreUnknownColumns, type NewColumn } from "../store/tables/unknown-columns.ts";
+import { Meta } from "./meta.ts";
+import { Quarantine } from "./quarantine.ts";
+import { Sequence } from "./sequence.ts";
 
-/** What the store noticed while it wrote, for the log and the report. */
+/** What the mirror notices while it writes, for the log and the report. */
 export interface StoreNotices {
   readonly onNewColumn?: (column: NewColumn) => void;
   readonly onMissing?: (resource: string, paths: readonly string[]) => void;
@@ -27,10 +27,11 @@ export interface StoreNotices {
 }
 
 /**
- * The live mirror of one company.
+ * The live mirror of one company: the tables of its resources, and what is written with them.
  *
- * Guarantee: rows, child rows, change log, tombstones, follow-up work and the removal of the work done
- * commit together or not at all (I1). Source of truth: the service; this file can be made again from it.
+ * Guarantee: rows, child rows, change log, tombstones, follow-up work and the removal of the work done commit
+ * together or not at all (I1).
+ * Source of truth: the service; this file can be made again from it.
  * Worst outcome of a crash: the reads that were in flight are made once more.
  */
 export class Mirror {
@@ -45,8 +46,9 @@ export class Mirror {
   private readonly notices: StoreNotices;
   private readonly tables = new Map<string, ResourceTable>();
   private readonly clock: Clock;
-  private grown = new Set<string>();
-  /** Told after the commit: what is rolled back was never there. */
+  /** Tables that got columns in this transaction. */
+  private readonly grown = new Set<string>();
+  /** Reported after the commit. */
   private newColumns: NewColumn[] = [];
 
   constructor(db: Db, manifest: Manifest, notices: StoreNotices, clock: Clock) {
@@ -63,13 +65,14 @@ export class Mirror {
     createViews(db, [...this.tables.keys()]);
   }
 
+  /** The rows of a resource of the manifest. */
   table(resource: string): ResourceTable {
     const table = this.tables.get(resource);
     if (!table) throw new Error(`broken promise: ${resource} has a table`);
     return table;
   }
 
-  /** The one door: everything that one answer means, in one transaction. */
+  /** The only way into the tables: runs everything that one answer means in one transaction. */
   apply<T>(step: () => T): T {
     this.grown.clear();
     this.newColumns = [];
@@ -83,65 +86,64 @@ export class Mirror {
       for (const column of this.newColumns) this.notices.onNewColumn?.(column);
       return result;
     } catch (error) {
+      // The rollback removed their new columns.
       for (const name of this.grown) this.openTable(resourceNamed(this.manifest, name));
       throw error;
     }
   }
 
-  /** Within `apply`: an event of something that has no route to read goes into the change log as it came (I12). */
-  keepEvent(reading: ReadStamp, resource: string, id: RecordId, body: string): void {
-    this.log.addEvent(reading, resource, id, body);
+  /** Within `apply`: keeps the body of an event about a record that has no route to read (I12). */
+  keepEvent(stamp: ReadStamp, resource: string, id: RecordId, body: string): void {
+    this.log.addEvent(stamp, resource, id, body);
   }
 
   close(): void {
     guarded(this.db.name, () => this.db.close());
   }
 
-  /** Also after a rollback that took new columns with it. */
   private openTable(resource: Resource): void {
     const plan = planTable(resource);
-    restoreGrowth(this.db, plan);
+    restoreUnknownColumns(this.db, plan);
     inTransaction(this.db, () => {
       const added = ensureTables(this.db, plan);
       const table = new ResourceTable(this.context(), resource, plan);
       this.tables.set(resource.name, table);
-      if (added.length > 0) this.backfill(table, new Set(added.map(({ column }) => column)));
+      if (added.length > 0) this.refill(table, new Set(added.map(({ column }) => column)));
     });
   }
 
-  /** Fields that a newer connector knows: older rows have them in their JSON. */
-  private backfill(table: ResourceTable, added: ReadonlySet<Column>): void {
+  /** Fills columns that a newer connector knows from the JSON of older rows. */
+  private refill(table: ResourceTable, added: ReadonlySet<Column>): void {
     this.log.begin();
-    const { sequence } = this;
-    const seqs = { sentSeq: sequence.next(), receivedSeq: sequence.next() };
-    const reading = {
-      ...seqs,
+    refillRows(this.db, table, added, {
       cause: "schema",
+      sentSeq: this.sequence.next(),
+      receivedSeq: this.sequence.next(),
       receivedAtMs: this.clock.nowMs(),
       requestId: null,
       run: null,
-    } as const;
-    refillOlder(this.db, table, added, reading);
+    });
   }
 
   private context(): TableContext {
+    const { db, log, fences, quarantine, notices } = this;
     return {
-      db: this.db,
-      log: this.log,
-      fences: this.fences,
+      db,
+      log,
+      fences,
+      quarantine,
       onStamped: () => this.sequence.markStored(),
-      quarantine: this.quarantine,
-      onMissing: (resource, paths) => this.notices.onMissing?.(resource, paths),
-      onUnkept: (resource, paths) => this.notices.onUnkept?.(resource, paths),
-      onUnknown: (table, unknown, reading: ReadStamp) => {
+      onMissing: (resource, paths) => notices.onMissing?.(resource, paths),
+      onUnkept: (resource, paths) => notices.onUnkept?.(resource, paths),
+      onUnknown: (table, unknown, stamp) => {
         this.grown.add(table.resource.name);
-        this.newColumns.push(...growTable(this.db, table, unknown, reading));
+        this.newColumns.push(...growTable(db, table, unknown, stamp));
       },
     };
   }
 }
 
-/** Opens or creates the mirror for writing. The caller holds the writer lock. */
+/** Opens or creates the mirror for writing. The caller holds the writer lock. Throws MirrorError `database`. */
 export async function openMirror(
   path: string,
   manifest: Manifest,

@@ -2,11 +2,14 @@ import type { Db } from "../store/database.ts";
 import type { Meta } from "./meta.ts";
 
 /**
- * The order in which this mirror saw things: one more at each sending, receiving and reason to read
- * again. Local and monotonic, so that no clock is trusted (I3, I4).
+ * Numbers the moments of this mirror: one more at each sending, each receiving and each reason to read again. Local
+ * and only rising, so that no clock is trusted (I3, I4).
  *
- * The last number is written with whatever a transaction writes; what was handed out and not written
- * belonged to requests that died with the process.
+ * Guarantee: after a restart, no number is given that a table holds already.
+ * Source of truth: key `seq` of `_meta`, written with whatever a transaction stores, and the numbers of queued work,
+ * open listings and waiting events.
+ * Worst outcome of a crash: numbers that were given and not stored are given again; their requests ended with the
+ * process.
  */
 export class Sequence {
   private last: number;
@@ -20,22 +23,23 @@ export class Sequence {
       (meta.get("seq") as number | null) ?? 0,
       highest("SELECT max(dirty_seq) FROM _work"),
       highest("SELECT max(started_seq) FROM _listings"),
-      // An event that found its record in the queue already is noted here alone.
+      // An event that found its record queued already is noted here alone.
       highest("SELECT max(dirty_seq) FROM _inbox WHERE state = 'waiting'"),
     );
   }
 
+  /** The next number. */
   next(): number {
     this.last += 1;
     return this.last;
   }
 
-  /** A number went into a fence: the transaction must remember how far the sequence is. */
+  /** Call when a transaction stores a number, so that `save` stores how far the sequence is. */
   markStored(): void {
     this.stored = true;
   }
 
-  /** At the end of a transaction. One that stored no number writes nothing. */
+  /** Call at the end of each transaction. Writes nothing where no number was stored. */
   save(): void {
     if (this.stored) this.meta.set("seq", this.last);
     this.stored = false;

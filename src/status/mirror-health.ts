@@ -1,7 +1,7 @@
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../state/quarantine.ts";
-import { grownColumns } from "../store/tables/column-growth.ts";
+import { unknownColumns } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
@@ -52,7 +52,7 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
       queue: queue.counts(),
       quarantine: new Quarantine(db).all(),
       deadLetters: queue.deadLetters(),
-      newColumns: grownColumns(db),
+      newColumns: unknownColumns(db),
       missingFields: last?.missing_fields ?? [],
       unkeptFields: last?.unkept_fields ?? [],
     };

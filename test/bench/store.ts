@@ -111,7 +111,8 @@ function syncAll(mirror: Mirror, pages: readonly Buffer[]): void {
       run: 1,
     };
     mirror.apply(() => {
-      for (const { slice, id } of list.records) table.put(reading, Number(id), slice, "list");
+      for (const { slice, id } of list.records)
+        table.put({ stamp: reading, id: Number(id), slice, source: "list" });
     });
   }
 }

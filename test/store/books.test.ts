@@ -13,26 +13,26 @@ const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: 
 const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
 const huge = 9_007_199_254_740_993n;
 
-describe("listings", () => {
-  const start: ListingStart = {
-    resource: "people",
-    variant: "",
-    run: 3,
-    attempt: 2,
-    startedSeq: 17,
-    startedAt: "2026-03-01T00:00:00.000Z",
-  };
-  const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage> = {}): ListedPage => ({
-    page: number,
-    ids,
-    perPage: 2,
-    pages: 3,
-    total: 5,
-    consistent: true,
-    ...more,
-  });
-  const openListings = async () => new Listings((await openShop()).db);
+const start: ListingStart = {
+  resource: "people",
+  variant: "",
+  run: 3,
+  attempt: 2,
+  startedSeq: 17,
+  startedAt: "2026-03-01T00:00:00.000Z",
+};
+const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage> = {}): ListedPage => ({
+  page: number,
+  ids,
+  perPage: 2,
+  pages: 3,
+  total: 5,
+  consistent: true,
+  ...more,
+});
+const openListings = async () => new Listings((await openShop()).db);
 
+describe("listings", () => {
   test("survive a crash with everything a sweep needs to go on", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
@@ -278,7 +278,12 @@ test("I1: what one answer means commits together or not at all", async () => {
   const work = queue.lease(startMs, ["people"]);
   if (!work) throw new Error("nothing is due");
   const step = () => {
-    mirror.table("people").put(reading(mirror), 1, Buffer.from(JSON.stringify(person(1))), "detail");
+    mirror.table("people").put({
+      stamp: reading(mirror),
+      id: 1,
+      slice: Buffer.from(JSON.stringify(person(1))),
+      source: "detail",
+    });
     queue.add({ ...target, target: "id:2", dirtySeq: 5 });
     queue.done(work, 9);
   };

@@ -55,7 +55,14 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     put(mirror, "people", person(1, "A"));
     expect(() =>
       mirror.apply(() => {
-        mirror.table("people").put(reading(mirror), 2, Buffer.from(JSON.stringify(person(2, "B"))), "list");
+        mirror
+          .table("people")
+          .put({
+            stamp: reading(mirror),
+            id: 2,
+            slice: Buffer.from(JSON.stringify(person(2, "B"))),
+            source: "list",
+          });
         throw new Error("the answer was cut off");
       }),
     ).toThrow("cut off");
@@ -71,7 +78,9 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     const at = reading(mirror);
     mirror.apply(() => {
       for (let id = 1; id <= 5; id++) {
-        mirror.table("people").put(at, id, Buffer.from(JSON.stringify(person(id, "A"))), "list");
+        mirror
+          .table("people")
+          .put({ stamp: at, id, slice: Buffer.from(JSON.stringify(person(id, "A"))), source: "list" });
       }
     });
     expect(rows(mirror, "SELECT count(*) AS n FROM _reads")).toEqual([{ n: 1 }]);

@@ -180,28 +180,28 @@ function current(mirror: Mirror, id: number): string | null {
 describe("fences in memory", () => {
   test("confirmations are forgotten as soon as no older read is out", () => {
     const fences = new Fences();
-    fences.sent(1);
-    fences.sent(2);
+    fences.begin(1);
+    fences.begin(2);
     fences.confirm("people", 7, 2, 3);
     expect(fences.isStale("people", 7, 1, 0)).toBe(true);
-    fences.settled(2);
+    fences.end(2);
     expect(fences.isStale("people", 7, 1, 0)).toBe(true);
-    fences.settled(1);
+    fences.end(1);
     expect(fences.isStale("people", 7, 1, 0)).toBe(false);
   });
 
   test("with no other read out, nothing is remembered: an unchanged night costs no memory", () => {
     const fences = new Fences();
-    fences.sent(1);
+    fences.begin(1);
     fences.confirm("people", 7, 1, 2);
-    fences.sent(3);
+    fences.begin(3);
     expect(fences.isStale("people", 7, 2, 0)).toBe(false);
   });
 
   test("a confirmation of one resource says nothing of the same id in another", () => {
     const fences = new Fences();
-    fences.sent(1);
-    fences.sent(2);
+    fences.begin(1);
+    fences.begin(2);
     fences.confirm("people", 7, 2, 3);
     expect(fences.isStale("orders", 7, 1, 0)).toBe(false);
   });

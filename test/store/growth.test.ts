@@ -247,7 +247,9 @@ describe("rows written before anybody looked", () => {
     const slice = Buffer.from('{"id":1,"amount":2,"late":"kept"}');
     const noise = Object.fromEntries(Array.from({ length: mostNewColumns }, (_, i) => [`f${i}`, 1]));
     put(mirror, "receipts", { id: 5, amount: 1, ...noise });
-    mirror.apply(() => mirror.table("receipts").put(reading(mirror), 1, slice, "list", undefined, over));
+    mirror.apply(() =>
+      mirror.table("receipts").put({ stamp: reading(mirror), id: 1, slice, source: "list", overrides: over }),
+    );
     mirror.db.exec(
       "ALTER TABLE receipts DROP COLUMN f199; DELETE FROM _schema_changes WHERE column_name = 'f199'",
     );
@@ -268,7 +270,7 @@ describe("I1: a transaction that grew a table and was rolled back", () => {
     expect(() =>
       mirror.apply(() => {
         const slice = Buffer.from(JSON.stringify(person(2, { nickName: "Ed", pet: "cat" })));
-        mirror.table("people").put(reading(mirror), 2, slice, "list");
+        mirror.table("people").put({ stamp: reading(mirror), id: 2, slice, source: "list" });
         throw new Error("the power went");
       }),
     ).toThrow("the power went");

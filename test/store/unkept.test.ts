@@ -10,7 +10,7 @@ async function listed(preview: object): Promise<string[]> {
   const onUnkept = (resource: string, paths: readonly string[]) =>
     unkept.push(...paths.map((one) => `${resource}.${one}`));
   const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest, { onUnkept });
-  mirror.apply(() => mirror.table("invoices").differs(7, Buffer.from(JSON.stringify(preview))));
+  mirror.apply(() => mirror.table("invoices").comparePreview(7, Buffer.from(JSON.stringify(preview))));
   mirror.close();
   return unkept;
 }

@@ -2,8 +2,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Changes, type Change } from "../../src/store/apply/change-reader.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import type { Cause, ApplyResult, ReadStamp } from "../../src/store/apply/read-stamp.ts";
-import type { ListedAs, Source } from "../../src/store/apply/resource-table.ts";
+import type { ApplyResult, Cause, ListedAs, ReadStamp, Source } from "../../src/store/apply/read-stamp.ts";
 import type { Db } from "../../src/store/database.ts";
 
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
@@ -18,7 +17,7 @@ export interface Flight {
 
 export function send(mirror: Mirror): Flight {
   const sentSeq = mirror.sequence.next();
-  mirror.fences.sent(sentSeq);
+  mirror.fences.begin(sentSeq);
   return {
     receive: (more = {}) => ({
       cause: "sweep",
@@ -29,7 +28,7 @@ export function send(mirror: Mirror): Flight {
       run: 1,
       ...more,
     }),
-    settle: () => mirror.fences.settled(sentSeq),
+    settle: () => mirror.fences.end(sentSeq),
   };
 }
 
@@ -69,7 +68,9 @@ export function putAs(
 ): ApplyResult {
   const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
   const answer = options.reading ?? reading(mirror, { cause });
-  return mirror.apply(() => mirror.table(resource).put(answer, id, Buffer.from(text), source, listed));
+  return mirror.apply(() =>
+    mirror.table(resource).put({ stamp: answer, id, slice: Buffer.from(text), source, listed }),
+  );
 }
 
 export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: ReadStamp): string {
@@ -80,7 +81,7 @@ export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: 
 export function preview(mirror: Mirror, resource: string, record: object | string) {
   const text = typeof record === "string" ? record : JSON.stringify(record);
   const { id } = JSON.parse(text) as { id: number };
-  return mirror.apply(() => mirror.table(resource).differs(id, Buffer.from(text)));
+  return mirror.apply(() => mirror.table(resource).comparePreview(id, Buffer.from(text)));
 }
 
 export type SqlRow = Readonly<Record<string, unknown>>;

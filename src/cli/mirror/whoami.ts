@@ -1,7 +1,7 @@
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import { isObject } from "../../store/tables/row-decoder.ts";
+import { isObject } from "../../json/literal.ts";
 
 /** Whose token it is, in one request; null: the service does not say. */
 export async function askWhoami(

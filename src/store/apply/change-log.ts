@@ -5,21 +5,35 @@ import type { ReadStamp } from "./read-stamp.ts";
 import type { Db, Statement } from "../database.ts";
 import { rawTable } from "../tables/table-statements.ts";
 
-export type Op = "insert" | "update" | "delete";
+type Op = "insert" | "update" | "delete";
 
-/** Not a change of a row: something that was told of a record nobody can read. Its text stands in `before`. */
+/** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
 const eventOp = "event";
 
+/** One change of a record. */
+export interface NewChange {
+  readonly stamp: ReadStamp;
+  readonly resource: string;
+  readonly id: RecordId;
+  readonly op: Op;
+  /** The record's JSON before the change; null for an insert. */
+  readonly before: string | null;
+}
+
 /**
- * The change log (I2). A row keeps what the record was *before*; what it was after is what it was
- * before its next change, or what it is now. So nothing is stored twice, and the first sync writes no
- * JSON here at all. `next_seq` links a record's changes; `_changes` is the view people read.
+ * Writes the change log (I2).
+ *
+ * Guarantee: a change commits with the row it is about, in the order of `seq`.
+ * Source of truth: tables `_change_log` and `_reads`; people read the view `_changes`. A row keeps the record as it
+ * was before: what it was after is what it was before its next change (`next_seq`), or what it is now. So nothing
+ * is stored twice, and a first sync stores no JSON here.
+ * Worst outcome of a crash: none of its own; the change is rolled back with its row.
  */
 export class ChangeLog {
   private readonly insertRead: Statement;
   private readonly insertChange: Statement;
   private readonly link: Statement;
-  private reading: ReadStamp | null = null;
+  private stamp: ReadStamp | null = null;
   private readId: number | bigint = 0;
 
   constructor(db: Db) {
@@ -30,40 +44,34 @@ export class ChangeLog {
     this.link = db.prepare("UPDATE _change_log SET next_seq = ? WHERE seq = ?");
   }
 
-  /** Call at the start of each transaction: a rolled back one took its `_reads` row with it. */
+  /** Call at the start of each transaction: a rollback removes the row of `_reads` that was in use. */
   begin(): void {
-    this.reading = null;
+    this.stamp = null;
   }
 
-  /** Returns the change's seq, to be kept in the record's fence. */
-  add(
-    reading: ReadStamp,
-    resource: string,
-    id: RecordId,
-    op: Op,
-    before: string | null,
-    previous: number | null,
-  ): number {
-    const seq = Number(this.insertChange.run(resource, id, op, this.readOf(reading), before).lastInsertRowid);
+  /** Returns the change's `seq`, for the record's fence. `previous` is the `seq` of the record's last change. */
+  add({ stamp, resource, id, op, before }: NewChange, previous: number | null): number {
+    const seq = Number(this.insertChange.run(resource, id, op, this.readOf(stamp), before).lastInsertRowid);
     if (previous !== null) this.link.run(seq, previous);
     return seq;
   }
 
-  addEvent(reading: ReadStamp, resource: string, id: RecordId, body: string): void {
-    this.insertChange.run(resource, id, eventOp, this.readOf(reading), body);
+  /** Keeps the body of an event about a record that has no route to read (I12). */
+  addEvent(stamp: ReadStamp, resource: string, id: RecordId, body: string): void {
+    this.insertChange.run(resource, id, eventOp, this.readOf(stamp), body);
   }
 
-  private readOf(reading: ReadStamp): number | bigint {
-    if (this.reading !== reading) {
-      const at = isoTime(reading.receivedAtMs);
-      this.readId = this.insertRead.run(at, reading.cause, reading.requestId, reading.run).lastInsertRowid;
-      this.reading = reading;
+  private readOf(stamp: ReadStamp): number | bigint {
+    if (this.stamp !== stamp) {
+      const at = isoTime(stamp.receivedAtMs);
+      this.readId = this.insertRead.run(at, stamp.cause, stamp.requestId, stamp.run).lastInsertRowid;
+      this.stamp = stamp;
     }
     return this.readId;
   }
 }
 
-/** `_raw` and `_changes`: views, made anew whenever the connector's resources change. */
+/** Creates the views `_raw` and `_changes`, again whenever the connector's resources change. */
 export function createViews(db: Db, resources: readonly string[]): void {
   const arms = resources.map(
     (name) => `SELECT '${name}' AS resource, id, json FROM ${quoted(rawTable(name))}`,

@@ -21,7 +21,7 @@ interface ChangeRow extends Omit<Change, "seq" | "recordId" | "requestId"> {
   readonly request_id: string | null;
 }
 
-/** Reads the change log in order, some rows at a time: a log of any length in bounded memory. */
+/** Reads the change log. Safe beside a running writer. */
 export class Changes {
   private readonly db: Db;
   private readonly select: Statement;
@@ -54,6 +54,7 @@ export class Changes {
     return this.db.prepare(sql).all(seq) as { resource: string; op: string; count: number }[];
   }
 
+  /** The next `most` changes after `seq`, of one resource or of all: a log of any length in bounded memory. */
   after(seq: number, resource: string | null, most = 200): Change[] {
     const rows = this.select.all(seq, resource, resource, most) as ChangeRow[];
     return rows.map(({ record_id, request_id, seq: rowSeq, ...same }) => ({

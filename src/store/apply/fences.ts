@@ -1,25 +1,29 @@
 import type { RecordId } from "../../base/ids.ts";
 
 /**
- * Which reads are out, and what was confirmed unchanged while they were (I3).
+ * Reads in flight, and records that were read unchanged meanwhile (I3).
  *
- * A read that changes nothing writes nothing, so its fence lives here, in memory: the only reads it
- * must hold back are those already sent, and those die with the process.
+ * Guarantee: a read never overwrites what a read that was sent later has confirmed.
+ * Source of truth: this memory. A read that changes nothing writes nothing, and only reads in flight must be
+ * held back; they end with the process.
+ * Worst outcome of a crash: nothing, because no read is in flight afterwards.
  */
 export class Fences {
   private readonly inFlight = new Set<number>();
   private readonly confirmed = new Map<string, Map<RecordId, number>>();
 
-  sent(seq: number): void {
-    this.inFlight.add(seq);
+  /** A read is sent. */
+  begin(sentSeq: number): void {
+    this.inFlight.add(sentSeq);
   }
 
-  settled(seq: number): void {
-    this.inFlight.delete(seq);
+  /** Its answer is applied, or none came. */
+  end(sentSeq: number): void {
+    this.inFlight.delete(sentSeq);
     if (this.inFlight.size === 0) this.confirmed.clear();
   }
 
-  /** The record was read unchanged; only worth remembering while an older read is still out. */
+  /** The record was read unchanged. Remembered while another read is in flight. */
   confirm(resource: string, id: RecordId, sentSeq: number, receivedSeq: number): void {
     if (this.inFlight.size === 0 || (this.inFlight.size === 1 && this.inFlight.has(sentSeq))) return;
     let ids = this.confirmed.get(resource);

@@ -9,7 +9,7 @@ import {
   type TablePlan,
 } from "../tables/table-plan.ts";
 import { quoted } from "../sql-text.ts";
-import { restoreGrowth } from "../tables/column-growth.ts";
+import { restoreUnknownColumns } from "../tables/unknown-columns.ts";
 import type { Db } from "../database.ts";
 
 export interface SnapshotColumn {
@@ -73,7 +73,7 @@ export function snapshotTables(db: Db, schema: string, manifest: Manifest): Snap
 
 function tablesOf(db: Db, schema: string, resource: Resource): SnapshotTable[] {
   const plan = planTable(resource);
-  restoreGrowth(db, plan);
+  restoreUnknownColumns(db, plan);
   return describeTables(resource, plan, (column, table) => typeOf(db, schema, table, column));
 }
 

@@ -1,4 +1,4 @@
-import { NumberLiteral, type JsonObject, type JsonValue } from "../../json/literal.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
 import type { Column, KeyNode, RowPlan, TablePlan } from "./table-plan.ts";
 import { cellValue } from "./cell-values.ts";
 
@@ -126,12 +126,6 @@ function partsOf(record: JsonObject, field: string, missing: string[]): JsonObje
     if (!isObject(part)) throw new OddValue(`${field}[${position}] is ${describe(part)}, not an object`);
     return part;
   });
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return (
-    typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral)
-  );
 }
 
 function describe(value: JsonValue | undefined): string {

@@ -3,8 +3,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import type { ListedAs } from "../../store/apply/resource-table.ts";
+import type { ListedAs, ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { markRouteProven } from "../deletion/route-probe.ts";
 import { isNews, settleEvents } from "./complete-events.ts";
@@ -27,7 +26,9 @@ export function takeDetail(
   applyCounted(session, () => {
     markRouteProven(session, resource);
     const listed = (work.payload as { listed?: ListedAs } | undefined)?.listed;
-    const fate = session.mirror.table(resource.name).put(reading, id, slice, "detail", listed);
+    const fate = session.mirror
+      .table(resource.name)
+      .put({ stamp: reading, id, slice, source: "detail", listed });
     session.tally.fate(resource.name, fate);
     // Thrown away, so its reason is not answered: the row stays and is read again (I4).
     if (fate === "stale") return;
@@ -61,7 +62,9 @@ function takeOwned(
         continue;
       }
       seen.add(partId);
-      const fate = session.mirror.table(name).put(reading, partId, part, "list", undefined, over);
+      const fate = session.mirror
+        .table(name)
+        .put({ stamp: reading, id: partId, slice: part, source: "list", overrides: over });
       session.tally.of(name).listed += 1;
       session.tally.fate(name, fate);
       if (fate === "stale") readAgain(session, owned, partId, reading);

@@ -19,7 +19,10 @@ export function takeSingle(session: RunContext, resource: Resource, reading: Rea
   const slice = readObject(body);
   const counts = session.tally.of(resource.name);
   counts.listed = 1;
-  session.tally.fate(resource.name, session.mirror.table(resource.name).put(reading, 1, slice, "list"));
+  session.tally.fate(
+    resource.name,
+    session.mirror.table(resource.name).put({ stamp: reading, id: 1, slice, source: "list" }),
+  );
   const at = isoTime(reading.receivedAtMs);
   session.tally.swept.set(resource.name, at);
   session.runs.noteSwept(runOf(session), resource.name, at);

@@ -46,12 +46,12 @@ function takeOne(
 ): ApplyResult | "to read" {
   const table = session.mirror.table(resource.name);
   if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
-    const fate = table.put(reading, id, slice, "list");
+    const fate = table.put({ stamp: reading, id, slice, source: "list" });
     session.tally.fate(resource.name, fate);
     if (fate === "stale") readAgain(session, resource, id, reading);
     return fate;
   }
-  const difference = table.differs(id, slice);
+  const difference = table.comparePreview(id, slice);
   if (!difference && !session.full) {
     session.tally.of(resource.name).unchanged += 1;
     return "unchanged";

@@ -159,11 +159,11 @@ export class Engine {
     const resource = this.session.selected.get(work.resource);
     if (!resource) return;
     let sentSeq = mirror.sequence.next();
-    mirror.fences.sent(sentSeq);
+    mirror.fences.begin(sentSeq);
     const onSent = () => {
-      mirror.fences.settled(sentSeq);
+      mirror.fences.end(sentSeq);
       sentSeq = mirror.sequence.next();
-      mirror.fences.sent(sentSeq);
+      mirror.fences.begin(sentSeq);
       tally.sent(work.kind);
     };
     try {
@@ -176,7 +176,7 @@ export class Engine {
       if (signal.aborted && !this.stop.signal.aborted) return;
       await this.fail(resource, work, error, this.reading(work, sentSeq, requestIdOf(error)));
     } finally {
-      mirror.fences.settled(sentSeq);
+      mirror.fences.end(sentSeq);
     }
   }
 

@@ -7,7 +7,8 @@ import { readList, readObject } from "../../extract/answers.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
-import { cellsOf, isObject } from "../../store/tables/row-decoder.ts";
+import { isObject } from "../../json/literal.ts";
+import { cellsOf } from "../../store/tables/row-decoder.ts";
 import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity-verdict.ts";
 
 const metaKey = "identity";
