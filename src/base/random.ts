@@ -1,18 +1,19 @@
 import { randomUUID } from "node:crypto";
 
-/** Chance, passed in, so that a seed tells the same story twice. */
+/** Random values, passed in so that a seed repeats a run. */
 export interface Random {
   /** In [0, 1). */
   next(): number;
   uuid(): string;
 }
 
+/** The machine's own random numbers. */
 export const systemRandom: Random = {
   next: () => Math.random(),
   uuid: () => randomUUID(),
 };
 
-/** mulberry32: small, fast, good enough for jitter and tests; never for secrets. */
+/** The same values for the same seed. mulberry32: good enough for jitter and tests, never for secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
