@@ -1,7 +1,7 @@
 import type { Lane } from "../base/lane.ts";
-import { expireFlights, lateLimitAt, stillLate } from "./in-flight.ts";
-import { eventsReleasedAt, heldBack, keptForLook, lookAt } from "./shared-budget.ts";
-import { heldAtMostAt, probesHeld } from "./pacing.ts";
+import { expireFlights, lateWindowEndsAt, stillLate } from "./in-flight.ts";
+import type { BudgetView } from "./permit.ts";
+import { eventsReleasedAt, heldBack, keptForLook, lookAt } from "./foreign-use.ts";
 import {
   leftIn,
   limitOf,
@@ -12,60 +12,87 @@ import {
   type Window,
 } from "./state.ts";
 
-/** Leave to send one request, or the time at which to ask again at the latest (sooner after an answer). */
-type Decision = { readonly flight: Flight } | { readonly untilMs: number };
-
+/** The request that may go now, or when to ask again at the latest (sooner after an answer). */
 export interface Admission {
   readonly state: RateLimitState;
-  readonly decision: Decision;
+  readonly decision: { readonly flight: Flight } | { readonly untilMs: number };
 }
 
+/** Decides about one request of this lane, and counts it when it may go. */
 export function admit(before: RateLimitState, lane: Lane, nowMs: number, rules: Rules): Admission {
   const state = expireFlights(before, nowMs);
   const untilMs = waitUntil(state, lane, nowMs, rules);
-  if (untilMs !== null) return { state, decision: { untilMs } };
-  return grant(state, nowMs, rules);
+  return untilMs === null ? grant(state, nowMs, rules) : { state, decision: { untilMs } };
+}
+
+/** The budget as people read it, for lane `list`. */
+export function budgetViewOf(stored: RateLimitState, nowMs: number, rules: Rules): BudgetView {
+  const state = expireFlights(stored, nowMs);
+  const window = liveWindow(state, nowMs);
+  const untilMs = waitUntil(state, "list", nowMs, rules);
+  return {
+    limit: state.limit,
+    remaining: window ? Math.max(0, leftIn(window, state)) : null,
+    waitMs: untilMs === null ? 0 : Math.max(0, Math.ceil(untilMs - nowMs)),
+  };
 }
 
 /** null: now. */
-export function waitUntil(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number | null {
+function waitUntil(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number | null {
   const { pausedUntil, serialUntil } = state.refusals;
   if (pausedUntil !== null && nowMs < pausedUntil) return pausedUntil;
   if (serialUntil !== null && nowMs < serialUntil && state.flights.length > 0) return nextDeadline(state);
-  return liveWindow(state, nowMs) ? waitInWindow(state, lane, nowMs, rules) : waitToOpen(state, nowMs, rules);
+  return waitInWindow(state, lane, nowMs, rules);
 }
 
 function waitInWindow(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number | null {
   const window = liveWindow(state, nowMs);
-  if (!window) return null;
+  if (!window) return waitToOpen(state, nowMs, rules);
   const held = heldBack(state, lane, nowMs, rules);
   const free = leftIn(window, state) - held - 1;
   const kept = lane !== "webhook" && keptForLook(state, window, nowMs, rules);
   if (free >= Math.max(probesHeld(window, held, nowMs, rules), kept ? 1 : 0)) return null;
-  const eventsAt = releasedLater(window, lane, nowMs, rules);
-  if (free < 0) return Math.min(window.deadAt, nextDeadline(state), eventsAt);
-  const paced = heldAtMostAt(window, free, held, rules);
-  const releasedAt = kept && free < 1 ? Math.max(paced, lookAt(window, rules)) : paced;
-  return Math.min(window.deadAt, releasedAt, nextDeadline(state), eventsAt);
+  const untilMs = Math.min(window.deadAt, nextDeadline(state), eventShareAt(window, lane, nowMs, rules));
+  if (free < 0) return untilMs;
+  const probeAt = window.deadAt - (free + 1) * probeSpacingMs(window, held, rules) + 1;
+  return Math.min(untilMs, kept && free < 1 ? Math.max(probeAt, lookAt(window, rules)) : probeAt);
 }
 
-/** When what is kept for events is let go to this lane. */
-function releasedLater(window: Window, lane: Lane, nowMs: number, rules: Rules): number {
+/** When the share kept for events is released to this lane; Infinity when it changes nothing. */
+function eventShareAt(window: Window, lane: Lane, nowMs: number, rules: Rules): number {
   const releasedAt = eventsReleasedAt(window, rules);
   return lane !== "webhook" && rules.eventShare > 0 && nowMs < releasedAt ? releasedAt : Infinity;
 }
 
+/** Looking for the reset more often than this gains nothing. */
+const minProbeSpacingMs = 5_000;
+const probesPerWindow = 12;
+
 /**
- * The old window is dead: one request learns of the next. Late requests may have opened it already, and
- * if there were enough of them to fill it, it is full: then it must end first.
+ * A window whose opening was not seen may end any moment. Most of it is spent at once; a few permits are kept and
+ * released one by one, so that the reset is seen soon and the next window is known exactly.
+ */
+function probesHeld(window: Window, held: number, nowMs: number, rules: Rules): number {
+  const unsureFrom = Math.max(nowMs, window.aliveUntil);
+  return Math.max(0, Math.floor((window.deadAt - unsureFrom) / probeSpacingMs(window, held, rules)));
+}
+
+function probeSpacingMs(window: Window, held: number, rules: Rules): number {
+  const usable = Math.max(1, Math.min(probesPerWindow, window.first - held));
+  return Math.max(minProbeSpacingMs, rules.windowMs / usable);
+}
+
+/**
+ * The last window is over: one request opens the next and shows its state. Late requests may have opened it
+ * already; if they can have filled it, it must end first.
  */
 function waitToOpen(state: RateLimitState, nowMs: number, rules: Rules): number | null {
   const opener = state.flights.findLast((flight) => flight.opener);
-  const patientUntil = opener ? opener.sentAt + rules.openerPatienceMs : nowMs;
-  if (nowMs < patientUntil) return patientUntil;
+  const answerBy = opener ? opener.sentAt + rules.openerTimeoutMs : nowMs;
+  if (nowMs < answerBy) return answerBy;
   const possible = stillLate(state, nowMs, rules).length + state.flights.length;
   if (possible < limitOf(state, rules)) return null;
-  return Math.min(lateLimitAt(state, rules) ?? Infinity, nextDeadline(state));
+  return Math.min(lateWindowEndsAt(state, rules) ?? Infinity, nextDeadline(state));
 }
 
 function nextDeadline(state: RateLimitState): number {

@@ -8,28 +8,29 @@ import { decodeState, encodeState, type Origin } from "./state-codec.ts";
 import type { RateLimitState } from "./state.ts";
 import type { RateLimitStore, Step } from "./state-store.ts";
 
+/** Which file, and the clocks to read it with. */
 export interface BudgetFileOptions {
   /** `<data_dir>/<company>.budget.db` */
   readonly path: string;
   readonly clock: Clock;
-  /** Which boot of the machine the monotonic clock counts from; null where it cannot be told. */
+  /** Which boot of the machine the monotonic clock counts from; null where that is not known. */
   readonly bootId?: string | null;
   readonly log?: Log;
 }
 
 /**
- * One budget for every process that asks the service for this company, kept across restarts.
- * Guarantee: steps of different processes never interleave. Source of truth: the service; the file only
- * remembers what it said, so a crash or power cut loses at most the last steps, and a damaged file is
- * put aside and begun anew.
+ * Opens the budget that all processes of this company share, kept across restarts.
+ *
+ * Guarantee: steps of different processes never interleave. Source of truth: the service; the file remembers its
+ * answers. Worst outcome of a crash or power cut: the last steps are lost; a damaged file is put aside and
+ * started anew. Throws MirrorError `database` when the file cannot be used.
  */
 export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
   const { path, clock, bootId = readBootId() } = options;
   const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
   let file: BudgetFile | null = null;
-  /** A damaged file is closed, put aside and opened anew, once. */
   const using = <T>(act: (open: BudgetFile) => T): T =>
-    mending(options, () => {
+    retryAfterDamage(options, () => {
       file ??= openFile(path);
       try {
         return act(file);
@@ -53,7 +54,8 @@ export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
   };
 }
 
-function mending<T>({ path, clock, log = silentLog }: BudgetFileOptions, act: () => T): T {
+/** A damaged file is put aside, and the step repeated with a new one, once. */
+function retryAfterDamage<T>({ path, clock, log = silentLog }: BudgetFileOptions, act: () => T): T {
   try {
     return act();
   } catch (error) {
@@ -63,7 +65,7 @@ function mending<T>({ path, clock, log = silentLog }: BudgetFileOptions, act: ()
   }
 }
 
-/** Steps take microseconds: longer means that something else holds the file. */
+/** Steps take microseconds. A longer wait means that another program holds the file. */
 const busyTimeoutMs = 5_000;
 
 interface BudgetFile {
@@ -117,7 +119,10 @@ function isDamaged(error: unknown): boolean {
 function setAside(path: string, clock: Clock, log: Log): void {
   const aside = `${path}.damaged-${clock.nowMs()}`;
   for (const suffix of ["", "-wal", "-shm"]) moveIfThere(path + suffix, aside + suffix);
-  log.warn("the request budget's file was damaged: put aside, starting carefully", { path, aside });
+  log.warn("the file of the request budget was damaged: moved away, starting with an empty one", {
+    path,
+    aside,
+  });
 }
 
 function moveIfThere(from: string, to: string): void {
@@ -133,10 +138,10 @@ function asMirrorError(error: unknown, path: string): unknown {
   if (!(error instanceof Database.SqliteError) && !isOfFileSystem(error)) return error;
   return new MirrorError(
     "database",
-    `the request budget's file ${path} cannot be used: ${messageOf(error)}`,
+    `the file of the request budget cannot be used: ${path}: ${messageOf(error)}`,
     {
       retryable: busy,
-      hint: "check that the data directory is writable, has space and is on a local disk",
+      hint: "Check that the data directory is writable, has space and is on a local disk.",
       cause: error,
     },
   );
@@ -146,7 +151,7 @@ function isOfFileSystem(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
-/** Linux names each boot; elsewhere the clocks are compared. */
+/** The id of this boot on Linux; null elsewhere, where the clocks are compared. */
 export function readBootId(): string | null {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

@@ -1,48 +1,50 @@
-import { liveWindow, type Flight, type RateLimitState, type LateHit, type Rules } from "./state.ts";
+import { liveWindow, type Flight, type LateHit, type RateLimitState, type Rules } from "./state.ts";
 
-/** The request came to its end: it is no longer under way. */
-export function landed(state: RateLimitState, flight: Flight): RateLimitState {
+/** Removes a request that ended from those in flight. */
+export function removeFlight(state: RateLimitState, flight: Flight): RateLimitState {
   return { ...state, flights: state.flights.filter((other) => other.id !== flight.id) };
 }
 
-/** No word on the budget came back: counted as spent, in this window and possibly in the next. */
-export function settledUnheard(state: RateLimitState, flight: Flight, nowMs: number): RateLimitState {
+/** A request that got no answer: counts as spent. */
+export function applyLoss(state: RateLimitState, flight: Flight, nowMs: number): RateLimitState {
+  return countAsSpent(removeFlight(state, flight), flight, nowMs);
+}
+
+/** Ends the requests whose deadline is over. */
+export function expireFlights(state: RateLimitState, nowMs: number): RateLimitState {
+  return state.flights
+    .filter((flight) => flight.deadlineAt <= nowMs)
+    .reduce((next, flight) => applyLoss(next, flight, nowMs), state);
+}
+
+/** A request that ended without a report of the budget: spent in this window, and possibly in the next. */
+export function countAsSpent(state: RateLimitState, flight: Flight, nowMs: number): RateLimitState {
   const window = liveWindow(state, nowMs);
   const spent = window ? { ...window, spent: [...window.spent, nowMs] } : state.window;
   return noteLate({ ...state, window: spent }, flight, nowMs);
 }
 
-/** Whatever settles when the window may be over may have been counted by the next one. */
+/** Remembers a request that ended when the window may already have been over: the next one may have counted it. */
 export function noteLate(state: RateLimitState, flight: Flight, nowMs: number): RateLimitState {
   if (state.window && nowMs < state.window.aliveUntil) return state;
-  return { ...state, late: [...state.late, { sentAt: flight.sentAt, settledAt: nowMs }] };
+  return { ...state, late: [...state.late, { sentAt: flight.sentAt, endedAt: nowMs }] };
 }
 
-/** The window was still alive when this request was sent: what settled before was counted in it. */
-export function provenAlive(state: RateLimitState, flight: Flight): RateLimitState {
+/** The window was still alive when this request was sent: it counted what ended before. */
+export function extendAlive(state: RateLimitState, flight: Flight): RateLimitState {
   if (!state.window || flight.sentAt <= state.window.aliveUntil) return state;
-  const late = state.late.filter((hit) => hit.settledAt >= flight.sentAt);
+  const late = state.late.filter((hit) => hit.endedAt >= flight.sentAt);
   return { ...state, window: { ...state.window, aliveUntil: flight.sentAt }, late };
 }
 
-export function expireFlights(state: RateLimitState, nowMs: number): RateLimitState {
-  return state.flights
-    .filter((flight) => flight.deadlineAt <= nowMs)
-    .reduce((next, flight) => lost(next, flight, nowMs), state);
-}
-
-/** No answer came: counts as spent. */
-export function lost(state: RateLimitState, flight: Flight, nowMs: number): RateLimitState {
-  return settledUnheard(landed(state, flight), flight, nowMs);
-}
-
-/** A window that a late request opened is over when a whole window has passed since the last of them. */
-export function lateLimitAt(state: RateLimitState, rules: Rules): number | null {
+/** When a window that a late request opened is over at the latest; null without late requests. */
+export function lateWindowEndsAt(state: RateLimitState, rules: Rules): number | null {
   const last = state.late.at(-1);
-  return last ? last.settledAt + rules.windowMs + rules.epsilonMs : null;
+  return last ? last.endedAt + rules.windowMs + rules.epsilonMs : null;
 }
 
+/** Late requests that an open window may still count. */
 export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): readonly LateHit[] {
-  const overAt = lateLimitAt(state, rules);
-  return overAt !== null && overAt <= nowMs ? [] : state.late;
+  const endsAt = lateWindowEndsAt(state, rules);
+  return endsAt !== null && endsAt <= nowMs ? [] : state.late;
 }

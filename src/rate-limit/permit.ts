@@ -1,6 +1,6 @@
 import type { Lane } from "../base/lane.ts";
 
-/** What the headers of an answer said of the budget; absent headers are null. */
+/** What the headers of an answer report of the budget; null where absent. */
 export interface BudgetHeaders {
   readonly limit: number | null;
   readonly remaining: number | null;
@@ -8,26 +8,26 @@ export interface BudgetHeaders {
   readonly retryAfterS: number | null;
 }
 
-/** Leave to send one request. Exactly one of the two must be called, once. */
+/** Leave to send one request. Exactly one of the two methods is called, once. */
 export interface Permit {
-  /** The answer's head arrived. */
+  /** The head of the answer arrived. */
   answered(status: number, headers: BudgetHeaders): void;
   /** No answer came: counts as spent. */
   lost(): void;
 }
 
-/** What the progress line and `status` show of the budget. */
+/** The budget as progress and `status` show it. */
 export interface BudgetView {
   readonly limit: number | null;
-  /** What may still be sent in the window as far as known. */
+  /** Requests that may still be sent in this window, as far as known. */
   readonly remaining: number | null;
-  /** Until the next permit can be given, 0 when one can be given now. */
+  /** Until the next permit can be given; 0 for now. */
   readonly waitMs: number;
 }
 
-/** The one place that says when the next request may go. Every attempt asks, retries too. */
+/** Decides when the next request may go. Every attempt asks it, retries too. */
 export interface RateLimiter {
-  /** Waits for leave. Rejects with a MirrorError of kind `stopped` when `signal` aborts. */
+  /** Waits for a permit. Rejects with a MirrorError of kind `stopped` when `signal` aborts. */
   admit(lane: Lane, signal?: AbortSignal): Promise<Permit>;
   view(): BudgetView;
 }

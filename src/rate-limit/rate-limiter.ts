@@ -4,18 +4,18 @@ import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { Notifier } from "../base/notifier.ts";
 import { WaitQueue } from "../base/semaphore.ts";
-import { admit, type Admission } from "./admission.ts";
-import { lost } from "./in-flight.ts";
+import { admit, budgetViewOf, type Admission } from "./admission.ts";
+import { applyLoss } from "./in-flight.ts";
 import type { RateLimiter, Permit } from "./permit.ts";
-import { answered } from "./learning.ts";
+import { applyAnswer } from "./budget-answers.ts";
 import { coldState, defaultRules, type Flight, type RateLimitState, type Rules } from "./state.ts";
 import type { RateLimitStore } from "./state-store.ts";
-import { budgetViewOf } from "./budget-view.ts";
 
+/** Settings of `createRateLimiter`. */
 export interface RateLimiterOptions {
   readonly store: RateLimitStore;
   readonly clock: Clock;
-  /** Share of the limit left to other clients. */
+  /** Share of the limit left to other programs while they are seen. @default 0.1 */
   readonly reserveShare?: number;
   /** Share of the limit that only lane `webhook` may use. @default 0 */
   readonly eventShare?: number;
@@ -145,8 +145,8 @@ function permitFor(flight: Flight, finish: (ending: Ending) => void, rules: Rule
   };
   return {
     answered: (status, headers) =>
-      once((state, nowMs) => answered(state, flight, nowMs, status, headers, rules)),
-    lost: () => once((state, nowMs) => lost(state, flight, nowMs)),
+      once((state, nowMs) => applyAnswer(state, flight, { ...headers, status, nowMs }, rules)),
+    lost: () => once((state, nowMs) => applyLoss(state, flight, nowMs)),
   };
 }
 
@@ -157,6 +157,37 @@ function logChange(log: Log, before: RateLimitState, after: RateLimitState, nowM
       in_a_row: after.refusals.inARow,
     });
   if (after.others.until !== null && (before.others.until ?? 0) < nowMs)
-    log.info("other clients use this company's request budget too: leaving them the reserve");
+    log.info("other programs use this company's request budget too: the reserve is left to them");
   if (after.limit !== before.limit) log.debug("the service states its limit", { limit: after.limit });
+}
+
+/** Limits of one run. */
+export interface RequestLimits {
+  /** Permits in all; retries count too. */
+  readonly mostRequests?: number;
+  /** When it aborts, who waits is refused; requests in flight go on. */
+  readonly closed?: AbortSignal;
+}
+
+/** The same rate limiter with limits of its own. Past them it rejects with a MirrorError of kind `stopped`. */
+export function limitRequests(rateLimiter: RateLimiter, limits: RequestLimits): RateLimiter {
+  const { mostRequests = Infinity, closed } = limits;
+  let given = 0;
+  return {
+    view: () => rateLimiter.view(),
+    admit: async (lane, signal) => {
+      if (closed?.aborted || given >= mostRequests)
+        throw new MirrorError("stopped", "the limit given for this run is reached", {
+          hint: "Run again to go on: everything committed is kept.",
+        });
+      given += 1;
+      const signals = [signal, closed].filter((one) => one !== undefined);
+      try {
+        return await rateLimiter.admit(lane, AbortSignal.any(signals));
+      } catch (error) {
+        given -= 1;
+        throw error;
+      }
+    },
+  };
 }

@@ -1,6 +1,7 @@
-import { noticed } from "./shared-budget.ts";
+import { seenNow } from "./foreign-use.ts";
 import {
   limitOf,
+  type Answer,
   type Flight,
   type RateLimitState,
   type Refusals,
@@ -8,34 +9,35 @@ import {
   type Window,
 } from "./state.ts";
 
-/** `Retry-After` beyond this many windows is not believed at once: we ask again then. */
+/** A longer `Retry-After` is cut to this many windows; then the service is asked again. */
 const longestWaitWindows = 10;
-/** Also for a 429 that speaks of a window already left, or of one about to end. */
+/** Also after a 429 of a window that is over or about to end. */
 const shortestWaitMs = 2_000;
 
-/** 429: not counted by the service, but the window is spent, and somebody else spent of it. */
-export function refused(
+/**
+ * Applies an answer with status 429: the service did not count the request, the window is spent, and others
+ * spent some of it.
+ */
+export function applyRefusal(
   state: RateLimitState,
   flight: Flight,
-  nowMs: number,
-  retryAfterS: number | null,
+  { nowMs, retryAfterS }: Answer,
   rules: Rules,
 ): RateLimitState {
   const stale = state.window !== null && state.window.id !== flight.windowId;
   const waitMs = stale ? shortestWaitMs : waitAfter(state, nowMs, retryAfterS, rules);
   const pausedUntil = Math.max(state.refusals.pausedUntil ?? 0, nowMs + waitMs);
   const again = state.refusals.lastAt === null || flight.sentAt > state.refusals.lastAt;
-  const refusals = again ? counted(state, nowMs, pausedUntil, rules) : { ...state.refusals, pausedUntil };
-  const window = state.window && !stale ? spentWindow(state.window, nowMs, pausedUntil) : state.window;
+  const refusals = again ? counted(state, pausedUntil, rules) : { ...state.refusals, pausedUntil };
   return {
     ...state,
-    window,
+    window: state.window && !stale ? spentWindow(state.window, nowMs, pausedUntil) : state.window,
     refusals: { ...refusals, lastAt: nowMs },
-    others: noticed(state.others, nowMs, rules),
+    others: seenNow(state.others, nowMs, rules),
   };
 }
 
-/** Can be 0 or up to a second short; without it, until the window has surely ended. */
+/** `Retry-After` can be 0 or up to a second short. Without it: until the window has surely ended. */
 function waitAfter(state: RateLimitState, nowMs: number, retryAfterS: number | null, rules: Rules): number {
   const longestMs = longestWaitWindows * rules.windowMs;
   if (retryAfterS !== null) return Math.min(longestMs, (Math.max(1, retryAfterS) + 1) * 1000);
@@ -43,7 +45,7 @@ function waitAfter(state: RateLimitState, nowMs: number, retryAfterS: number | n
   return deadAt > nowMs ? Math.max(shortestWaitMs, deadAt - nowMs) : rules.windowMs + rules.epsilonMs;
 }
 
-/** What own requests did not take of it, others did. */
+/** Others took what own requests did not take. */
 function spentWindow(window: Window, nowMs: number, endsMs: number): Window {
   return {
     ...window,
@@ -55,20 +57,21 @@ function spentWindow(window: Window, nowMs: number, endsMs: number): Window {
   };
 }
 
-/** Twice in a row: one request at a time for a whole window. */
-function counted(state: RateLimitState, nowMs: number, pausedUntil: number, rules: Rules): Refusals {
+/** After two in a row, one request at a time for a whole window. */
+function counted(state: RateLimitState, pausedUntil: number, rules: Rules): Omit<Refusals, "lastAt"> {
   const inARow = state.refusals.inARow + 1;
   const caution = Math.min(Math.floor(limitOf(state, rules) / 4), Math.max(2, state.refusals.caution * 2));
   const serialUntil = inARow >= 2 ? pausedUntil + rules.windowMs : state.refusals.serialUntil;
-  return { inARow, lastAt: nowMs, pausedUntil, serialUntil, caution };
+  return { inARow, pausedUntil, serialUntil, caution };
 }
 
-/** An answer that is not a refusal ends the row; a window without one halves the caution. */
+/** An answer other than 429 ends the row. */
 export function accepted(refusals: Refusals, flight: Flight): Refusals {
   if (refusals.inARow === 0 || refusals.lastAt === null || flight.sentAt <= refusals.lastAt) return refusals;
   return { ...refusals, inARow: 0 };
 }
 
+/** Halves the caution after a window without a refusal. */
 export function easedCaution(refusals: Refusals, nowMs: number, rules: Rules): Refusals {
   if (refusals.caution === 0 || refusals.lastAt === null || nowMs - refusals.lastAt < 2 * rules.windowMs)
     return refusals;

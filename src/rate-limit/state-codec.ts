@@ -1,13 +1,9 @@
 import { z } from "zod";
 import type { RateLimitState } from "./state.ts";
 
-/**
- * The state as text, with what is needed to read its times again: the monotonic clock starts anew with
- * each boot, so times of another boot are carried over by the wall clock. What does not make sense is
- * thrown away: a cold start costs little, a belief in nonsense could stop a mirror for ever.
- */
+/** The clocks of the process that reads or writes a state. The monotonic clock starts anew with each boot. */
 export interface Origin {
-  /** The machine's boot, where it can be told. */
+  /** Which boot of the machine; null where that is not known. */
   readonly bootId: string | null;
   readonly monotonicMs: number;
   readonly wallMs: number;
@@ -42,7 +38,7 @@ const stateSchema = z.object({
     }),
   ),
   nextId: z.int().min(1),
-  late: z.array(z.object({ sentAt: time, settledAt: time })),
+  late: z.array(z.object({ sentAt: time, endedAt: time })),
   refusals: z.object({
     inARow: count,
     lastAt: time.nullable(),
@@ -60,26 +56,30 @@ const documentSchema = z.object({
   state: stateSchema,
 });
 
+/** The state as JSON, with the clocks that its times belong to. */
 export function encodeState(state: RateLimitState, here: Origin): string {
   return JSON.stringify({ version: 1, ...here, state });
 }
 
-/** null: nothing that may be believed. */
+/**
+ * Reads a state with its times on the clocks of this process; times of another boot are carried over by the wall
+ * clock. Null for anything implausible: a cold start costs little, a wrong time could block requests for ever.
+ */
 export function decodeState(text: string, here: Origin): RateLimitState | null {
   const document = documentSchema.safeParse(parsed(text));
   if (!document.success) return null;
   const { state, ...there } = document.data;
   const sameClock = isSameClock(there, here);
   const shiftMs = sameClock ? 0 : there.wallMs - there.monotonicMs - (here.wallMs - here.monotonicMs);
-  if (there.monotonicMs + shiftMs > here.monotonicMs + toleranceMs) return null;
+  if (there.monotonicMs + shiftMs > here.monotonicMs + clockErrorMs) return null;
   const moved = shifted(state, shiftMs);
-  // Requests of a machine that has gone down will never be heard of again.
+  // Requests of a machine that has gone down get no answer any more.
   const known = sameClock ? moved : { ...moved, flights: moved.flights.map(overdue(here.monotonicMs)) };
   return isPlausible(known, here.monotonicMs) ? known : null;
 }
 
-const toleranceMs = 1_000;
-/** No wait of ours reaches further into the future. */
+const clockErrorMs = 1_000;
+/** No pause ends later than this. */
 const furthestMs = 24 * 3_600_000;
 
 function parsed(text: string): unknown {
@@ -93,7 +93,7 @@ function parsed(text: string): unknown {
 function isSameClock(there: Origin, here: Origin): boolean {
   if (there.bootId !== null && here.bootId !== null) return there.bootId === here.bootId;
   const drift = there.wallMs - there.monotonicMs - (here.wallMs - here.monotonicMs);
-  return Math.abs(drift) < toleranceMs;
+  return Math.abs(drift) < clockErrorMs;
 }
 
 function overdue(nowMs: number) {
@@ -118,7 +118,7 @@ function shifted(state: RateLimitState, ms: number): RateLimitState {
       spent: window.spent.map(at),
     },
     flights: state.flights.map((f) => ({ ...f, sentAt: at(f.sentAt), deadlineAt: at(f.deadlineAt) })),
-    late: state.late.map((hit) => ({ sentAt: at(hit.sentAt), settledAt: at(hit.settledAt) })),
+    late: state.late.map((hit) => ({ sentAt: at(hit.sentAt), endedAt: at(hit.endedAt) })),
     refusals: {
       ...refusals,
       lastAt: maybe(refusals.lastAt),
@@ -138,7 +138,7 @@ function isPlausible(state: RateLimitState, nowMs: number): boolean {
     refusals.lastAt,
     ...(window?.spent ?? []),
     ...flights.map((flight) => flight.sentAt),
-    ...late.map((hit) => hit.settledAt),
+    ...late.map((hit) => hit.endedAt),
   ];
   const future = [
     window?.deadAt,
@@ -147,5 +147,5 @@ function isPlausible(state: RateLimitState, nowMs: number): boolean {
     others.until,
     ...flights.map((flight) => flight.deadlineAt),
   ];
-  return past.every(within(nowMs + toleranceMs)) && future.every(within(nowMs + furthestMs));
+  return past.every(within(nowMs + clockErrorMs)) && future.every(within(nowMs + furthestMs));
 }

@@ -1,21 +1,22 @@
 import type { RateLimitState } from "./state.ts";
 
-/** Keeps the one state of a company's budget, for every part of every process that asks the service. */
+/** Holds the budget of one company. */
 export interface RateLimitStore {
-  /** Other processes may change it behind our back. */
+  /** Other processes change it too. */
   readonly shared: boolean;
-  /** Runs `step` alone: no other step between its reading and its writing. `null`: nothing known. */
+  /** Runs `step` alone: no other step between its read and its write. `null`: nothing known. */
   transact<T>(step: (state: RateLimitState | null) => Step<T>): T;
   read(): RateLimitState | null;
   close(): void;
 }
 
+/** What a step stores, and what it returns. */
 export interface Step<T> {
   readonly state: RateLimitState;
   readonly result: T;
 }
 
-/** For one process, and for one run. */
+/** A store for one process; it ends with it. */
 export function createMemoryRateLimitStore(initial: RateLimitState | null = null): RateLimitStore {
   let state = initial;
   return {

@@ -1,62 +1,69 @@
+import type { BudgetHeaders } from "./permit.ts";
+
 /**
- * What is believed of the service's rate limiter, as plain data. The service is the source of truth;
- * this is our reading of its answers. Losing it costs one careful start, nothing else.
+ * What is known of the service's rate limiter, as plain data. Times are milliseconds of the monotonic clock.
+ * Source of truth: the service's answers. Losing the state costs one careful start.
  *
- * Every time is in milliseconds of the monotonic clock. The limiter is a fixed window that opens with
- * the first counted request after the one before has ended, so a window is believed between two bounds:
- * it cannot have ended before `aliveUntil`, and has ended by `deadAt`.
+ * The service counts in fixed windows; one opens with the first counted request after the last has ended
+ * (interface document, "Limits"). Its end is only known between two bounds, `aliveUntil` and `deadAt`.
  */
 export interface RateLimitState {
-  /** As the service last said; null until it has. */
+  /** As the service last stated; null before. */
   readonly limit: number | null;
   readonly window: Window | null;
-  /** Sent and not settled, whatever process sent them. */
+  /** Requests in flight, of all processes. */
   readonly flights: readonly Flight[];
   readonly nextId: number;
-  /** Requests settled when the window may already have been over: the next one may have counted them. */
+  /** Requests that ended when the window may already have been over: the next window may have counted them. */
   readonly late: readonly LateHit[];
   readonly refusals: Refusals;
   readonly others: Others;
 }
 
+/** One counting period of the service. */
 export interface Window {
   readonly id: number;
+  /** It cannot have ended before. */
   readonly aliveUntil: number;
+  /** It has ended by then. */
   readonly deadAt: number;
   /** Remaining by the first answer that showed this window. */
   readonly first: number;
+  /** Lowest reported remaining, and when it was received. */
   readonly lowest: number;
-  /** When the lowest value was received. */
   readonly lowestAt: number;
   /** Own requests that can have been counted after `first` was. */
   readonly issued: number;
-  /** Settled without a word on the budget, at these times: spent until a later report includes them. */
+  /** When requests without a report ended: spent, until a later report includes them. */
   readonly spent: readonly number[];
-  /** Hits that own requests do not explain. */
+  /** Counted requests that own ones do not explain. */
   readonly foreign: number;
-  /** Used in part before our memory begins: by others, or by us. */
+  /** Partly used before the state begins, by us or others. */
   readonly inherited: boolean;
 }
 
+/** A request in flight. */
 export interface Flight {
   readonly id: number;
   readonly sentAt: number;
-  /** After this it counts as lost, so that a process that died does not hold a permit for ever. */
+  /** Then it counts as lost, so that a process that died holds no permit for ever. */
   readonly deadlineAt: number;
-  /** Sent when no window was known to be open, to learn of the next. */
+  /** Sent while no window was open, to show the next. */
   readonly opener: boolean;
-  /** The window believed in when it was sent (0: none), and the lowest value known then. */
+  /** The window when it was sent (0: none), and the lowest value known then. */
   readonly windowId: number;
   readonly ceiling: number;
 }
 
+/** A request that ended late. */
 export interface LateHit {
   readonly sentAt: number;
-  readonly settledAt: number;
+  readonly endedAt: number;
 }
 
+/** Answers with status 429. */
 export interface Refusals {
-  /** 429 in a row; those of one burst are one. */
+  /** In a row; those of one burst count as one. */
   readonly inARow: number;
   readonly lastAt: number | null;
   readonly pausedUntil: number | null;
@@ -66,36 +73,45 @@ export interface Refusals {
   readonly caution: number;
 }
 
-/** Other clients of the same company. */
+/** Other programs that use the same company's budget. */
 export interface Others {
-  /** What they took of a window, lately. */
+  /** What they lately took of a window. */
   readonly perWindow: number;
-  /** Taken as present until then. */
+  /** They count as present until then. */
   readonly until: number | null;
 }
 
+/** The end of one request, as its answer's head reports it. */
+export interface Answer extends BudgetHeaders {
+  readonly status: number;
+  /** When it was received. */
+  readonly nowMs: number;
+}
+
+/** Settings of the decisions. */
 export interface Rules {
   readonly windowMs: number;
-  /** Until the service says its own. */
+  /** Until the service states its own. */
   readonly defaultLimit: number;
-  /** Share of the limit left to other clients while they are seen. */
+  /** Share of the limit left to other programs while they are seen. */
   readonly reserveShare: number;
   /** Share of the limit that only events may use; 0 where none are received. */
   readonly eventShare: number;
-  /** It is kept until so long before a window's earliest end. */
+  /** The event share is kept until so long before a window's earliest end. */
   readonly eventsUntilMs: number;
-  /** A service that counts in whole seconds ends a window this much sooner. */
+  /** A service that counts in whole seconds may end a window this much sooner. */
   readonly shorterByMs: number;
-  /** Clocks drift apart: a window is not taken as over before this much more. */
+  /** Clocks drift apart: a window counts as over this much later. */
   readonly epsilonMs: number;
   /** A permit without an answer for this long is lost. */
   readonly permitMs: number;
-  /** An opener without an answer for this long lets the next one go. */
-  readonly openerPatienceMs: number;
+  /** After this long without an answer to an opener, another one may go. */
+  readonly openerTimeoutMs: number;
   /** The last permit of a window is kept until so long before its earliest end. */
   readonly lookBeforeMs: number;
 }
 
+/** Limit and window as the interface document states them. */
 export const defaultRules: Rules = {
   windowMs: 60_000,
   defaultLimit: 120,
@@ -105,10 +121,11 @@ export const defaultRules: Rules = {
   shorterByMs: 1_000,
   epsilonMs: 100,
   permitMs: 90_000,
-  openerPatienceMs: 10_000,
+  openerTimeoutMs: 10_000,
   lookBeforeMs: 1_000,
 };
 
+/** Nothing is known yet. */
 export const coldState: RateLimitState = {
   limit: null,
   window: null,
@@ -119,18 +136,19 @@ export const coldState: RateLimitState = {
   others: { perWindow: 0, until: null },
 };
 
+/** Requests per window. */
 export function limitOf(state: RateLimitState, rules: Rules): number {
   return state.limit ?? rules.defaultLimit;
 }
 
-/** The window requests sent now are surely or possibly counted in; null when a new one must be opened. */
+/** The window that counts, or may count, requests sent now; null when a new one must be opened. */
 export function liveWindow(state: RateLimitState, nowMs: number): Window | null {
   return state.window && nowMs < state.window.deadAt ? state.window : null;
 }
 
 /**
- * Permits that are certainly still there if nobody else takes them: whatever was counted after the lowest
- * report is under way or spent. True also of a window that opened unseen, for its reports count as well.
+ * Permits that are certainly left if nobody else takes them: everything counted after the lowest report is in
+ * flight or spent. Also true of a window that opened unseen, whose reports count as well.
  */
 export function leftIn(window: Window, state: RateLimitState): number {
   return window.lowest - window.spent.length - state.flights.length;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
-import { get, httpFor, lenientGovernor } from "../support/http-client.ts";
+import { get, httpFor, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http.ts";
 
 describe("the network", () => {
   test("refused: told plainly, tried again, the permit counted as lost", async () => {
     const service = await startService((answer) => json(answer, {}));
     await service.close();
-    const rateLimiter = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     const http = untilTheEnd(httpFor(service.baseUrl, { rateLimiter, attempts: 3 }));
     const error = await failureOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(NetworkError);

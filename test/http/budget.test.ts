@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { startLimiter, type LimiterKind } from "../support/simulated-budget.ts";
-import { get, realGovernor } from "../support/http-client.ts";
+import { get, realRateLimiter } from "../support/http-client.ts";
 import { json, serviceWith, type Answering } from "../support/http.ts";
 
 const windowMs = 1_500;
@@ -31,7 +31,7 @@ describe("I8: alone on the company, a real transport against a real server is ne
     "and uses every permit of a full window (reported %s)",
     async (reports) => {
       const { limiter, answering } = limited({ ends: "exact", reports });
-      const rateLimiter = realGovernor(systemClock, { windowMs, defaultLimit: 120 });
+      const rateLimiter = realRateLimiter(systemClock, { windowMs, defaultLimit: 120 });
       const { http } = await serviceWith(answering, { rateLimiter });
       const answers = await Promise.all(Array.from({ length: limit + 5 }, (_, i) => http.send(get(`/${i}`))));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -46,7 +46,7 @@ describe("I8: alone on the company, a real transport against a real server is ne
 describe("I8: with another client on the company", () => {
   test("a refusal is waited out, and the call succeeds", async () => {
     const { limiter, answering } = limited({ ends: "exact", reports: "at_answer" });
-    const rateLimiter = realGovernor(systemClock, { windowMs, defaultLimit: limit });
+    const rateLimiter = realRateLimiter(systemClock, { windowMs, defaultLimit: limit });
     const { http } = await serviceWith(answering, { rateLimiter });
     for (let i = 0; i < limit; i++) limiter.hit(systemClock.monotonicMs(), "others");
     const answer = await http.send(get("/x"));

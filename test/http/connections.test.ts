@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { get, lenientGovernor } from "../support/http-client.ts";
+import { get, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, jsonHead, serviceWith } from "../support/http.ts";
 
 /** Holds every answer until it is let go, so that a test decides the order of things. */
@@ -85,7 +85,7 @@ describe("connections", () => {
 describe("stopping", () => {
   test("ends a request under way at once, and its permit counts as spent", async () => {
     const { held, answering } = holding();
-    const rateLimiter = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     const { http } = await serviceWith(answering, { rateLimiter });
     const stop = new AbortController();
     const call = failureOf(http.send(get("/x", { signal: stop.signal })));
@@ -117,7 +117,7 @@ describe("stopping", () => {
 
   test("ends the wait for a connection, and settles the permit that was given", async () => {
     const { held, answering, letGo } = holding();
-    const rateLimiter = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     const { http } = await serviceWith(answering, { concurrency: 1, rateLimiter });
     const stop = new AbortController();
     const first = http.send(get("/first"));

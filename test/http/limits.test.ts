@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
-import { get, lenientGovernor } from "../support/http-client.ts";
+import { get, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http.ts";
 
 /** Writes until the reader has gone or the size is reached; says how much it got rid of. */
@@ -34,7 +34,7 @@ const serviceOnce = (answering: Answering, options: Partial<HttpOptions> = {}) =
 
 describe("the deadline covers the whole attempt", () => {
   test("a service that never answers", async () => {
-    const rateLimiter = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, rateLimiter });
     const error = await failureOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(NetworkError);
@@ -49,7 +49,7 @@ describe("the deadline covers the whole attempt", () => {
   });
 
   test("a body that drips for ever, though each chunk is in time", async () => {
-    const rateLimiter = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     let left = false;
     const { http } = await serviceOnce(
       (answer) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
-import { get, lenientGovernor } from "../support/http-client.ts";
+import { get, lenientRateLimiter } from "../support/http-client.ts";
 import { json, serviceWith } from "../support/http.ts";
 
 describe("a request", () => {
@@ -61,7 +61,7 @@ describe("a request", () => {
   });
 
   test("asks the rate limiter in its lane, for every attempt, and tells it what came back", async () => {
-    const rateLimiter = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     const { http } = await serviceWith(
       (answer, _, index) =>
         index === 0

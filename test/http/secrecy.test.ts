@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
-import { get, lenientGovernor, recordingLog, testToken } from "../support/http-client.ts";
+import { get, lenientRateLimiter, recordingLog, testToken } from "../support/http-client.ts";
 import {
   failureOf,
   json,
@@ -128,7 +128,7 @@ describe("I9: redirects", () => {
   });
 
   test("on the service's own origin are followed, each with a permit of its own", async () => {
-    const rateLimiter = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     let sent = 0;
     const { service, http } = await serviceWith(
       (answer, { url }) => {

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Rules } from "../../src/rate-limit/state.ts";
-import { limiterKinds, tell, type Story, type World } from "../support/simulated-budget.ts";
+import { limiterKinds, simulate, type Outcome, type Scenario } from "../support/simulated-budget.ts";
 
 const kinds = fc.constantFrom(...limiterKinds);
 const seeds = fc.integer({ min: 0, max: 1_000_000 });
 const latencies = fc.constantFrom<[number, number]>([5, 3_000], [30, 300], [1, 5], [1_000, 3_000], [5, 20]);
 
-/** Demand that comes and goes, so that windows end at every stage of use. */
+/** Demand that comes and goes, so that windows end at every degree of use. */
 const demands = fc.option(
   fc.record({
     periodMs: fc.integer({ min: 1_000, max: 90_000 }),
@@ -15,18 +15,18 @@ const demands = fc.option(
   }),
 );
 
-function demandOf(shape: { periodMs: number; share: number } | null): Pick<World, "demand"> {
+function demandOf(shape: { periodMs: number; share: number } | null): Pick<Scenario, "demand"> {
   return shape ? { demand: (atMs) => (atMs % shape.periodMs) / shape.periodMs < shape.share } : {};
 }
 
 /** Windows that opened and ended while there was demand. */
-function fullWindows(story: Story) {
-  return story.windows.filter((window) => window.endsAt < story.endedAt);
+function fullWindows(outcome: Outcome) {
+  return outcome.windows.filter((window) => window.endsAt < outcome.endedAt);
 }
 
 describe("I8: alone on the company", () => {
   test("never a 429, whatever the limiter, latency, order, loss and demand", () => {
-    const worlds = fc.record({
+    const scenarios = fc.record({
       seed: seeds,
       kind: kinds,
       latencyMs: latencies,
@@ -36,10 +36,10 @@ describe("I8: alone on the company", () => {
       silent: fc.constantFrom(0, 0, 0.05, 1),
     });
     fc.assert(
-      fc.property(worlds, demands, (world, demand) => {
-        const story = tell({ ...world, ...demandOf(demand), durationMs: 300_000 });
-        expect(story.sentAt.length).toBeGreaterThan(0);
-        expect(story.refusedAt).toEqual([]);
+      fc.property(scenarios, demands, (scenario, demand) => {
+        const outcome = simulate({ ...scenario, ...demandOf(demand), durationMs: 300_000 });
+        expect(outcome.sentAt.length).toBeGreaterThan(0);
+        expect(outcome.refusedAt).toEqual([]);
       }),
       { numRuns: 600 },
     );
@@ -48,7 +48,7 @@ describe("I8: alone on the company", () => {
   test("nobody else is ever seen, so nothing is held back", () => {
     fc.assert(
       fc.property(seeds, kinds, latencies, demands, (seed, kind, latencyMs, demand) => {
-        const story = tell({
+        const outcome = simulate({
           seed,
           kind,
           latencyMs,
@@ -56,7 +56,7 @@ describe("I8: alone on the company", () => {
           durationMs: 300_000,
           ...demandOf(demand),
         });
-        expect(story.state.others).toEqual({ perWindow: 0, until: null });
+        expect(outcome.state.others).toEqual({ perWindow: 0, until: null });
       }),
       { numRuns: 300 },
     );
@@ -65,25 +65,25 @@ describe("I8: alone on the company", () => {
   test("every permit of every full window is used at usual latency", () => {
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
-        const story = tell({ seed, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 600_000 });
-        expect(fullWindows(story).length).toBeGreaterThanOrEqual(8);
-        for (const window of fullWindows(story)) expect(window.own / 120).toBeGreaterThanOrEqual(0.98);
+        const outcome = simulate({ seed, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 600_000 });
+        expect(fullWindows(outcome).length).toBeGreaterThanOrEqual(8);
+        for (const window of fullWindows(outcome)) expect(window.own / 120).toBeGreaterThanOrEqual(0.98);
       }),
       { numRuns: 100 },
     );
   });
 
   test.each(limiterKinds)("time between windows is short ($ends, $reports)", (kind) => {
-    const story = tell({ seed: 5, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 3_600_000 });
-    const perMinute = story.sentAt.length / 60;
+    const outcome = simulate({ seed: 5, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 3_600_000 });
+    const perMinute = outcome.sentAt.length / 60;
     expect(perMinute).toBeGreaterThan(118);
-    expect(story.refusedAt).toEqual([]);
+    expect(outcome.refusedAt).toEqual([]);
   });
 
   test("with lost answers only what was lost is missing", () => {
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
-        const story = tell({
+        const outcome = simulate({
           seed,
           kind,
           latencyMs: [30, 300],
@@ -91,7 +91,7 @@ describe("I8: alone on the company", () => {
           durationMs: 600_000,
           loss: 0.02,
         });
-        for (const window of fullWindows(story)) expect(window.own / 120).toBeGreaterThanOrEqual(0.9);
+        for (const window of fullWindows(outcome)) expect(window.own / 120).toBeGreaterThanOrEqual(0.9);
       }),
       { numRuns: 100 },
     );
@@ -100,7 +100,7 @@ describe("I8: alone on the company", () => {
   test("a start without memory into a window of our own making is never refused while it has permits left", () => {
     fc.assert(
       fc.property(seeds, kinds, fc.integer({ min: 0, max: 119 }), (seed, kind, usedBefore) => {
-        const story = tell({
+        const outcome = simulate({
           seed,
           kind,
           latencyMs: [30, 300],
@@ -108,8 +108,8 @@ describe("I8: alone on the company", () => {
           durationMs: 180_000,
           usedBefore,
         });
-        expect(story.refusedAt).toEqual([]);
-        expect(story.sentAt.length).toBeGreaterThanOrEqual(200);
+        expect(outcome.refusedAt).toEqual([]);
+        expect(outcome.sentAt.length).toBeGreaterThanOrEqual(200);
       }),
       { numRuns: 100 },
     );
@@ -120,11 +120,11 @@ describe("I8: alone on the company", () => {
 function refusalsUnder(rules: Partial<Rules>): number {
   const kind = { ends: "exact", reports: "at_hit" } as const;
   return Array.from({ length: 20 }, (_, seed) =>
-    tell({ seed, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 300_000, rules }),
-  ).reduce((sum, story) => sum + story.refusedAt.length, 0);
+    simulate({ seed, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 300_000, rules }),
+  ).reduce((sum, outcome) => sum + outcome.refusedAt.length, 0);
 }
 
-describe("the story itself can go wrong, so that its good end means something", () => {
+describe("the outcome itself can go wrong, so that its good end means something", () => {
   test("a rate limiter that takes windows for shorter than they are is refused", () => {
     expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
     expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);

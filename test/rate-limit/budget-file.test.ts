@@ -75,7 +75,7 @@ describe("the budget's file", () => {
   });
 
   test.each(["not a database, but text ".repeat(400), "SQLite format 3\0".padEnd(4096, "x")])(
-    "is put aside when damaged, with a warning, and begun anew",
+    "is moved away when damaged, with a warning, and started anew",
     (damage) => {
       opened().close();
       writeFileSync(path(), damage);
@@ -111,12 +111,12 @@ describe("the budget's file", () => {
   });
 });
 
-const governorOn = (store: RateLimitStore) =>
+const rateLimiterOn = (store: RateLimitStore) =>
   createRateLimiter({ store, clock, windowMs: 60_000, defaultLimit: 3 });
 
-describe("two governors on one file", () => {
+describe("two rate limiters on one file", () => {
   test("share one opener and one budget", async () => {
-    const [one, other] = [governorOn(opened()), governorOn(opened())];
+    const [one, other] = [rateLimiterOn(opened()), rateLimiterOn(opened())];
     const opener = await one.admit("list");
     let served = 0;
     const waiting = Array.from({ length: 4 }, async (_, i) => {
@@ -138,10 +138,10 @@ describe("two governors on one file", () => {
 
   test("after a restart the rest of a used-up window is still waited for", async () => {
     const first = opened();
-    const rateLimiter = governorOn(first);
+    const rateLimiter = rateLimiterOn(first);
     (await rateLimiter.admit("list")).answered(200, { limit: 3, remaining: 0, retryAfterS: null });
     first.close();
-    const restarted = governorOn(opened());
+    const restarted = rateLimiterOn(opened());
     expect(restarted.view()).toMatchObject({ limit: 3, remaining: 0 });
     expect(restarted.view().waitMs).toBeGreaterThan(59_000);
   });

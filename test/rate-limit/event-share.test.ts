@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limiterKinds, tell } from "../support/simulated-budget.ts";
+import { limiterKinds, simulate } from "../support/simulated-budget.ts";
 import { openedLedger } from "../support/rate-limit.ts";
 
 const awaited = { eventShare: 0.1 };
@@ -34,9 +34,9 @@ describe("where events are awaited", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), fc.constantFrom(...limiterKinds), (seed, kind) => {
         const pace = { latencyMs: [30, 300] as const, concurrency: 6, durationMs: 600_000 };
-        const story = tell({ seed, kind, ...pace, rules: awaited });
-        expect(story.refusedAt).toEqual([]);
-        const whole = story.windows.slice(2).filter(({ endsAt }) => endsAt < story.endedAt);
+        const outcome = simulate({ seed, kind, ...pace, rules: awaited });
+        expect(outcome.refusedAt).toEqual([]);
+        const whole = outcome.windows.slice(2).filter(({ endsAt }) => endsAt < outcome.endedAt);
         for (const { own } of whole) expect(own).toBeGreaterThanOrEqual(110);
       }),
       { numRuns: 20 },

@@ -10,7 +10,7 @@ import { recordingLog } from "../support/http-client.ts";
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });
 
-function startGovernor(options: Partial<RateLimiterOptions> = {}) {
+function startRateLimiter(options: Partial<RateLimiterOptions> = {}) {
   const clock = createDrivenClock();
   const log = recordingLog();
   const store = createMemoryRateLimitStore();
@@ -47,7 +47,7 @@ function asking(rateLimiter: RateLimiter) {
 
 /** A window of which only `remaining` are left. */
 async function openedWith(remaining: number, options: Partial<RateLimiterOptions> = {}) {
-  const parts = startGovernor({ defaultLimit: remaining + 1, ...options });
+  const parts = startRateLimiter({ defaultLimit: remaining + 1, ...options });
   const opener = await parts.rateLimiter.admit("list");
   await parts.clock.advance(100);
   opener.answered(200, { limit: remaining + 1, remaining, retryAfterS: null });
@@ -56,7 +56,7 @@ async function openedWith(remaining: number, options: Partial<RateLimiterOptions
 
 describe("who waits is served", () => {
   test("at once when the answer that makes room arrives, without waiting for a timer", async () => {
-    const { clock, rateLimiter } = startGovernor();
+    const { clock, rateLimiter } = startRateLimiter();
     const { served, ask, answer } = asking(rateLimiter);
     void ask("opener");
     void ask("second");
@@ -130,14 +130,14 @@ describe("who stops waiting", () => {
   });
 
   test("before it began never waits", async () => {
-    const { rateLimiter } = startGovernor();
+    const { rateLimiter } = startRateLimiter();
     await expect(rateLimiter.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
   });
 });
 
 describe("a permit", () => {
   test("is finished once", async () => {
-    const { rateLimiter } = startGovernor();
+    const { rateLimiter } = startRateLimiter();
     const permit = await rateLimiter.admit("list");
     permit.answered(200, left(9));
     expect(() => permit.lost()).toThrow("a permit is finished once");
@@ -153,7 +153,7 @@ describe("a permit", () => {
         return memory.transact(step);
       },
     };
-    const { rateLimiter, clock, log } = startGovernor({ store });
+    const { rateLimiter, clock, log } = startRateLimiter({ store });
     const permit = await rateLimiter.admit("list");
     full = true;
     permit.answered(200, left(9));
@@ -174,7 +174,7 @@ describe("a permit", () => {
         throw new MirrorError("database", "no");
       },
     };
-    const { rateLimiter } = startGovernor({ store });
+    const { rateLimiter } = startRateLimiter({ store });
     await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "database" });
     await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "database" });
   });
@@ -182,7 +182,7 @@ describe("a permit", () => {
 
 describe("what is shown of the budget", () => {
   test("before anything is known", () => {
-    expect(startGovernor().rateLimiter.view()).toEqual({ limit: null, remaining: null, waitMs: 0 });
+    expect(startRateLimiter().rateLimiter.view()).toEqual({ limit: null, remaining: null, waitMs: 0 });
   });
 
   test("in a window, and when it is used up", async () => {
@@ -198,8 +198,8 @@ describe("what is shown of the budget", () => {
     expect(rateLimiter.view()).toEqual({ limit: 3, remaining: 0, waitMs: 30_100 });
   });
 
-  test("a refusal and other clients are told once, in the log", async () => {
-    const { rateLimiter, log, clock } = startGovernor();
+  test("a refusal and other programs are told once, in the log", async () => {
+    const { rateLimiter, log, clock } = startRateLimiter();
     (await rateLimiter.admit("list")).answered(429, { ...silent, retryAfterS: 3 });
     expect(log.lines).toMatchObject([
       {
@@ -207,11 +207,11 @@ describe("what is shown of the budget", () => {
         message: "the service refused a request (429): waiting",
         fields: { wait_ms: 4_000, in_a_row: 1 },
       },
-      { level: "info", message: expect.stringContaining("other clients") as string },
+      { level: "info", message: expect.stringContaining("other programs") as string },
     ]);
     const next = rateLimiter.admit("list");
     await clock.advance(4_000);
     (await next).answered(200, left(3));
-    expect(log.lines.filter(({ message }) => message.includes("other clients"))).toHaveLength(1);
+    expect(log.lines.filter(({ message }) => message.includes("other programs"))).toHaveLength(1);
   });
 });

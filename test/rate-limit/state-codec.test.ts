@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeState, encodeState, type Origin } from "../../src/rate-limit/state-codec.ts";
 import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
-import { limiterKinds, tell } from "../support/simulated-budget.ts";
+import { limiterKinds, simulate } from "../support/simulated-budget.ts";
 import { openLedger, openedLedger } from "../support/rate-limit.ts";
 
 const wallMs = 1_800_000_000_000;
@@ -19,10 +19,10 @@ const exhausted = (): RateLimitState => {
 };
 
 describe("the state comes back as it was", () => {
-  test("for every state a story leads to", () => {
+  test("for every state a outcome leads to", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(...limiterKinds), (seed, kind) => {
-        const story = tell({
+        const outcome = simulate({
           seed,
           kind,
           latencyMs: [5, 3_000],
@@ -31,8 +31,8 @@ describe("the state comes back as it was", () => {
           loss: 0.1,
           othersPerSecond: 0.3,
         });
-        const here = at(story.endedAt + 60_000);
-        expect(decodeState(encodeState(story.state, here), here)).toEqual(story.state);
+        const here = at(outcome.endedAt + 60_000);
+        expect(decodeState(encodeState(outcome.state, here), here)).toEqual(outcome.state);
       }),
       { numRuns: 50 },
     );

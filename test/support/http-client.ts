@@ -8,7 +8,7 @@ import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts"
 import { createHttpTransport, type HttpOptions, type HttpTransport } from "../../src/http/http-transport.ts";
 
 /** Gives every permit at once, and keeps what it was told. */
-export interface LenientGovernor extends RateLimiter {
+export interface LenientRateLimiter extends RateLimiter {
   readonly told: { status: number; headers: BudgetHeaders }[];
   readonly lanes: string[];
   /** Permits given and not settled. */
@@ -16,8 +16,8 @@ export interface LenientGovernor extends RateLimiter {
   lost(): number;
 }
 
-export function lenientGovernor(): LenientGovernor {
-  const told: LenientGovernor["told"] = [];
+export function lenientRateLimiter(): LenientRateLimiter {
+  const told: LenientRateLimiter["told"] = [];
   const lanes: string[] = [];
   let open = 0;
   let lost = 0;
@@ -65,7 +65,7 @@ export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): Ht
     baseUrl,
     token: testToken,
     language: "en",
-    rateLimiter: lenientGovernor(),
+    rateLimiter: lenientRateLimiter(),
     clock: systemClock,
     random: seededRandom(1),
     log: recordingLog(),
@@ -76,7 +76,10 @@ export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): Ht
   });
 }
 
-export function realGovernor(clock: Clock, options: { windowMs: number; defaultLimit: number }): RateLimiter {
+export function realRateLimiter(
+  clock: Clock,
+  options: { windowMs: number; defaultLimit: number },
+): RateLimiter {
   return createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...options });
 }
 

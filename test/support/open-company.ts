@@ -10,7 +10,7 @@ import type { Log } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
-import { limitRequests } from "../../src/rate-limit/request-limits.ts";
+import { limitRequests } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
 import { createHttpTransport } from "../../src/http/http-transport.ts";

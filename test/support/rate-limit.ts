@@ -1,8 +1,8 @@
 import type { Clock } from "../../src/base/clock.ts";
 import type { Lane } from "../../src/base/lane.ts";
 import { admit } from "../../src/rate-limit/admission.ts";
-import { lost } from "../../src/rate-limit/in-flight.ts";
-import { answered } from "../../src/rate-limit/learning.ts";
+import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
+import { applyLoss } from "../../src/rate-limit/in-flight.ts";
 import {
   coldState,
   defaultRules,
@@ -11,16 +11,16 @@ import {
   type Rules,
 } from "../../src/rate-limit/state.ts";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test moves. */
 export interface DrivenClock extends Clock {
-  /** Moves time and lets everything that waited for it run. */
+  /** Moves time and runs everything that waited for it. */
   advance(ms: number): Promise<void>;
-  /** Sleeps that are under way. */
+  /** Sleeps in progress. */
   sleeping(): number;
 }
 
-/** Lets everything run that is ready to. */
-async function settle(): Promise<void> {
+/** Runs all microtasks that are ready. */
+async function runReady(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
@@ -44,30 +44,30 @@ export function createDrivenClock(startMs = 1_000_000): DrivenClock {
       }),
     async advance(ms) {
       const untilMs = nowMs + ms;
-      await settle();
+      await runReady();
       for (let steps = 0; steps < 10_000; steps++) {
         const next = [...sleepers].toSorted((a, b) => a.atMs - b.atMs)[0];
         if (!next || next.atMs > untilMs) break;
         nowMs = Math.max(nowMs, next.atMs);
         next.wake();
-        await settle();
+        await runReady();
       }
       nowMs = untilMs;
-      await settle();
+      await runReady();
     },
     sleeping: () => sleepers.size,
   };
 }
 
-/** No permit is kept for the look at the end of a window; that has its own tests. */
+/** Keeps no permit for the look at the end of a window; that has its own tests. */
 const withoutLook: Partial<Rules> = { lookBeforeMs: defaultRules.windowMs };
 
-/** One budget, told as a story: who asks when, and what comes back when. */
+/** One budget, step by step: requests and answers at given times. */
 export interface Ledger {
   readonly state: () => RateLimitState;
-  /** Sends one at that time; fails the test when it may not go. */
+  /** Sends a request at that time; fails the test when it may not go. */
   send(atMs: number, lane?: Lane): Flight;
-  /** How many of so many askers may go at that time, without sending. */
+  /** How many requests may go at that time; sends none. */
   room(atMs: number, lane?: Lane): number;
   /** When the next may go; the asked time itself when one may go now. */
   nextAt(atMs: number, lane?: Lane): number;
@@ -76,6 +76,7 @@ export interface Ledger {
   lose(flight: Flight, atMs: number): void;
 }
 
+/** A ledger without a window. */
 export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = coldState): Ledger {
   const rules: Rules = { ...defaultRules, ...withoutLook, ...given };
   const limit = rules.defaultLimit;
@@ -90,7 +91,7 @@ export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = c
     state: () => state,
     send(atMs, lane = "list") {
       const admission = ask(state, atMs, lane);
-      if (!("flight" in admission.decision)) throw new Error(`nobody may go at ${atMs}`);
+      if (!("flight" in admission.decision)) throw new Error(`no request may go at ${atMs}`);
       state = admission.state;
       return admission.decision.flight;
     },
@@ -108,18 +109,18 @@ export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = c
       return "flight" in decision ? atMs : decision.untilMs;
     },
     answer(flight, atMs, remaining, status = 200) {
-      state = answered(state, flight, atMs, status, headers(remaining), rules);
+      state = applyAnswer(state, flight, { ...headers(remaining), status, nowMs: atMs }, rules);
     },
     refuse(flight, atMs, retryAfterS) {
-      state = answered(state, flight, atMs, 429, headers(0, retryAfterS), rules);
+      state = applyAnswer(state, flight, { ...headers(0, retryAfterS), status: 429, nowMs: atMs }, rules);
     },
     lose(flight, atMs) {
-      state = lost(state, flight, atMs);
+      state = applyLoss(state, flight, atMs);
     },
   };
 }
 
-/** A ledger whose window was opened by us at 0 and seen at 100. */
+/** A ledger with a window that its own request opened at 0 and its answer showed at 100. */
 export function openedLedger(given: Partial<Rules> = {}): Ledger {
   const ledger = openLedger(given);
   const limit = given.defaultLimit ?? defaultRules.defaultLimit;

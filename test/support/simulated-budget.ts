@@ -1,8 +1,8 @@
 import type { Lane } from "../../src/base/lane.ts";
 import { seededRandom, type Random } from "../../src/base/random.ts";
 import { admit } from "../../src/rate-limit/admission.ts";
-import { lost } from "../../src/rate-limit/in-flight.ts";
-import { answered } from "../../src/rate-limit/learning.ts";
+import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
+import { applyLoss } from "../../src/rate-limit/in-flight.ts";
 import {
   coldState,
   defaultRules,
@@ -12,11 +12,11 @@ import {
 } from "../../src/rate-limit/state.ts";
 
 /**
- * A service, a network and clients in simulated time: what really happens, next to which the
- * rateLimiter's belief can be held. Nothing here knows how the rate limiter decides.
+ * A service, a network and clients in simulated time, to compare with what the rate limiter assumes.
+ * Nothing here knows how the rate limiter decides.
  */
 
-/** How the service keeps its window, and as of when it reports what remains. */
+/** When the service ends its window, and as of when it reports what remains. */
 export interface LimiterKind {
   readonly ends: "exact" | "whole_seconds";
   readonly reports: "at_hit" | "at_answer";
@@ -79,7 +79,8 @@ export function startLimiter(kind: LimiterKind, limit: number, windowMs: number)
   };
 }
 
-export interface World {
+/** What happens in a simulation. */
+export interface Scenario {
   readonly seed: number;
   readonly kind: LimiterKind;
   readonly durationMs: number;
@@ -91,20 +92,21 @@ export interface World {
   readonly loss?: number;
   /** Share of answers without rate headers. */
   readonly silent?: number;
-  /** Others' requests a second, spread at random. */
+  /** Requests of others per second, spread at random. */
   readonly othersPerSecond?: number;
   /** Does the service send `Retry-After`? */
   readonly retryAfter?: boolean;
-  /** Whether own demand is there; without it there always is. */
+  /** Is there work at that time? Always, when not given. */
   readonly demand?: (atMs: number) => boolean;
   readonly lane?: Lane;
   readonly rules?: Partial<Rules>;
   readonly state?: RateLimitState;
-  /** Used by others, or by us before our memory begins, when the story starts. */
+  /** Used at the start: by others, or by us before the state begins. */
   readonly usedBefore?: number;
 }
 
-export interface Story {
+/** What happened in it. */
+export interface Outcome {
   readonly windows: readonly ServiceWindow[];
   readonly state: RateLimitState;
   /** When own requests were sent, and when they were refused. */
@@ -122,25 +124,26 @@ interface Happening {
 
 const lostAfterMs = 6_000;
 
-export function tell(world: World): Story {
-  const limit = world.limit ?? 120;
-  const windowMs = world.windowMs ?? 60_000;
-  const rules: Rules = { ...defaultRules, windowMs, defaultLimit: limit, ...world.rules };
-  const random = seededRandom(world.seed);
-  const limiter = startLimiter(world.kind, limit, windowMs);
+/** Runs a scenario to its end. */
+export function simulate(scenario: Scenario): Outcome {
+  const limit = scenario.limit ?? 120;
+  const windowMs = scenario.windowMs ?? 60_000;
+  const rules: Rules = { ...defaultRules, windowMs, defaultLimit: limit, ...scenario.rules };
+  const random = seededRandom(scenario.seed);
+  const limiter = startLimiter(scenario.kind, limit, windowMs);
   const startedAt = 1_000_000 + random.next() * windowMs;
-  const endedAt = startedAt + world.durationMs;
+  const endedAt = startedAt + scenario.durationMs;
   const agenda = startAgenda();
   const sentAt: number[] = [];
   const refusedAt: number[] = [];
-  let state = world.state ?? coldState;
+  let state = scenario.state ?? coldState;
   let wakeAt = Infinity;
 
   const ask = (nowMs: number) => {
-    const wanted = nowMs < endedAt && (world.demand?.(nowMs) ?? true);
+    const wanted = nowMs < endedAt && (scenario.demand?.(nowMs) ?? true);
     if (!wanted) return idle(nowMs);
-    while (state.flights.length < world.concurrency) {
-      const admission = admit(state, world.lane ?? "list", nowMs, rules);
+    while (state.flights.length < scenario.concurrency) {
+      const admission = admit(state, scenario.lane ?? "list", nowMs, rules);
       state = admission.state;
       if ("untilMs" in admission.decision) return wake(admission.decision.untilMs);
       sentAt.push(nowMs);
@@ -159,32 +162,32 @@ export function tell(world: World): Story {
     });
   };
   const send = (flight: Flight) => {
-    const [hitAt, saidAt, receivedAt] = journey(flight.sentAt, world.latencyMs, random);
+    const [hitAt, saidAt, receivedAt] = journey(flight.sentAt, scenario.latencyMs, random);
     agenda.at(hitAt, () => {
       const accepted = limiter.hit(hitAt, "own");
       const atHit = limiter.remaining(hitAt);
       agenda.at(saidAt, () => {
-        const remaining = world.kind.reports === "at_hit" ? atHit : limiter.remaining(saidAt);
-        const retryAfterS = world.retryAfter === false ? null : limiter.retryAfterS(saidAt);
-        settle(flight, receivedAt, accepted, { remaining, retryAfterS });
+        const remaining = scenario.kind.reports === "at_hit" ? atHit : limiter.remaining(saidAt);
+        const retryAfterS = scenario.retryAfter === false ? null : limiter.retryAfterS(saidAt);
+        finish(flight, receivedAt, accepted, { remaining, retryAfterS });
       });
     });
   };
-  const settle = (
+  const finish = (
     flight: Flight,
     atMs: number,
     accepted: boolean,
     said: { remaining: number; retryAfterS: number | null },
   ) => {
-    if (accepted && random.next() < (world.loss ?? 0)) {
+    if (accepted && random.next() < (scenario.loss ?? 0)) {
       const noticedAt = flight.sentAt + lostAfterMs;
       agenda.at(noticedAt, () => {
-        state = lost(state, flight, noticedAt);
+        state = applyLoss(state, flight, noticedAt);
         ask(noticedAt);
       });
       return;
     }
-    const silent = accepted && random.next() < (world.silent ?? 0);
+    const silent = accepted && random.next() < (scenario.silent ?? 0);
     agenda.at(atMs, () => {
       if (!accepted) refusedAt.push(atMs);
       const headers = {
@@ -192,21 +195,22 @@ export function tell(world: World): Story {
         remaining: silent ? null : accepted ? said.remaining : 0,
         retryAfterS: accepted ? null : said.retryAfterS,
       };
-      state = answered(state, flight, atMs, accepted ? 200 : 429, headers, rules);
+      const status = accepted ? 200 : 429;
+      state = applyAnswer(state, flight, { ...headers, status, nowMs: atMs }, rules);
       ask(atMs);
     });
   };
 
-  for (let i = 0; i < (world.usedBefore ?? 0); i++)
+  for (let i = 0; i < (scenario.usedBefore ?? 0); i++)
     limiter.hit(startedAt - random.next() * windowMs * 0.5, "others");
-  for (const atMs of arrivals(world.othersPerSecond ?? 0, startedAt, endedAt, random))
+  for (const atMs of arrivals(scenario.othersPerSecond ?? 0, startedAt, endedAt, random))
     agenda.at(atMs, () => void limiter.hit(atMs, "others"));
   agenda.at(startedAt, () => ask(startedAt));
   agenda.run(endedAt + 60_000);
   return { windows: limiter.windows, state, sentAt, refusedAt, startedAt, endedAt };
 }
 
-/** Up, counted, answered, down: at random within the latency. */
+/** When the service counts, answers, and the answer arrives: at random within the latency. */
 function journey(
   sentAt: number,
   [low, high]: readonly [number, number],

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limiterKinds, tell, type Story } from "../support/simulated-budget.ts";
+import { limiterKinds, simulate, type Outcome } from "../support/simulated-budget.ts";
 import { openedLedger } from "../support/rate-limit.ts";
 
 const kinds = fc.constantFrom(...limiterKinds);
@@ -12,7 +12,7 @@ const shared = (
   othersPerSecond: number,
   retryAfter = true,
 ) =>
-  tell({
+  simulate({
     seed,
     kind,
     latencyMs: [30, 300],
@@ -23,23 +23,23 @@ const shared = (
   });
 
 /** The shortest time from a refusal to the next request that was sent after it. */
-function shortestPauseMs(story: Story): number {
-  const pauses = story.refusedAt.map(
-    (refusedAt) => (story.sentAt.find((at) => at > refusedAt) ?? Infinity) - refusedAt,
+function shortestPauseMs(outcome: Outcome): number {
+  const pauses = outcome.refusedAt.map(
+    (refusedAt) => (outcome.sentAt.find((at) => at > refusedAt) ?? Infinity) - refusedAt,
   );
   return Math.min(Infinity, ...pauses);
 }
 
-describe("I8: with other clients on the company", () => {
+describe("I8: with other programs on the company", () => {
   test.each([true, false])(
     "refusals are few, each is waited out, and work goes on (Retry-After: %s)",
     (retryAfter) => {
       fc.assert(
         fc.property(seeds, kinds, fc.constantFrom(0.02, 0.2, 0.5, 1, 2), (seed, kind, perSecond) => {
-          const story = shared(seed, kind, perSecond, retryAfter);
-          const windows = story.windows.filter(({ endsAt }) => endsAt < story.endedAt);
-          expect(story.refusedAt.length).toBeLessThanOrEqual(windows.length * 2);
-          expect(shortestPauseMs(story)).toBeGreaterThanOrEqual(2_000);
+          const outcome = shared(seed, kind, perSecond, retryAfter);
+          const windows = outcome.windows.filter(({ endsAt }) => endsAt < outcome.endedAt);
+          expect(outcome.refusedAt.length).toBeLessThanOrEqual(windows.length * 2);
+          expect(shortestPauseMs(outcome)).toBeGreaterThanOrEqual(2_000);
           for (const window of windows.slice(1)) expect(window.own).toBeGreaterThanOrEqual(1);
         }),
         { numRuns: 30 },
@@ -51,9 +51,9 @@ describe("I8: with other clients on the company", () => {
     const refused = { ours: 0, theirs: 0 };
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
-        const story = shared(seed, kind, 0.05);
-        const ended = story.windows.filter(({ endsAt }) => endsAt < story.endedAt);
-        refused.ours += story.refusedAt.length;
+        const outcome = shared(seed, kind, 0.05);
+        const ended = outcome.windows.filter(({ endsAt }) => endsAt < outcome.endedAt);
+        refused.ours += outcome.refusedAt.length;
         refused.theirs += ended.slice(2).reduce((sum, window) => sum + window.refusedOthers, 0);
         expect(ended.reduce((sum, { own }) => sum + own, 0) / ended.length).toBeGreaterThan(95);
       }),
@@ -67,8 +67,8 @@ describe("I8: with other clients on the company", () => {
     const windows = { all: 0, over: 0 };
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
-        const story = shared(seed, kind, 0.2);
-        const later = story.windows.slice(2).filter(({ endsAt }) => endsAt < story.endedAt);
+        const outcome = shared(seed, kind, 0.2);
+        const later = outcome.windows.slice(2).filter(({ endsAt }) => endsAt < outcome.endedAt);
         const over = later.filter(({ own }) => own > 120 - 12 + 6);
         expect(over.length).toBeLessThanOrEqual(1);
         windows.all += later.length;
