@@ -1,4 +1,4 @@
-import type { Reading } from "./leaves.ts";
+import type { Reading } from "./config-values.ts";
 
 /** This machine, and nobody on the way to it: the only place plain http may go. */
 function isLoopbackHost(hostname: string): boolean {

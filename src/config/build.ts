@@ -2,7 +2,7 @@ import path from "node:path";
 import { assert } from "../base/errors.ts";
 import type { CompanyConfig, Config, ResourceChoice, SecretPlace } from "./config.ts";
 import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
-import { parentsOptions, type ShapedConfig } from "./shape.ts";
+import { parentsOptions, type ShapedConfig } from "./config-schema.ts";
 import type { Path } from "./yaml.ts";
 
 /** The checked file as the program reads it. Relative folders start at the file's own. */

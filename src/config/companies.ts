@@ -1,6 +1,6 @@
 import { MirrorError } from "../base/errors.ts";
 import type { CompanyConfig, Config } from "./config.ts";
-import { didYouMean } from "./leaves.ts";
+import { didYouMean } from "./config-values.ts";
 
 /** Those that a command works on: all, or the one named by `--company`. */
 export function chosenCompanies(config: Config, name?: string): readonly CompanyConfig[] {

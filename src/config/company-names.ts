@@ -1,4 +1,4 @@
-import type { Problem } from "./problems.ts";
+import type { Problem } from "./config-problems.ts";
 
 /** What a look at one name alone cannot tell: none, two names for one file, a name JavaScript keeps for itself. */
 export function companyNameProblems(raw: unknown): Problem[] {

@@ -3,10 +3,10 @@ import { MirrorError } from "../base/errors.ts";
 import { buildConfig } from "./build.ts";
 import { companyNameProblems } from "./company-names.ts";
 import type { Config, KnownConnector } from "./config.ts";
-import { pathText, problemsOf, type Problem } from "./problems.ts";
+import { pathText, problemsOf, type Problem } from "./config-problems.ts";
 import { reasonOf, resolveSecrets, type ResolvedSecrets } from "./secrets.ts";
 import { knownKeys } from "./shape-keys.ts";
-import { configShape, type ShapedConfig } from "./shape.ts";
+import { configShape, type ShapedConfig } from "./config-schema.ts";
 import { readYaml, type Position, type YamlFile } from "./yaml.ts";
 
 export interface LoadOptions {

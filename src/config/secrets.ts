@@ -2,7 +2,7 @@ import path from "node:path";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import type { SecretPlace } from "./config.ts";
-import { pathText, type Problem } from "./problems.ts";
+import { pathText, type Problem } from "./config-problems.ts";
 import type { Path } from "./yaml.ts";
 
 /** Where the texts behind `${env:NAME}` and `${file:/path}` are. */

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { KeysAt } from "./problems.ts";
+import type { KeysAt } from "./config-problems.ts";
 
 /** As much of a zod type as a walk along keys needs. */
 interface ZodNode {

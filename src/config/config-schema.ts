@@ -14,7 +14,7 @@ import {
   toggle,
   wholeNumber,
   words,
-} from "./leaves.ts";
+} from "./config-values.ts";
 
 const minuteMs = 60_000;
 const section = { error: "must be a map of keys" };
