@@ -1,36 +1,38 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
-import { existsSync } from "node:fs";
-import path from "node:path";
-import { chosenTables, documentDate } from "./plan/table-choice.ts";
 import type { Dialect } from "./csv/csv-writer.ts";
-import type { Format, Partition } from "./plan/formats.ts";
+import { keptFiles, readManifest, removedFiles, type ExportManifest, type ManifestFile } from "./files/export-manifest.ts";
 import { belowOut, filePath, fromManifest, isInside, manifestPath } from "./files/file-layout.ts";
-import { keptFiles, readManifest, type ExportManifest, type ManifestFile } from "./files/export-manifest.ts";
-import { openShared, type SharedSnapshot } from "./workers/snapshot-pool.ts";
 import { Staging } from "./files/staging.ts";
-import { planTable } from "./plan/export-plan.ts";
+import { planExport } from "./plan/export-plan.ts";
+import type { Format, Partition } from "./plan/formats.ts";
+import { chosenTables, documentDate } from "./plan/table-choice.ts";
+import { openShared, type SharedSnapshot } from "./workers/snapshot-pool.ts";
 import { writeTable } from "./write-table.ts";
 
+/** What to export, and in which form. */
 export interface ExportRequest {
   readonly format: Format;
-  /** The folder; the company's own is below it. */
+  /** The folder; each company has its own below it. */
   readonly out: string;
   readonly company: string;
-  /** By name; empty: all tables. */
+  /** Names of tables and views; empty: all tables. */
   readonly tables: readonly string[];
   readonly dialect: Dialect;
   readonly partition: Partition | null;
-  /** Only what changed after this position of the change log. */
+  /** Export only what changed after this position of the change log. */
   readonly since: number | null;
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
-  /** Where the files that are there are of this state of the mirror already, they stay. */
+  /** Leave the files alone if they are of this state of the mirror. */
   readonly ifChanged?: boolean;
 }
 
+/** What an export works with. */
 export interface ExportParts {
   /** The mirror's file. */
   readonly mirror: string;
@@ -46,37 +48,43 @@ export interface ExportParts {
 
 interface ExportProgress {
   readonly table: string;
-  /** Of its rows, written so far. */
+  /** Of this table, written so far. */
   readonly rows: number;
-  /** Tables that are finished, and all of them. */
+  /** Finished tables, and all. */
   readonly done: number;
   readonly of: number;
 }
 
+/** What an export did. */
 export interface ExportResult {
   readonly manifest: ExportManifest;
-  /** Where the manifest stands. */
+  /** The manifest's file. */
   readonly path: string;
   /** Paths below `out`, of this run only. */
   readonly files: readonly string[];
-  /** Of earlier runs, taken away. */
+  /** Files of earlier runs that were removed. */
   readonly removed: readonly string[];
-  /** Nothing was to be done. */
+  /** Nothing was written, as `ifChanged` allows. */
   readonly unchanged: boolean;
 }
 
-/** One run: all files from one state of the mirror, put into place when every one of them is whole. */
+/**
+ * Exports tables and views of one company.
+ *
+ * Guarantee: all files are of one state of the mirror, and replace earlier ones only when all are complete.
+ * Source of truth: the mirror. Worst outcome of a crash: see Staging.
+ */
 export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
   const shared = await openShared(parts.mirror, parts.manifest, { reportDate: parts.reportDate });
   try {
     const { nested, since } = request;
     const tables = chosenTables(shared.snapshot.tables, request.tables, { nested, since: since !== null });
-    const current = request.ifChanged ? await currentFiles(request, shared.snapshot, tables) : null;
+    const current = request.ifChanged ? await findCurrent(request, shared.snapshot, tables) : null;
     if (current) return current;
     const staging = await Staging.open(request.out, request.company);
     try {
-      const written = await writeAll(parts, request, shared, staging, tables);
-      return await install(parts, request, shared.snapshot, staging, written);
+      const written = await writeTables(parts, request, shared, staging, tables);
+      return await commit(parts, request, shared.snapshot, staging, written);
     } finally {
       await staging.close();
     }
@@ -85,8 +93,8 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   }
 }
 
-/** Null: they are of another state, of other tables, or not all there. A view may change with the day alone. */
-async function currentFiles(
+/** Null unless the files there are of this state and these tables. A view may change with the date alone. */
+async function findCurrent(
   { out, company, format, since }: ExportRequest,
   { seq }: Snapshot,
   tables: readonly SnapshotTable[],
@@ -105,35 +113,36 @@ async function currentFiles(
   return { manifest, path: place, files, removed: [], unchanged: true };
 }
 
-async function writeAll(
+async function writeTables(
   parts: ExportParts,
   request: ExportRequest,
-  { snapshot, crew }: SharedSnapshot,
+  { snapshot, pool }: SharedSnapshot,
   staging: Staging,
   tables: readonly SnapshotTable[],
 ): Promise<ManifestFile[]> {
-  const { format, company, partition, since } = request;
+  const { format, company, partition, since, dialect } = request;
   const nested = request.nested ? snapshot.tables.filter(({ kind }) => kind === "child") : [];
   const raw = rawTables(snapshot);
   const files: ManifestFile[] = [];
   for (const [done, table] of tables.entries()) {
     const date = partition === null ? null : documentDate(parts.manifest, table);
-    const plan = planTable(table, { format, since, partition, date, hasRaw: raw.has(table.name) });
+    const plan = planExport(table, { format, since, partition, date, hasRaw: raw.has(table.name) });
     const place = (part: string | null) => filePath({ company, table: table.name, format, part, partition });
     let rows = 0;
-    const tell = (more: number) =>
+    const onRows = (more: number) =>
       parts.onProgress?.({ table: table.name, rows: (rows += more), done, of: tables.length });
-    tell(0);
-    const written = await writeTable(plan, format, {
-      crew,
+    onRows(0);
+    const written = await writeTable(plan, {
+      format,
+      pool,
       db: snapshot.db,
-      dialect: request.dialect,
+      dialect,
       nested,
       facts: factsOf(snapshot, request, table),
       createdBy: `fintoro-mirror ${parts.version}`,
       placeOf: (part) => staging.placeOf(place(part)),
-      onRows: tell,
-      signal: parts.signal ?? new AbortController().signal,
+      onRows,
+      signal: parts.signal,
     });
     for (const { part, ...facts } of written) {
       const file = fromManifest(company, place(part));
@@ -143,14 +152,14 @@ async function writeAll(
   return files;
 }
 
-/** The records' JSON has a table of its own, unless an older version wrote the mirror. */
+/** Tables whose records' JSON is in a table of its own; a mirror of an older version has none. */
 function rawTables({ db, tables }: Snapshot): Set<string> {
   const sql = "SELECT name FROM main.sqlite_master WHERE type = 'table'";
   const present = new Set(db.prepare(sql).pluck().all() as string[]);
   return new Set(tables.map(({ name }) => name).filter((name) => present.has(`_raw_${name}`)));
 }
 
-/** What a Parquet file says of itself; readers show it as key-value metadata. */
+/** Key-value metadata of a Parquet file. */
 function factsOf(
   { seq, run }: Snapshot,
   { company, since }: ExportRequest,
@@ -169,7 +178,7 @@ function factsOf(
   };
 }
 
-async function install(
+async function commit(
   { clock }: ExportParts,
   { out, company, format, tables, since }: ExportRequest,
   { seq, run }: Snapshot,
@@ -178,7 +187,6 @@ async function install(
 ): Promise<ExportResult> {
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
-  const kept = keptFiles(before, format, tables.length === 0 ? null : new Set(tables));
   const manifest: ExportManifest = {
     company,
     created_at: isoTime(clock.nowMs()),
@@ -186,14 +194,12 @@ async function install(
     next_since: seq,
     since,
     run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
-    files: [...kept, ...written],
+    files: [...keptFiles(before, format, tables), ...written],
   };
-  const stays = new Set(manifest.files.map(({ file }) => file));
-  const removed = (before?.files ?? []).map(({ file }) => file).filter((file) => !stays.has(file));
   const below = (file: string) => belowOut(company, file);
-  const text = `${JSON.stringify(manifest, null, 2)}\n`;
   const files = written.map(({ file }) => below(file));
-  const remove = removed.map(below).filter((file) => isInside(company, file));
-  await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove });
-  return { manifest, path: place, files, removed: remove, unchanged: false };
+  const removed = removedFiles(before, manifest).map(below).filter((file) => isInside(company, file));
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove: removed });
+  return { manifest, path: place, files, removed, unchanged: false };
 }

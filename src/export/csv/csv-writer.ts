@@ -1,8 +1,8 @@
-import { cellEnd, kindOf, nullCell, type CellColumn } from "../columns/cells.ts";
-import { plainEnd, rewrittenReal } from "../columns/number-cell.ts";
+import { cellEnd, kindOf, nullCell, type CellColumn, type CellKind } from "../columns/cells.ts";
+import { endOfReal, reprintedReal } from "../columns/number-cell.ts";
 
 export const dialects = ["standard", "excel-sk"] as const;
-/** `standard`: comma, point, RFC 4180. `excel-sk`: what a Slovak Excel opens by a double click. */
+/** `standard`: comma, decimal point, RFC 4180. `excel-sk`: what a Slovak Excel opens by a double click. */
 export type Dialect = (typeof dialects)[number];
 
 const comma = 0x2c;
@@ -10,41 +10,49 @@ const semicolon = 0x3b;
 const quote = 0x22;
 const apostrophe = 0x27;
 const point = 0x2e;
+const carriageReturn = 0x0d;
+const newline = 0x0a;
 
-/** What stands before the rows: for Excel a mark that it is UTF-8, then the columns' names. */
+/** The first line: the columns' names; for Excel after a byte order mark, so that it reads UTF-8. */
 export function csvHead(columns: readonly string[], dialect: Dialect): Uint8Array {
   const separator = dialect === "standard" ? "," : ";";
   const names = columns.map((name) => (/[",;\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name));
   return new TextEncoder().encode(`${dialect === "standard" ? "" : "\ufeff"}${names.join(separator)}\r\n`);
 }
 
-/** A text that begins with one of these is run by some spreadsheet; the last four are their full-width twins. */
-const dangerous = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
-const dangerousTwins = new Set(dangerous.slice(7).map((sign) => Buffer.from(sign).readUIntBE(0, 3)));
+/** Some spreadsheet takes a text that begins with one of these for a formula. */
+const formulaSigns = ["=", "+", "-", "@", "\t", "\r", "\n"];
+/** The full-width forms of the first four, three bytes each in UTF-8. */
+const wideFormulaSigns = new Set(["＝", "＋", "－", "＠"].map((sign) => Buffer.from(sign).readUIntBE(0, 3)));
 
-/** By byte: 1 must be quoted; 2 is dangerous at a text's beginning; 4 may begin a full-width twin. */
+const mustQuote = 1;
+const beginsFormula = 2;
+const mayBeginWideSign = 4;
+
+/** For each byte the flags above. */
 function classesOf(separator: number): Uint8Array {
   const classes = new Uint8Array(256);
-  for (const byte of [quote, separator, 0x0d, 0x0a]) classes[byte] = 1;
-  for (const sign of dangerous.slice(0, 7)) {
+  for (const byte of [quote, separator, carriageReturn, newline]) classes[byte] = mustQuote;
+  for (const sign of formulaSigns) {
     const byte = sign.charCodeAt(0);
-    classes[byte] = (classes[byte] ?? 0) | 2;
+    classes[byte] = (classes[byte] ?? 0) | beginsFormula;
   }
-  classes[0xef] = 4;
+  classes[0xef] = mayBeginWideSign;
   return classes;
 }
 
-/** An empty cell becomes two quotes and a separator, a boolean five letters; nothing else grows more. */
-const mostGrowth = 6;
+/** Bytes of CSV per byte of cells at most: an empty cell becomes `"",`, a boolean `false,`. */
+const maxGrowth = 6;
 const trueText = Buffer.from("true");
 const falseText = Buffer.from("false");
+
 /**
- * Cells to CSV. Text that a spreadsheet would run gets one apostrophe before it; numbers, dates and booleans
- * are never touched, so they stay what they are. NULL is nothing between separators, an empty text is `""`.
- * Booleans are the service's `true` and `false`, dates ISO in both dialects: Excel reads them in any language.
+ * Turns cells into CSV. A text that a spreadsheet could take for a formula gets a leading apostrophe; numbers,
+ * dates and booleans do not. NULL is empty, an empty text is `""`. Booleans are `true` and `false` and dates
+ * are ISO in both dialects, which Excel understands in any language.
  */
 export class CsvWriter {
-  readonly #kinds: readonly ("text" | "integer" | "real" | "boolean")[];
+  readonly #kinds: readonly CellKind[];
   readonly #separator: number;
   readonly #classes: Uint8Array;
   readonly #decimalComma: boolean;
@@ -53,28 +61,25 @@ export class CsvWriter {
   rows = 0;
 
   constructor(columns: readonly CellColumn[], dialect: Dialect) {
-    this.#kinds = columns.map(({ type }) => {
-      const kind = kindOf(type);
-      return kind === "date" || kind === "timestamp" ? "text" : kind;
-    });
+    this.#kinds = columns.map(({ type }) => kindOf(type));
     this.#separator = dialect === "standard" ? comma : semicolon;
     this.#decimalComma = dialect === "excel-sk";
     this.#classes = classesOf(this.#separator);
   }
 
-  /** The rows that `cells` holds; the bytes are the writer's own until the next call. */
+  /** The rows of `cells` as CSV; the bytes are valid until the next call. */
   write(cells: Uint8Array): Uint8Array {
     this.#at = 0;
-    this.#reserve(mostGrowth * (cells.length + 1));
+    this.#reserve(maxGrowth * (cells.length + 1));
     const columns = this.#kinds.length;
     let column = 0;
     for (let from = 0; from <= cells.length; column++) {
       if (column === columns) column = 0;
       from = this.#cell(cells, from, column);
       const last = column === columns - 1;
-      this.#out[this.#at++] = last ? 0x0d : this.#separator;
+      this.#out[this.#at++] = last ? carriageReturn : this.#separator;
       if (last) {
-        this.#out[this.#at++] = 0x0a;
+        this.#out[this.#at++] = newline;
         this.rows++;
       }
     }
@@ -100,12 +105,12 @@ export class CsvWriter {
     return i + 1;
   }
 
-  /** A real stands from `start` to `end` as SQLite writes it; so many bytes of cells are still to come. */
+  /** Corrects a REAL that was copied to `start`..`end`; `left` bytes of cells are still to come. */
   #real(start: number, end: number, left: number): void {
-    const text = rewrittenReal(this.#out, start, end);
-    this.#at = text === null ? plainEnd(this.#out, end) : start;
+    const text = reprintedReal(this.#out, start, end);
+    this.#at = text === null ? endOfReal(this.#out, end) : start;
     if (text !== null) {
-      this.#reserve(text.length + mostGrowth * (left + 1));
+      this.#reserve(text.length + maxGrowth * (left + 1));
       for (let i = 0; i < text.length; i++) this.#out[this.#at++] = text.charCodeAt(i);
     }
     if (!this.#decimalComma) return;
@@ -132,7 +137,7 @@ export class CsvWriter {
     const classes = this.#classes;
     const start = this.#at;
     let at = start;
-    if (isDangerous(cells, from, classes)) out[at++] = apostrophe;
+    if (isFormula(cells, from, classes)) out[at++] = apostrophe;
     let seen = 0;
     let i = from;
     for (; i < cells.length; i++) {
@@ -142,16 +147,16 @@ export class CsvWriter {
       out[at++] = byte;
     }
     this.#at = at;
-    if (i === from || (seen & 1) === 1) this.#quote(cells, from, i, start);
+    if (i === from || (seen & mustQuote) !== 0) this.#quote(cells, from, i, start);
     return i + 1;
   }
 
-  /** The cell once more, in quotes. */
+  /** Writes the cell again from `start` on, in quotes. */
   #quote(cells: Uint8Array, from: number, end: number, start: number): void {
     const out = this.#out;
     let at = start;
     out[at++] = quote;
-    if (isDangerous(cells, from, this.#classes)) out[at++] = apostrophe;
+    if (isFormula(cells, from, this.#classes)) out[at++] = apostrophe;
     for (let i = from; i < end; i++) {
       const byte = cells[i] as number;
       if (byte === quote) out[at++] = quote;
@@ -162,10 +167,10 @@ export class CsvWriter {
   }
 }
 
-function isDangerous(cells: Uint8Array, from: number, classes: Uint8Array): boolean {
+function isFormula(cells: Uint8Array, from: number, classes: Uint8Array): boolean {
   const found = classes[cells[from] ?? 0] as number;
-  if ((found & 2) === 2) return true;
-  if (found !== 4) return false;
+  if ((found & beginsFormula) !== 0) return true;
+  if (found !== mayBeginWideSign) return false;
   const sign = ((cells[from] as number) << 16) | ((cells[from + 1] ?? 0) << 8) | (cells[from + 2] ?? 0);
-  return dangerousTwins.has(sign);
+  return wideFormulaSigns.has(sign);
 }

@@ -1,10 +1,10 @@
 import { MirrorError } from "../../base/errors.ts";
 
-const known: readonly (readonly [RegExp, string, string])[] = [
+const knownErrors: readonly (readonly [RegExp, string, string])[] = [
   [
     /^(ENOSPC|EDQUOT|EFBIG)$/,
     "the disk is full",
-    "Free some space and run it again: the files of before are whole.",
+    "Free some space and run it again; the earlier files are unchanged.",
   ],
   [/^(EACCES|EPERM|EROFS)$/, "the folder cannot be written", "Check the owner and mode of the folder."],
   [
@@ -13,23 +13,18 @@ const known: readonly (readonly [RegExp, string, string])[] = [
     "Move it away, or choose another folder.",
   ],
   [/^(EMFILE|ENFILE)$/, "too many files are open", "Raise the limit of open files (`ulimit -n`)."],
-  [/^EIO$/, "the disk gave an input/output error", "Check the disk; the files of before are whole."],
+  [/^EIO$/, "the disk gave an input/output error", "Check the disk; the earlier files are unchanged."],
 ];
 
-/** Runs `step`; what the file system refuses comes out as a MirrorError that says what to do. */
+/** Runs `step`. What the file system refuses becomes a MirrorError `database` with a hint. */
 export async function guardedFile<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw fileError(path, error);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const found = knownErrors.find(([pattern]) => pattern.test(code));
+    if (!found || error instanceof MirrorError) throw error;
+    const [, what, hint] = found;
+    throw new MirrorError("database", `${what}: ${path}`, { hint, retryable: true, cause: error });
   }
-}
-
-function fileError(path: string, error: unknown): unknown {
-  if (error instanceof MirrorError || !(error instanceof Error)) return error;
-  const code = "code" in error ? String(error.code) : "";
-  const found = known.find(([pattern]) => pattern.test(code));
-  if (!found) return error;
-  const [, what, hint] = found;
-  return new MirrorError("database", `${what}: ${path}`, { hint, retryable: true, cause: error });
 }

@@ -1,18 +1,19 @@
 import path from "node:path";
 import type { Format, Partition } from "../plan/formats.ts";
 
-/** Paths below the export's folder, with `/`, as the contract has them. */
+/** The manifest's path below the export's folder. All paths here use `/`. */
 export function manifestPath(company: string): string {
   return `${company}/manifest.json`;
 }
 
+/** Which file of an export. */
 export interface FilePlace {
   readonly company: string;
   readonly table: string;
   readonly format: Format;
-  /** `2026`, `2026-03`, empty for rows without a date; null: the table has no parts. */
+  /** `2026`, `2026-03`, empty for rows without a date; null: the table is not partitioned. */
   readonly part: string | null;
-  /** How the whole export is laid out in parts; null: it is not. */
+  /** How the export is partitioned; null: not at all. */
   readonly partition: Partition | null;
 }
 
@@ -23,25 +24,26 @@ export function filePath({ company, table, format, part, partition }: FilePlace)
   return [`company=${company}`, table, ...folders, `part-0.${format}`].join("/");
 }
 
-/** What every reader of hive layouts takes for NULL. */
+/** Stands for NULL in Hive layouts. */
 const noValue = "__HIVE_DEFAULT_PARTITION__";
 
-/** As many folders for every part: readers refuse a layout whose depth differs. */
+/** Every part has the same number of folders, as readers require. */
 function partFolders(part: string, partition: Partition): string[] {
   const [year, month] = part === "" ? [noValue, noValue] : part.split("-");
   return partition === "year" ? [`year=${year}`] : [`year=${year}`, `month=${month}`];
 }
 
-/** A file as the manifest names it. */
+/** A path below the export's folder as the manifest names it, relative to itself. */
 export function fromManifest(company: string, file: string): string {
   return path.posix.relative(company, file);
 }
 
+/** The reverse of `fromManifest`. */
 export function belowOut(company: string, file: string): string {
   return path.posix.normalize(`${company}/${file}`);
 }
 
-/** A manifest that somebody else wrote makes nothing else disappear. */
+/** Whether a path is inside the company's folders. A forged manifest must not remove other files. */
 export function isInside(company: string, file: string): boolean {
   return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
 }

@@ -3,12 +3,13 @@ import { mkdir, open, type FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { guardedFile } from "./file-error.ts";
 
+/** A finished file. */
 export interface WrittenFile {
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** One new file, written from its beginning to its end and on the disk before anybody is told of it. */
+/** Writes one new file from its beginning to its end. All methods throw MirrorError `database`. */
 export class FileSink {
   readonly path: string;
   readonly #handle: FileHandle;
@@ -20,6 +21,7 @@ export class FileSink {
     this.#handle = handle;
   }
 
+  /** Creates the file, and its folders. */
   static open(path: string): Promise<FileSink> {
     return guardedFile(path, async () => {
       await mkdir(dirname(path), { recursive: true });
@@ -36,6 +38,7 @@ export class FileSink {
     });
   }
 
+  /** Closes the file when its content is on the disk. */
   async finish(): Promise<WrittenFile> {
     await guardedFile(this.path, async () => {
       await this.#handle.sync();
@@ -44,7 +47,7 @@ export class FileSink {
     return { bytes: this.bytes, sha256: this.#hash.digest("hex") };
   }
 
-  /** What was written so far is of no use. */
+  /** Closes an unfinished file. */
   async drop(): Promise<void> {
     await this.#handle.close().catch(() => undefined);
   }

@@ -1,21 +1,22 @@
-import { cellEnd, kindOf, nullCell, type CellColumn } from "../columns/cells.ts";
+import { cellEnd, endOfCell, kindOf, nullCell, type CellColumn } from "../columns/cells.ts";
 import { asciiText, realText } from "../columns/number-cell.ts";
 
 const space = 0x20;
 const newline = 0x0a;
+const carriageReturn = 0x0d;
 
 /**
- * Records as the service gave them, one a line: the bytes that came. A line break can stand in JSON only
- * between its tokens, so a space in its place changes nothing.
+ * Records as the service sent them, one a line. A line break in JSON stands only between tokens, so a space
+ * replaces it.
  */
 export class RecordLines {
   rows = 0;
 
-  /** Writes into `cells` itself. */
+  /** The lines of these cells, which are overwritten. */
   write(cells: Uint8Array): Uint8Array {
     for (let i = 0; i < cells.length; i++) {
       const byte = cells[i] as number;
-      if (byte === newline || byte === 0x0d) cells[i] = space;
+      if (byte === newline || byte === carriageReturn) cells[i] = space;
       else if (byte === cellEnd) {
         cells[i] = newline;
         this.rows++;
@@ -29,25 +30,25 @@ export class RecordLines {
   }
 }
 
-/** Rows that no record of the service is: an object for each, with all its columns. */
+/** Rows as objects of their columns, one a line. */
 export class RowLines {
   readonly #columns: readonly CellColumn[];
-  readonly #isRecord: boolean;
+  readonly #endsInRecord: boolean;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   rows = 0;
 
-  /** `isRecord`: the last column is a record's JSON, whose keys follow those of the columns before it. */
-  constructor(columns: readonly CellColumn[], isRecord: boolean) {
+  /** `endsInRecord`: the last column is a record's JSON, whose members follow those of the other columns. */
+  constructor(columns: readonly CellColumn[], endsInRecord: boolean) {
     this.#columns = columns;
-    this.#isRecord = isRecord;
+    this.#endsInRecord = endsInRecord;
   }
 
+  /** The lines of these cells. */
   write(cells: Uint8Array): Uint8Array {
     const lines: string[] = [];
     let members: string[] = [];
     for (let from = 0; from <= cells.length;) {
-      const found = cells.indexOf(cellEnd, from);
-      const end = found === -1 ? cells.length : found;
+      const end = endOfCell(cells, from);
       members.push(this.#member(cells, from, end, members.length));
       from = end + 1;
       if (members.length < this.#columns.length) continue;
@@ -60,18 +61,12 @@ export class RowLines {
 
   #member(cells: Uint8Array, from: number, end: number, index: number): string {
     const column = this.#columns[index] as CellColumn;
-    const isRecord = this.#isRecord && index === this.#columns.length - 1;
-    if (isRecord) return cells[from] === nullCell ? "" : this.#recordMembers(cells.subarray(from, end));
-    return `${JSON.stringify(column.name)}:${this.#value(cells, from, end, column)}`;
-  }
-
-  /** `{"a":1}` -> `"a":1` */
-  #recordMembers(json: Uint8Array): string {
-    const text = this.#decoder
-      .decode(json)
-      .replaceAll(/[\r\n]/g, " ")
-      .trim();
-    return text.slice(1, -1).trim();
+    if (!this.#endsInRecord || index < this.#columns.length - 1)
+      return `${JSON.stringify(column.name)}:${this.#value(cells, from, end, column)}`;
+    if (cells[from] === nullCell) return "";
+    // `{"a":1}` -> `"a":1`
+    const json = this.#decoder.decode(cells.subarray(from, end)).replaceAll(/[\r\n]/g, " ");
+    return json.trim().slice(1, -1).trim();
   }
 
   #value(cells: Uint8Array, from: number, end: number, { type }: CellColumn): string {

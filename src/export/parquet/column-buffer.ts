@@ -1,24 +1,27 @@
 import { nullCell } from "../columns/cells.ts";
 import type { Dictionary } from "./dictionary.ts";
-import { mostRows } from "./rows.ts";
+import { maxRowGroupRows } from "./parquet-types.ts";
 
-/** What a reader may skip a row group by. */
+/** A value as it stands in the statistics of a column chunk. */
 type Bound = number | bigint | boolean | Uint8Array;
 
-/** The values that are not NULL, as Parquet stores them. */
-export interface Values {
+/** The values of a column chunk without its NULLs, encoded. */
+export interface EncodedValues {
+  /** PLAIN encoding of all values, or of the dictionary's distinct values. */
   readonly plain: Uint8Array;
-  readonly dictionary: { readonly plain: Uint8Array; readonly of: Dictionary } | null;
-  readonly min?: Bound | undefined;
-  readonly max?: Bound | undefined;
+  /** Null: the values differ too much for RLE_DICTIONARY. */
+  readonly dictionary: Dictionary | null;
+  /** For the statistics; undefined without values. */
+  readonly min: Bound | undefined;
+  readonly max: Bound | undefined;
 }
 
-/** One column of the row group that is being made: cells go in, values come out. */
-export abstract class Column {
-  /** 1 for a value, 0 for NULL. */
-  readonly present = new Uint8Array(mostRows);
+/** The values of one column of the row group that is being filled: takes cells, gives encoded values. */
+export abstract class ColumnBuffer {
+  /** One for each row: 1 for a value, 0 for NULL. */
+  readonly definitionLevels = new Uint8Array(maxRowGroupRows);
   rows = 0;
-  /** Of them not NULL. */
+  /** Rows that are not NULL. */
   count = 0;
   readonly #nullable: boolean;
 
@@ -26,30 +29,61 @@ export abstract class Column {
     this.#nullable = nullable;
   }
 
-  /** Takes the cell that begins at `from`; returns where the next one begins, or -1: the type cannot hold it. */
+  /** Adds the cell that begins at `from`. Returns where the next cell begins; -1: the value overflows the type. */
   add(cells: Uint8Array, from: number): number {
     if (cells[from] === nullCell) {
       if (!this.#nullable) return -1;
-      this.present[this.rows++] = 0;
+      this.definitionLevels[this.rows++] = 0;
       return from + 2;
     }
     const next = this.put(cells, from);
     if (next === -1) return -1;
-    this.present[this.rows++] = 1;
+    this.definitionLevels[this.rows++] = 1;
     this.count++;
     return next;
   }
 
+  /** Empties the buffer for the next row group. */
   clear(): void {
     this.rows = 0;
     this.count = 0;
   }
 
+  /** Memory that the values take, roughly. */
   get sizeBytes(): number {
     return 8 * this.count;
   }
 
-  /** Stores the value as number `count`. */
+  /** Encodes the values; the bytes are valid until the next `add`. */
+  encode(): EncodedValues {
+    const dictionary = this.findDictionary();
+    const bounds = this.#bounds(dictionary?.firsts);
+    return { plain: this.plain(dictionary?.firsts), dictionary, ...bounds };
+  }
+
+  #bounds(distinct: readonly number[] | undefined): Pick<EncodedValues, "min" | "max"> {
+    if (this.count === 0) return { min: undefined, max: undefined };
+    let least = 0;
+    let greatest = 0;
+    const count = distinct?.length ?? this.count;
+    for (let k = 1; k < count; k++) {
+      const i = distinct ? (distinct[k] as number) : k;
+      if (this.compare(i, least) < 0) least = i;
+      else if (this.compare(i, greatest) > 0) greatest = i;
+    }
+    return { min: this.valueAt(least), max: this.valueAt(greatest) };
+  }
+
+  /** Null: the type has no dictionary, or it would not pay. */
+  protected findDictionary(): Dictionary | null {
+    return null;
+  }
+
+  /** Stores the value as number `count`; returns what `add` returns. */
   protected abstract put(cells: Uint8Array, from: number): number;
-  abstract values(): Values;
+  /** Compares two values in the order of the logical type. */
+  protected abstract compare(i: number, j: number): number;
+  protected abstract valueAt(i: number): Bound;
+  /** PLAIN encoding of all values, or of those with the indexes that a dictionary gives. */
+  protected abstract plain(indexes: readonly number[] | undefined): Uint8Array;
 }

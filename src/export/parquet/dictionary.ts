@@ -1,28 +1,28 @@
-import { mostRows } from "./rows.ts";
+import { maxRowGroupRows } from "./parquet-types.ts";
 
-/** Distinct values and, for each value, which of them it is. */
+/** The distinct values of a column chunk, and for each value the index of its distinct value. */
 export interface Dictionary {
-  /** For each distinct value, the place of its first appearance. */
+  /** For each distinct value the place where it first appears. */
   readonly firsts: readonly number[];
-  /** Only until the next dictionary is made. */
+  /** Valid until the next call of `dictionaryOf`. */
   readonly indexes: Uint16Array;
 }
 
-/** One for all: a thread makes one dictionary after another, and memory given to the collector comes back late. */
-const mostDistinct = 16_384;
-const table = new Int32Array(4 * mostDistinct);
-const indexes = new Uint16Array(mostRows);
+const maxDistinct = 16_384;
+/** Shared by all columns of a thread, which are encoded one after another. */
+const table = new Int32Array(4 * maxDistinct);
+const indexes = new Uint16Array(maxRowGroupRows);
 
 /**
- * Finds distinct values by hash. Null where they are too many to be worth it: a dictionary has to halve what
- * the values take, as hyparquet-writer has it, so the search is given up at a quarter of them.
+ * Finds the distinct values of a column chunk in a hash table. Null if there are more than a quarter of the
+ * values: a dictionary should halve the size, as hyparquet-writer demands.
  */
 export function dictionaryOf(
   count: number,
   hashAt: (i: number) => number,
   isSame: (i: number, j: number) => boolean,
 ): Dictionary | null {
-  const most = Math.min(mostDistinct, Math.max(1, count >>> 2));
+  const most = Math.min(maxDistinct, Math.max(1, count >>> 2));
   const mask = tableSize(most) - 1;
   table.fill(0, 0, mask + 1);
   const firsts: number[] = [];
@@ -48,12 +48,12 @@ export function dictionaryOf(
   return { firsts, indexes };
 }
 
-/** Half of the table stays free. */
+/** Slots of the hash table: a power of two, at least half of them empty. */
 function tableSize(most: number): number {
   return 2 ** Math.ceil(Math.log2(most * 2 + 2));
 }
 
-/** Of the first 256 nine in ten were new. */
+/** Nine in ten of the first 256 values are distinct. */
 function isHopeless(seen: number, distinct: number): boolean {
   return seen === 256 && distinct > 230;
 }

@@ -1,11 +1,10 @@
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
-import { changesSql } from "./changed-rows.ts";
+import type { RowSource } from "../columns/row-source.ts";
 import type { Format, Partition } from "./formats.ts";
-import { columnsNamed, type RowSource } from "../columns/row-source.ts";
 
-/** A column of the files, with what may be said of it. */
+/** A column of the files. */
 interface OutColumn extends CellColumn {
   readonly nullable: boolean;
   readonly doc: string | null;
@@ -14,23 +13,24 @@ interface OutColumn extends CellColumn {
 /** How one table is read for its files. */
 export interface TablePlan {
   readonly table: SnapshotTable;
-  /** Of the files; for records as the service gives them, what `source` reads is the JSON alone. */
+  /** Of the files. With `json`, `source` reads the JSON instead of them. */
   readonly columns: readonly OutColumn[];
-  /** JSON of whole records: `record` is a line, `after columns` the members after those of the columns. */
+  /** Records as the service sent them: `record` is the whole line, `after columns` follows two own columns. */
   readonly json: "record" | "after columns" | null;
-  /** Statements for the one thread that reads it; none: any thread may read any part. */
+  /** Statements that lay out the rows, for one connection; empty: any connection reads the table in place. */
   readonly setup: readonly string[];
   readonly source: RowSource;
   readonly isPartitioned: boolean;
 }
 
+/** What `planExport` goes by. */
 export interface PlanOptions {
   readonly format: Format;
   readonly since: number | null;
   readonly partition: Partition | null;
   /** The column that the table is partitioned by. */
   readonly date: string | null;
-  /** Is there a table of the records' JSON? */
+  /** Whether the mirror has the JSON of the table's records. */
   readonly hasRaw: boolean;
 }
 
@@ -40,68 +40,97 @@ const ownColumns: readonly OutColumn[] = [
   { name: "_seq", type: "INTEGER", nullable: false, doc: "The record's last change." },
 ];
 
-/** Pure. Tables are read where they stand; what has no key that grows, or another order, is first laid out. */
-export function planTable(table: SnapshotTable, options: PlanOptions): TablePlan {
-  const { since, format, hasRaw } = options;
-  const partition = options.date === null ? null : options.partition;
+/** Plans one table; pure. A table is read in place unless its rows need another order or have no integer key. */
+export function planExport(table: SnapshotTable, options: PlanOptions): TablePlan {
+  const { since, format, hasRaw, date } = options;
+  const partition = date === null ? null : options.partition;
   const isRaw = format === "jsonl" && table.kind === "table" && hasRaw;
   const json = !isRaw ? null : since === null ? "record" : "after columns";
   const columns = since === null ? table.columns : [...ownColumns, ...changedColumns(table)];
-  const read = isRaw
-    ? [...(since === null ? [] : ownColumns.map(({ name }) => name)), "json"]
-    : columns.map(({ name }) => name);
-  const stays = since === null && partition === null && (table.kind === "table" || table.kind === "child");
-  if (stays) return { table, columns, json, setup: [], source: inPlace(table, isRaw), isPartitioned: false };
-  const rows = since === null ? rowsSql(table, isRaw, options.date) : changesSql(table, since, isRaw);
-  const setup = layOut(rows, partitionSql(partition, options.date), orderOf(table, since));
-  const source = { from: `temp.${quoted(rowsTable)}`, key: "rowid", columns: columnsNamed(read) };
+  const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
+  if (inPlace)
+    return { table, columns, json, setup: [], source: sourceInPlace(table, isRaw), isPartitioned: false };
+  const rows = since === null ? rowsSql(table, isRaw, date) : changesSql(table, since, isRaw);
+  const part = partition === null || date === null ? "''" : partSql(partition, date);
+  const setup = [
+    `DROP TABLE IF EXISTS temp.${quoted(rowsTable)}`,
+    `CREATE TEMP TABLE ${quoted(rowsTable)} AS SELECT ${part} AS _part, * FROM (${rows}) ORDER BY ${orderOf(table, since)}`,
+  ];
+  const names = isRaw ? [...(since === null ? [] : ["_op", "_seq"]), "json"] : columns.map(({ name }) => name);
+  const source = { from: `temp.${quoted(rowsTable)}`, key: "rowid", columns: names.map(quoted) };
   return { table, columns, json, setup, source, isPartitioned: partition !== null };
 }
 
-/** A deletion has nothing but its id. */
+/** The parts of rows that were laid out: name, number of the first row, number of the last. */
+export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM temp.${quoted(rowsTable)} GROUP BY _part ORDER BY _part`;
+
+/** A deletion has an id and nothing else. */
 function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn[] {
   const kept = kind === "table" ? primaryKey : primaryKey.slice(0, 1);
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-function inPlace({ name, columns, primaryKey }: SnapshotTable, isRaw: boolean): RowSource {
-  const raw = `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
-  if (isRaw) return { from: raw, key: "t.id", columns: [{ name: "json", sql: "w.json" }] };
+function sourceInPlace({ name, columns, primaryKey }: SnapshotTable, isRaw: boolean): RowSource {
+  if (isRaw) return { from: withRaw(name), key: "t.id", columns: ["w.json"] };
   const [key = "id"] = primaryKey;
-  return {
-    from: quoted(name),
-    key: quoted(key),
-    columns: columnsNamed(columns.map((c) => c.name)),
-  };
+  return { from: quoted(name), key: quoted(key), columns: columns.map((column) => quoted(column.name)) };
+}
+
+function withRaw(name: string): string {
+  return `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
 }
 
 function rowsSql({ name, columns }: SnapshotTable, isRaw: boolean, date: string | null): string {
   if (!isRaw) return `SELECT ${columns.map((column) => quoted(column.name)).join(", ")} FROM ${quoted(name)}`;
   const day = date === null ? "NULL" : `t.${quoted(date)}`;
-  return `SELECT t.id AS id, ${day} AS ${quoted(date ?? "_day")}, w.json AS json
-    FROM ${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
+  return `SELECT t.id AS id, ${day} AS ${quoted(date ?? "_day")}, w.json AS json FROM ${withRaw(name)}`;
 }
 
-/** By the part, then as they stood. */
 function orderOf({ kind, primaryKey }: SnapshotTable, since: number | null): string {
   if (since !== null) return "_part, _seq, _place";
   const keys = kind === "table" || kind === "child" ? primaryKey.map(quoted) : [];
   return ["_part", ...keys].join(", ");
 }
 
-function partitionSql(partition: Partition | null, date: string | null): string {
-  if (partition === null || date === null) return "''";
+function partSql(partition: Partition, date: string): string {
   const day = quoted(date);
   const length = partition === "year" ? 4 : 7;
   return `CASE WHEN ${day} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-*' THEN substr(${day}, 1, ${length}) ELSE '' END`;
 }
 
-function layOut(rows: string, part: string, order: string): string[] {
-  return [
-    `DROP TABLE IF EXISTS temp.${quoted(rowsTable)}`,
-    `CREATE TEMP TABLE ${quoted(rowsTable)} AS SELECT ${part} AS _part, * FROM (${rows}) ORDER BY ${order}`,
-  ];
+/**
+ * The rows of `--since` in the order of the records' last changes; applied in this order to the earlier rows,
+ * they give the present ones. A deleted record is one row with its id. A child table's rows come as a set:
+ * one `delete` without a position, then the rows that the parent has now.
+ */
+function changesSql(table: SnapshotTable, since: number, isRaw: boolean): string {
+  if (table.kind === "child") return childChanges(table, since);
+  const { name, columns } = table;
+  const isDeleted = "t.id IS NULL";
+  const own = `CASE WHEN ${isDeleted} THEN 'delete' ELSE 'upsert' END AS _op, c.seq AS _seq, 0 AS _place`;
+  const changed = `${changedRecords(name, since)} c LEFT JOIN ${quoted(name)} t ON t.id = c.id`;
+  if (isRaw) {
+    const json = `CASE WHEN ${isDeleted} THEN '{"id":' || c.id || '}' ELSE w.json END AS json`;
+    return `SELECT ${own}, ${json} FROM ${changed} LEFT JOIN main.${quoted(`_raw_${name}`)} w ON w.id = c.id`;
+  }
+  const shown = columns.map((column) =>
+    column.name === "id" ? "c.id AS id" : `t.${quoted(column.name)} AS ${quoted(column.name)}`,
+  );
+  return `SELECT ${own}, ${shown.join(", ")} FROM ${changed}`;
 }
 
-/** The parts of what was laid out: name, first row, last row. */
-export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM temp.${quoted(rowsTable)} GROUP BY _part ORDER BY _part`;
+function childChanges({ name, columns, primaryKey, parent }: SnapshotTable, since: number): string {
+  const [key = ""] = primaryKey;
+  const names = columns.map((column) => quoted(column.name));
+  const deleted = names.map((column) => (column === quoted(key) ? `c.id AS ${column}` : `NULL AS ${column}`));
+  const changed = changedRecords(parent ?? "", since);
+  return `SELECT 'delete' AS _op, c.seq AS _seq, -1 AS _place, ${deleted.join(", ")} FROM ${changed} c
+    UNION ALL SELECT 'upsert', c.seq, k.position, ${names.map((column) => `k.${column}`).join(", ")}
+    FROM ${changed} c JOIN ${quoted(name)} k ON k.${quoted(key)} = c.id`;
+}
+
+/** The records that changed, each with its last change. */
+function changedRecords(resource: string, since: number): string {
+  return `(SELECT record_id AS id, max(seq) AS seq FROM main._change_log
+    WHERE seq > ${since} AND resource = '${resource}' GROUP BY record_id)`;
+}

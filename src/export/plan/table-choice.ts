@@ -3,24 +3,28 @@ import { nearest, snakeCase } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 
-/** What is exported: the tables and views named, or all tables; with `nested` without those that others hold. */
+/**
+ * The tables and views to export: those named, or all tables; with `nested` without child tables, which are
+ * columns of their parents then.
+ *
+ * @throws MirrorError `usage`: an unknown name, or with `since` a view
+ */
 export function chosenTables(
   tables: readonly SnapshotTable[],
   names: readonly string[],
-  how: { readonly nested: boolean; readonly since: boolean },
+  { nested, since }: { readonly nested: boolean; readonly since: boolean },
 ): SnapshotTable[] {
   for (const name of names) assertKnown(tables, name);
-  const chosen =
-    names.length > 0 ? tables.filter(({ name }) => names.includes(name)) : all(tables, how.nested);
-  const still = how.since ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
-  if (!still) return chosen;
-  throw new MirrorError("usage", `${still.name} is no table of the service: it has no changes of its own`, {
-    hint: "With --since, name tables only.",
-  });
-}
-
-function all(tables: readonly SnapshotTable[], nested: boolean): SnapshotTable[] {
-  return tables.filter(({ kind }) => kind === "table" || (kind === "child" && !nested));
+  const chosen = tables.filter(({ name, kind }) =>
+    names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
+  );
+  const unchanging = since ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
+  if (!unchanging) return chosen;
+  throw new MirrorError(
+    "usage",
+    `${unchanging.name} is no table of the service: it has no changes of its own`,
+    { hint: "With --since, name tables only." },
+  );
 }
 
 function assertKnown(tables: readonly SnapshotTable[], name: string): void {
@@ -33,8 +37,8 @@ function assertKnown(tables: readonly SnapshotTable[], name: string): void {
 }
 
 /**
- * The date that a table is partitioned by: the first date that every one of its records has (`issue_date`,
- * `payment_date`), of a view its first date. Null: it has none, and stays in one file.
+ * The column that a table is partitioned by: its first date that is never null (`issue_date`,
+ * `payment_date`), of a view its first date. Null: the table stays in one file.
  */
 export function documentDate(manifest: Manifest, table: SnapshotTable): string | null {
   if (table.kind === "view") return table.columns.find(({ type }) => type === "DATE")?.name ?? null;

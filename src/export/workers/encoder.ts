@@ -1,22 +1,29 @@
-import type { Db } from "../../store/database.ts";
+import type { Db, Statement } from "../../store/database.ts";
+import { quoted } from "../../store/sql-text.ts";
+import { cellsSql, endOfCell } from "../columns/cells.ts";
+import { asciiText } from "../columns/number-cell.ts";
+import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
 import { CsvWriter } from "../csv/csv-writer.ts";
-import type { Encoder, Job } from "./job.ts";
 import { RecordLines, RowLines } from "../jsonl/jsonl-writer.ts";
-import { createParquetEncoder } from "../parquet/encoder.ts";
-import { PieceReader } from "../columns/row-source.ts";
+import { structsByParent } from "../parquet/nested.ts";
+import { RowGroupWriter } from "../parquet/row-group-writer.ts";
+import type { EncodedRows, Encoding, Job, NestedTable } from "./protocol.ts";
 
-export function createEncoder(db: Db, job: Job): Encoder {
-  const { encoding, source } = job;
-  const reader = new PieceReader(db, source);
+/** Encodes ranges of a job's rows, in any order. */
+export type Encoder = (range: KeyRange) => EncodedRows;
+
+/** An encoder that reads through `db`, which has run the job's setup. */
+export function createEncoder(db: Db, { encoding, source }: Job): Encoder {
+  const reader = new CellReader(db, source);
   switch (encoding.kind) {
     case "parquet":
-      return createParquetEncoder(db, reader, source, encoding);
+      return parquetEncoder(db, reader, source, encoding);
     case "csv":
-      return lines(reader, new CsvWriter(encoding.columns, encoding.dialect));
+      return lineEncoder(reader, new CsvWriter(encoding.columns, encoding.dialect));
     case "records":
-      return lines(reader, new RecordLines());
+      return lineEncoder(reader, new RecordLines());
     case "objects":
-      return lines(reader, new RowLines(encoding.columns, encoding.endsInRecord));
+      return lineEncoder(reader, new RowLines(encoding.columns, encoding.endsInRecord));
     default:
       return encoding satisfies never;
   }
@@ -27,13 +34,52 @@ interface LineWriter {
   write(cells: Uint8Array): Uint8Array;
 }
 
-function lines(reader: PieceReader, writer: LineWriter): Encoder {
-  return {
-    make: (range) => {
-      const parts: Uint8Array[] = [];
-      const before = writer.rows;
-      reader.read(range, (cells) => parts.push(new Uint8Array(writer.write(cells))));
-      return { parts, groups: [], rows: writer.rows - before };
-    },
+function lineEncoder(reader: CellReader, writer: LineWriter): Encoder {
+  return (range) => {
+    const parts: EncodedRows["parts"][number][] = [];
+    const before = writer.rows;
+    reader.read(range, (cells) => parts.push({ bytes: new Uint8Array(writer.write(cells)), rowGroup: null }));
+    return { parts, rows: writer.rows - before };
   };
+}
+
+/** Every range ends with its row group, so that ranges are independent. */
+function parquetEncoder(
+  db: Db,
+  reader: CellReader,
+  source: RowSource,
+  { columns, nested }: Extract<Encoding, { kind: "parquet" }>,
+): Encoder {
+  const writer = new RowGroupWriter(columns, nested);
+  const children = nested.map((table) => ({ table, cells: childCells(db, source, table) }));
+  /** The nested columns' values of the row whose cells begin at `from`. */
+  const listsIn = (piece: KeyRange, cells: Uint8Array) => {
+    const byParent = children.map((child) =>
+      structsByParent(child.cells.get(piece.after, piece.upTo) as Uint8Array | null, child.table),
+    );
+    return (from: number) => {
+      const id = asciiText(cells, from, endOfCell(cells, from));
+      return byParent.map((structs) => structs.get(id) ?? []);
+    };
+  };
+  return (range) => {
+    reader.read(range, (cells, piece) =>
+      writer.write(cells, nested.length === 0 ? undefined : listsIn(piece, cells)),
+    );
+    const parts = writer.finish();
+    return { parts, rows: parts.reduce((sum, { rowGroup }) => sum + Number(rowGroup.num_rows), 0) };
+  };
+}
+
+/** Prepares: the child rows of the parents of a range, by parent and position. */
+function childCells(
+  db: Db,
+  { from, key, columns: [id] }: RowSource,
+  { name, parentKey, columns }: NestedTable,
+): Statement {
+  const names = [parentKey, ...columns.map((column) => column.name)].map(quoted);
+  const parents = `SELECT ${id} FROM ${from} WHERE ${key} > ? AND ${key} <= ?`;
+  const rows = `(SELECT ${names.join(", ")} FROM ${quoted(name)}
+    WHERE ${quoted(parentKey)} IN (${parents}) ORDER BY ${quoted(parentKey)}, position)`;
+  return db.prepare(cellsSql(names, rows)).pluck();
 }

@@ -1,47 +1,67 @@
 import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { MirrorError, type ErrorKind } from "../../base/errors.ts";
-import type { Failure, WorkerRequest, Reply, WorkerStart } from "./job.ts";
+import { TypeOverflow } from "../parquet/parquet-types.ts";
+import type { Failure, WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from "./protocol.ts";
 
-/** A thread that runs out of these ends alone, with an error, and takes nothing with it. */
+/** A thread beyond these ends with an error; the process goes on. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
-/** One thread: asked one thing at a time. */
+interface PendingCall {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The pool's side of one worker. */
 export class WorkerHandle {
-  busy = false;
   readonly #worker: Worker;
+  /** Calls without an answer, the oldest first. */
+  readonly #pending: PendingCall[] = [];
   #broken: Error | null = null;
-  #settle: { resolve: (reply: Reply) => void; reject: (error: Error) => void } | null = null;
 
   constructor(start: WorkerStart) {
     this.#worker = new Worker(workerFile(), { workerData: start, resourceLimits });
-    this.#worker.on("message", (reply: Reply) => this.#settle?.resolve(reply));
+    this.#worker.on("message", (reply: WorkerReply) => this.#answer(reply));
     this.#worker.on("error", (error) => this.#break(threadError(error)));
-    this.#worker.on("exit", () => this.#break(new Error("broken promise: a thread ends when it is told to")));
+    this.#worker.on("exit", () => this.#break(new Error("broken promise: a worker runs until it is stopped")));
   }
 
-  async order(order: WorkerRequest): Promise<Reply> {
-    const broken = this.#broken;
-    if (broken) throw broken;
-    const reply = await new Promise<Reply>((resolve, reject) => {
-      this.#settle = { resolve, reject };
-      this.#worker.postMessage(order, []);
+  /** Calls that are under way or waiting. */
+  get load(): number {
+    return this.#pending.length;
+  }
+
+  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
+  call<M extends keyof WorkerCalls>(
+    method: M,
+    ...args: Parameters<WorkerCalls[M]>
+  ): Promise<ReturnType<WorkerCalls[M]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken) return reject(this.#broken);
+      this.#pending.push({ resolve: (value) => resolve(value as ReturnType<WorkerCalls[M]>), reject });
+      this.#worker.postMessage({ method, args } satisfies WorkerRequest, []);
     });
-    if (reply.kind === "failed") throw errorOf(reply.failure);
-    return reply;
   }
 
-  async end(): Promise<void> {
+  /** Ends the thread; calls under way are rejected. */
+  async stop(): Promise<void> {
     await this.#worker.terminate();
+  }
+
+  #answer(reply: WorkerReply): void {
+    const call = this.#pending.shift();
+    if (reply.kind === "result") call?.resolve(reply.value);
+    else if (reply.kind === "overflow") call?.reject(new TypeOverflow(reply.column, reply.type));
+    else call?.reject(errorOf(reply.failure));
   }
 
   #break(error: Error): void {
     this.#broken ??= error;
-    this.#settle?.reject(this.#broken);
+    for (const call of this.#pending.splice(0)) call.reject(this.#broken);
   }
 }
 
-/** In the source beside this file as it is, in the built package as JavaScript. */
+/** TypeScript in the source, JavaScript in the built package. */
 function workerFile(): URL {
   const source = new URL("./worker.ts", import.meta.url);
   return new URL(source.href.replace(/\.ts$/, path.extname(import.meta.url)));
@@ -56,11 +76,8 @@ function threadError(error: unknown): Error {
   });
 }
 
-function errorOf({ error, message, hint, retryable, stack }: Failure): Error {
-  if (error === "") return Object.assign(new Error(message), { stack });
-  return new MirrorError(
-    error as ErrorKind,
-    message,
-    hint === undefined ? { retryable } : { hint, retryable },
-  );
+function errorOf({ kind, message, hint, retryable, stack }: Failure): Error {
+  if (kind === null) return Object.assign(new Error(message), { stack });
+  const options = hint === undefined ? { retryable } : { hint, retryable };
+  return new MirrorError(kind as ErrorKind, message, options);
 }

@@ -1,109 +1,73 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { assert } from "../../base/errors.ts";
-import { WorkerHandle } from "./worker-handle.ts";
-import type { Job, Made, WorkerRequest, Reply, SnapshotId, WorkerStart } from "./job.ts";
 import type { KeyRange } from "../columns/row-source.ts";
+import type { EncodedRows, Job, SnapshotId, WorkerStart } from "./protocol.ts";
+import { WorkerHandle } from "./worker-handle.ts";
 
-/** More threads would wait for each other's disk and double the memory; a small mirror is read before two have begun. */
-const mostThreads = 2;
-const smallBytes = 16_000_000;
+/** More threads double the memory and wait for the same disk. */
+const maxThreads = 2;
+/** A mirror below this is read before a second thread has started. */
+const smallMirrorBytes = 16_000_000;
 
 function threadsFor(mirror: string): number {
-  return statSync(mirror).size < smallBytes ? 1 : Math.min(mostThreads, availableParallelism());
+  return statSync(mirror).size < smallMirrorBytes ? 1 : Math.min(maxThreads, availableParallelism());
 }
 
-/** What a piece of work became: bytes, or the column whose type was too narrow. */
-export type EncodedOrOverflow = Made | { readonly misfit: string };
-
-/** The threads of one export: whoever is free takes the next piece of work. */
+/** The worker threads of one export. */
 export class WorkerPool {
-  readonly #hands: readonly WorkerHandle[];
-  readonly #waiting: { readonly wants: WorkerHandle | null; readonly start: (hand: WorkerHandle) => void }[] =
-    [];
+  readonly #workers: readonly WorkerHandle[];
 
-  constructor(start: WorkerStart, threads = threadsFor(start.mirror)) {
-    this.#hands = Array.from({ length: threads }, () => new WorkerHandle(start));
+  constructor(start: WorkerStart) {
+    this.#workers = Array.from({ length: threadsFor(start.mirror) }, () => new WorkerHandle(start));
   }
 
-  get threads(): number {
-    return this.#hands.length;
+  /** All workers begin to read at the same time; returns what each of them sees. */
+  begin(): Promise<SnapshotId[]> {
+    return Promise.all(this.#workers.map((worker) => worker.call("begin")));
   }
 
-  /** All begin at once; what each then sees. */
-  async begin(): Promise<SnapshotId[]> {
-    const replies = await this.#all({ kind: "begin" });
-    return replies.map((reply) => {
-      assert(reply.kind === "began", "a thread that begins says so");
-      return { seq: reply.seq, schemaVersion: reply.schemaVersion };
-    });
+  /** Runs statements on every worker's connection. */
+  async execute(statements: readonly string[]): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.call("execute", statements)));
   }
 
-  /** On all threads: makes the leading thread's temporary views. */
-  async show(statements: readonly string[]): Promise<void> {
-    await this.#all({ kind: "show", statements });
+  async open(job: Job): Promise<void> {
+    await Promise.all(this.workersFor(job).map((worker) => worker.call("open", job)));
   }
 
-  /** On all threads; with `alone` on the first one only, which then does all of it. */
-  async open(job: Job, alone: boolean): Promise<void> {
-    if (alone) await this.#order({ kind: "open", job }, this.#first());
-    else await this.#all({ kind: "open", job });
+  async close(job: Job): Promise<void> {
+    await Promise.all(this.workersFor(job).map((worker) => worker.call("close", job.id)));
   }
 
-  async close(job: Job, alone: boolean): Promise<void> {
-    if (alone) await this.#order({ kind: "close", job: job.id }, this.#first());
-    else await this.#all({ kind: "close", job: job.id });
+  /** Runs a query on the first worker, which sees what the setup of a job has laid out. */
+  query(sql: string): Promise<readonly unknown[][]> {
+    return this.#first().call("query", sql);
   }
 
-  /** Of the first thread, which sees what `open` with `alone` has set up. */
-  async ask(sql: string): Promise<readonly unknown[][]> {
-    const reply = await this.#order({ kind: "ask", sql }, this.#first());
-    assert(reply.kind === "told", "a question is answered");
-    return reply.rows;
+  /**
+   * Encodes a range of an open job's rows on the worker with the least to do.
+   *
+   * @throws TypeOverflow
+   */
+  encode(job: Job, range: KeyRange): Promise<EncodedRows> {
+    const [first = this.#first(), ...others] = this.workersFor(job);
+    const worker = others.reduce((least, each) => (each.load < least.load ? each : least), first);
+    return worker.call("encode", job.id, range);
   }
 
-  async make(job: Job, range: KeyRange, alone: boolean): Promise<EncodedOrOverflow> {
-    const reply = await this.#order({ kind: "make", job: job.id, range }, alone ? this.#first() : null);
-    if (reply.kind === "misfit") return { misfit: reply.column };
-    assert(reply.kind === "made", "what is ordered is made");
-    return reply;
+  /** The workers that take part in a job: only the first one has the rows that a setup laid out. */
+  workersFor(job: Job): readonly WorkerHandle[] {
+    return job.setup.length > 0 ? [this.#first()] : this.#workers;
   }
 
-  async end(): Promise<void> {
-    await Promise.all(this.#hands.map((hand) => hand.end()));
+  async stop(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.stop()));
   }
 
   #first(): WorkerHandle {
-    const [hand] = this.#hands;
-    assert(hand, "a crew has a thread");
-    return hand;
-  }
-
-  #all(order: WorkerRequest): Promise<Reply[]> {
-    return Promise.all(this.#hands.map((hand) => this.#order(order, hand)));
-  }
-
-  async #order(order: WorkerRequest, wants: WorkerHandle | null): Promise<Reply> {
-    const hand = await this.#free(wants);
-    try {
-      return await hand.order(order);
-    } finally {
-      this.#release(hand);
-    }
-  }
-
-  #free(wants: WorkerHandle | null): Promise<WorkerHandle> {
-    const hand = wants ?? this.#hands.find(({ busy }) => !busy);
-    if (hand && !hand.busy) {
-      hand.busy = true;
-      return Promise.resolve(hand);
-    }
-    return new Promise((start) => this.#waiting.push({ wants, start }));
-  }
-
-  #release(hand: WorkerHandle): void {
-    const next = this.#waiting.findIndex(({ wants }) => wants === null || wants === hand);
-    if (next === -1) hand.busy = false;
-    else this.#waiting.splice(next, 1)[0]?.start(hand);
+    const [worker] = this.#workers;
+    assert(worker, "a pool has a worker");
+    return worker;
   }
 }

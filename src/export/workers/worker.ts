@@ -1,73 +1,58 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert, MirrorError } from "../../base/errors.ts";
-import { guarded, openDatabase, type Db } from "../../store/database.ts";
-import { createEncoder } from "./encoder.ts";
-import type { Encoder, Failure, WorkerRequest, Reply, SnapshotId, WorkerStart } from "./job.ts";
-import { TypeOverflow } from "../parquet/row-group-writer.ts";
+import { guarded, openDatabase } from "../../store/database.ts";
+import { TypeOverflow } from "../parquet/parquet-types.ts";
+import { createEncoder, type Encoder } from "./encoder.ts";
+import type { EncodedRows, WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from "./protocol.ts";
 
 /**
- * A thread that reads and formats: its own connection, its own read transaction on the same state of the
- * mirror as all the others. It writes nothing, so nothing of it can be left behind.
+ * A worker thread: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
+ * left behind when it ends.
  */
-assert(parentPort, "this file is a thread's");
+assert(parentPort, "this file runs in a worker thread");
 const port = parentPort;
 const { mirror } = workerData as WorkerStart;
 const db = openDatabase(mirror, { readonly: true });
 const encoders = new Map<number, Encoder>();
 
-port.on("message", (order: WorkerRequest) => {
-  const reply = answered(order);
-  const moved = reply.kind === "made" ? reply.parts.map((part) => part.buffer as ArrayBuffer) : [];
-  port.postMessage(reply, moved);
+const calls: WorkerCalls = {
+  begin: () => {
+    if (db.inTransaction) db.exec("ROLLBACK");
+    db.exec("BEGIN");
+    // A transaction sees the state of its first read.
+    const seq = Number(db.prepare("SELECT coalesce(max(seq), 0) FROM main._change_log").pluck().get());
+    return { seq, schemaVersion: Number(db.pragma("main.schema_version", { simple: true })) };
+  },
+  execute: (statements) => {
+    for (const statement of statements) db.exec(statement);
+  },
+  query: (sql) => db.prepare(sql).raw(true).all() as unknown[][],
+  open: (job) => {
+    calls.execute(job.setup);
+    encoders.set(job.id, createEncoder(db, job));
+  },
+  encode: (job, range) => {
+    const encode = encoders.get(job);
+    assert(encode, "a job is opened before its rows are encoded");
+    return encode(range);
+  },
+  close: (job) => void encoders.delete(job),
+};
+
+port.on("message", (request: WorkerRequest) => {
+  const reply = replyTo(request);
+  const encoded = request.method === "encode" && reply.kind === "result" ? (reply.value as EncodedRows) : null;
+  port.postMessage(reply, encoded?.parts.map(({ bytes }) => bytes.buffer as ArrayBuffer) ?? []);
 });
 
-function answered(order: WorkerRequest): Reply {
+function replyTo({ method, args }: WorkerRequest): WorkerReply {
   try {
-    return guarded(mirror, () => answer(order));
+    const call = calls[method] as (...args: readonly unknown[]) => unknown;
+    return { kind: "result", value: guarded(mirror, () => call(...args)) };
   } catch (error) {
-    return error instanceof TypeOverflow
-      ? { kind: "misfit", column: error.column }
-      : { kind: "failed", failure: failureOf(error) };
+    if (error instanceof TypeOverflow) return { kind: "overflow", column: error.column, type: error.type };
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    const { kind = null, hint, retryable = false } = error instanceof MirrorError ? error : {};
+    return { kind: "failed", failure: { kind, message, hint, retryable, stack } };
   }
-}
-
-function answer(order: WorkerRequest): Reply {
-  switch (order.kind) {
-    case "begin":
-      return { kind: "began", ...begin(db) };
-    case "show":
-      for (const statement of order.statements) db.exec(statement);
-      return { kind: "done" };
-    case "open":
-      for (const statement of order.job.setup) db.exec(statement);
-      encoders.set(order.job.id, createEncoder(db, order.job));
-      return { kind: "done" };
-    case "ask":
-      return { kind: "told", rows: db.prepare(order.sql).raw(true).all() as unknown[][] };
-    case "make": {
-      const encoder = encoders.get(order.job);
-      assert(encoder, "a job is opened before its parts are made");
-      return { kind: "made", ...encoder.make(order.range) };
-    }
-    case "close":
-      encoders.delete(order.job);
-      return { kind: "done" };
-    default:
-      return order satisfies never;
-  }
-}
-
-/** A transaction sees what was committed at its first read. */
-function begin(connection: Db): SnapshotId {
-  if (connection.inTransaction) connection.exec("ROLLBACK");
-  connection.exec("BEGIN");
-  const seq = Number(connection.prepare("SELECT coalesce(max(seq), 0) FROM main._change_log").pluck().get());
-  return { seq, schemaVersion: Number(connection.pragma("main.schema_version", { simple: true })) };
-}
-
-function failureOf(error: unknown): Failure {
-  const known = error instanceof MirrorError ? error : null;
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  const retryable = known?.retryable ?? false;
-  return { error: known?.kind ?? "", message, hint: known?.hint, retryable, stack };
 }
