@@ -27,7 +27,7 @@ export function replaceFile(finished: string, file: string): void {
 }
 
 /** Waits until a file's content, or a folder's list of names, is on the disk. */
-function syncToDisk(place: string): void {
+export function syncToDisk(place: string): void {
   const fd = openSync(place, "r");
   try {
     fsyncSync(fd);

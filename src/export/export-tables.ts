@@ -5,7 +5,13 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Dialect } from "./csv/csv-writer.ts";
-import { keptFiles, readManifest, removedFiles, type ExportManifest, type ManifestFile } from "./files/export-manifest.ts";
+import {
+  keptFiles,
+  readManifest,
+  removedFiles,
+  type ExportManifest,
+  type ManifestFile,
+} from "./files/export-manifest.ts";
 import { belowOut, filePath, fromManifest, isInside, manifestPath } from "./files/file-layout.ts";
 import { Staging } from "./files/staging.ts";
 import { planExport } from "./plan/export-plan.ts";
@@ -198,7 +204,9 @@ async function commit(
   };
   const below = (file: string) => belowOut(company, file);
   const files = written.map(({ file }) => below(file));
-  const removed = removedFiles(before, manifest).map(below).filter((file) => isInside(company, file));
+  const removed = removedFiles(before, manifest)
+    .map(below)
+    .filter((file) => isInside(company, file));
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove: removed });
   return { manifest, path: place, files, removed, unchanged: false };

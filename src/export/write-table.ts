@@ -179,10 +179,15 @@ function encodingOf(
   if (format === "csv") return { kind: "csv", columns, dialect };
   if (json === "record") return { kind: "records" };
   if (format === "jsonl") {
-    const members = json === null ? columns : [...columns.slice(0, 2), { name: "json", type: "TEXT" as const }];
+    const members =
+      json === null ? columns : [...columns.slice(0, 2), { name: "json", type: "TEXT" as const }];
     return { kind: "objects", columns: members, endsInRecord: json !== null };
   }
-  const typed = columns.map(({ name, type, nullable }) => ({ name, type: types.get(name) ?? type, nullable }));
+  const typed = columns.map(({ name, type, nullable }) => ({
+    name,
+    type: types.get(name) ?? type,
+    nullable,
+  }));
   const children = nested.filter(({ parent }) => parent === table.name);
   return { kind: "parquet", columns: typed, nested: children.map((child) => nestedTable(child, types)) };
 }

@@ -67,7 +67,9 @@ export class Int64Column extends ColumnBuffer {
   protected compare(i: number, j: number): number {
     const words = this.#words;
     const difference = (words[2 * i + 1] as number) - (words[2 * j + 1] as number);
-    return difference === 0 ? ((words[2 * i] as number) >>> 0) - ((words[2 * j] as number) >>> 0) : difference;
+    return difference === 0
+      ? ((words[2 * i] as number) >>> 0) - ((words[2 * j] as number) >>> 0)
+      : difference;
   }
 
   protected override findDictionary(): Dictionary | null {

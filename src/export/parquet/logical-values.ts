@@ -18,6 +18,8 @@ export function cellParser(type: ReportType): CellParser<unknown> {
       return (cells, from) => cells[from] !== 0x30;
     case "DATE":
       return (cells, from, end) => daysSinceEpoch(asciiText(cells, from, end));
+    case "INTEGER":
+    case "TIMESTAMP":
     default:
       return integerParser(type);
   }

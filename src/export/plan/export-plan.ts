@@ -56,7 +56,9 @@ export function planExport(table: SnapshotTable, options: PlanOptions): TablePla
     `DROP TABLE IF EXISTS temp.${quoted(rowsTable)}`,
     `CREATE TEMP TABLE ${quoted(rowsTable)} AS SELECT ${part} AS _part, * FROM (${rows}) ORDER BY ${orderOf(table, since)}`,
   ];
-  const names = isRaw ? [...(since === null ? [] : ["_op", "_seq"]), "json"] : columns.map(({ name }) => name);
+  const names = isRaw
+    ? [...(since === null ? [] : ["_op", "_seq"]), "json"]
+    : columns.map(({ name }) => name);
   const source = { from: `temp.${quoted(rowsTable)}`, key: "rowid", columns: names.map(quoted) };
   return { table, columns, json, setup, source, isPartitioned: partition !== null };
 }

@@ -38,7 +38,8 @@ export function connectStore(access: S3Access): ObjectStore {
         void parts.push(await s3.uploadPart(key, id, part, parts.length + 1));
       return {
         put: (part) => guardedRequest(key, () => put(part)),
-        finish: () => guardedRequest(key, async () => void (await s3.completeMultipartUpload(key, id, parts))),
+        finish: () =>
+          guardedRequest(key, async () => void (await s3.completeMultipartUpload(key, id, parts))),
         abort: () => guardedRequest(key, async () => void (await s3.abortMultipartUpload(key, id))),
       };
     },

@@ -1,4 +1,4 @@
-import { open, readFile } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { throwIfAborted } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -100,34 +100,23 @@ async function uploadFile(parts: UploadParts, key: string, file: string): Promis
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
-    if (size > partBytes) {
-      await uploadInParts(parts, key, type, size, async (from) => {
-        const part = Buffer.alloc(Math.min(partBytes, size - from));
-        const { bytesRead } = await handle.read(part, 0, part.length, from);
-        assert(bytesRead === part.length, "a finished file keeps its length");
-        return part;
-      });
-      return;
-    }
+    if (size > partBytes) return await uploadInParts(parts, key, type, handle);
+    const body = await handle.readFile();
+    await withRetries(parts, () => parts.store.put(key, body, type));
   } finally {
     await handle.close();
   }
-  const body = await readFile(file);
-  await withRetries(parts, () => parts.store.put(key, body, type));
 }
 
-async function uploadInParts(
-  parts: UploadParts,
-  key: string,
-  type: string,
-  size: number,
-  read: (from: number) => Promise<Uint8Array>,
-): Promise<void> {
+async function uploadInParts(parts: UploadParts, key: string, type: string, file: FileHandle): Promise<void> {
+  const { size } = await file.stat();
   const upload = await withRetries(parts, () => parts.store.begin(key, type));
   try {
     for (let from = 0; from < size; from += partBytes) {
       throwIfAborted(parts.signal, interrupted);
-      const part = await read(from);
+      const part = Buffer.alloc(Math.min(partBytes, size - from));
+      const { bytesRead } = await file.read(part, 0, part.length, from);
+      assert(bytesRead === part.length, "a finished file keeps its length");
       await withRetries(parts, () => upload.put(part));
     }
     await withRetries(parts, () => upload.finish());

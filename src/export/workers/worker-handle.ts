@@ -23,7 +23,9 @@ export class WorkerHandle {
     this.#worker = new Worker(workerFile(), { workerData: start, resourceLimits });
     this.#worker.on("message", (reply: WorkerReply) => this.#answer(reply));
     this.#worker.on("error", (error) => this.#break(threadError(error)));
-    this.#worker.on("exit", () => this.#break(new Error("broken promise: a worker runs until it is stopped")));
+    this.#worker.on("exit", () =>
+      this.#break(new Error("broken promise: a worker runs until it is stopped")),
+    );
   }
 
   /** Calls that are under way or waiting. */

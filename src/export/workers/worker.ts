@@ -41,7 +41,8 @@ const calls: WorkerCalls = {
 
 port.on("message", (request: WorkerRequest) => {
   const reply = replyTo(request);
-  const encoded = request.method === "encode" && reply.kind === "result" ? (reply.value as EncodedRows) : null;
+  const encoded =
+    request.method === "encode" && reply.kind === "result" ? (reply.value as EncodedRows) : null;
   port.postMessage(reply, encoded?.parts.map(({ bytes }) => bytes.buffer as ArrayBuffer) ?? []);
 });
 
