@@ -45,7 +45,7 @@ export class WorkQueue {
        ON CONFLICT (resource, target) DO UPDATE SET
          kind = CASE WHEN kind = 'confirm' THEN kind ELSE excluded.kind END,
          lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms),
-         reason = CASE WHEN excluded.reason = 'canary' THEN reason ELSE excluded.reason END,
+         reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
          payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
          attempts = 0, state = 'ready', error = NULL`,
     );

@@ -5,7 +5,7 @@ import { Tally } from "../../src/sync/context/tally.ts";
 
 function counted(inserted: number, statuses: readonly number[], waitedMs: number) {
   const tally = new Tally();
-  for (let i = 0; i < inserted; i++) tally.fate("invoices", "inserted");
+  for (let i = 0; i < inserted; i++) tally.count("invoices", "inserted");
   const counter = createCounter();
   for (const status of statuses) counter.status(status);
   counter.unanswered();

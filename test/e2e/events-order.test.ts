@@ -107,7 +107,7 @@ describe("I4: an event that comes while its record is being read", () => {
   });
 });
 
-describe("a second look, a minute after the first", () => {
+describe("a recheck, a minute after the first", () => {
   test("catches what was committed only after the first, once, and is followed by no third", async () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
@@ -115,7 +115,7 @@ describe("a second look, a minute after the first", () => {
     const id = last(company, "clients");
     tended.deliver(eventOf("clients.updated", id), eventOf("clients.updated", id));
     await tended.rest();
-    expect(waitingRows(tended.mirror)).toEqual([`clients id:${id} detail ready second look`]);
+    expect(waitingRows(tended.mirror)).toEqual([`clients id:${id} detail ready recheck`]);
     company.sandbox.control.alter("clients", id, { name: "Až po chvíli" });
     await clock.advance(59_000);
     expect(asksFor(company, `/clients/${id}`)).toBe(1);

@@ -125,7 +125,7 @@ describe("reasons that are none of their own", () => {
   test("a canary that an event asks for as well keeps the event's reason", async () => {
     const queue = await openQueue();
     queue.add(work({ reason: "people.updated" }));
-    queue.add(work({ reason: "canary", kind: "confirm", dirtySeq: 2 }));
+    queue.add(work({ reason: "route probe", kind: "confirm", dirtySeq: 2 }));
     expect(queue.lease(nowMs, people)).toMatchObject({
       reason: "people.updated",
       kind: "confirm",

@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { lastEndedRun, readHealth, sweptTimes } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
 import { put, remove, startMs } from "../support/store.ts";
-import { childPage, page, sessionOf } from "../support/sync.ts";
+import { childPage, page, runContextOf } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 
@@ -17,8 +17,8 @@ describe("how a mirror stands", () => {
   test("is told of every resource, read-only, beside the process that writes", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
-    const session = sessionOf(mirror);
-    await page(session, "people", [person(1), person(2)], { perPage: 5 });
+    const run = runContextOf(mirror);
+    await page(run, "people", [person(1), person(2)], { perPage: 5 });
     remove(mirror, "people", 2);
     put(mirror, "people", { ...person(3), score: "many" });
     put(mirror, "colours", { id: 1, label: "red", shade: "dark" });
@@ -54,12 +54,12 @@ describe("how a mirror stands", () => {
   test("with parents spread over runs, names the parent whose list was read longest ago", async () => {
     const mirror = await openShop();
     for (const id of [1, 2]) put(mirror, "people", person(id));
-    const session = sessionOf(mirror, { parentBudget: { left: 5 } });
+    const run = runContextOf(mirror, { parentBudget: { left: 5 } });
     const stalest = () =>
       readHealth(mirror.db, manifestOf(), true).resources.find(({ name }) => name === "notes")?.stalestParent;
-    childPage(session, 1, []);
+    await childPage(run, 1, []);
     expect(stalest()).toEqual({ parent: "people", id: "2", listedAt: null });
-    childPage(session, 2, []);
+    await childPage(run, 2, []);
     expect(stalest()).toMatchObject({ id: "1", listedAt: "2026-03-01T00:00:00.000Z" });
     expect(
       readHealth(mirror.db, manifestOf(), false).resources.every((one) => one.stalestParent === undefined),

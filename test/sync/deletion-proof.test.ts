@@ -2,10 +2,11 @@ import { describe, expect, test } from "vitest";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
 import { massDeleteLimit } from "../../src/sync/context/limits.ts";
-import { mayRemove, type RunContext } from "../../src/sync/context/run-context.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
 import { put, row } from "../support/store.ts";
-import { childPage, detail, detailWork, page, sessionOf, waiting } from "../support/sync.ts";
+import { childPage, detail, detailWork, page, runContextOf, waiting } from "../support/sync.ts";
 
 const missing = "No query results for model [Person] 7";
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
@@ -17,20 +18,20 @@ const note = (id: number, personId: number) => ({ id, body: "b", personId, attac
 async function withPeople(count: number): Promise<RunContext> {
   const mirror = await openHasty();
   for (let id = 1; id <= count; id++) put(mirror, "people", person(id));
-  return sessionOf(mirror, {}, ["people", "colours", "counters"]);
+  return runContextOf(mirror, {}, ["people", "colours", "counters"]);
 }
 
 describe("I5: what a 404 proves", () => {
   test.each([
-    ["on a route that answered 200 in this run: the record is gone", missing, true, [], "gone"],
-    ["with other words, on a proven route: gone too", "Not Found", true, [], "gone"],
+    ["on a route that answered 200 in this run: the record is gone", missing, true, [], "deleted"],
+    ["with other words, on a proven route: gone too", "Not Found", true, [], "deleted"],
     ["without the service's JSON: nothing, it may be a proxy's page", null, true, [], "unproven"],
     [
       "on an unproven route, with a record the list has just shown: that one is asked first",
       missing,
       false,
       [3],
-      "ask",
+      "probe",
     ],
     ["of a record that the list of this very run shows", missing, false, [7], "unproven"],
     [
@@ -38,7 +39,7 @@ describe("I5: what a 404 proves", () => {
       missing,
       false,
       [],
-      "gone",
+      "deleted",
     ],
     [
       "on an unproven route in the words for a missing route: nothing",
@@ -48,22 +49,22 @@ describe("I5: what a 404 proves", () => {
       "unproven",
     ],
     ["on an unproven route without words: nothing", "", false, [], "unproven"],
-  ] as const)("%s", (_case, message, proven, canaries, kind) => {
-    expect(judgeDeletion(message, proven, [...canaries], 7).kind).toBe(kind);
+  ] as const)("%s", (_case, message, proven, candidates, kind) => {
+    expect(judgeDeletion(message, proven, [...candidates], 7).kind).toBe(kind);
   });
 
-  test("the canary is never the record in question", () => {
-    expect(judgeDeletion(missing, false, [7, 9], 7)).toEqual({ kind: "ask", canaries: [9] });
+  test("a route probe is never the record in question", () => {
+    expect(judgeDeletion(missing, false, [7, 9], 7)).toEqual({ kind: "probe", candidates: [9] });
   });
 
   test("a detail that came proves its route for the run, and for that resource only", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror);
+    const run = runContextOf(mirror);
     const error = new NotFoundError("404", { serviceMessage: "Not Found" });
-    expect(deletionVerdict(session, resourceOf("people"), error, 7).kind).toBe("unproven");
-    detail(session, "people", person(1), detailWork(session, "people", 1));
-    expect(deletionVerdict(session, resourceOf("people"), error, 7).kind).toBe("gone");
-    expect(deletionVerdict(session, resourceOf("notes"), error, 7).kind).toBe("unproven");
+    expect(deletionVerdict(run, resourceOf("people"), error, 7).kind).toBe("unproven");
+    detail(run, "people", person(1), detailWork(run, "people", 1));
+    expect(deletionVerdict(run, resourceOf("people"), error, 7).kind).toBe("deleted");
+    expect(deletionVerdict(run, resourceOf("notes"), error, 7).kind).toBe("unproven");
   });
 });
 
@@ -80,67 +81,67 @@ describe("I5: a run that would remove too much stops and asks", () => {
   });
 
   test("counts over the whole run, each resource for itself, and not what it refused", async () => {
-    const session = sessionOf(await openShop());
-    expect(mayRemove(session, "people", 15)).toBe(true);
-    expect(mayRemove(session, "people", 6)).toBe(false);
-    expect(mayRemove(session, "people", 5)).toBe(true);
-    expect(mayRemove(session, "people", 1)).toBe(false);
-    expect(mayRemove(session, "orders", 20)).toBe(true);
+    const run = runContextOf(await openShop());
+    expect(mayRemove(run, "people", 15)).toBe(true);
+    expect(mayRemove(run, "people", 6)).toBe(false);
+    expect(mayRemove(run, "people", 5)).toBe(true);
+    expect(mayRemove(run, "people", 1)).toBe(false);
+    expect(mayRemove(run, "orders", 20)).toBe(true);
   });
 
   test("--allow-mass-delete lifts it", async () => {
-    const session = sessionOf(await openShop(), { allowMassDelete: true });
-    expect(mayRemove(session, "people", 10_000)).toBe(true);
+    const run = runContextOf(await openShop(), { allowMassDelete: true });
+    expect(mayRemove(run, "people", 10_000)).toBe(true);
   });
 });
 
 describe("I5: absence is a reason to ask, never to delete", () => {
   test("who is not in a whole list is asked for on the own route, and nobody else", async () => {
-    const session = await withPeople(4);
-    await page(session, "people", [person(1), person(3)], { perPage: 10 });
-    expect(waiting(session)).toEqual(["people id:2 confirm absent", "people id:4 confirm absent"]);
-    expect(session.mirror.records.liveCount("people")).toBe(4);
+    const run = await withPeople(4);
+    await page(run, "people", [person(1), person(3)], { perPage: 10 });
+    expect(waiting(run)).toEqual(["people id:2 confirm absent", "people id:4 confirm absent"]);
+    expect(run.mirror.records.liveCount("people")).toBe(4);
   });
 
   test("a record that came while the list was read is not missed", async () => {
-    const session = await withPeople(2);
-    await page(session, "people", [person(1)], { perPage: 1, total: 3 });
-    detail(session, "people", person(3), detailWork(session, "people", 3));
-    await page(session, "people", [person(4)], { page: 3, perPage: 1, total: 3 });
-    await page(session, "people", [person(2)], { page: 2, perPage: 1, total: 3 });
-    expect(waiting(session)).toEqual([]);
+    const run = await withPeople(2);
+    await page(run, "people", [person(1)], { perPage: 1, total: 3 });
+    detail(run, "people", person(3), detailWork(run, "people", 3));
+    await page(run, "people", [person(4)], { page: 3, perPage: 1, total: 3 });
+    await page(run, "people", [person(2)], { page: 2, perPage: 1, total: 3 });
+    expect(waiting(run)).toEqual([]);
   });
 
   test("an empty list of many asks for none of them: too many at once", async () => {
-    const session = await withPeople(25);
-    await page(session, "people", []);
-    expect(waiting(session)).toEqual([]);
-    const [trouble] = session.tally.allTroubles();
+    const run = await withPeople(25);
+    await page(run, "people", []);
+    expect(waiting(run)).toEqual([]);
+    const [trouble] = run.tally.allTroubles();
     expect(trouble).toMatchObject({ resource: "people", kind: "held" });
     expect(trouble?.message).toContain("25 of 25");
     expect(trouble?.hint).toContain("--allow-mass-delete");
   });
 
   test("an empty list of few asks for each", async () => {
-    const session = await withPeople(3);
-    await page(session, "people", []);
-    expect(waiting(session)).toHaveLength(3);
-    expect(session.mirror.records.liveCount("people")).toBe(3);
+    const run = await withPeople(3);
+    await page(run, "people", []);
+    expect(waiting(run)).toHaveLength(3);
+    expect(run.mirror.records.liveCount("people")).toBe(3);
   });
 
   test("a lookup without a route of its own goes when its whole list no longer shows it", async () => {
-    const session = await withPeople(0);
-    for (const id of [1, 2]) put(session.mirror, "colours", { id, label: "x" });
-    await page(session, "colours", [{ id: 1, label: "x" }]);
-    expect(row(session.mirror, "colours", 2)?.["_deleted_at"]).not.toBeNull();
-    expect(session.tally.of("colours").deleted).toBe(1);
+    const run = await withPeople(0);
+    for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
+    await page(run, "colours", [{ id: 1, label: "x" }]);
+    expect(row(run.mirror, "colours", 2)?.["_deleted_at"]).not.toBeNull();
+    expect(run.tally.of("colours").deleted).toBe(1);
   });
 
   test("but not on the word of an empty list", async () => {
-    const session = await withPeople(0);
-    put(session.mirror, "colours", { id: 1, label: "x" });
-    await page(session, "colours", []);
-    expect(session.mirror.records.liveCount("colours")).toBe(1);
+    const run = await withPeople(0);
+    put(run.mirror, "colours", { id: 1, label: "x" });
+    await page(run, "colours", []);
+    expect(run.mirror.records.liveCount("colours")).toBe(1);
   });
 
   test.each([
@@ -159,27 +160,27 @@ describe("I5: absence is a reason to ask, never to delete", () => {
       ],
     ],
   ])("nor on that of a list that is not whole: it %s", async (_case, shown) => {
-    const session = await withPeople(0);
-    for (const id of [1, 2]) put(session.mirror, "colours", { id, label: "x" });
-    for (const attempt of [1, 2, 3]) await page(session, "colours", shown, { attempt });
-    expect(session.mirror.records.liveCount("colours")).toBe(2);
-    expect(session.tally.allTroubles().map(({ kind }) => kind)).toContain("unsettled");
+    const run = await withPeople(0);
+    for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
+    for (const attempt of [1, 2, 3]) await page(run, "colours", shown, { attempt });
+    expect(run.mirror.records.liveCount("colours")).toBe(2);
+    expect(run.tally.allTroubles().map(({ kind }) => kind)).toContain("unsettled");
   });
 
   test("of a list in variants, each speaks for its own records only", async () => {
-    const session = await withPeople(0);
+    const run = await withPeople(0);
     for (const one of [counter(1, "order"), counter(2, "order"), counter(3, "credit-note")]) {
-      put(session.mirror, "counters", one);
+      put(run.mirror, "counters", one);
     }
-    await page(session, "counters", [counter(1, "order")], { variant: "order" });
-    expect(session.mirror.records.liveIds("counters")).toEqual([1, 3]);
+    await page(run, "counters", [counter(1, "order")], { variant: "order" });
+    expect(run.mirror.records.liveIds("counters")).toEqual([1, 3]);
   });
 
   test("a child missing from its parent's list is asked for, those of other parents are not", async () => {
     const mirror = await openHasty();
-    const session = sessionOf(mirror);
+    const run = runContextOf(mirror);
     for (const one of [note(1, 1), note(2, 1), note(3, 2)]) put(mirror, "notes", one);
-    childPage(session, 1, [note(1, 1)]);
-    expect(waiting(session)).toEqual(["notes id:2 confirm absent"]);
+    await childPage(run, 1, [note(1, 1)]);
+    expect(waiting(run)).toEqual(["notes id:2 confirm absent"]);
   });
 });

@@ -5,7 +5,7 @@ import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror.ts";
 import { put, reading, remove, rows, startMs } from "../support/store.ts";
-import { childPage, page, sessionOf, waiting } from "../support/sync.ts";
+import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
@@ -14,9 +14,9 @@ function orderReadAt(mirror: Mirror, id: number, receivedAtMs: number): void {
   put(mirror, "orders", order(id), { source: "detail", reading: reading(mirror, { receivedAtMs }) });
 }
 
-function seed(session: RunContext, scrubAllowance = 0): string[] {
-  session.mirror.apply(() => addInitialWork(session, null, scrubAllowance));
-  return waiting(session);
+function seed(run: RunContext, scrubAllowance = 0): string[] {
+  run.mirror.apply(() => addInitialWork(run, null, scrubAllowance));
+  return waiting(run);
 }
 
 describe("the scrub", () => {
@@ -30,8 +30,8 @@ describe("the scrub", () => {
     ] as const) {
       orderReadAt(mirror, id, old - agoMs);
     }
-    const session = sessionOf(mirror, {}, ["orders"]);
-    expect(seed(session, 2)).toEqual([
+    const run = runContextOf(mirror, {}, ["orders"]);
+    expect(seed(run, 2)).toEqual([
       "orders page::1 list sweep",
       "orders id:2 detail scrub",
       "orders id:3 detail scrub",
@@ -45,21 +45,21 @@ describe("the scrub", () => {
     orderReadAt(mirror, 2, startMs - scrubAgeMs);
     orderReadAt(mirror, 3, startMs - scrubAgeMs - 1);
     remove(mirror, "orders", 3, reading(mirror, { receivedAtMs: startMs - scrubAgeMs }));
-    expect(seed(sessionOf(mirror, {}, ["orders"]), 9)).toEqual([
+    expect(seed(runContextOf(mirror, {}, ["orders"]), 9)).toEqual([
       "orders page::1 list sweep",
       "orders id:2 detail scrub",
     ]);
     const none = await openShop();
     orderReadAt(none, 1, 0);
-    expect(seed(sessionOf(none, {}, ["orders"]), 0)).toEqual(["orders page::1 list sweep"]);
+    expect(seed(runContextOf(none, {}, ["orders"]), 0)).toEqual(["orders page::1 list sweep"]);
   });
 
   test("has nothing to do in a full run, nor where lists give full records", async () => {
     const mirror = await openShop();
     orderReadAt(mirror, 1, 0);
     put(mirror, "people", person(1), { reading: reading(mirror, { receivedAtMs: 0 }) });
-    expect(seed(sessionOf(mirror, { full: true }, ["orders"]), 9)).toEqual(["orders page::1 list sweep"]);
-    expect(seed(sessionOf(mirror, {}, ["people"]), 9)).not.toContain("people id:1 detail scrub");
+    expect(seed(runContextOf(mirror, { full: true }, ["orders"]), 9)).toEqual(["orders page::1 list sweep"]);
+    expect(seed(runContextOf(mirror, {}, ["people"]), 9)).not.toContain("people id:1 detail scrub");
   });
 });
 
@@ -67,14 +67,14 @@ describe("parents' lists", () => {
   test("of parents whose own list this run reads come with that list, not before", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1));
-    expect(seed(sessionOf(mirror, {}, ["people", "notes"]))).toEqual(["people page::1 list sweep"]);
+    expect(seed(runContextOf(mirror, {}, ["people", "notes"]))).toEqual(["people page::1 list sweep"]);
   });
 
   test("of parents that are not selected are taken from the mirror", async () => {
     const mirror = await openShop();
     for (const id of [1, 2]) put(mirror, "people", person(id));
     remove(mirror, "people", 2);
-    expect(seed(sessionOf(mirror, {}, ["notes"]))).toEqual(["notes child:people:1:1 child parent"]);
+    expect(seed(runContextOf(mirror, {}, ["notes"]))).toEqual(["notes child:people:1:1 child parent"]);
   });
 
   test("spread over runs: every parent gets its turn, the stalest first, a new one while there is room", async () => {
@@ -83,11 +83,11 @@ describe("parents' lists", () => {
     const turns: string[][] = [];
     for (let night = 0; night < 4; night++) {
       mirror.db.exec("DELETE FROM _work");
-      const session = sessionOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
-      const chosen = seed(session).filter((row) => row.startsWith("notes"));
+      const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
+      const chosen = seed(run).filter((row) => row.startsWith("notes"));
       turns.push(chosen.map((row) => row.split(":")[2] ?? ""));
       const at = reading(mirror, { receivedAtMs: startMs + night * 1_000 });
-      for (const row of chosen) childPage(session, Number(row.split(":")[2]), [], { at });
+      for (const row of chosen) await childPage(run, Number(row.split(":")[2]), [], { at });
     }
     expect(turns).toEqual([
       ["1", "2"],
@@ -100,10 +100,10 @@ describe("parents' lists", () => {
   test("spread over runs: listing the parents asks for known ones no more, for new ones within the budget", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1));
-    const session = sessionOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
-    seed(session);
-    await page(session, "people", [person(1), person(2), person(3)], { perPage: 5 });
-    expect(waiting(session).filter((row) => row.startsWith("notes"))).toEqual([
+    const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
+    seed(run);
+    await page(run, "people", [person(1), person(2), person(3)], { perPage: 5 });
+    expect(waiting(run).filter((row) => row.startsWith("notes"))).toEqual([
       "notes child:people:1:1 child parent",
       "notes child:people:2:1 child parent",
     ]);
@@ -112,32 +112,32 @@ describe("parents' lists", () => {
 
 test("dead letters and held rows of this run's resources get another chance, those of others wait", async () => {
   const mirror = await openShop();
-  const session = sessionOf(mirror, {}, ["people"]);
+  const run = runContextOf(mirror, {}, ["people"]);
   const dead = { kind: "detail", target: "id:1", lane: "hydration", reason: "new", dirtySeq: 1 } as const;
   for (const resource of ["people", "orders"]) {
-    session.queue.add({ ...dead, resource });
-    session.queue.hold(resource, "403");
+    run.queue.add({ ...dead, resource });
+    run.queue.hold(resource, "403");
   }
-  seed(session);
-  expect(session.queue.isReady("people", "id:1")).toBe(true);
-  expect(session.queue.isReady("orders", "id:1")).toBe(false);
+  seed(run);
+  expect(run.queue.isReady("people", "id:1")).toBe(true);
+  expect(run.queue.isReady("orders", "id:1")).toBe(false);
 });
 
 test("a page left by a run that ended is dropped with its listing before the list is begun anew", async () => {
   const mirror = await openShop();
-  const session = sessionOf(mirror, {}, ["people"]);
-  await page(session, "people", [person(1), person(2)], { total: 6 });
-  expect(rows(session.mirror, "SELECT * FROM _listings")).toHaveLength(1);
-  expect(seed(session)).toEqual(["people page::1 list sweep"]);
-  expect(rows(session.mirror, "SELECT * FROM _listings")).toEqual([]);
+  const run = runContextOf(mirror, {}, ["people"]);
+  await page(run, "people", [person(1), person(2)], { total: 6 });
+  expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);
+  expect(seed(run)).toEqual(["people page::1 list sweep"]);
+  expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
 });
 
 test("an interrupted run's open list is gone on with, page by page", async () => {
   const mirror = await openShop();
-  const session = sessionOf(mirror, {}, ["people"]);
-  await page(session, "people", [person(1), person(2)], { total: 6 });
+  const run = runContextOf(mirror, {}, ["people"]);
+  await page(run, "people", [person(1), person(2)], { total: 6 });
   const unfinished = { run: 1, startedAtMs: startMs - 1_000, sweptAtMs: {} };
-  mirror.apply(() => addInitialWork(session, unfinished, 0));
-  expect(waiting(session)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
-  expect(rows(session.mirror, "SELECT * FROM _listings")).toHaveLength(1);
+  mirror.apply(() => addInitialWork(run, unfinished, 0));
+  expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
+  expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);
 });

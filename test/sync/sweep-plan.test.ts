@@ -8,9 +8,9 @@ import { startMs } from "../support/store.ts";
 const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"), resourceOf("notes")];
 
 function plan(unfinished: Unfinished | null, open: readonly string[] = []): string[] {
-  const { seeds, abandoned } = planSweeps(list, unfinished, new Set(open), startMs, 7);
+  const { firstPages, abandoned } = planSweeps(list, unfinished, new Set(open), startMs, 7);
   return [
-    ...seeds.map(({ resource, target, lane }) => `${resource} ${target} ${lane}`),
+    ...firstPages.map(({ resource, target, lane }) => `${resource} ${target} ${lane}`),
     ...abandoned.map(({ resource, variant }) => `abandon ${sweepKey(resource, variant)}`),
   ];
 }
@@ -39,13 +39,13 @@ describe("which lists a run begins with", () => {
   });
 
   test("an interrupted run is gone on with: neither its open sweeps nor its finished ones are begun again", () => {
-    const seeds = plan(interrupted(60_000, { people: 50_000, "counters:order": 40_000 }), ["colours"]);
-    expect(seeds).toEqual(["counters page:credit-note:1 list"]);
+    const pages = plan(interrupted(60_000, { people: 50_000, "counters:order": 40_000 }), ["colours"]);
+    expect(pages).toEqual(["counters page:credit-note:1 list"]);
   });
 
   test("what was swept before a long pause is read again, but after everything else", () => {
-    const seeds = plan(interrupted(3_600_000, { people: trustPauseMs + 1, colours: trustPauseMs }));
-    expect(seeds).toEqual([
+    const pages = plan(interrupted(3_600_000, { people: trustPauseMs + 1, colours: trustPauseMs }));
+    expect(pages).toEqual([
       "people page::1 scrub",
       "counters page:order:1 list",
       "counters page:credit-note:1 list",
@@ -54,8 +54,8 @@ describe("which lists a run begins with", () => {
 
   test("an interruption too long ago is abandoned: its open sweeps are dropped and all begin anew", () => {
     expect(plan(interrupted(resumeWithinMs, { people: 1 }), ["colours"])).not.toContain("abandon colours");
-    const seeds = plan(interrupted(resumeWithinMs + 1, { people: 1 }), ["colours", "counters:order"]);
-    expect(seeds).toEqual([...everything, "abandon colours", "abandon counters:order"]);
+    const pages = plan(interrupted(resumeWithinMs + 1, { people: 1 }), ["colours", "counters:order"]);
+    expect(pages).toEqual([...everything, "abandon colours", "abandon counters:order"]);
   });
 
   test("pages left behind by a run that ended are dropped before its lists are begun anew", () => {
@@ -63,8 +63,8 @@ describe("which lists a run begins with", () => {
   });
 
   test("a first page carries the number of its reason and which list it is of", () => {
-    const [seed] = planSweeps([resourceOf("counters")], null, new Set(), startMs, 7).seeds;
-    expect(seed).toMatchObject({
+    const [first] = planSweeps([resourceOf("counters")], null, new Set(), startMs, 7).firstPages;
+    expect(first).toMatchObject({
       kind: "list",
       reason: "sweep",
       dirtySeq: 7,

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { applyCounted } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { openShop } from "../support/mirror.ts";
-import { sessionOf } from "../support/sync.ts";
+import { runContextOf } from "../support/sync.ts";
 
 describe("the tally", () => {
-  test("counts each fate once; stale is none, it is asked again", () => {
+  test("counts each apply result once; stale is none, it is asked again", () => {
     const tally = new Tally();
-    for (const fate of ["inserted", "updated", "unchanged", "unchanged", "stale", "quarantined"] as const) {
-      tally.fate("people", fate);
+    for (const result of ["inserted", "updated", "unchanged", "unchanged", "stale", "quarantined"] as const) {
+      tally.count("people", result);
     }
     expect(tally.of("people")).toEqual({
       listed: 0,
@@ -24,7 +24,7 @@ describe("the tally", () => {
   test("tells resources in the order they were asked for, whichever answers first", () => {
     const tally = new Tally();
     tally.begin(["colours", "people"]);
-    tally.fate("people", "inserted");
+    tally.count("people", "inserted");
     expect([...tally.resources.keys()]).toEqual(["colours", "people"]);
   });
 
@@ -43,16 +43,16 @@ describe("the tally", () => {
   });
 
   test("I1: what was counted in a transaction that rolled back is taken back", async () => {
-    const session = sessionOf(await openShop());
-    session.tally.fate("people", "inserted");
+    const run = runContextOf(await openShop());
+    run.tally.count("people", "inserted");
     expect(() =>
-      applyCounted(session, () => {
-        session.tally.fate("people", "inserted");
-        session.tally.fate("orders", "inserted");
+      applyCounted(run, () => {
+        run.tally.count("people", "inserted");
+        run.tally.count("orders", "inserted");
         throw new Error("the power went");
       }),
     ).toThrow("the power went");
-    expect(session.tally.of("people").inserted).toBe(1);
-    expect([...session.tally.resources.keys()]).toEqual(["people"]);
+    expect(run.tally.of("people").inserted).toBe(1);
+    expect([...run.tally.resources.keys()]).toEqual(["people"]);
   });
 });

@@ -8,7 +8,8 @@ import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { runSync, type RunNotices, type RunOptions, type RunParts } from "../../sync/run/sync-run.ts";
+import type { RunNotices } from "../../sync/run/run-outcome.ts";
+import { runSync, type RunOptions, type RunParts } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 
 /** What is asked of a run, the same for every company of it. */

@@ -1,6 +1,6 @@
 import type { Log } from "../../base/logger.ts";
 import type { StoreNotices } from "../../state/mirror.ts";
-import type { RunNotices } from "../../sync/run/sync-run.ts";
+import type { RunNotices } from "../../sync/run/run-outcome.ts";
 
 /** What the store notices while a mirror is open: told in the log, and collected for the report of the run under way. */
 export interface Notices {

@@ -1,83 +1,59 @@
 import { isoTime } from "../../base/clock.ts";
-import type { Lane } from "../../base/lane.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { Outcome, SettledEvent } from "../../state/inbox/inbox.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import type { RunContext } from "../context/run-context.ts";
+import type { AnswerContext } from "../context/run-context.ts";
+import { isRecheck, queueRecheck } from "../plan/read-reasons.ts";
 
-/** The reason of a read that was made before, because its event may have come before its own commit. */
-const secondLook = "second look";
-const secondLookAfterMs = 60_000;
-
-/** Asks whether a route answers; no reason of its own. */
-export const canaryReason = "canary";
-
-/** Is an event behind this read, and not the word of a list or of another record? */
+/** Was this read queued by an event, and not by a list or another record? */
 export function isOfEvent(manifest: Manifest, { reason }: Pick<WorkItem, "reason">): boolean {
-  return reason === secondLook || manifest.events.some(({ type }) => type === reason);
+  return isRecheck(reason) || manifest.events.some(({ type }) => type === reason);
 }
 
 /**
- * Does this read tell something that others hang on? A second look that found nothing does not. A row that got
- * another reason since is its event's all the same: that it settled one says so.
+ * Must dependents be read after this read? A recheck that found nothing is no news. An item whose reason was
+ * replaced since is still its event's: that it completed one shows it.
+ *
+ * @param completed how many events the read completed
  */
-export function isNews(manifest: Manifest, work: WorkItem, outcome: Outcome, settled: number): boolean {
-  if (work.reason === secondLook) return settled > 0 || outcome !== "unchanged";
-  return settled > 0 || isOfEvent(manifest, work);
-}
-
-/** What an event leads to is in its lane, too. */
-export function followUpLane(reading: ReadStamp): Lane {
-  return reading.cause === "webhook" ? "webhook" : "hydration";
+export function isNews(manifest: Manifest, item: WorkItem, outcome: Outcome, completed: number): boolean {
+  if (isRecheck(item.reason)) return completed > 0 || outcome !== "unchanged";
+  return completed > 0 || isOfEvent(manifest, item);
 }
 
 /**
- * The record was read: events that came before the read was sent are settled with what it came to (I4), and
- * it is read once more a minute later. Inside the transaction that applies the read, after its row was done.
- * Gives how many were settled.
+ * Completes the events that came before the read was sent, with its outcome (I4), and queues the recheck. Runs
+ * inside the apply transaction, after the work item was removed.
+ *
+ * @returns how many events were completed
  */
-export function settleEvents(
-  session: RunContext,
-  work: WorkItem,
-  reading: ReadStamp,
+export function completeEvents(answer: AnswerContext, outcome: Outcome): number {
+  const { run, item, stamp } = answer;
+  const { requestId, receivedAtMs, sentSeq } = stamp;
+  const at = isoTime(receivedAtMs);
+  const events = run.inbox.settle(item.resource, item.target, sentSeq, { outcome, requestId, at });
+  if (events.length > 0) run.afterCommit.push(() => logEvents(answer, outcome, events));
+  queueRecheck(answer);
+  return events.length;
+}
+
+const mostLogged = 3;
+
+function logEvents(
+  { run, item: { resource, target }, stamp: { requestId } }: AnswerContext,
   outcome: Outcome,
-): number {
-  const { requestId, receivedAtMs, sentSeq } = reading;
-  const settlement = { outcome, requestId, at: isoTime(receivedAtMs) };
-  const settled = session.inbox.settle(work.resource, work.target, sentSeq, settlement);
-  if (settled.length > 0) session.afterCommit.push(() => tell(session, work, settlement, settled));
-  if (work.lane !== "webhook" || work.reason === secondLook || work.reason === canaryReason)
-    return settled.length;
-  session.queue.lookAgain({
-    kind: work.kind,
-    resource: work.resource,
-    target: work.target,
-    lane: "webhook",
-    reason: secondLook,
-    dueAtMs: receivedAtMs + secondLookAfterMs,
-    dirtySeq: reading.receivedSeq,
-  });
-  return settled.length;
-}
-
-const mostTold = 3;
-
-function tell(
-  { log }: RunContext,
-  { resource, target }: WorkItem,
-  { outcome, requestId }: { readonly outcome: Outcome; readonly requestId: string | null },
-  settled: readonly SettledEvent[],
+  events: readonly SettledEvent[],
 ): void {
-  log.info(`${resource} ${target}: ${outcome}, as ${settled.length === 1 ? "an event" : "events"} asked`, {
+  const types = new Set(events.map(({ type }) => type));
+  run.log.info(`${resource} ${target}: ${outcome}, after ${events.length === 1 ? "an event" : "events"}`, {
     resource,
     id: target.slice("id:".length),
-    fate: outcome,
+    outcome,
     request_id: requestId,
-    events: settled.length,
-    type: [...new Set(settled.map(({ type }) => type))].slice(0, mostTold).join(", "),
-    webhook_id: settled
-      .slice(0, mostTold)
+    events: events.length,
+    type: [...types].slice(0, mostLogged).join(", "),
+    webhook_id: events
+      .slice(0, mostLogged)
       .map(({ eventId }) => eventId)
       .join(", "),
   });

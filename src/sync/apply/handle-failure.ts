@@ -1,160 +1,130 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
-import type { Resource } from "../../connector/resource.ts";
-import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import { pageTarget, recordTarget, type WorkItem } from "../../state/work-item.ts";
-import { probeRoute } from "../deletion/route-probe.ts";
-import { isNews, isOfEvent, settleEvents } from "./complete-events.ts";
-import type { Consequence } from "../retry/failure-outcome.ts";
+import { recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import { itemRetryDelayMs, smallerPages } from "../context/limits.ts";
+import type { AnswerContext } from "../context/run-context.ts";
 import { deletionVerdict } from "../deletion/deletion-proof.ts";
-import { retryDelayMs, smallerPages } from "../context/limits.ts";
-import { queueDependents } from "../plan/dependents.ts";
+import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
-import { mayRemove, type RunContext } from "../context/run-context.ts";
-import { holdMassDelete } from "./complete-listing.ts";
+import { probeRoute } from "../deletion/route-probe.ts";
+import { queueDependents, queueParentCheck, queueSmallerPages } from "../plan/read-reasons.ts";
+import type { FailureOutcome } from "../retry/failure-outcome.ts";
+import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
 
-type Settled = Exclude<Consequence, { kind: "stop" | "drain" }>;
+/** Outcomes that concern the work item or its resource; the engine handles the others. */
+export type ItemFailure = Exclude<FailureOutcome, { kind: "stop" | "drain" }>;
 
-/** Does what a failed read means for its row; inside the door's transaction. */
-export function handleFailure(
-  session: RunContext,
-  resource: Resource,
-  work: WorkItem,
-  error: unknown,
-  reading: ReadStamp,
-  what: Settled,
-): void {
-  const { queue, clock } = session;
-  switch (what.kind) {
-    case "gone":
-      settleGone(session, resource, work, error as ServiceError, reading);
+/** Applies what a failed read means for its work item, inside the apply transaction. */
+export function handleFailure(answer: AnswerContext, error: unknown, failure: ItemFailure): void {
+  const { run, item } = answer;
+  switch (failure.kind) {
+    case "missing":
+      judgeMissing(answer, error as ServiceError);
       return;
-    case "ask parent":
-      askParent(session, work, error, reading);
+    case "check parent":
+      checkParent(answer, error);
       return;
     case "smaller page":
-      shrinkPage(session, resource, work, error);
+      shrinkPages(answer, error);
       return;
     case "hold":
-      hold(session, resource, what.why, error);
+      hold(answer, failure.why, error);
       return;
     case "retry":
-      queue.failed(work, messageOf(error), clock.nowMs() + what.afterMs);
+      run.queue.failed(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
       return;
     case "postpone":
-      queue.postpone(work, messageOf(error), clock.nowMs() + what.afterMs);
+      run.queue.postpone(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
       return;
     case "dead":
-      bury(session, work, error);
+      deadLetter(answer, error);
   }
 }
 
-function settleGone(
-  session: RunContext,
-  resource: Resource,
-  work: WorkItem,
-  error: ServiceError,
-  reading: ReadStamp,
-): void {
-  const verdict = deletionVerdict(session, resource, error, recordOf(work));
-  if (verdict.kind === "gone") takeGone(session, resource, work, reading);
-  else if (verdict.kind === "unproven")
-    bury(session, work, new MirrorError("protocol", `not removed: ${verdict.why}`));
-  else {
-    const givenUp = probeRoute(session, resource, work, verdict.canaries, reading);
-    if (givenUp) bury(session, work, givenUp);
+function judgeMissing(answer: AnswerContext, error: ServiceError): void {
+  const { resource, item } = answer;
+  const verdict = deletionVerdict(answer.run, resource, error, recordOf(item));
+  if (verdict.kind === "deleted") applyDeletion(answer);
+  else if (verdict.kind === "probe") {
+    const unproven = probeRoute(answer, verdict.candidates);
+    if (unproven) deadLetter(answer, unproven);
+  } else {
+    const message = `${verdict.why}. The record was kept; the next run checks it again.`;
+    deadLetter(answer, new MirrorError("protocol", message));
   }
 }
 
-function takeGone(session: RunContext, resource: Resource, work: WorkItem, reading: ReadStamp): void {
-  const { queue, manifest, mirror, removals } = session;
-  const id = recordOf(work);
+function applyDeletion(answer: AnswerContext): void {
+  const { run, resource, item, stamp } = answer;
+  const { queue, manifest, mirror, removals } = run;
+  const id = recordOf(item);
   const wasLive = mirror.records.isLive(resource.name, id);
-  // Who is missing from a list was counted when asked for; what follows from a deletion is none of its own.
-  const counts = wasLive && (work.kind !== "confirm" || isOfEvent(manifest, work));
-  if (counts && !mayRemove(session, resource.name, 1)) {
-    holdMassDelete(session, resource, 1 + removals.count(resource.name));
-    queue.failed(work, "held: a mass deletion", null);
+  // An absent record was counted when it was queued; what another deletion led to is not counted.
+  const counts = wasLive && (item.kind !== "confirm" || isOfEvent(manifest, item));
+  if (counts && !mayRemove(run, resource.name, 1)) {
+    holdMassDelete(run, resource, 1 + removals.count(resource.name));
+    queue.failed(item, "held: a mass deletion", null);
     return;
   }
-  if (!removeRecord(session, resource, id, reading)) return;
-  queue.done(work, reading.sentSeq);
+  if (!removeRecord(answer, resource, id)) return;
+  queue.done(item, stamp.sentSeq);
   const outcome = wasLive ? "deleted" : "absent";
-  const settled = settleEvents(session, work, reading, outcome);
-  if (wasLive && isNews(manifest, work, outcome, settled))
-    queueDependents(session, resource, id, reading, outcome);
+  const completed = completeEvents(answer, outcome);
+  if (wasLive && isNews(manifest, item, outcome, completed)) queueDependents(answer, id, outcome);
 }
 
-function askParent(session: RunContext, work: WorkItem, error: unknown, reading: ReadStamp): void {
-  const payload = work.payload as ChildPayload;
-  if (work.attempts >= 2 || !session.selected.has(payload.parent)) {
-    bury(session, work, error);
+function checkParent(answer: AnswerContext, error: unknown): void {
+  const { run, item } = answer;
+  const payload = item.payload as ChildPayload;
+  if (item.attempts >= 2 || !run.selected.has(payload.parent)) {
+    deadLetter(answer, error);
     return;
   }
-  const { queue, clock } = session;
-  queue.failed(work, messageOf(error), clock.nowMs() + retryDelayMs(work.attempts + 1));
-  queue.add({
-    kind: "confirm",
-    resource: payload.parent,
-    target: recordTarget(parentIdOf(payload)),
-    lane: "list",
-    reason: "child list refused",
-    dirtySeq: reading.receivedSeq,
-  });
+  run.queue.failed(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
+  queueParentCheck(answer);
 }
 
-function shrinkPage(session: RunContext, resource: Resource, work: WorkItem, error: unknown): void {
-  const payload = work.payload as PagePayload;
+function shrinkPages(answer: AnswerContext, error: unknown): void {
+  const { run, resource, item } = answer;
   const own = resource.list.kind === "paged" ? resource.list.perPage : 0;
-  const smaller = smallerPages.find((size) => size < (payload.perPage ?? own));
+  const { perPage = own } = item.payload as PagePayload;
+  const smaller = smallerPages.find((size) => size < perPage);
   if (smaller === undefined) {
-    hold(session, resource, "failed", error);
+    hold(answer, "failed", error);
     return;
   }
-  const { queue, log, mirror } = session;
-  log.warn(
-    `${resource.name}: the service refuses ${payload.perPage ?? own} records per page; asking for ${smaller}`,
+  run.log.warn(
+    `${resource.name}: the service refuses ${perPage} records per page. Trying ${smaller} per page.`,
   );
-  queue.drop(resource.name, `page:${payload.variant}:`);
-  queue.add({
-    kind: "list",
-    resource: resource.name,
-    target: pageTarget(payload.variant, 1),
-    lane: "list",
-    reason: "sweep",
-    payload: { ...payload, page: 1, perPage: smaller },
-    dirtySeq: mirror.sequence.next(),
-  });
+  queueSmallerPages(answer, smaller);
 }
 
-/** Closed to us, or refused in a way that trying again cannot mend; other resources go on. */
-function hold(session: RunContext, resource: Resource, why: "failed" | "forbidden", error: unknown): void {
-  session.queue.hold(resource.name, messageOf(error), session.share);
-  session.tally.of(resource.name).failed += 1;
-  session.tally.trouble({ resource: resource.name, kind: why, ...wordsOf(error) });
+/** The resource is refused, and trying again does not help: its items wait for the next run, other resources go on. */
+function hold({ run, resource }: AnswerContext, why: "failed" | "forbidden", error: unknown): void {
+  run.queue.hold(resource.name, messageOf(error), run.share);
+  run.tally.of(resource.name).failed += 1;
+  run.tally.trouble({ resource: resource.name, kind: why, ...describe(error) });
 }
 
-/** A dead letter: kept, shown, and given another chance by the next run. */
-function bury(session: RunContext, work: WorkItem, error: unknown): void {
-  session.queue.failed(work, messageOf(error), null);
-  session.tally.of(work.resource).failed += 1;
-  const words = wordsOf(error);
-  const message = `${work.target} was given up: ${words.message}`;
-  session.tally.trouble({ resource: work.resource, kind: "dead", ...words, message });
-  // Nobody reads the report of a work without an end.
-  if (session.run === null)
-    session.afterCommit.push(() =>
-      session.log.warn(`${work.resource} ${message}`, { request_id: words.requestId }),
-    );
+/** Keeps the work item as a dead letter; the next run tries it again. */
+function deadLetter({ run, item }: AnswerContext, error: unknown): void {
+  run.queue.failed(item, messageOf(error), null);
+  run.tally.of(item.resource).failed += 1;
+  const facts = describe(error);
+  const message = `${item.target} was given up: ${facts.message}`;
+  run.tally.trouble({ resource: item.resource, kind: "dead", ...facts, message });
+  // The event worker writes no report.
+  if (run.runId === null)
+    run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
 }
 
-function wordsOf(error: unknown): { message: string; hint?: string; requestId: string | null } {
+function describe(error: unknown): { message: string; hint?: string; requestId: string | null } {
   const hint = error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
-  const said = error instanceof InvalidError ? ` ${JSON.stringify(error.fields)}` : "";
-  return { message: messageOf(error) + said, ...hint, requestId: requestIdOf(error) };
+  const fields = error instanceof InvalidError ? ` ${JSON.stringify(error.fields)}` : "";
+  return { message: messageOf(error) + fields, ...hint, requestId: requestIdOf(error) };
 }
 
+/** The service's id of the request that failed, for its support; null where no answer carried one. */
 export function requestIdOf(error: unknown): string | null {
   return error instanceof ServiceError ? error.requestId : null;
 }

@@ -2,126 +2,75 @@ import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { readList, readObject } from "../../extract/answers.ts";
-import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
-import type { PagePayload } from "../../extract/work-request.ts";
-import type { Slices } from "../../json/slices.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import { pageTarget, type WorkItem } from "../../state/work-item.ts";
-import { takeListed } from "./listed-record.ts";
-import { completeListing } from "./complete-listing.ts";
-import { applyCounted, runOf, type RunContext } from "../context/run-context.ts";
+import { pageFacts, wholeFacts } from "../../extract/page-facts.ts";
+import {
+  applyCounted,
+  requireRunId,
+  type AnswerContext,
+  type ReadContext,
+  type RunContext,
+} from "../context/run-context.ts";
+import { applyListed, type RecordRange } from "./listed-record.ts";
+import { addListingPage, pagePlace } from "./listing.ts";
 
-/** So many records go through the door at once; a longer answer is cut so that other answers get their turn. */
+/** Records per transaction: longer answers are cut, so that other answers are applied in between. */
 export const recordsAtOnce = 1_000;
 
-/** The token's company: one object, row 1. */
-export function takeSingle(session: RunContext, resource: Resource, reading: ReadStamp, body: Buffer): void {
+/** Applies a resource that is one object, as row 1: the token's company. Inside the apply transaction. */
+export function applySingle({ run, stamp }: ReadContext, resource: Resource, body: Buffer): void {
   const slice = readObject(body);
-  const counts = session.tally.of(resource.name);
-  counts.listed = 1;
-  session.tally.fate(
-    resource.name,
-    session.mirror.table(resource.name).put({ stamp: reading, id: 1, slice, source: "list" }),
-  );
-  const at = isoTime(reading.receivedAtMs);
-  session.tally.swept.set(resource.name, at);
-  session.runs.noteSwept(runOf(session), resource.name, at);
+  const { name } = resource;
+  run.tally.of(name).listed = 1;
+  run.tally.count(name, run.mirror.table(name).put({ stamp, id: 1, slice, source: "list" }));
+  const at = isoTime(stamp.receivedAtMs);
+  run.tally.swept.set(name, at);
+  run.runs.noteSwept(requireRunId(run), name, at);
 }
 
 /**
- * One answer of a list. All of it and what follows from it commits with the removal of its work row;
- * of a long answer the records go before, in parts, and the row only with the last part: a crash in
- * between repeats the read and finds the rows unchanged (I1, I7).
+ * Applies one answer of a list or of a parent's list. Its records, what follows from them and the removal of the
+ * work item commit together. A long answer commits in parts, the work item with the last: after a crash in between
+ * it is read again and finds the rows unchanged (I1, I7).
+ *
+ * @throws ProtocolError when the body is not a list, or not the page that was asked for
  */
-export async function takeList(
-  session: RunContext,
-  resource: Resource,
-  work: WorkItem,
-  reading: ReadStamp,
-  body: Buffer,
-): Promise<void> {
+export async function applyList(answer: AnswerContext, body: Buffer): Promise<void> {
+  const { run, resource, item, stamp } = answer;
   if (resource.list.kind === "single") {
-    applyCounted(session, () => {
-      takeSingle(session, resource, reading, body);
-      session.queue.done(work, reading.sentSeq);
+    applyCounted(run, () => {
+      applySingle(answer, resource, body);
+      run.queue.done(item, stamp.sentSeq);
     });
     return;
   }
-  const payload = work.payload as PagePayload;
   const { records, paginator } = readList(body);
-  const facts =
-    resource.list.kind === "paged"
-      ? pageFacts(paginator, payload.page, records.count)
-      : wholeFacts(records.count);
-  const firstAttempt = (payload.attempt ?? 1) === 1;
+  const { page, attempt } = pagePlace(item);
+  const isPaged = resource.list.kind !== "whole";
+  const facts = isPaged ? pageFacts(paginator, page, records.count) : wholeFacts(records.count);
   const ids: RecordId[] = [];
-  const take = (range: { from: number; to: number }) =>
-    ids.push(...takeListed(session, resource, reading, records, range, firstAttempt));
-  const rest = await takeInParts(session, records, take);
-  applyCounted(session, () => {
-    take(rest);
-    // First, so that a fresh sweep it asks for is a row of its own, in its own lane.
-    session.queue.done(work, reading.sentSeq);
-    closePage(session, resource, work, reading, ids, facts);
+  const apply = (range: RecordRange) => ids.push(...applyListed(answer, records, range, attempt === 1));
+  const rest = await applyInParts(run, records.count, apply);
+  applyCounted(run, () => {
+    apply(rest);
+    // Before the listing is completed: a fresh sweep it queues is an item of its own, in its own lane.
+    run.queue.done(item, stamp.sentSeq);
+    if (attempt === 1) run.tally.of(resource.name).listed += ids.length;
+    if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
+    addListingPage(answer, ids, facts);
   });
 }
 
-/** All parts but the last, each in its own transaction; returns the last. */
-async function takeInParts(
-  session: RunContext,
-  records: Slices,
-  take: (range: { from: number; to: number }) => void,
-): Promise<{ from: number; to: number }> {
+/** Applies all parts but the last, each in a transaction of its own, and returns the last. */
+async function applyInParts(
+  run: RunContext,
+  count: number,
+  apply: (range: RecordRange) => void,
+): Promise<RecordRange> {
   let from = 0;
-  for (; records.count - from > recordsAtOnce; from += recordsAtOnce) {
+  for (; count - from > recordsAtOnce; from += recordsAtOnce) {
     const range = { from, to: from + recordsAtOnce };
-    applyCounted(session, () => take(range));
+    applyCounted(run, () => apply(range));
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  return { from, to: records.count };
-}
-
-function closePage(
-  session: RunContext,
-  resource: Resource,
-  work: WorkItem,
-  reading: ReadStamp,
-  ids: RecordId[],
-  facts: PageFacts,
-): void {
-  const { variant, page, attempt = 1, perPage } = work.payload as PagePayload;
-  session.tally.of(resource.name).listed += attempt === 1 ? ids.length : 0;
-  if (resource.list.kind === "paged") session.tally.totals.set(resource.name, facts.total);
-  const start = {
-    resource: resource.name,
-    variant,
-    run: runOf(session),
-    attempt,
-    startedSeq: reading.sentSeq,
-    startedAt: isoTime(reading.receivedAtMs),
-  };
-  if (page === 1) askForPages(session, resource, { variant, attempt, perPage }, facts.pages, reading);
-  const listing = session.listings.addPage(start, { ...facts, ids });
-  if (listing) completeListing(session, resource, listing, listing.shown, reading);
-}
-
-/** Last page first: a deletion then cannot move an unread row into a page already read. */
-function askForPages(
-  session: RunContext,
-  resource: Resource,
-  payload: Omit<PagePayload, "page">,
-  pages: number,
-  reading: ReadStamp,
-): void {
-  for (let page = pages; page > 1; page--) {
-    session.queue.add({
-      kind: "list",
-      resource: resource.name,
-      target: pageTarget(payload.variant, page),
-      lane: "list",
-      reason: "sweep",
-      payload: { ...payload, page },
-      dirtySeq: reading.sentSeq,
-    });
-  }
+  return { from, to: count };
 }

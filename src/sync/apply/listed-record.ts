@@ -1,106 +1,76 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
-import type { Resource } from "../../connector/resource.ts";
 import { hasKey } from "../../extract/answers.ts";
 import type { Slices } from "../../json/slices.ts";
-import type { ApplyResult, ReadStamp } from "../../store/apply/read-stamp.ts";
-import { childTarget, recordTarget } from "../../state/work-item.ts";
+import type { ApplyResult } from "../../store/apply/read-stamp.ts";
+import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import { queueChildList, queueDetail, queueOverlapped } from "../plan/read-reasons.ts";
 import { quarantineWithoutId } from "./records-without-id.ts";
-import { readAgain } from "../plan/read-reasons.ts";
-import { childrenOf, type RunContext } from "../context/run-context.ts";
 
-/** Takes the records `from`..`to` of an answer; inside the door's transaction. */
-export function takeListed(
-  session: RunContext,
-  resource: Resource,
-  reading: ReadStamp,
+/** A part of an answer's records, `to` not included. */
+export interface RecordRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Applies some records of a list's answer, inside the apply transaction, and queues what must be read of them:
+ * details of previews, lists of parents.
+ *
+ * @param firstAttempt false where the list is read again: only new records get their lists read
+ * @returns the ids that were shown, one entry each time
+ */
+export function applyListed(
+  answer: AnswerContext,
   records: Slices,
-  range: { readonly from: number; readonly to: number },
+  { from, to }: RecordRange,
   firstAttempt: boolean,
 ): RecordId[] {
-  const children = childrenOf(session, resource.name);
+  const { run, resource, stamp } = answer;
+  const children = childrenOf(run, resource.name);
   const ids: RecordId[] = [];
-  for (let i = range.from; i < range.to; i++) {
+  for (let i = from; i < to; i++) {
     const text = records.id(i);
     const id = text === null ? null : recordId(text);
     if (id === null) {
-      quarantineWithoutId(session, resource.name, reading, records.slice(i));
+      quarantineWithoutId(answer, resource.name, records.slice(i));
       continue;
     }
     ids.push(id);
-    const fate = takeOne(session, resource, reading, id, records.slice(i));
-    const isNew = fate === "inserted";
+    const result = applyOne(answer, id, records.slice(i));
+    const isNew = result === "inserted";
     if (!firstAttempt && !isNew) continue;
-    // Somebody read later that it is gone: so are the lists below it.
-    if (fate === "stale" && !session.mirror.records.isLive(resource.name, id)) continue;
-    for (const child of children) askForChildren(session, child, resource.name, id, isNew, reading);
+    // A later read found the record deleted, so its own lists cannot be read.
+    if (result === "stale" && !run.mirror.records.isLive(resource.name, id)) continue;
+    for (const child of children) {
+      if (takesParent(run, isNew))
+        queueChildList(run, child.resource, { resource: resource.name, id }, stamp.sentSeq);
+    }
   }
   return ids;
 }
 
-function takeOne(
-  session: RunContext,
-  resource: Resource,
-  reading: ReadStamp,
-  id: RecordId,
-  slice: Buffer,
-): ApplyResult | "to read" {
-  const table = session.mirror.table(resource.name);
+function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResult | "to read" {
+  const { run, resource, stamp } = answer;
+  const table = run.mirror.table(resource.name);
   if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
-    const fate = table.put({ stamp: reading, id, slice, source: "list" });
-    session.tally.fate(resource.name, fate);
-    if (fate === "stale") readAgain(session, resource, id, reading);
-    return fate;
+    const result = table.put({ stamp, id, slice, source: "list" });
+    run.tally.count(resource.name, result);
+    if (result === "stale") queueOverlapped(answer, resource, id);
+    return result;
   }
   const difference = table.comparePreview(id, slice);
-  if (!difference && !session.full) {
-    session.tally.of(resource.name).unchanged += 1;
+  if (!difference && !run.full) {
+    run.tally.count(resource.name, "unchanged");
     return "unchanged";
   }
-  session.queue.add({
-    kind: "detail",
-    resource: resource.name,
-    target: recordTarget(id),
-    lane: "hydration",
-    reason: difference?.reason ?? "full",
-    payload: difference ? { listed: difference.listed } : undefined,
-    // A detail already out when this list came may have been looked at before it: it is no answer.
-    dirtySeq: reading.receivedSeq,
-  });
+  queueDetail(answer, id, difference);
   return "to read";
 }
 
-/** With parents spread over runs, the plan chose among those known; a new one is read while there is room. */
-function askForChildren(
-  session: RunContext,
-  child: Resource,
-  parent: string,
-  id: RecordId,
-  isNew: boolean,
-  reading: ReadStamp,
-): void {
-  const budget = session.parentBudget;
-  if (budget) {
-    if (!isNew || budget.left <= 0) return;
-    budget.left -= 1;
-  }
-  addChildList(session, child, parent, id, 1, reading.sentSeq);
-}
-
-export function addChildList(
-  session: RunContext,
-  child: Resource,
-  parent: string,
-  id: RecordId,
-  page: number,
-  dirtySeq: number,
-): void {
-  session.queue.add({
-    kind: "child",
-    resource: child.name,
-    target: childTarget(parent, id, page),
-    lane: "list",
-    reason: "parent",
-    payload: { parent, parentId: String(id), page },
-    dirtySeq,
-  });
+/** Where parents are spread over runs, the plan chose among known ones; new ones are read within the budget. */
+function takesParent({ parentBudget }: RunContext, isNew: boolean): boolean {
+  if (!parentBudget) return true;
+  if (!isNew || parentBudget.left <= 0) return false;
+  parentBudget.left -= 1;
+  return true;
 }

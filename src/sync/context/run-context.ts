@@ -2,108 +2,131 @@ import type { Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { Resource } from "../../connector/resource.ts";
-import type { Listings } from "../../state/listings.ts";
-import type { Mirror } from "../../state/mirror.ts";
-import type { Parents } from "../../state/parents.ts";
-import type { Runs } from "../../state/runs.ts";
-import type { Inbox } from "../../state/inbox/inbox.ts";
+import type { ParentLink, Resource } from "../../connector/resource.ts";
+import { Inbox } from "../../state/inbox/inbox.ts";
+import { Listings } from "../../state/listings.ts";
+import { Parents } from "../../state/parents.ts";
+import { Runs } from "../../state/runs.ts";
+import type { WorkItem } from "../../state/work-item.ts";
 import type { LaneShare, WorkQueue } from "../../state/work-queue.ts";
-import { massDeleteLimit } from "./limits.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import type { Tally } from "./tally.ts";
 
-/** How many records went, by resource, and the span that a mass delete is measured over. */
+/** Counts removed records per resource, for the guard against mass deletions. */
 export interface Removals {
-  /** `in one run` */
+  /** The time that is counted over, for messages: `in one run`. */
   readonly span: string;
   count(resource: string): number;
   add(resource: string, more: number): void;
 }
 
-/** Detail routes that lately answered 200: what a 404 needs to be believed (I5). */
+/** Detail routes that answered 200 recently: only on those a 404 proves a deletion (I5). */
 export interface RouteProofs {
   has(resource: string): boolean;
   add(resource: string): void;
 }
 
-/** Who was asked, one after the other, whether a route answers at all. */
+/** The records read so far to find out whether a route works. */
 export interface ProbeTrial {
   readonly asked: RecordId[];
   readonly sinceMs: number;
 }
 
-/** What every part of one run shares; the tender of events is a run without an end. */
-export interface RunContext {
-  readonly manifest: Manifest;
+/** What a run and the event worker each bring to their context. */
+export interface RunSettings {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
-  readonly listings: Listings;
-  readonly parents: Parents;
   readonly tally: Tally;
   readonly clock: Clock;
   readonly log: Log;
-  readonly runs: Runs;
-  /** Null: the tender's, which reads no lists. */
-  readonly run: number | null;
-  /** The rows of the queue that are worked on. */
-  readonly share: LaneShare;
-  readonly inbox: Inbox;
+  /** Row in `_runs`; null for the event worker, which reads no lists. */
+  readonly runId: number | null;
   readonly startedAtMs: number;
-  /** Resources of this run, by name. */
-  readonly selected: ReadonlyMap<string, Resource>;
+  /** Which lanes of the queue it works on. */
+  readonly share: LaneShare;
+  /** Reads every detail again. */
   readonly full: boolean;
   readonly allowMassDelete: boolean;
-  /** How many more parents' lists this run may take on; null where every run reads them all. */
+  /** How many more parents' lists this run may read; null where every run reads all of them. */
   readonly parentBudget: { left: number } | null;
   readonly provenRoutes: RouteProofs;
-  /** Records that this run's own lists showed, one for each resource: the canary to ask first. */
-  readonly probeCandidates: Map<string, RecordId[]>;
-  /** By resource: the records that were asked whether the route answers at all. */
-  readonly probeTrials: Map<string, ProbeTrial>;
-  /** Records of each resource that were asked for as absent, or removed: the measure of a mass delete. */
+  /** Records removed, or found absent and asked for. */
   readonly removals: Removals;
-  /** By resource: keys in the quarantine of the records without an id that this run met. */
+}
+
+/** What every part of one run shares. The event worker is a run without an end. */
+export interface RunContext extends RunSettings {
+  readonly manifest: Manifest;
+  readonly listings: Listings;
+  readonly parents: Parents;
+  readonly runs: Runs;
+  readonly inbox: Inbox;
+  /** Resources of this run, by name. */
+  readonly selected: ReadonlyMap<string, Resource>;
+  /** By resource: the last records of the list this run read, the first choice for a route probe. */
+  readonly probeCandidates: Map<string, RecordId[]>;
+  readonly probeTrials: Map<string, ProbeTrial>;
+  /** By resource: quarantine keys of the records without an id that this run met. */
   readonly withoutId: Map<string, Set<string>>;
-  /** To be told when the transaction under way is committed. */
+  /** Called once the current transaction is committed. */
   readonly afterCommit: (() => void)[];
 }
 
-/** The door, with this run's counts: what a rolled back answer had counted is taken back, and not told. */
-export function applyCounted(session: RunContext, step: () => void): void {
-  const restore = session.tally.snapshot();
+/** A run, and when the answer it applies was sent and received. */
+export interface ReadContext {
+  readonly run: RunContext;
+  readonly stamp: ReadStamp;
+}
+
+/** One answer on its way into the mirror: the work item it belongs to, in its run. */
+export interface AnswerContext extends ReadContext {
+  readonly resource: Resource;
+  readonly item: WorkItem;
+}
+
+/** Builds the context of a run or of the event worker over these resources. */
+export function createRunContext(resources: readonly Resource[], settings: RunSettings): RunContext {
+  const { db, manifest } = settings.mirror;
+  return {
+    ...settings,
+    manifest,
+    listings: new Listings(db),
+    parents: new Parents(db),
+    runs: new Runs(db),
+    inbox: new Inbox(db),
+    selected: new Map(resources.map((resource) => [resource.name, resource])),
+    probeCandidates: new Map(),
+    probeTrials: new Map(),
+    withoutId: new Map(),
+    afterCommit: [],
+  };
+}
+
+/** Runs one apply transaction. If it rolls back, what it counted and wanted to log is dropped as well. */
+export function applyCounted(run: RunContext, step: () => void): void {
+  const restore = run.tally.snapshot();
   try {
-    session.mirror.apply(step);
+    run.mirror.apply(step);
   } catch (error) {
     restore();
-    session.afterCommit.length = 0;
+    run.afterCommit.length = 0;
     throw error;
   }
-  for (const tell of session.afterCommit.splice(0)) tell();
+  for (const callback of run.afterCommit.splice(0)) callback();
 }
 
-/** Lists are read by runs only. */
-export function runOf(session: RunContext): number {
-  if (session.run === null) throw new Error("broken promise: a list is read in a run");
-  return session.run;
+/** The run's row in `_runs`. Throws in the event worker, which reads no lists. */
+export function requireRunId(run: RunContext): number {
+  if (run.runId === null) throw new Error("broken promise: lists are read by runs only");
+  return run.runId;
 }
 
-/** May this run remove `more` records of the resource? Counts them if so. */
-export function mayRemove(session: RunContext, resource: string, more: number): boolean {
-  const soFar = session.removals.count(resource);
-  if (
-    !session.allowMassDelete &&
-    soFar + more > massDeleteLimit(session.mirror.records.liveCount(resource))
-  ) {
-    return false;
-  }
-  session.removals.add(resource, more);
-  return true;
-}
-
-/** Resources listed per record of `parent`, as far as this run has them. */
-export function childrenOf(session: RunContext, parent: string): Resource[] {
-  return [...session.selected.values()].filter(
-    (resource) =>
-      resource.list.kind === "parents" && resource.list.parents.some((link) => link.resource === parent),
-  );
+/** Resources of this run that are listed per record of `parent`, with the field that names the parent. */
+export function childrenOf(run: RunContext, parent: string): { resource: Resource; link: ParentLink }[] {
+  return [...run.selected.values()].flatMap((resource) => {
+    const links = resource.list.kind === "parents" ? resource.list.parents : [];
+    const link = links.find((candidate) => candidate.resource === parent);
+    return link ? [{ resource, link }] : [];
+  });
 }

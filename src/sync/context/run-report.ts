@@ -1,8 +1,9 @@
 import type { RequestCounts, ResourceCounts, Trouble } from "./tally.ts";
 
 /**
- * `complete`: everything selected is mirrored. `partial`: some of it is not, the rest is committed.
- * `stopped`: a limit given by the user. `failed`: the service was away. All but `complete` go on later.
+ * How a run ended. `complete`: everything selected is mirrored. `partial`: some of it is not, the rest is
+ * committed. `stopped`: a limit of the user was reached. `failed`: the service was away. After all but
+ * `complete` and `partial` the next run continues.
  */
 export type Outcome =
   | "complete"
@@ -15,7 +16,7 @@ export type Outcome =
   | "database"
   | "locked";
 
-/** What `sync --json` prints for a company. */
+/** What `sync --json` prints for a company; also stored in `_runs.report`. */
 export interface CompanyReport {
   readonly outcome: Outcome;
   readonly started_at: string;
@@ -23,19 +24,20 @@ export interface CompanyReport {
   readonly resumed: boolean;
   readonly requests: RequestCounts;
   readonly resources: Readonly<Record<string, ResourceCounts>>;
-  /** When the reading of each list that is whole began, in this run or those it resumes; by `sweepKey`. */
+  /** When the stamp of each list that is whole began, in this run or those it resumes; by `sweepKey`. */
   readonly swept: Readonly<Record<string, string>>;
   readonly troubles: readonly Trouble[];
-  /** Columns that appeared because the service sent a field nobody knew. */
+  /** Columns added for fields that the connector does not know. */
   readonly new_columns: readonly string[];
   /** Required fields that answers lacked: `invoices.number`. */
   readonly missing_fields: readonly string[];
-  /** Fields nobody knew that only lists of previews show: there is no record to keep them in. */
+  /** Unknown fields that only previews show: no record keeps them. */
   readonly unkept_fields: readonly string[];
-  readonly error?: ReportedError;
+  readonly error?: RunError;
 }
 
-export interface ReportedError {
+/** Why a run ended early. */
+export interface RunError {
   readonly kind: string;
   readonly message: string;
   readonly hint?: string;

@@ -1,7 +1,7 @@
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
-/** What one run did to one resource. */
+/** What one run did to one resource, in records. */
 export interface ResourceCounts {
   listed: number;
   inserted: number;
@@ -12,6 +12,7 @@ export interface ResourceCounts {
   pending: number;
 }
 
+/** Requests of one run, by what they read. */
 export interface RequestCounts {
   total: number;
   list: number;
@@ -23,7 +24,7 @@ export interface RequestCounts {
   rate_limited: number;
 }
 
-/** A reason why a resource is not whole after this run; every one of them is shown, none is fatal to others. */
+/** Why a resource is not complete after this run. Each is shown; none stops other resources. */
 export interface Trouble {
   readonly resource: string;
   readonly kind: "failed" | "forbidden" | "held" | "unsettled" | "quarantined" | "dead";
@@ -32,7 +33,7 @@ export interface Trouble {
   readonly requestId?: string | null;
 }
 
-/** The numbers of one run, as they grow. */
+/** The counts of one run while it works. */
 export class Tally {
   readonly requests: RequestCounts = {
     total: 0,
@@ -47,15 +48,16 @@ export class Tally {
   readonly resources = new Map<string, ResourceCounts>();
   /** When each resource's list was last read whole, ISO. */
   readonly swept = new Map<string, string>();
-  /** How many records each list says it has, for progress. */
+  /** How many records each list has, as the service says; for progress. */
   readonly totals = new Map<string, number>();
   private readonly troubles = new Map<string, Trouble>();
 
-  /** Resources are told in this order, whichever answers first. */
+  /** Fixes the order in which resources are reported. */
   begin(resources: Iterable<string>): void {
     for (const resource of resources) this.of(resource);
   }
 
+  /** The counts of a resource, begun with zeros. */
   of(resource: string): ResourceCounts {
     let counts = this.resources.get(resource);
     if (!counts) {
@@ -65,18 +67,20 @@ export class Tally {
     return counts;
   }
 
-  fate(resource: string, fate: ApplyResult): void {
+  /** Counts one applied record. `stale` counts as nothing: the record is read again. */
+  count(resource: string, result: ApplyResult): void {
     const counts = this.of(resource);
-    if (fate === "quarantined") counts.failed += 1;
-    else if (fate !== "stale") counts[fate] += 1;
+    if (result === "quarantined") counts.failed += 1;
+    else if (result !== "stale") counts[result] += 1;
   }
 
+  /** Counts one request, retries included. */
   sent(kind: WorkKind): void {
     this.requests[kind] += 1;
     this.requests.total += 1;
   }
 
-  /** One trouble of a kind for each resource; the latest words stand. */
+  /** Keeps one trouble per resource and kind; the latest message stays. */
   trouble(trouble: Trouble): void {
     this.troubles.set(`${trouble.resource}:${trouble.kind}`, trouble);
   }
@@ -85,7 +89,7 @@ export class Tally {
     return [...this.troubles.values()];
   }
 
-  /** What was counted inside a transaction that rolled back is taken back. */
+  /** Returns a function that takes back what is counted from now on, for a transaction that rolls back. */
   snapshot(): () => void {
     const copies = [...this.resources].map(([name, counts]) => [name, { ...counts }] as const);
     return () => {

@@ -1,43 +1,57 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { ServiceError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { probeCandidates } from "./route-probe.ts";
 import type { RunContext } from "../context/run-context.ts";
 
 /** What a 404 on a record's own route proves (I5). */
 export type DeletionVerdict =
-  | { readonly kind: "gone" }
-  /** The route itself is in doubt: first read a record that should be there. */
-  | { readonly kind: "ask"; readonly canaries: readonly RecordId[] }
+  | { readonly kind: "deleted" }
+  /** The route itself is in doubt: first read one of these records, which should exist. */
+  | { readonly kind: "probe"; readonly candidates: readonly RecordId[] }
   | { readonly kind: "unproven"; readonly why: string };
 
+/** Laravel's message for a missing record, as the service sends it; a missing route has another one. */
+const missingRecord = "No query results for model";
+
 /**
- * Pure. A 404 counts when the route has lately answered 200. Where nothing else is left to ask for
- * (the last record of its kind), the service's own words for a missing record count, those for a missing
- * route do not.
+ * A 404 counts when the route answered 200 recently. Where no other record is left to probe with, the
+ * service's message for a missing record counts, its message for a missing route does not. Pure.
+ *
+ * @param message the service's own message; null when the answer was not its JSON
+ * @param candidates records that should exist
  */
 export function judgeDeletion(
   message: string | null,
   routeProven: boolean,
-  canaries: readonly RecordId[],
+  candidates: readonly RecordId[],
   id: RecordId,
 ): DeletionVerdict {
   if (message === null)
-    return { kind: "unproven", why: "the 404 is not the service's own (no JSON message)" };
-  if (routeProven) return { kind: "gone" };
-  const others = canaries.filter((candidate) => candidate !== id);
-  if (others.length > 0) return { kind: "ask", canaries: others };
-  if (canaries.includes(id)) return { kind: "unproven", why: "the list of this very run shows it" };
-  if (message.startsWith("No query results for model")) return { kind: "gone" };
-  return { kind: "unproven", why: `the 404 may be of the route, not of the record ("${message}")` };
+    return { kind: "unproven", why: "the 404 has no JSON message, so it may not be from the service" };
+  if (routeProven) return { kind: "deleted" };
+  const others = candidates.filter((candidate) => candidate !== id);
+  if (others.length > 0) return { kind: "probe", candidates: others };
+  if (candidates.includes(id)) return { kind: "unproven", why: "the list of the same run shows the record" };
+  if (message.startsWith(missingRecord)) return { kind: "deleted" };
+  return { kind: "unproven", why: `the 404 may concern the route, not the record ("${message}")` };
 }
 
+/** Judges a 404 by what this run knows of the route and of other records. */
 export function deletionVerdict(
-  session: RunContext,
+  run: RunContext,
   resource: Resource,
   error: ServiceError,
   id: RecordId,
 ): DeletionVerdict {
-  const proven = session.provenRoutes.has(resource.name);
-  return judgeDeletion(error.serviceMessage, proven, probeCandidates(session, resource, id), id);
+  const proven = run.provenRoutes.has(resource.name);
+  return judgeDeletion(error.serviceMessage, proven, probeCandidates(run, resource, id), id);
+}
+
+/**
+ * Records that should exist: those that this run's list showed last, else live ones of the mirror. A record
+ * that a complete list of this run did not show is none.
+ */
+function probeCandidates(run: RunContext, resource: Resource, id: RecordId): readonly RecordId[] {
+  const listed = run.probeCandidates.get(resource.name);
+  return listed ?? run.queue.routeProbes(run.mirror.records, resource.name, id);
 }

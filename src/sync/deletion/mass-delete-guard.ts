@@ -1,10 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
-import { isoTime } from "../../base/clock.ts";
+import { isoTime, type Clock } from "../../base/clock.ts";
+import type { Resource } from "../../connector/resource.ts";
 import { deletionsSince } from "../../store/apply/change-reader.ts";
 import type { Db } from "../../store/database.ts";
-import type { Removals } from "../context/run-context.ts";
+import { massDeleteLimit } from "../context/limits.ts";
+import type { Removals, RunContext } from "../context/run-context.ts";
 
-/** Of one run. */
+/** Counts the removals of one run. */
 export function runRemovals(): Removals {
   const counts = new Map<string, number>();
   return {
@@ -22,11 +23,11 @@ interface Removal {
 }
 
 /**
- * Of the last 24 hours, for whoever works without an end. What events removed before a restart is counted
- * from the change log: a process that dies and comes back is given no second allowance.
+ * Counts the removals of the last 24 hours, for the event worker. Those before a restart are taken from the
+ * change log: a process that dies and starts again gets no second allowance.
  */
 export function dailyRemovals(db: Db, clock: Clock): Removals {
-  let removals = removedLately(db, clock.nowMs() - dayMs);
+  let removals = removedSince(db, clock.nowMs() - dayMs);
   const recent = () => {
     const sinceMs = clock.nowMs() - dayMs;
     if (removals.some(({ atMs }) => atMs <= sinceMs))
@@ -43,9 +44,28 @@ export function dailyRemovals(db: Db, clock: Clock): Removals {
   };
 }
 
-function removedLately(db: Db, sinceMs: number): Removal[] {
-  return deletionsSince(db, isoTime(sinceMs), "webhook").map(({ resource, at }) => ({
-    resource,
-    atMs: Date.parse(at),
-  }));
+function removedSince(db: Db, sinceMs: number): Removal[] {
+  const removed = deletionsSince(db, isoTime(sinceMs), "webhook");
+  return removed.map(({ resource, at }) => ({ resource, atMs: Date.parse(at) }));
+}
+
+/** May this run remove `more` records of the resource (I5)? Counts them if so. */
+export function mayRemove(run: RunContext, resource: string, more: number): boolean {
+  const count = run.removals.count(resource) + more;
+  const limit = massDeleteLimit(run.mirror.records.liveCount(resource));
+  if (count > limit && !run.allowMassDelete) return false;
+  run.removals.add(resource, more);
+  return true;
+}
+
+/** Reports that `count` records were kept because removing them needs permission. */
+export function holdMassDelete(run: RunContext, { name }: Resource, count: number): void {
+  const live = run.mirror.records.liveCount(name);
+  const message =
+    `Kept ${count} of ${live} records that seem to be deleted: ` +
+    `removing more than ${massDeleteLimit(live)} ${run.removals.span} needs permission.`;
+  const hint =
+    "If they were deleted on purpose, run `fintoro-mirror sync --allow-mass-delete`; it checks each of them first.";
+  run.tally.trouble({ resource: name, kind: "held", message, hint });
+  if (run.runId === null) run.afterCommit.push(() => run.log.warn(`${name}: ${message}`, { hint }));
 }

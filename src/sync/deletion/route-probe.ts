@@ -1,75 +1,96 @@
-import type { RecordId } from "../../base/ids.ts";
+import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
+import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import { recordTarget, type WorkItem } from "../../state/work-item.ts";
-import { canaryReason } from "../apply/complete-events.ts";
-import { retryDelayMs } from "../context/limits.ts";
-import type { ProbeTrial, RunContext } from "../context/run-context.ts";
+import { recordTarget } from "../../state/work-item.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
+import { itemRetryDelayMs } from "../context/limits.ts";
+import type { AnswerContext, ProbeTrial, RouteProofs, RunContext } from "../context/run-context.ts";
+import { queueRouteProbe } from "../plan/read-reasons.ts";
 
-const mostCanaries = 3;
-/** Nobody is asked again so soon after all of them answered 404. */
+const mostProbes = 3;
+/** After all probes of a trial answered 404, the next trial begins this much later. */
 const trialForMs = 10 * 60_000;
+/** How long a 200 proves its route to others than the run that read it. */
+const provenForMs = 10 * 60_000;
+/** Stored in `_work.error` of the items that wait. */
 const waiting = "waiting for proof of the route";
 
 /**
- * Records that are there as far as anyone knows: those that this run's own list showed, or else live ones of
- * the mirror. What a whole list of this run did not show is none.
+ * Postpones the work item until a route probe has answered, one probe at a time per resource. Runs inside the
+ * apply transaction.
+ *
+ * @param candidates records that should exist
+ * @returns null while a probe is queued, else why the deletion stays unproven
  */
-export function probeCandidates(session: RunContext, resource: Resource, id: RecordId): readonly RecordId[] {
-  const listed = session.probeCandidates.get(resource.name);
-  return listed ?? session.queue.routeProbes(session.mirror.records, resource.name, id);
-}
-
-/**
- * The row waits until one of the canaries answers; null when it does, or a reason to give up. One canary at a
- * time for each resource; inside the door's transaction.
- */
-export function probeRoute(
-  session: RunContext,
-  resource: Resource,
-  work: WorkItem,
-  canaries: readonly RecordId[],
-  reading: ReadStamp,
-): MirrorError | null {
-  const { queue, clock } = session;
-  const { asked } = trialOf(session, resource);
-  const now = asked.at(-1);
-  const isAsked = now !== undefined && recordTarget(now) !== work.target;
-  if (!isAsked || !queue.isReady(resource.name, recordTarget(now))) {
-    const others = canaries.filter((canary) => !asked.includes(canary));
-    // One that is to be read anyway may be another's to read, whose proof nobody here hears of.
-    const next = others.find((canary) => !queue.isReady(resource.name, recordTarget(canary))) ?? others[0];
-    if (next === undefined || asked.length >= mostCanaries) return givenUp();
+export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[]): MirrorError | null {
+  const { run, resource, item } = answer;
+  const { queue, clock } = run;
+  const { asked } = trialOf(run, resource);
+  const current = asked.at(-1);
+  const isOther = current !== undefined && recordTarget(current) !== item.target;
+  if (!isOther || !queue.isReady(resource.name, recordTarget(current))) {
+    const others = candidates.filter((candidate) => !asked.includes(candidate));
+    // A record that is queued anyway may be read by another worker, whose proof this run does not see.
+    const next = others.find((one) => !queue.isReady(resource.name, recordTarget(one))) ?? others[0];
+    if (next === undefined || asked.length >= mostProbes) return unproven(resource);
     asked.push(next);
-    queue.add({
-      kind: "confirm",
-      resource: resource.name,
-      target: recordTarget(next),
-      lane: work.lane === "webhook" ? "webhook" : "list",
-      reason: canaryReason,
-      dirtySeq: reading.receivedSeq,
-    });
+    queueRouteProbe(answer, next);
   }
-  queue.postpone(work, waiting, clock.nowMs() + retryDelayMs(work.attempts));
+  queue.postpone(item, waiting, clock.nowMs() + itemRetryDelayMs(item.attempts));
   return null;
 }
 
-/** A record came on its own route: a 404 on that route now counts, and who waited for that goes on. */
-export function markRouteProven(session: RunContext, resource: Resource): void {
-  session.provenRoutes.add(resource.name);
-  if (session.probeTrials.delete(resource.name)) session.queue.expedite(resource.name, waiting);
+/** Records that the route answered 200: from now on its 404s count, and items that waited for this are due. */
+export function markRouteProven(run: RunContext, resource: Resource): void {
+  run.provenRoutes.add(resource.name);
+  if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
 }
 
-function trialOf({ probeTrials: canaryTrials, clock }: RunContext, resource: Resource): ProbeTrial {
+function trialOf({ probeTrials, clock }: RunContext, resource: Resource): ProbeTrial {
   const nowMs = clock.nowMs();
-  const known = canaryTrials.get(resource.name);
+  const known = probeTrials.get(resource.name);
   if (known && nowMs - known.sinceMs <= trialForMs) return known;
   const trial = { asked: [], sinceMs: nowMs };
-  canaryTrials.set(resource.name, trial);
+  probeTrials.set(resource.name, trial);
   return trial;
 }
 
-function givenUp(): MirrorError {
-  return new MirrorError("protocol", "not removed: records that should be there answer 404 as well");
+function unproven({ detail = "" }: Resource): MirrorError {
+  return new MirrorError(
+    "protocol",
+    `GET ${detail} returned 404 also for records that exist, so 404 proves nothing. ` +
+      "The record was kept; the next run checks it again.",
+  );
+}
+
+/** Route proofs that expire after 10 minutes: a route that worked yesterday may be broken today (I5). */
+export function expiringRouteProofs(clock: Clock): RouteProofs {
+  const provenAtMs = new Map<string, number>();
+  return {
+    has: (resource) => clock.monotonicMs() - (provenAtMs.get(resource) ?? -Infinity) <= provenForMs,
+    add: (resource) => void provenAtMs.set(resource, clock.monotonicMs()),
+  };
+}
+
+const shared = new WeakMap<WorkQueue, RouteProofs>();
+
+/** The expiring proofs of all who work on one queue: a run's probe may be read by the event worker. */
+export function sharedRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
+  const proofs = shared.get(queue) ?? expiringRouteProofs(clock);
+  shared.set(queue, proofs);
+  return proofs;
+}
+
+/** The proofs of one run, valid until it ends, and those of the others on its queue. */
+export function runRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
+  const own = new Set<string>();
+  const others = sharedRouteProofs(queue, clock);
+  return {
+    has: (resource) => own.has(resource) || others.has(resource),
+    add: (resource) => {
+      own.add(resource);
+      others.add(resource);
+    },
+  };
 }

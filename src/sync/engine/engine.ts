@@ -1,162 +1,181 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
-import type { Resource } from "../../connector/resource.ts";
-import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
-import { requestFor } from "../../extract/work-request.ts";
-import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
-import { isUrgent, type WorkItem } from "../../state/work-item.ts";
 import { Notifier } from "../../base/notifier.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { requestFor } from "../../extract/work-request.ts";
+import { isUrgent, type WorkItem } from "../../state/work-item.ts";
+import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
+import { applyDetail } from "../apply/detail-answer.ts";
+import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
+import { applyList } from "../apply/list-answer.ts";
+import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import type { RetryPolicy } from "../retry/retry-policy.ts";
-import { applyCounted, type RunContext } from "../context/run-context.ts";
-import { requestIdOf, handleFailure } from "../apply/handle-failure.ts";
-import { takeChildList } from "../apply/child-list-answer.ts";
-import { takeDetail } from "../apply/detail-answer.ts";
-import { takeList } from "../apply/list-answer.ts";
 
-/**
- * The loop: lease a row, ask the service, hand the answer to the door, until its course is over.
- *
- * Guarantee: a row is removed only in the transaction that stores its answer (I1). Source of truth: the
- * queue. Worst outcome of a crash: the rows that were leased are read again.
- */
+/** What the engine works with. */
 export interface EngineOptions {
   readonly transport: Transport;
+  /** Requests in flight at a time. */
   readonly concurrency: number;
-  readonly course: RetryPolicy;
-  /** Aborts waiting and what is in flight; what was committed stays. */
+  readonly policy: RetryPolicy;
+  /** Aborts waiting and requests in flight; what was committed stays. */
   readonly signal: AbortSignal;
-  /** The time is over: what is in flight may finish, nothing new begins. */
+  /** The time is over: requests in flight may finish, no new ones begin. */
   readonly closed: AbortSignal;
 }
 
-/** A wall clock may be set, and a machine may sleep: no wait is longer than this. */
+/** No wait is longer: a wall clock may be set, and a machine may sleep. */
 const longestWaitMs = 60_000;
 
+/**
+ * Leases a work item, sends its request, applies the answer; again until its retry policy ends it.
+ *
+ * Guarantee: a work item is removed only in the transaction that stores its answer (I1).
+ * Source of truth: the work queue.
+ * Worst outcome of a crash: the requests in flight are sent again.
+ */
 export class Engine {
-  private readonly session: RunContext;
+  private readonly run: RunContext;
   private readonly options: EngineOptions;
-  private readonly active = new Set<Promise<void>>();
-  private readonly stop = new AbortController();
-  private readonly bell = new Notifier();
   private readonly resources: readonly string[];
-  /** The run's requests are used up: what is in flight may finish, nothing new begins. */
-  private full = false;
-  private fatal: unknown = null;
-  /** In flight beside events: second looks and what follows, which may wait long for the budget. */
-  private patient = 0;
+  /**
+   * `reading`: items are leased. `draining`: the time or the user's requests are used up; requests in flight may
+   * finish. `stopped`: aborted, or failed with `failure`.
+   */
+  private mode: "reading" | "draining" | "stopped" = "reading";
+  private failure: unknown = null;
+  private readonly inFlight = new Set<Promise<void>>();
+  /** Of those in flight, beside events: rechecks and what events lead to. They may wait long for the budget. */
+  private followUps = 0;
+  private readonly abort = new AbortController();
+  private readonly notifier = new Notifier();
 
-  constructor(session: RunContext, options: EngineOptions) {
-    this.session = session;
+  constructor(run: RunContext, options: EngineOptions) {
+    this.run = run;
     this.options = options;
-    this.resources = [...session.selected.keys()];
+    this.resources = [...run.selected.keys()];
   }
 
-  /** Rows were added to the queue. */
+  /** Looks at the queue again: items were added. */
   wake(): void {
-    this.bell.notify();
+    this.notifier.notify();
   }
 
-  /** Works until its course is over; `drained`: a limit ended it. Throws what ended it early. */
-  async run(): Promise<"done" | "drained"> {
-    const signal = AbortSignal.any([this.stop.signal, this.options.signal]);
-    const ring = () => this.bell.notify();
-    const ends = [signal, this.options.closed];
-    for (const end of ends) end.addEventListener("abort", ring);
-    const unwatch = this.session.queue.watch(ring);
+  /**
+   * Works until the policy ends it.
+   *
+   * @returns `drained` when a limit ended it and work is left
+   * @throws what ended it early
+   */
+  async work(): Promise<"done" | "drained"> {
+    const { signal, closed } = this.options;
+    const stop = () => this.enter("stopped");
+    const drain = () => this.enter("draining");
+    signal.addEventListener("abort", stop);
+    closed.addEventListener("abort", drain);
+    const unwatch = this.run.queue.watch(() => this.wake());
+    if (closed.aborted) drain();
+    if (signal.aborted) stop();
     try {
-      await this.work(signal);
+      await this.loop(AbortSignal.any([signal, this.abort.signal]));
     } catch (error) {
-      this.end(error);
+      this.fail(error);
     } finally {
-      await Promise.allSettled(this.active);
+      await Promise.allSettled(this.inFlight);
       unwatch();
-      for (const end of ends) end.removeEventListener("abort", ring);
+      signal.removeEventListener("abort", stop);
+      closed.removeEventListener("abort", drain);
     }
-    if (this.fatal) throw this.fatal;
-    return this.draining && this.hasMore() ? "drained" : "done";
+    if (this.failure) throw this.failure;
+    return this.mode !== "reading" && this.hasMore() ? "drained" : "done";
   }
 
-  private async work(signal: AbortSignal): Promise<void> {
-    const { course, concurrency } = this.options;
-    while (!signal.aborted) {
-      const mayStart = !this.draining && this.active.size < concurrency;
+  private enter(mode: "draining" | "stopped"): void {
+    if (this.mode !== "stopped") this.mode = mode;
+    this.wake();
+  }
+
+  /** Nothing else can work either: requests in flight are aborted. The first reason counts. */
+  private fail(error: unknown): void {
+    this.failure ??= error;
+    this.abort.abort();
+    this.enter("stopped");
+  }
+
+  private async loop(signal: AbortSignal): Promise<void> {
+    const { policy, concurrency } = this.options;
+    while (this.mode !== "stopped") {
+      const mayStart = this.mode === "reading" && this.inFlight.size < concurrency;
       if (mayStart && this.start(signal)) continue;
-      if (this.active.size === 0) {
-        if (this.draining || (course.ends && course.nextLookMs() === null)) return;
-        course.rested();
+      if (this.inFlight.size === 0) {
+        if (this.mode === "draining" || (policy.ends && policy.nextDueMs() === null)) return;
+        policy.idle();
       }
-      // With all places of the patient taken nothing is due until one of them ends, or somebody rings.
-      const mayBeDue = mayStart && this.patient < this.mostPatient;
-      await this.waitForMore(mayBeDue && (this.active.size === 0 || !course.ends));
+      // With all places of follow-ups taken nothing is due until one of them ends, or the queue changes.
+      const mayBeDue = mayStart && this.followUps < this.mostFollowUps;
+      await this.waitForMore(mayBeDue && (this.inFlight.size === 0 || !policy.ends));
     }
   }
 
-  /** Until something in flight is done, somebody rings, or, with `timed`, a row of the queue is due. */
+  /** Waits until a request is done or the queue changes, and with `timed` until an item is due. */
   private async waitForMore(timed: boolean): Promise<void> {
-    const dueMs = timed ? this.options.course.nextLookMs() : null;
-    if (dueMs === null) return this.bell.wait();
-    const { clock } = this.session;
+    const dueMs = timed ? this.options.policy.nextDueMs() : null;
+    if (dueMs === null) return this.notifier.wait();
+    const { clock } = this.run;
     const over = new AbortController();
     const waitMs = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
     const sleep = async () => {
       await clock.sleep(waitMs, over.signal);
-      if (!over.signal.aborted) this.bell.notify();
+      if (!over.signal.aborted) this.wake();
     };
     void sleep();
-    await this.bell.wait();
+    await this.notifier.wait();
     over.abort();
   }
 
+  private lease(): WorkItem | null {
+    const { queue, clock, share } = this.run;
+    return queue.lease(clock.nowMs(), this.resources, share);
+  }
+
   private hasMore(): boolean {
-    const { queue, clock, share } = this.session;
-    const work = queue.lease(clock.nowMs(), this.resources, share);
-    if (work) queue.unlease(work);
-    return work !== null || queue.nextRetryMs(this.resources, share) !== null;
+    const { queue, share } = this.run;
+    const item = this.lease();
+    if (item) queue.unlease(item);
+    return item !== null || queue.nextRetryMs(this.resources, share) !== null;
   }
 
-  private get draining(): boolean {
-    return this.full || this.options.closed.aborted;
-  }
-
+  /** False: nothing may be started now. */
   private start(signal: AbortSignal): boolean {
-    const { queue, clock, share } = this.session;
-    const work = queue.lease(clock.nowMs(), this.resources, share);
-    if (!work) return false;
-    const isPatient = this.isPatient(work);
-    if (isPatient && this.patient >= this.mostPatient) {
-      queue.unlease(work);
+    const { queue } = this.run;
+    const item = this.lease();
+    if (!item) return false;
+    const isFollowUp = !this.options.policy.ends && !isUrgent(item);
+    if (isFollowUp && this.followUps >= this.mostFollowUps) {
+      queue.unlease(item);
       return false;
     }
-    this.patient += Number(isPatient);
-    const task = this.handle(work, signal).catch((error: unknown) => this.end(error));
-    this.active.add(task);
+    this.followUps += Number(isFollowUp);
+    const task = this.process(item, signal).catch((error: unknown) => this.fail(error));
+    this.inFlight.add(task);
     void task.finally(() => {
-      this.active.delete(task);
-      this.patient -= Number(isPatient);
-      queue.release(work);
-      this.bell.notify();
+      this.inFlight.delete(task);
+      this.followUps -= Number(isFollowUp);
+      queue.release(item);
+      this.wake();
     });
     return true;
   }
 
-  /** Events are leased first, so what comes after them may be held back without holding an event back. */
-  private isPatient(work: WorkItem): boolean {
-    return !this.options.course.ends && !isUrgent(work);
-  }
-
-  /** The rest of the places is always free for events. */
-  private get mostPatient(): number {
+  /** Events are leased first, so follow-ups are held back without holding an event back: half is free for events. */
+  private get mostFollowUps(): number {
     return Math.max(1, Math.floor(this.options.concurrency / 2));
   }
 
-  private end(error: unknown): void {
-    this.fatal ??= error;
-    this.stop.abort();
-  }
-
-  private async handle(work: WorkItem, signal: AbortSignal): Promise<void> {
-    const { mirror, tally } = this.session;
-    const resource = this.session.selected.get(work.resource);
+  private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
+    const { run } = this;
+    const { mirror, tally } = run;
+    const { transport, policy } = this.options;
+    const resource = run.selected.get(item.resource);
     if (!resource) return;
     let sentSeq = mirror.sequence.next();
     mirror.fences.begin(sentSeq);
@@ -164,84 +183,82 @@ export class Engine {
       mirror.fences.end(sentSeq);
       sentSeq = mirror.sequence.next();
       mirror.fences.begin(sentSeq);
-      tally.sent(work.kind);
+      tally.sent(item.kind);
     };
     try {
-      const request = { ...requestFor(resource, work), lane: permitLane(work), signal, onSent };
-      const answer = await this.options.transport.send(request);
-      tally.requests.retried += answer.attempts - 1;
-      await this.take(resource, work, this.reading(work, sentSeq, answer.requestId), answer);
-      this.options.course.succeeded(work);
+      const request = { ...requestFor(resource, item), lane: permitLane(item), signal, onSent };
+      const { body, attempts, requestId } = await transport.send(request);
+      tally.requests.retried += attempts - 1;
+      await apply({ run, resource, item, stamp: this.stamp(item, sentSeq, requestId) }, body);
+      policy.succeeded(item);
     } catch (error) {
-      if (signal.aborted && !this.stop.signal.aborted) return;
-      await this.fail(resource, work, error, this.reading(work, sentSeq, requestIdOf(error)));
+      if (this.options.signal.aborted && this.failure === null) return;
+      const stamp = this.stamp(item, sentSeq, requestIdOf(error));
+      await this.judge({ run, resource, item, stamp }, error);
     } finally {
       mirror.fences.end(sentSeq);
     }
   }
 
-  private reading(work: WorkItem, sentSeq: number, requestId: string | null): ReadStamp {
+  private stamp(item: WorkItem, sentSeq: number, requestId: string | null): ReadStamp {
     return {
-      cause: causeOf(work),
+      cause: causeOf(item),
       sentSeq,
-      receivedSeq: this.session.mirror.sequence.next(),
-      receivedAtMs: this.session.clock.nowMs(),
+      receivedSeq: this.run.mirror.sequence.next(),
+      receivedAtMs: this.run.clock.nowMs(),
       requestId,
-      run: this.session.run,
+      run: this.run.runId,
     };
   }
 
-  private async take(
-    resource: Resource,
-    work: WorkItem,
-    reading: ReadStamp,
-    answer: ServiceAnswer,
-  ): Promise<void> {
-    if (work.kind === "child") takeChildList(this.session, resource, work, reading, answer.body);
-    else if (work.kind === "detail" || work.kind === "confirm") {
-      takeDetail(this.session, resource, work, reading, answer.body);
-    } else await takeList(this.session, resource, work, reading, answer.body);
+  private async judge(answer: AnswerContext, error: unknown): Promise<void> {
+    const { resource, target } = answer.item;
+    const outcome = await this.options.policy.judge(error, answer.item);
+    this.run.log.debug(`${resource} ${target}: ${messageOf(error)}`, { outcome: outcome.kind });
+    if (outcome.kind === "drain") this.enter("draining");
+    else if (outcome.kind === "stop") this.fail(outcome.because ?? error);
+    else this.applyFailure(answer, error, outcome);
   }
 
-  private async fail(resource: Resource, work: WorkItem, error: unknown, reading: ReadStamp): Promise<void> {
-    const consequence = await this.options.course.judge(error, work);
-    this.session.log.debug(`${work.resource} ${work.target}: ${messageOf(error)}`, {
-      consequence: consequence.kind,
-    });
-    if (consequence.kind === "drain") this.full = true;
-    else if (consequence.kind === "stop") this.end(consequence.because ?? error);
-    else this.settle(resource, work, error, reading, consequence);
-  }
-
-  /** A row that cannot even be settled is given up where the work never ends: it must not be in everyone's way. */
-  private settle(
-    resource: Resource,
-    work: WorkItem,
-    error: unknown,
-    reading: ReadStamp,
-    what: Settlable,
-  ): void {
-    const apply = (settled: Settlable) =>
-      applyCounted(this.session, () => handleFailure(this.session, resource, work, error, reading, settled));
+  /** In the event worker an unforeseen error in here gives the item up, so that it does not block the others. */
+  private applyFailure(answer: AnswerContext, error: unknown, failure: ItemFailure): void {
+    const handle = (one: ItemFailure) => applyCounted(this.run, () => handleFailure(answer, error, one));
     try {
-      apply(what);
-    } catch (broken) {
-      if (this.options.course.ends || broken instanceof MirrorError) throw broken;
-      this.session.log.error(`${work.resource} ${work.target}: ${messageOf(broken)}`);
-      apply({ kind: "dead" });
+      handle(failure);
+    } catch (unforeseen) {
+      if (this.options.policy.ends || unforeseen instanceof MirrorError) throw unforeseen;
+      const { resource, target } = answer.item;
+      this.run.log.error(`${resource} ${target}: ${messageOf(unforeseen)}`);
+      handle({ kind: "dead" });
     }
   }
 }
 
-type Settlable = Parameters<typeof handleFailure>[5];
-
-/** Only an event's own read draws on what is kept for events. */
-function permitLane(work: WorkItem): Lane {
-  return work.lane === "webhook" && !isUrgent(work) ? "list" : work.lane;
+async function apply(answer: AnswerContext, body: Buffer): Promise<void> {
+  const { kind } = answer.item;
+  if (kind === "detail" || kind === "confirm") applyDetail(answer, body);
+  else await applyList(answer, body);
 }
 
-function causeOf(work: WorkItem): Cause {
-  if (work.lane === "webhook") return "webhook";
-  if (work.kind === "confirm") return "confirm";
-  return work.kind === "detail" ? "hydrate" : "sweep";
+/** Only an event's own read uses the budget that is kept for events. */
+function permitLane(item: WorkItem): Lane {
+  return item.lane === "webhook" && !isUrgent(item) ? "list" : item.lane;
+}
+
+function causeOf({ lane, kind }: WorkItem): Cause {
+  if (lane === "webhook") return "webhook";
+  if (kind === "confirm") return "confirm";
+  return kind === "detail" ? "hydrate" : "sweep";
+}
+
+/**
+ * A signal that aborts with `now`, or `graceMs` after `closed`: when a run's time is over, requests in flight may
+ * finish, but not for longer than a request may take.
+ */
+export function stopSignal(now: AbortSignal, closed: AbortSignal, graceMs: number): AbortSignal {
+  const late = new AbortController();
+  const start = () => void setTimeout(() => late.abort(), graceMs).unref();
+  if (closed.aborted) start();
+  else closed.addEventListener("abort", start, { once: true });
+  return AbortSignal.any([now, late.signal]);
 }

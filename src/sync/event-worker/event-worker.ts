@@ -1,68 +1,91 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
 import type { Resource } from "../../connector/resource.ts";
+import type { Transport } from "../../connector/transport.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { databaseError } from "../../store/database.ts";
-import { Engine } from "../engine/engine.ts";
-import { identify, rememberIdentity } from "../identity/identify.ts";
-import type { RunContext } from "../context/run-context.ts";
-import { stopSignal } from "../engine/stop-signal.ts";
+import { createRunContext, type RunContext } from "../context/run-context.ts";
 import { Tally } from "../context/tally.ts";
+import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
+import { sharedRouteProofs } from "../deletion/route-probe.ts";
+import { Engine, stopSignal } from "../engine/engine.ts";
+import { identify, rememberIdentity, type Identified } from "../identity/identify.ts";
 import { ContinuousRetryPolicy } from "../retry/continuous-retry-policy.ts";
-import { eventWorkerContext, type EventWorkerParts } from "./event-worker-context.ts";
 import { WorkerStatus, type WorkerState } from "./worker-status.ts";
 
-export type { EventWorkerParts };
+/** The parts one company's event worker is built from; mirror, queue and transport are shared with its runs. */
+export interface EventWorkerParts {
+  readonly mirror: Mirror;
+  readonly queue: WorkQueue;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly token: string;
+}
 
+/** How the event worker works, and what ends it. */
 export interface EventWorkerOptions {
   readonly resources: readonly Resource[];
-  /** Beside that of a run. */
+  /** Requests in flight, beside those of a run. */
   readonly concurrency: number;
-  /** Ends it at once: waiting and what is in flight are broken off. */
+  /** Ends it at once: aborts waiting and requests in flight. */
   readonly signal: AbortSignal;
-  /** Ends it when what is in flight is done, or after `graceMs`. */
+  /** Ends it when requests in flight are done, or after `graceMs`. */
   readonly closed?: AbortSignal;
+  /** @default 30,000 */
   readonly graceMs?: number;
-  /** Told at each change. */
+  /** Called at each change of state. */
   readonly onState?: (state: WorkerState) => void;
 }
 
+/** A running event worker. */
 export interface EventWorker {
-  /** Events were stored. */
+  /** Looks at the queue again: events were stored. */
   wake(): void;
   state(): WorkerState;
   readonly tally: Tally;
-  /** Resolves when it was told to end and has; never rejects. */
+  /** Resolves when it was stopped and has ended; never rejects. */
   readonly ended: Promise<void>;
 }
 
-/**
- * Works on what events ask for, for ever: first who the token is of (I10), then row after row.
- *
- * Guarantee: nothing but the order to end ends it, and no outage costs an event: rows stay in the queue until
- * their read is applied. Source of truth: the queue. Worst outcome of a crash: what was in flight is read again.
- */
+/** Starts the worker of one company's events; it runs until stopped. */
 export function startEventWorker(parts: EventWorkerParts, options: EventWorkerOptions): EventWorker {
   const tally = new Tally();
   tally.begin(options.resources.map((resource) => resource.name));
-  const tending = new EventWorkerLoop(parts, options, tally);
+  const loop = new EventWorkerLoop(parts, options, tally);
   return {
-    wake: () => tending.wake(),
-    state: () => tending.story.state(),
+    wake: () => loop.wake(),
+    state: () => loop.status.state(),
     tally,
-    ended: tending.untilEnded(),
+    ended: loop.untilStopped(),
   };
 }
 
+/**
+ * Runs until stopped: verifies the token's company (I10), then processes the queued work of webhooks. After an
+ * error it pauses and begins again.
+ *
+ * Guarantee: only the signals end it, and no outage loses an event: work items stay in the queue until their read
+ * is applied.
+ * Source of truth: the work queue.
+ * Worst outcome of a crash: the requests in flight are sent again.
+ */
 class EventWorkerLoop {
-  readonly story: WorkerStatus;
+  readonly status: WorkerStatus;
   private readonly parts: EventWorkerParts;
   private readonly options: EventWorkerOptions;
   private readonly tally: Tally;
   private readonly closed: AbortSignal;
-  /** Either order to end. */
+  /** Either signal to end. */
   private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
   private engine: Engine | null = null;
-  private course: { readonly session: RunContext; readonly course: ContinuousRetryPolicy } | null = null;
-  /** The service told who we are, and still nothing could be read or written: not yet a recovery. */
+  /** Kept over outages: what is known of items and routes stays valid. */
+  private kept: { readonly run: RunContext; readonly policy: ContinuousRetryPolicy } | null = null;
+  /** The service has identified the company, but nothing was read or written since: not yet a recovery. */
   private inDoubt = false;
 
   constructor(parts: EventWorkerParts, options: EventWorkerOptions, tally: Tally) {
@@ -73,40 +96,36 @@ class EventWorkerLoop {
     this.closed = closed;
     this.ending = AbortSignal.any([signal, closed]);
     this.signal = stopSignal(signal, closed, graceMs);
-    this.story = new WorkerStatus(parts.clock, parts.log, onState ?? (() => undefined));
+    this.status = new WorkerStatus(parts.clock, parts.log, onState ?? (() => undefined));
   }
 
   wake(): void {
     this.engine?.wake();
   }
 
-  async untilEnded(): Promise<void> {
+  async untilStopped(): Promise<void> {
     while (!this.ending.aborted) {
-      const waitMs = await this.tryToWork();
-      if (waitMs > 0 && !this.ending.aborted) await this.parts.clock.sleep(waitMs, this.ending);
+      const pauseMs = await this.tryToWork();
+      if (pauseMs > 0 && !this.ending.aborted) await this.parts.clock.sleep(pauseMs, this.ending);
     }
   }
 
-  /** Until told to end, or something is in the way: then how long to pause. */
+  /** Works until stopped, or until an error; returns how long to pause then, ms. */
   private async tryToWork(): Promise<number> {
+    const { mirror } = this.parts;
     try {
-      await this.identifyCompany();
-      if (!this.inDoubt) this.story.works();
+      const { changed, identity } = await this.identifyCompany();
+      if (changed) mirror.apply(() => rememberIdentity(mirror, identity));
+      if (!this.inDoubt) this.status.works();
       await this.work();
       return 0;
     } catch (thrown) {
       if (this.ending.aborted) return 0;
-      return this.story.impeded(databaseError(this.parts.mirror.db.name, thrown));
+      return this.status.impeded(databaseError(mirror.db.name, thrown));
     }
   }
 
-  private async identifyCompany(): Promise<void> {
-    const { mirror } = this.parts;
-    const { changed, identity } = await this.ask();
-    if (changed) mirror.apply(() => rememberIdentity(mirror, identity));
-  }
-
-  private ask() {
+  private identifyCompany(): Promise<Identified> {
     const { mirror, transport, token, random, log } = this.parts;
     return identify({
       mirror,
@@ -123,32 +142,47 @@ class EventWorkerLoop {
   }
 
   private async work(): Promise<void> {
-    this.course ??= this.newCourse();
-    const { session, course } = this.course;
+    this.kept ??= this.createContext();
+    const { run, policy } = this.kept;
     const { transport } = this.parts;
     const { concurrency } = this.options;
     const { signal, closed } = this;
-    this.engine = new Engine(session, { transport, concurrency, course, signal, closed });
+    this.engine = new Engine(run, { transport, concurrency, policy, signal, closed });
     this.inDoubt = true;
     try {
-      await this.engine.run();
+      await this.engine.work();
     } finally {
       this.engine = null;
     }
   }
 
-  /** One for all its life: what it knows of rows and routes outlasts an outage. */
-  private newCourse(): { readonly session: RunContext; readonly course: ContinuousRetryPolicy } {
-    const session = eventWorkerContext(this.parts, this.options.resources, this.tally);
+  /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */
+  private createContext(): { readonly run: RunContext; readonly policy: ContinuousRetryPolicy } {
+    const { mirror, queue, clock, log } = this.parts;
+    const run = createRunContext(this.options.resources, {
+      mirror,
+      queue,
+      tally: this.tally,
+      clock,
+      log,
+      runId: null,
+      startedAtMs: clock.nowMs(),
+      share: "events",
+      full: false,
+      allowMassDelete: false,
+      parentBudget: null,
+      provenRoutes: sharedRouteProofs(queue, clock),
+      removals: dailyRemovals(mirror.db, clock),
+    });
     const onWorking = () => {
       this.inDoubt = false;
-      this.story.works();
+      this.status.works();
     };
     const probe = () =>
-      this.ask().then(
+      this.identifyCompany().then(
         () => null,
         (error: unknown) => error,
       );
-    return { session, course: new ContinuousRetryPolicy(session, { probe, onWorking }) };
+    return { run, policy: new ContinuousRetryPolicy(run, { probe, onWorking }) };
   }
 }

@@ -7,22 +7,24 @@ import { pageFacts } from "../../extract/page-facts.ts";
 import type { Records } from "../../store/tables/records.ts";
 import { variantsOf } from "./sweep-plan.ts";
 
-/** What a run would ask of one resource. */
+/** Requests a run would make for one resource. */
 export interface ResourceEstimate {
   readonly list: number;
   readonly detail: number;
   readonly child: number;
-  /** Records the service says it has; null where nobody knows before reading. */
+  /** Records the service says it has; null where only reading shows it. */
   readonly records: number | null;
   readonly error?: string;
 }
 
-/** What the mirror already holds, for what need not be read; null before the first run. */
+/** What the mirror already holds; null before the first run. */
 type Known = Pick<Records, "liveCount"> | null;
 
 /**
- * Asks how much there is, one small request for each list, and writes nothing. Lists and child lists are
- * exact while nobody changes anything; of details only the new ones can be known beforehand.
+ * Estimates the requests of a run, by resource. Makes one small request per list and writes nothing. Lists and
+ * child lists are exact while nobody changes anything; of details only new ones are known beforehand.
+ *
+ * @throws MirrorError when the service cannot be asked; 403 and 404 are reported per resource instead
  */
 export async function estimateRun(
   transport: Transport,

@@ -1,24 +1,24 @@
-import type { Lane } from "../../base/lane.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { sweepKey } from "../../state/sweeps.ts";
-import { pageTarget, type NewWorkItem } from "../../state/work-item.ts";
+import type { NewWorkItem } from "../../state/work-item.ts";
 import { resumeWithinMs, trustPauseMs } from "../context/limits.ts";
+import { sweepWork } from "./read-reasons.ts";
 
-/** What an earlier run left unfinished; null where the last one ended. */
+/** The run before this one, if it was interrupted. */
 export interface Unfinished {
   readonly run: number;
   readonly startedAtMs: number;
-  /** By `sweepKey`: when a list that was read whole was begun, epoch milliseconds. */
+  /** When the sweep of each list that became complete began; epoch milliseconds, by `sweepKey`. */
   readonly sweptAtMs: Readonly<Record<string, number>>;
 }
 
+/** Which lists a run begins, and which open sweeps it drops first because they began too long ago. */
 export interface SweepPlan {
-  readonly seeds: readonly NewWorkItem[];
-  /** Sweeps begun too long ago: what is left of them is dropped before they are seeded anew. */
+  readonly firstPages: readonly NewWorkItem[];
   readonly abandoned: readonly { readonly resource: string; readonly variant: string }[];
 }
 
-/** The lists that a resource is swept by. */
+/** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */
 export function variantsOf(resource: Resource): readonly string[] {
   if (resource.list.kind === "paged") return [""];
   if (resource.list.kind === "whole") return resource.list.variants?.values ?? [""];
@@ -26,9 +26,11 @@ export function variantsOf(resource: Resource): readonly string[] {
 }
 
 /**
- * Pure: which lists a run begins with. A run that follows an interrupted one goes on with its open
- * sweeps and does not repeat those it had finished; those finished long before are read again, but after
- * everything else, so that a budget of a few requests a night still gets through.
+ * Which lists a run begins with. Pure.
+ *
+ * A run that follows an interrupted one continues its open sweeps and does not repeat its complete ones. Those
+ * that were complete long before are read again, but after everything else: a budget of a few requests a
+ * night still gets to the end.
  */
 export function planSweeps(
   resources: readonly Resource[],
@@ -37,7 +39,7 @@ export function planSweeps(
   nowMs: number,
   dirtySeq: number,
 ): SweepPlan {
-  const seeds: NewWorkItem[] = [];
+  const firstPages: NewWorkItem[] = [];
   const abandoned: { resource: string; variant: string }[] = [];
   const resumes = unfinished !== null && nowMs - unfinished.startedAtMs <= resumeWithinMs;
   for (const resource of resources) {
@@ -47,20 +49,9 @@ export function planSweeps(
       if (resumes && openSweeps.has(key)) continue;
       if (!resumes && openSweeps.has(key)) abandoned.push({ resource: resource.name, variant });
       if (sweptAtMs !== undefined && nowMs - sweptAtMs <= trustPauseMs) continue;
-      seeds.push(firstPage(resource.name, variant, sweptAtMs === undefined ? "list" : "scrub", dirtySeq));
+      const lane = sweptAtMs === undefined ? "list" : "scrub";
+      firstPages.push(sweepWork(resource.name, variant, lane, dirtySeq));
     }
   }
-  return { seeds, abandoned };
-}
-
-export function firstPage(resource: string, variant: string, lane: Lane, dirtySeq: number): NewWorkItem {
-  return {
-    kind: "list",
-    resource,
-    target: pageTarget(variant, 1),
-    lane,
-    reason: "sweep",
-    payload: { variant, page: 1 },
-    dirtySeq,
-  };
+  return { firstPages, abandoned };
 }

@@ -1,19 +1,20 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
-import { consequenceOf, type Consequence } from "./failure-outcome.ts";
-import { awayAfter, mostAttempts, retryDelayMs } from "../context/limits.ts";
+import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
 import type { RunContext } from "../context/run-context.ts";
+import { failureOutcome, type FailureOutcome } from "./failure-outcome.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 
+/** What the policy needs from the event worker. */
 export interface ContinuousRetryHooks {
-  /** Asks the service for something that always is there; null when it answers, else why not. */
+  /** Reads something that always exists; null when the service answers, else the error. */
   readonly probe: () => Promise<unknown>;
-  /** It works: a record was read, or there is nothing to do. */
+  /** The service works: a record was read, or there is nothing to do. */
   readonly onWorking: () => void;
 }
 
-/** When a row failed last, in successes of others. */
+/** An item's failures, and how many items had succeeded at the last of them. */
 interface Suspicion {
   readonly successes: number;
   readonly failures: number;
@@ -22,13 +23,13 @@ interface Suspicion {
 const longestPostponeMs = 60_000;
 
 /**
- * The tender's course: never over, and slow to blame a row. Whether the service is away or one record is
- * broken there is found out by asking for something else; only what fails while others succeed uses up
- * attempts, so that no outage of any length makes a dead letter of an event.
+ * The event worker's policy: it never ends, and it is slow to blame a record. A failure may mean that the service
+ * is away or that one record is broken; a probe tells them apart. Only an item that fails while others succeed
+ * uses up attempts, so that no outage of any length makes a dead letter of an event.
  */
 export class ContinuousRetryPolicy implements RetryPolicy {
   readonly ends = false;
-  private readonly session: RunContext;
+  private readonly run: RunContext;
   private readonly hooks: ContinuousRetryHooks;
   private readonly resources: readonly string[];
   private readonly suspicions = new Map<number, Suspicion>();
@@ -36,34 +37,34 @@ export class ContinuousRetryPolicy implements RetryPolicy {
   private failuresInARow = 0;
   private probing: Promise<unknown> | null = null;
 
-  constructor(session: RunContext, hooks: ContinuousRetryHooks) {
-    this.session = session;
+  constructor(run: RunContext, hooks: ContinuousRetryHooks) {
+    this.run = run;
     this.hooks = hooks;
-    this.resources = [...session.selected.keys()];
+    this.resources = [...run.selected.keys()];
   }
 
-  /** Second looks of the future among them. */
-  nextLookMs(): number | null {
-    return this.session.queue.nextDueMs(this.resources, this.session.share);
+  /** Includes rechecks. */
+  nextDueMs(): number | null {
+    return this.run.queue.nextDueMs(this.resources, this.run.share);
   }
 
-  rested(): void {
+  idle(): void {
     if (this.failuresInARow === 0) this.hooks.onWorking();
   }
 
-  succeeded(work: WorkItem): void {
+  succeeded(item: WorkItem): void {
     this.successes += 1;
-    this.suspicions.delete(work.id);
+    this.suspicions.delete(item.id);
     this.answered();
   }
 
-  async judge(error: unknown, work: WorkItem): Promise<Consequence> {
-    const meant = meaningOf(error, work);
-    if (meant.kind === "stop" || meant.kind === "drain") return meant;
+  async judge(error: unknown, item: WorkItem): Promise<FailureOutcome> {
+    const outcome = outcomeForOne(error, item);
+    if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
     if (!mayBeAway(error)) {
-      if (!(error instanceof MirrorError)) this.tellBug(error, work);
+      if (!(error instanceof MirrorError)) this.logBug(error, item);
       this.answered();
-      return meant;
+      return outcome;
     }
     this.failuresInARow += 1;
     const why = await this.probeOnce();
@@ -73,7 +74,7 @@ export class ContinuousRetryPolicy implements RetryPolicy {
       return { kind: "stop", because: why };
     }
     if (this.failuresInARow >= awayAfter) return { kind: "stop" };
-    return isOddAnswer(error) ? meant : this.suspect(work);
+    return isOddAnswer(error) ? outcome : this.suspect(item);
   }
 
   private answered(): void {
@@ -81,35 +82,36 @@ export class ContinuousRetryPolicy implements RetryPolicy {
     this.hooks.onWorking();
   }
 
-  /** One question at a time, for all rows that fail meanwhile. */
+  /** One probe at a time, for all items that fail meanwhile. */
   private probeOnce(): Promise<unknown> {
     this.probing ??= this.hooks.probe().finally(() => (this.probing = null));
     return this.probing;
   }
 
-  private suspect(work: WorkItem): Consequence {
-    const before = this.suspicions.get(work.id);
+  /** Others succeeded since this item failed last: the failure is its own and counts as an attempt. */
+  private suspect(item: WorkItem): FailureOutcome {
+    const before = this.suspicions.get(item.id);
     const failures = (before?.failures ?? 0) + 1;
-    this.suspicions.set(work.id, { successes: this.successes, failures });
+    this.suspicions.set(item.id, { successes: this.successes, failures });
     const isItsOwn = before !== undefined && this.successes > before.successes;
-    const afterMs = Math.min(longestPostponeMs, retryDelayMs(failures));
+    const afterMs = Math.min(longestPostponeMs, itemRetryDelayMs(failures));
     if (!isItsOwn) return { kind: "postpone", afterMs };
-    if (work.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
-    this.suspicions.delete(work.id);
+    if (item.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
+    this.suspicions.delete(item.id);
     return { kind: "dead" };
   }
 
-  private tellBug(error: unknown, work: WorkItem): void {
+  private logBug(error: unknown, item: WorkItem): void {
     const stack = error instanceof Error ? error.stack : undefined;
-    this.session.log.error(`${work.resource} ${work.target}: ${messageOf(error)}`, { stack });
+    this.run.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
   }
 }
 
-/** One record's refusal closes nothing else, and what nobody foresaw is that record's alone. */
-function meaningOf(error: unknown, work: WorkItem): Consequence {
+/** One refused record holds no resource, and an unforeseen error concerns its record only. */
+function outcomeForOne(error: unknown, item: WorkItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "dead" };
-  const meant = consequenceOf(error, work);
-  return meant.kind === "hold" ? { kind: "dead" } : meant;
+  const outcome = failureOutcome(error, item);
+  return outcome.kind === "hold" ? { kind: "dead" } : outcome;
 }
 
 function mayBeAway(error: unknown): boolean {
@@ -117,7 +119,7 @@ function mayBeAway(error: unknown): boolean {
   return isOddAnswer(error) || ["network", "unavailable", "rate_limited"].includes(error.kind);
 }
 
-/** Not the service's own words: a page of something before it, or a record that is broken. */
+/** An answer that is not the service's own: the page of a proxy before it, or a broken record. */
 function isOddAnswer(error: unknown): boolean {
   if (!(error instanceof MirrorError)) return false;
   if (error.kind === "protocol") return true;

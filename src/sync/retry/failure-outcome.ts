@@ -1,43 +1,45 @@
 import { MirrorError } from "../../base/errors.ts";
 import { InvalidError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { mostAttempts, retryDelayMs } from "../context/limits.ts";
+import { mostAttempts, itemRetryDelayMs } from "../context/limits.ts";
 
-/** What a failed read means for the run. */
-export type Consequence =
-  /** Nothing else can work either: end the run now. `because`: of something found out besides. */
+/** What a failed read leads to. */
+export type FailureOutcome =
+  /** Nothing else can work either: the run ends. `because`: a better reason, found out since. */
   | { readonly kind: "stop"; readonly because?: unknown }
-  /** A limit given by the user was reached: finish what is in flight. */
+  /** A limit of the user was reached: requests in flight may finish, no new ones begin. */
   | { readonly kind: "drain" }
-  /** The record's own route says 404. */
-  | { readonly kind: "gone" }
-  /** The parent's list is refused: is the parent still there? */
-  | { readonly kind: "ask parent" }
-  /** The service takes fewer records per page. */
+  /** The record's own route answered 404: it may be deleted. */
+  | { readonly kind: "missing" }
+  /** The parent's list was refused: does the parent still exist? */
+  | { readonly kind: "check parent" }
+  /** The service accepts fewer records per page. */
   | { readonly kind: "smaller page" }
-  /** This resource is closed to us, others are not. */
+  /** This resource is refused; others are not. */
   | { readonly kind: "hold"; readonly why: "failed" | "forbidden" }
+  /** Try again and count an attempt. */
   | { readonly kind: "retry"; readonly afterMs: number }
-  /** Later, and it is not this row's fault. */
+  /** Try again without counting an attempt: the failure is not this record's own. */
   | { readonly kind: "postpone"; readonly afterMs: number }
+  /** Give up: the work item becomes a dead letter. */
   | { readonly kind: "dead" };
 
-/** Pure: the same error on the same row means the same. */
-export function consequenceOf(error: unknown, work: WorkItem): Consequence {
+/** What this error means for this work item in a run. Pure. */
+export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "stop" };
   switch (error.kind) {
     case "not_found":
-      if (work.kind === "detail" || work.kind === "confirm") return { kind: "gone" };
-      return work.kind === "child" ? { kind: "ask parent" } : { kind: "hold", why: "failed" };
+      if (item.kind === "detail" || item.kind === "confirm") return { kind: "missing" };
+      return item.kind === "child" ? { kind: "check parent" } : { kind: "hold", why: "failed" };
     case "invalid":
-      return refused(error, work);
+      return refused(error, item);
     case "forbidden":
       return { kind: "hold", why: "forbidden" };
     case "unavailable":
     case "network":
     case "rate_limited":
     case "protocol":
-      return again(error, work);
+      return retryOf(error, item);
     case "stopped":
       return { kind: "drain" };
     case "unauthenticated":
@@ -51,14 +53,14 @@ export function consequenceOf(error: unknown, work: WorkItem): Consequence {
   return { kind: "stop" };
 }
 
-function refused(error: MirrorError, work: WorkItem): Consequence {
+function refused(error: MirrorError, item: WorkItem): FailureOutcome {
   const fields = error instanceof InvalidError ? Object.keys(error.fields) : [];
-  if (fields.includes("perPage") && work.kind === "list") return { kind: "smaller page" };
-  if (work.kind === "child") return { kind: "ask parent" };
-  return work.kind === "list" ? { kind: "hold", why: "failed" } : { kind: "dead" };
+  if (fields.includes("perPage") && item.kind === "list") return { kind: "smaller page" };
+  if (item.kind === "child") return { kind: "check parent" };
+  return item.kind === "list" ? { kind: "hold", why: "failed" } : { kind: "dead" };
 }
 
-function again(error: MirrorError, work: WorkItem): Consequence {
-  if (!error.retryable || work.attempts + 1 >= mostAttempts) return { kind: "dead" };
-  return { kind: "retry", afterMs: retryDelayMs(work.attempts) };
+function retryOf(error: MirrorError, item: WorkItem): FailureOutcome {
+  if (!error.retryable || item.attempts + 1 >= mostAttempts) return { kind: "dead" };
+  return { kind: "retry", afterMs: itemRetryDelayMs(item.attempts) };
 }

@@ -1,32 +1,25 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import { ServiceError } from "../../connector/service-errors.ts";
-import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import { resourceNamed } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
-import { Listings } from "../../state/listings.ts";
-import type { Mirror } from "../../state/mirror.ts";
-import { Parents } from "../../state/parents.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
-import { databaseError } from "../../store/database.ts";
-import { Inbox } from "../../state/inbox/inbox.ts";
 import { WorkQueue, type LaneShare } from "../../state/work-queue.ts";
-import { BatchRetryPolicy } from "../retry/retry-policy.ts";
-import { Engine } from "../engine/engine.ts";
-import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
-import { runRemovals } from "../deletion/mass-delete-guard.ts";
-import { runRouteProofs } from "../deletion/route-proofs.ts";
-import { releaseWithoutId } from "../apply/records-without-id.ts";
-import type { Unfinished } from "../plan/sweep-plan.ts";
-import type { CompanyReport, Outcome, ReportedError } from "../context/run-report.ts";
-import { addInitialWork } from "../plan/initial-work.ts";
-import { stopSignal } from "../engine/stop-signal.ts";
-import { runOf, type RunContext } from "../context/run-context.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import { databaseError } from "../../store/database.ts";
+import { applySingle } from "../apply/list-answer.ts";
+import { createRunContext, type RunContext } from "../context/run-context.ts";
+import type { CompanyReport, Outcome } from "../context/run-report.ts";
 import type { Tally } from "../context/tally.ts";
-import { takeSingle } from "../apply/list-answer.ts";
+import { runRemovals } from "../deletion/mass-delete-guard.ts";
+import { runRouteProofs } from "../deletion/route-probe.ts";
+import { Engine, stopSignal } from "../engine/engine.ts";
+import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
+import { addInitialWork } from "../plan/initial-work.ts";
+import type { Unfinished } from "../plan/sweep-plan.ts";
+import { BatchRetryPolicy } from "../retry/retry-policy.ts";
+import { finishRun, outcomeOfError, outcomeOfWork, errorOf, type RunNotices } from "./run-outcome.ts";
 
 /** The parts one company's run is built from. */
 export interface RunParts {
@@ -37,252 +30,140 @@ export interface RunParts {
   readonly log: Log;
   readonly token: string;
   readonly tally: Tally;
-  /** How many answers were 429 so far. */
+  /** Returns how many answers were 429 so far. */
   readonly rateLimited: () => number;
   readonly notices: RunNotices;
-  /** Shared with whoever else works on this mirror in this process: leases live in it. */
+  /** Shared with the event worker of the same process, because leases are kept in it. @default a new one */
   readonly queue?: WorkQueue;
 }
 
-/** What the store noticed, collected for the report. */
-export interface RunNotices {
-  readonly newColumns: string[];
-  readonly missingFields: Set<string>;
-  readonly unkeptFields?: Set<string>;
-}
-
+/** What the user, or the daemon, asks of a run. */
 export interface RunOptions {
   readonly resources: readonly Resource[];
   readonly full: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
-  /** null: every parent in every run. */
+  /** Parents' lists per run; null: all of them in every run. */
   readonly parentsPerRun: number | null;
   /** Details that the scrub may read again in this run. */
   readonly scrubAllowance: number;
   readonly concurrency: number;
-  /** Where events have a tender of their own: `others`. */
+  /** `others` where an event worker takes the lane of events. @default `all` */
   readonly lanes?: LaneShare;
-  /** Interrupts: waiting and what is in flight are broken off. */
+  /** Interrupts the run: aborts waiting and requests in flight. */
   readonly signal: AbortSignal;
-  /** The run's time is over: what is in flight may finish within `graceMs`. */
+  /** The run's time is over: requests in flight may finish within `graceMs`. */
   readonly closed?: AbortSignal;
+  /** @default 30,000 */
   readonly graceMs?: number;
 }
 
-/** One run of one company, from the question who we are to the report. Never throws for what the report can say. */
+/**
+ * Runs one sync of one company: verifies the token's company (I10), queues the initial work, works until the queue
+ * is empty or a limit ends it, and reports.
+ *
+ * @throws only what the report cannot say: bugs
+ */
 export async function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
   const startedAtMs = parts.clock.nowMs();
-  const runs = new Runs(parts.mirror.db);
-  let session: RunContext | null = null;
-  let resumed = false;
-  const { concurrency, closed = new AbortController().signal, graceMs = 30_000 } = options;
+  const { mirror, transport, token, random, tally, log } = parts;
+  const { concurrency, acceptIdentity, closed = new AbortController().signal, graceMs = 30_000 } = options;
   const signal = stopSignal(options.signal, closed, graceMs);
+  const earlyEnd = (): Outcome | null =>
+    options.signal.aborted ? "interrupted" : closed.aborted ? "stopped" : null;
+  let run: RunContext | null = null;
+  let resumed = false;
   try {
+    const onRequest = () => tally.sent("list");
+    const onNotice = (message: string) => log.warn(message);
     const identified = await identify({
-      mirror: parts.mirror,
-      transport: parts.transport,
-      token: parts.token,
-      random: parts.random,
-      signal,
-      acceptIdentity: options.acceptIdentity,
-      onRequest: () => parts.tally.sent("list"),
-      onNotice: (message) => parts.log.warn(message),
-    });
-    const begun = begin(parts, options, runs, identified, startedAtMs);
-    session = begun.session;
-    resumed = begun.resumed;
-    const { transport } = parts;
-    const ended = await new Engine(session, {
+      mirror,
       transport,
-      concurrency,
-      course: new BatchRetryPolicy(session),
+      token,
+      random,
       signal,
-      closed,
-    }).run();
-    learnBusinessId(parts.mirror);
+      acceptIdentity,
+      onRequest,
+      onNotice,
+    });
+    ({ run, resumed } = beginRun(parts, options, identified, startedAtMs));
+    const policy = new BatchRetryPolicy(run);
+    const ended = await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
+    learnBusinessId(mirror);
     const early = options.signal.aborted ? "interrupted" : ended === "drained" ? "stopped" : null;
-    const outcome = early ?? outcomeOf(session, resumed);
-    return conclude(parts, session, runs, { outcome, startedAtMs, resumed });
+    const outcome = early ?? outcomeOfWork(run, resumed);
+    return finishRun(parts, run, { outcome, startedAtMs, resumed });
   } catch (thrown) {
-    const error = databaseError(parts.mirror.db.name, thrown);
-    const outcome = stoppedBy(options.signal, closed) ?? outcomeOfError(error);
+    const error = databaseError(mirror.db.name, thrown);
+    const outcome = earlyEnd() ?? outcomeOfError(error);
     if (outcome === null) throw error;
-    return conclude(parts, session, runs, { outcome, startedAtMs, resumed, error: reported(error) });
+    return finishRun(parts, run, { outcome, startedAtMs, resumed, error: errorOf(error) });
   }
 }
 
-/** Null: nobody wanted it to end early. */
-function stoppedBy(interrupt: AbortSignal, closed: AbortSignal): Outcome | null {
-  if (interrupt.aborted) return "interrupted";
-  return closed.aborted ? "stopped" : null;
-}
-
-function begin(
+/** Writes the run's row, the company's record and the initial work in one transaction. */
+function beginRun(
   parts: RunParts,
   options: RunOptions,
-  runs: Runs,
   identified: Identified,
   startedAtMs: number,
-): { session: RunContext; resumed: boolean } {
+): { run: RunContext; resumed: boolean } {
   const { mirror } = parts;
+  const runs = new Runs(mirror.db);
   const last = runs.latest(1)[0];
   const unfinished = last ? unfinishedOf(last) : null;
   return mirror.apply(() => {
     const mode = options.full ? "full" : "incremental";
     const swept = unfinished ? (last?.swept ?? {}) : {};
-    const run = runs.begin(mode, isoTime(startedAtMs), unfinished?.run ?? null, swept);
-    const session = newSession(parts, options, runs, run, startedAtMs);
+    const runId = runs.begin(mode, isoTime(startedAtMs), unfinished?.run ?? null, swept);
+    const run = contextOf(parts, options, runId, startedAtMs);
     if (identified.changed) rememberIdentity(mirror, identified.identity);
-    takeCompany(session, mirror.manifest, identified, startedAtMs);
-    addInitialWork(session, unfinished, options.scrubAllowance);
-    return { session, resumed: unfinished !== null };
+    applyCompany(run, identified);
+    addInitialWork(run, unfinished, options.scrubAllowance);
+    return { run, resumed: unfinished !== null };
   });
 }
 
-function newSession(
-  parts: RunParts,
-  options: RunOptions,
-  runs: Runs,
-  run: number,
-  startedAtMs: number,
-): RunContext {
-  const { mirror, clock, log, tally } = parts;
-  const { full, allowMassDelete, parentsPerRun } = options;
-  const queue = parts.queue ?? new WorkQueue(mirror.db);
-  tally.begin(options.resources.map((resource) => resource.name));
-  return {
-    manifest: mirror.manifest,
+function contextOf(parts: RunParts, options: RunOptions, runId: number, startedAtMs: number): RunContext {
+  const { mirror, clock, log, tally, queue = new WorkQueue(mirror.db) } = parts;
+  const { resources, full, allowMassDelete, parentsPerRun, lanes: share = "all" } = options;
+  tally.begin(resources.map((resource) => resource.name));
+  return createRunContext(resources, {
     mirror,
+    queue,
+    tally,
     clock,
     log,
-    tally,
-    runs,
-    run,
+    runId,
     startedAtMs,
+    share,
     full,
     allowMassDelete,
-    share: options.lanes ?? "all",
-    queue,
-    inbox: new Inbox(mirror.db),
-    listings: new Listings(mirror.db),
-    parents: new Parents(mirror.db),
-    selected: new Map(options.resources.map((resource) => [resource.name, resource])),
     parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
     provenRoutes: runRouteProofs(queue, clock),
-    probeCandidates: new Map(),
-    probeTrials: new Map(),
     removals: runRemovals(),
-    withoutId: new Map(),
-    afterCommit: [],
-  };
+  });
 }
 
-/** The answer that told who we are is also the company's record. */
-function takeCompany(session: RunContext, manifest: Manifest, identified: Identified, atMs: number): void {
-  const { sequence } = session.mirror;
-  const reading: ReadStamp = {
+/** The answer that identified the company is also its record. */
+function applyCompany(run: RunContext, { answer }: Identified): void {
+  const { sequence, manifest } = run.mirror;
+  const resource = resourceNamed(manifest, manifest.identity.resource);
+  if (!run.selected.has(resource.name)) return;
+  const stamp = {
     cause: "sweep",
     sentSeq: sequence.next(),
     receivedSeq: sequence.next(),
-    receivedAtMs: atMs,
-    requestId: identified.answer.requestId,
-    run: session.run,
-  };
-  const resource = resourceNamed(manifest, manifest.identity.resource);
-  if (session.selected.has(resource.name)) takeSingle(session, resource, reading, identified.answer.body);
+    receivedAtMs: run.startedAtMs,
+    requestId: answer.requestId,
+    run: run.runId,
+  } as const;
+  applySingle({ run, stamp }, resource, answer.body);
 }
 
-/** A run that was killed, stopped or cut off; its sweeps are gone on with. */
+/** A run that was killed, stopped or cut off; this run continues its sweeps. */
 function unfinishedOf(last: RunRow): Unfinished | null {
   if (last.outcome === "complete" || last.outcome === "partial") return null;
   const sweptAtMs = Object.fromEntries(Object.entries(last.swept).map(([key, at]) => [key, Date.parse(at)]));
   return { run: last.id, startedAtMs: Date.parse(last.startedAt), sweptAtMs };
-}
-
-function outcomeOf(session: RunContext, resumed: boolean): Outcome {
-  session.mirror.apply(() => releaseWithoutId(session, resumed));
-  const names = new Set(session.selected.keys());
-  noteKept(session, names);
-  return session.tally.allTroubles().length > 0 ? "partial" : "complete";
-}
-
-/** What stays behind from this or earlier runs is never silent. */
-function noteKept(session: RunContext, names: ReadonlySet<string>): void {
-  for (const one of session.mirror.quarantine.all()) {
-    if (!names.has(one.resource)) continue;
-    const message = `record ${one.recordId ?? "without an id"} is in quarantine: ${one.reason}`;
-    session.tally.trouble({ resource: one.resource, kind: "quarantined", message });
-  }
-  for (const letter of session.queue.deadLetters()) {
-    if (!names.has(letter.resource) || letter.state !== "dead") continue;
-    session.tally.trouble({
-      resource: letter.resource,
-      kind: "dead",
-      message: `${letter.target}: ${letter.error}`,
-    });
-  }
-}
-
-/** Null: not the run's business (a bug), to be thrown on. */
-function outcomeOfError(error: unknown): Outcome | null {
-  if (!(error instanceof MirrorError)) return null;
-  if (error.kind === "unauthenticated" || error.kind === "identity" || error.kind === "database")
-    return error.kind;
-  return error.kind === "stopped" ? "stopped" : "failed";
-}
-
-function reported(error: unknown): ReportedError {
-  const known = error instanceof MirrorError ? error : null;
-  const requestId = error instanceof ServiceError ? error.requestId : null;
-  return {
-    kind: known?.kind ?? "runtime",
-    message: messageOf(error),
-    ...(known?.hint === undefined ? {} : { hint: known.hint }),
-    ...(requestId === null ? {} : { request_id: requestId }),
-  };
-}
-
-interface Ending {
-  readonly outcome: Outcome;
-  readonly startedAtMs: number;
-  readonly resumed: boolean;
-  readonly error?: ReportedError;
-}
-
-function conclude(parts: RunParts, session: RunContext | null, runs: Runs, ending: Ending): CompanyReport {
-  const { tally, clock, mirror } = parts;
-  if (session) notePending(session, ending.outcome);
-  tally.requests.rate_limited = parts.rateLimited();
-  const report: CompanyReport = {
-    outcome: ending.outcome,
-    started_at: isoTime(ending.startedAtMs),
-    finished_at: isoTime(clock.nowMs()),
-    resumed: ending.resumed,
-    requests: { ...tally.requests },
-    resources: Object.fromEntries(tally.resources),
-    swept: session ? runs.sweptIn(runOf(session)) : {},
-    troubles: tally.allTroubles(),
-    new_columns: parts.notices.newColumns,
-    missing_fields: [...parts.notices.missingFields].toSorted(),
-    unkept_fields: [...(parts.notices.unkeptFields ?? [])].toSorted(),
-    ...(ending.error ? { error: ending.error } : {}),
-  };
-  const { outcome } = ending;
-  if (session && outcome !== "database") {
-    mirror.apply(() => runs.finish(runOf(session), report.finished_at, outcome, report));
-  }
-  return report;
-}
-
-/** Of a database that failed nobody may know what is pending; that must not hide why it failed. */
-function notePending(session: RunContext, outcome: Outcome): void {
-  for (const name of session.selected.keys()) session.tally.of(name).pending = 0;
-  try {
-    for (const { resource, count } of session.queue.counts()) {
-      if (session.selected.has(resource)) session.tally.of(resource).pending += count;
-    }
-  } catch (error) {
-    if (outcome !== "database") throw error;
-  }
 }

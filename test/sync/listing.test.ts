@@ -4,11 +4,11 @@ import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps, trustPauseMs } from "../../src/sync/context/limits.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
-import { isWhole } from "../../src/sync/apply/complete-listing.ts";
-import { recordsAtOnce, takeList } from "../../src/sync/apply/list-answer.ts";
+import { isWhole } from "../../src/sync/apply/listing.ts";
+import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
-import { put, reading, startMs, written, rows } from "../support/store.ts";
-import { childPage, detail, detailWork, leased, page, sessionOf, waiting } from "../support/sync.ts";
+import { put, reading, rows, startMs, written } from "../support/store.ts";
+import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 const order = (id: number, more: object = {}) => ({
@@ -36,49 +36,49 @@ describe("a list that stood still", () => {
   });
 
   test("is read page by page, the last page first, and counted once", async () => {
-    const session = sessionOf(await openShop(), {}, ["people"]);
-    await page(session, "people", [person(1), person(2)], { total: 5 });
-    expect(waiting(session)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
-    await page(session, "people", [person(5)], { page: 3, total: 5 });
-    expect(session.tally.swept.has("people")).toBe(false);
-    await page(session, "people", [person(3), person(4)], { page: 2, total: 5 });
-    expect(waiting(session)).toEqual([]);
-    expect(session.tally.swept.has("people")).toBe(true);
-    expect(session.tally.of("people")).toMatchObject({ listed: 5, inserted: 5 });
-    expect(rows(session.mirror, "SELECT * FROM _listings")).toEqual([]);
-    expect(session.runs.latest(1)[0]?.swept).toHaveProperty("people");
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await page(run, "people", [person(1), person(2)], { total: 5 });
+    expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
+    await page(run, "people", [person(5)], { page: 3, total: 5 });
+    expect(run.tally.swept.has("people")).toBe(false);
+    await page(run, "people", [person(3), person(4)], { page: 2, total: 5 });
+    expect(waiting(run)).toEqual([]);
+    expect(run.tally.swept.has("people")).toBe(true);
+    expect(run.tally.of("people")).toMatchObject({ listed: 5, inserted: 5 });
+    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
+    expect(run.runs.latest(1)[0]?.swept).toHaveProperty("people");
   });
 
   test("again the next night writes nothing of its records", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror, {}, ["people"]);
-    await page(session, "people", [person(1), person(2)]);
+    const run = runContextOf(mirror, {}, ["people"]);
+    await page(run, "people", [person(1), person(2)]);
     const before = mirror.db.prepare("SELECT count(*) FROM _change_log").pluck().get();
-    await page(session, "people", [person(1), person(2)]);
+    await page(run, "people", [person(1), person(2)]);
     expect(mirror.db.prepare("SELECT count(*) FROM _change_log").pluck().get()).toBe(before);
-    expect(session.tally.of("people")).toMatchObject({ inserted: 2, unchanged: 2 });
+    expect(run.tally.of("people")).toMatchObject({ inserted: 2, unchanged: 2 });
   });
 });
 
 describe("I12: a record in quarantine that never became a row", () => {
   test("is let go when a whole list no longer shows it, for nobody is left to ask for it", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror, {}, ["people"]);
-    await page(session, "people", [person(1), odd(2)], { at: at(mirror, 0) });
-    await page(session, "people", [person(1), odd(2)], { at: at(mirror, 1_000) });
+    const run = runContextOf(mirror, {}, ["people"]);
+    await page(run, "people", [person(1), odd(2)], { at: at(mirror, 0) });
+    await page(run, "people", [person(1), odd(2)], { at: at(mirror, 1_000) });
     expect(mirror.quarantine.all()).toHaveLength(1);
-    await page(session, "people", [person(1)], { at: at(mirror, 2_000) });
+    await page(run, "people", [person(1)], { at: at(mirror, 2_000) });
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
   test("stays while the list is not whole, and when it came after the list was begun", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror, {}, ["people"]);
+    const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", odd(2), { reading: at(mirror, 0) });
     put(mirror, "people", odd(3), { reading: at(mirror, 3_000) });
-    await page(session, "people", [person(1)], { at: at(mirror, 1_000), total: 2, attempt: 3 });
+    await page(run, "people", [person(1)], { at: at(mirror, 1_000), total: 2, attempt: 3 });
     expect(mirror.quarantine.all()).toHaveLength(2);
-    await page(session, "people", [person(1)], { at: at(mirror, 2_000) });
+    await page(run, "people", [person(1)], { at: at(mirror, 2_000) });
     expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([3]);
   });
 });
@@ -89,32 +89,32 @@ describe("a list that moved under our eyes", () => {
     ["the total changed", [person(3)], 4],
     ["a page was short", [], 3],
   ])("is read again: %s", async (_case, second, total) => {
-    const session = sessionOf(await openShop(), {}, ["people"]);
-    await page(session, "people", [person(1), person(2)], { total: 3 });
-    await page(session, "people", second, { page: 2, total });
-    expect(waiting(session)).toEqual(["people page::1 list sweep"]);
-    expect(session.tally.swept.has("people")).toBe(false);
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await page(run, "people", [person(1), person(2)], { total: 3 });
+    await page(run, "people", second, { page: 2, total });
+    expect(waiting(run)).toEqual(["people page::1 list sweep"]);
+    expect(run.tally.swept.has("people")).toBe(false);
   });
 
   test("is read at most so often, then told as unsettled; who was missing all the same is asked for", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror, {}, ["people"]);
+    const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", person(9));
     for (let attempt = 1; attempt <= mostSweeps; attempt++) {
-      await page(session, "people", [person(1)], { total: 2, attempt });
+      await page(run, "people", [person(1)], { total: 2, attempt });
     }
-    expect(session.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);
-    expect(waiting(session)).toEqual(["people id:9 confirm absent"]);
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);
+    expect(waiting(run)).toEqual(["people id:9 confirm absent"]);
     expect(mirror.records.liveCount("people")).toBe(2);
   });
 });
 
 test("a sweep begun long before this run is followed by a fresh one, after everything else", async () => {
   const mirror = await openShop();
-  const session = sessionOf(mirror, { startedAtMs: startMs + trustPauseMs + 1 }, ["people"]);
-  await page(session, "people", [person(1)]);
-  expect(waiting(session)).toEqual(["people page::1 list sweep"]);
-  session.queue.add({
+  const run = runContextOf(mirror, { startedAtMs: startMs + trustPauseMs + 1 }, ["people"]);
+  await page(run, "people", [person(1)]);
+  expect(waiting(run)).toEqual(["people page::1 list sweep"]);
+  run.queue.add({
     kind: "detail",
     resource: "people",
     target: "id:8",
@@ -122,18 +122,18 @@ test("a sweep begun long before this run is followed by a fresh one, after every
     reason: "new",
     dirtySeq: 1,
   });
-  expect(session.queue.lease(startMs, ["people"])?.kind).toBe("detail");
-  expect(session.queue.lease(startMs, ["people"])).toMatchObject({ lane: "scrub", kind: "list" });
+  expect(run.queue.lease(startMs, ["people"])?.kind).toBe("detail");
+  expect(run.queue.lease(startMs, ["people"])).toMatchObject({ lane: "scrub", kind: "list" });
 });
 
 test("I1, I7: a long answer goes in parts, and a crash between them repeats the read without a trace", async () => {
   const mirror = await openHasty();
-  const session = sessionOf(mirror, {}, ["colours"]);
+  const run = runContextOf(mirror, {}, ["colours"]);
   const many = Array.from({ length: recordsAtOnce + 3 }, (_, i) => ({ id: i + 1, label: "x" }));
   const last = many.length - 1;
   const broken = `{"data":[${many.map((one, i) => (i === last ? '{"id":9999,"label":tru}' : JSON.stringify(one))).join(",")}]}`;
   const colours = resourceNamed(mirror.manifest, "colours");
-  const work = leased(session, {
+  const item = leased(run, {
     kind: "list",
     resource: "colours",
     target: "page::1",
@@ -141,75 +141,77 @@ test("I1, I7: a long answer goes in parts, and a crash between them repeats the 
     reason: "sweep",
     payload: { variant: "", page: 1 },
   });
-  await expect(takeList(session, colours, work, reading(mirror), Buffer.from(broken))).rejects.toThrow();
-  session.queue.release(work);
+  await expect(
+    applyList({ run, resource: colours, item, stamp: reading(mirror) }, Buffer.from(broken)),
+  ).rejects.toThrow();
+  run.queue.release(item);
   expect(mirror.records.liveCount("colours")).toBe(recordsAtOnce);
-  expect(waiting(session)).toEqual(["colours page::1 list sweep"]);
-  expect(session.tally.of("colours").inserted).toBe(recordsAtOnce);
-  await page(session, "colours", many);
-  expect(session.tally.of("colours")).toMatchObject({ inserted: many.length, unchanged: recordsAtOnce });
-  expect(waiting(session)).toEqual([]);
+  expect(waiting(run)).toEqual(["colours page::1 list sweep"]);
+  expect(run.tally.of("colours").inserted).toBe(recordsAtOnce);
+  await page(run, "colours", many);
+  expect(run.tally.of("colours")).toMatchObject({ inserted: many.length, unchanged: recordsAtOnce });
+  expect(waiting(run)).toEqual([]);
 });
 
 describe("a parent's list", () => {
   test("is read over its pages, and only then it is known who is missing", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror, {}, ["people", "notes"]);
+    const run = runContextOf(mirror, {}, ["people", "notes"]);
     put(mirror, "notes", note(9, 1));
-    childPage(session, 1, [note(1, 1), note(2, 1)], { total: 3 });
-    expect(waiting(session)).toEqual(["notes child:people:1:2 child parent"]);
-    childPage(session, 1, [note(3, 1)], { page: 2, total: 3 });
-    expect(waiting(session)).toEqual(["notes id:9 confirm absent"]);
-    expect(rows(session.mirror, "SELECT * FROM _listings")).toEqual([]);
+    await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3 });
+    expect(waiting(run)).toEqual(["notes child:people:1:2 child parent"]);
+    await childPage(run, 1, [note(3, 1)], { page: 2, total: 3 });
+    expect(waiting(run)).toEqual(["notes id:9 confirm absent"]);
+    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
   test("that moved is told as unsettled, and nothing is deleted for it", async () => {
-    const session = sessionOf(await openShop(), {}, ["people", "notes"]);
-    childPage(session, 1, [note(1, 1), note(2, 1)], { total: 3 });
-    childPage(session, 1, [note(2, 1)], { page: 2, total: 3 });
-    expect(session.tally.allTroubles()).toMatchObject([{ resource: "notes", kind: "unsettled" }]);
+    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3 });
+    await childPage(run, 1, [note(2, 1)], { page: 2, total: 3 });
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "notes", kind: "unsettled" }]);
   });
 
   test("is asked for with each person listed, and not a second time when the list is read again", async () => {
-    const session = sessionOf(await openShop(), {}, ["people", "notes"]);
-    await page(session, "people", [person(1)], { total: 2 });
-    expect(waiting(session)).toEqual(["notes child:people:1:1 child parent", "people page::1 list sweep"]);
-    childPage(session, 1, []);
-    await page(session, "people", [person(1), person(2)], { attempt: 2, total: 2 });
-    expect(waiting(session)).toEqual(["notes child:people:2:1 child parent"]);
+    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    await page(run, "people", [person(1)], { total: 2 });
+    expect(waiting(run)).toEqual(["notes child:people:1:1 child parent", "people page::1 list sweep"]);
+    await childPage(run, 1, []);
+    await page(run, "people", [person(1), person(2)], { attempt: 2, total: 2 });
+    expect(waiting(run)).toEqual(["notes child:people:2:1 child parent"]);
   });
 });
 
 describe("a proven deletion", () => {
   test("takes what the record owned with it and asks about what pointed to it", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror);
+    const run = runContextOf(mirror);
     const receipt = { id: 5, documentType: null, documentId: null, amount: 1 };
-    detail(session, "orders", order(1, { receipts: [receipt] }), detailWork(session, "orders", 1));
+    detail(run, "orders", order(1, { receipts: [receipt] }), detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([5]);
     const orders = resourceNamed(mirror.manifest, "orders");
-    mirror.apply(() => removeRecord(session, orders, 1, reading(mirror, { cause: "confirm" })));
+    mirror.apply(() => removeRecord({ run, stamp: reading(mirror, { cause: "confirm" }) }, orders, 1));
     expect(mirror.records.liveIds("receipts")).toEqual([]);
-    expect(session.tally.of("receipts").deleted).toBe(1);
+    expect(run.tally.of("receipts").deleted).toBe(1);
   });
 
   test("of a lookup makes the records that hold its id to be read again", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror);
+    const run = runContextOf(mirror);
     put(mirror, "colours", { id: 3, label: "red" });
     put(mirror, "orders", order(1, { colour: { id: 3, label: "red" } }), { source: "detail" });
     put(mirror, "orders", order(2), { source: "detail" });
     const colours = resourceNamed(mirror.manifest, "colours");
-    mirror.apply(() => removeRecord(session, colours, 3, reading(mirror)));
-    expect(waiting(session)).toEqual(["orders id:1 detail cascade"]);
+    mirror.apply(() => removeRecord({ run, stamp: reading(mirror) }, colours, 3));
+    expect(waiting(run)).toEqual(["orders id:1 detail cascade"]);
   });
 
   test("of a parent drops its lists still to be read and asks for its children one by one", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror);
+    const run = runContextOf(mirror);
     put(mirror, "people", person(1));
     put(mirror, "notes", note(7, 1));
-    session.queue.add({
+    run.queue.add({
       kind: "child",
       resource: "notes",
       target: "child:people:1:2",
@@ -218,25 +220,20 @@ describe("a proven deletion", () => {
       dirtySeq: 1,
     });
     const people = resourceNamed(mirror.manifest, "people");
-    mirror.apply(() => removeRecord(session, people, 1, reading(mirror)));
-    expect(waiting(session)).toEqual(["notes id:7 confirm parent gone"]);
+    mirror.apply(() => removeRecord({ run, stamp: reading(mirror) }, people, 1));
+    expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);
   });
 
   test("a payment that is no longer in its document's detail is gone: the set is complete", async () => {
     const mirror = await openShop();
-    const session = sessionOf(mirror);
+    const run = runContextOf(mirror);
     const receipts = [1, 2].map((id) => ({ id, documentType: null, documentId: null, amount: 1 }));
-    detail(session, "orders", order(1, { receipts }), detailWork(session, "orders", 1));
-    detail(
-      session,
-      "orders",
-      order(2, { receipts: [{ ...receipts[0], id: 8 }] }),
-      detailWork(session, "orders", 2),
-    );
-    detail(session, "orders", order(1, { receipts: [receipts[1]] }), detailWork(session, "orders", 1));
+    detail(run, "orders", order(1, { receipts }), detailWork(run, "orders", 1));
+    detail(run, "orders", order(2, { receipts: [{ ...receipts[0], id: 8 }] }), detailWork(run, "orders", 2));
+    detail(run, "orders", order(1, { receipts: [receipts[1]] }), detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([2, 8]);
     const before = written(mirror);
-    detail(session, "orders", { id: 1, number: "A", total: 1, lines: [] }, detailWork(session, "orders", 1));
+    detail(run, "orders", { id: 1, number: "A", total: 1, lines: [] }, detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([2, 8]);
     expect(written(mirror)).toBeGreaterThan(before);
   });
