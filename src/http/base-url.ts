@@ -2,13 +2,14 @@ import { isIPv4 } from "node:net";
 import { MirrorError } from "../base/errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 
-/** The only place requests go to. */
+/** The only address requests go to (I9). */
 export interface BaseUrl {
   readonly origin: string;
   /** Without a slash at its end. */
   readonly path: string;
 }
 
+/** Checks and splits `base_url`. Throws MirrorError `config`. */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url) throw unusable("it is not a URL");
@@ -33,7 +34,7 @@ function unusable(why: string): MirrorError {
   });
 }
 
-/** Path and query under the base; everything that could lead elsewhere is refused. */
+/** Path and query of a request. Throws MirrorError `usage` for a path that could leave the base URL. */
 export function targetOf(base: BaseUrl, request: Pick<ServiceRequest, "path" | "query">): string {
   if (!isPlainPath(request.path))
     throw new MirrorError("usage", `not a path under the base URL: ${JSON.stringify(request.path)}`);
@@ -45,7 +46,7 @@ export function targetOf(base: BaseUrl, request: Pick<ServiceRequest, "path" | "
   return base.path + request.path + (query.length > 0 ? `?${query.join("&")}` : "");
 }
 
-/** Printable ASCII without query, fragment or backslash; no empty segment and none that goes up. */
+/** Printable ASCII without query, fragment or backslash; no empty segment and none that goes up (`..`). */
 function isPlainPath(path: string): boolean {
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#\\]/.test(path)) return false;
   const segments = path.slice(1).split("/");

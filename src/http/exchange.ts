@@ -3,31 +3,34 @@ import type { Pool } from "undici";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
+import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
-import type { RateLimiter, Permit } from "../rate-limit/permit.ts";
-import { discardBody, readResponseBody, type BodyCaps } from "./response-body.ts";
-import { startDeadline, type Deadline } from "./deadline.ts";
+import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { networkErrorOf, timeoutError } from "./network-errors.ts";
-import type { Release, Semaphore } from "../base/semaphore.ts";
-import type { Counter } from "./stats.ts";
+import { discardBody, readResponseBody, type BodyCaps } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
+import type { Counter } from "./stats.ts";
 
-/** What an exchange needs of its surroundings. */
+/** What all exchanges of a transport share. */
 export interface Wire {
   readonly pool: Pool;
   readonly rateLimiter: RateLimiter;
-  readonly slots: Semaphore;
+  /** One place for each exchange in progress, head and body. */
+  readonly connections: Semaphore;
   readonly clock: Clock;
   readonly counter: Counter;
   readonly safeText: SafeText;
+  /** For one exchange, head and body together. */
   readonly timeoutMs: number;
 }
 
 /** One request as it goes over the wire. */
 export interface Message {
+  /** `GET /invoices/7` */
   readonly where: string;
   readonly method: ServiceRequest["method"];
+  /** Path and query. */
   readonly target: string;
   readonly headers: Record<string, string>;
   readonly body: string | Buffer | null;
@@ -36,33 +39,34 @@ export interface Message {
   readonly onSent: (() => void) | undefined;
 }
 
-/** An answer whose head has come. `read` takes its body, `leave` lets it go; one of them is called. */
+/** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
 export interface Head {
   readonly status: number;
   readonly headers: AnswerHeaders;
   readonly requestId: string | null;
   read(caps: BodyCaps): Promise<Buffer>;
-  leave(): void;
+  discard(): void;
 }
 
 /**
- * One exchange: a permit, a connection, a deadline over head and body. Whatever happens, the permit is
- * settled, the connection given back and the timer stopped. Throws MirrorErrors only.
+ * One exchange: a permit, a connection, a deadline over head and body. Whatever happens, the permit is finished,
+ * the connection released and the timer stopped. Throws MirrorErrors only.
  */
 export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
-  const permit = await permitFor(wire, message);
-  const release = await slotFor(wire, message, permit);
-  const deadline = startDeadline(wire.clock, wire.timeoutMs, message.signal);
+  const permit = await waitForPermit(wire, message);
+  const release = await waitForConnection(wire, message, permit);
+  const deadline = new Deadline(wire.clock, wire.timeoutMs, message.signal);
   try {
     return await use(await headOf(wire, message, permit, deadline));
   } finally {
-    deadline.release();
+    deadline.stop();
     release();
   }
 }
 
-/** A wait that was broken off was a wait, too. */
-async function permitFor({ rateLimiter, clock, counter }: Wire, { lane, signal }: Message): Promise<Permit> {
+/** Aborted waits are counted too. */
+async function waitForPermit(wire: Wire, { lane, signal }: Message): Promise<Permit> {
+  const { rateLimiter, clock, counter } = wire;
   const askedMs = clock.monotonicMs();
   try {
     return await rateLimiter.admit(lane, signal);
@@ -71,74 +75,94 @@ async function permitFor({ rateLimiter, clock, counter }: Wire, { lane, signal }
   }
 }
 
-async function slotFor(wire: Wire, { lane, signal }: Message, permit: Permit): Promise<Release> {
-  const release = await wire.slots.acquire(signal, laneRank(lane));
+async function waitForConnection(wire: Wire, { lane, signal }: Message, permit: Permit): Promise<Release> {
+  const release = await wire.connections.acquire(signal, laneRank(lane));
   if (release) return release;
   permit.lost();
   throw new MirrorError("stopped", "stopped while waiting for a free connection");
 }
 
 async function headOf(wire: Wire, message: Message, permit: Permit, deadline: Deadline): Promise<Head> {
+  const { method, target: path, headers, body } = message;
   let answered = false;
   try {
     message.onSent?.();
     wire.counter.sent();
-    const {
-      statusCode: status,
-      headers: raw,
-      body,
-    } = await wire.pool.request({
-      method: message.method,
-      path: message.target,
-      headers: message.headers,
-      body: message.body,
-      signal: deadline.signal,
-    });
-    const headers = answerHeaders(raw);
+    const answer = await wire.pool.request({ method, path, headers, body, signal: deadline.signal });
+    const head = { status: answer.statusCode, headers: answerHeaders(answer.headers) };
     answered = true;
-    permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
-    wire.counter.status(status);
-    return headFrom(wire, message, deadline, { status, headers, body });
+    permit.answered(head.status, budgetHeaders(head.headers, wire.clock.nowMs()));
+    wire.counter.status(head.status);
+    return { ...head, ...bodyOf(wire, message, deadline, { ...head, body: answer.body }) };
   } catch (error) {
     if (!answered) {
       permit.lost();
       wire.counter.unanswered();
     }
-    throw brokenOff(wire, message, deadline, error, null);
+    throw errorOfExchange(error, wire, { where: message.where, requestId: null }, deadline);
   }
 }
 
 interface Arrived {
-  readonly status: number;
   readonly headers: AnswerHeaders;
   readonly body: Readable;
 }
 
-function headFrom(wire: Wire, message: Message, deadline: Deadline, arrived: Arrived): Head {
-  const { status, headers, body } = arrived;
-  const said = headers["x-request-id"];
-  const requestId = said ? wire.safeText(said, 128) : null;
-  return {
-    status,
-    headers,
-    requestId,
-    read: (caps) =>
-      readResponseBody(body, headers, caps).catch((error: unknown) => {
-        throw brokenOff(wire, message, deadline, error, requestId);
-      }),
-    leave: () => discardBody(body),
+function bodyOf(wire: Wire, { where }: Message, deadline: Deadline, { headers, body }: Arrived) {
+  const requestIdHeader = headers["x-request-id"];
+  const requestId = requestIdHeader ? wire.safeText(requestIdHeader, 128) : null;
+  const read = async (caps: BodyCaps) => {
+    try {
+      return await readResponseBody(body, headers, caps);
+    } catch (error) {
+      throw errorOfExchange(error, wire, { where, requestId }, deadline);
+    }
   };
+  return { requestId, read, discard: () => discardBody(body) };
 }
 
-function brokenOff(
-  wire: Wire,
-  message: Message,
-  deadline: Deadline,
+function errorOfExchange(
   error: unknown,
-  requestId: string | null,
-) {
-  const broken = { where: message.where, requestId, timeoutMs: wire.timeoutMs };
-  if (deadline.ended() === "deadline") return timeoutError(broken);
-  if (deadline.ended() === "stopped") return new MirrorError("stopped", `${message.where}: stopped`);
-  return networkErrorOf(error, broken, wire.safeText);
+  { timeoutMs, safeText }: Wire,
+  request: { readonly where: string; readonly requestId: string | null },
+  deadline: Deadline,
+): MirrorError {
+  if (deadline.reason === "timeout") return timeoutError({ ...request, timeoutMs });
+  if (deadline.reason === "stopped") return new MirrorError("stopped", `${request.where}: stopped`);
+  return networkErrorOf(error, { ...request, timeoutMs }, safeText);
+}
+
+/** Aborts one exchange as a whole: when its time is over, however slowly bytes come, or when the caller stops. */
+class Deadline {
+  readonly #exchange = new AbortController();
+  readonly #timer = new AbortController();
+  readonly #caller: AbortSignal;
+  readonly #onStop = () => this.#end("stopped");
+  reason: "timeout" | "stopped" | null = null;
+
+  constructor(clock: Clock, timeoutMs: number, caller: AbortSignal) {
+    this.#caller = caller;
+    if (caller.aborted) this.#onStop();
+    else caller.addEventListener("abort", this.#onStop, { once: true });
+    void this.#watch(clock, timeoutMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  stop(): void {
+    this.#caller.removeEventListener("abort", this.#onStop);
+    this.#timer.abort();
+  }
+
+  async #watch(clock: Clock, timeoutMs: number): Promise<void> {
+    await clock.sleep(timeoutMs, this.#timer.signal);
+    if (!this.#timer.signal.aborted) this.#end("timeout");
+  }
+
+  #end(reason: "timeout" | "stopped"): void {
+    this.reason ??= reason;
+    this.#exchange.abort(new Error(reason));
+  }
 }

@@ -1,57 +1,61 @@
 import { Pool } from "undici";
+import { linkSignals } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
+import { backoffMs, type Backoff } from "../base/retry.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
-import { attempt, type Call } from "./attempt.ts";
+import { attempt, type Call, type Failure } from "./attempt.ts";
 import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
-import type { BodyCaps } from "./response-body.ts";
 import type { Wire } from "./exchange.ts";
-import type { Failure } from "./error-answer.ts";
-import { requestHeaders, type Identity } from "./headers.ts";
-import { isRateLimited, nextAttempt, type RetryRules } from "./retry-rules.ts";
-import { Semaphore } from "../base/semaphore.ts";
-import { linkSignals } from "../base/cancellation.ts";
-import { createCounter, type HttpStats } from "./stats.ts";
+import { requestHeaders } from "./headers.ts";
 import { createSafeText } from "./safe-text.ts";
+import { createCounter, type HttpStats } from "./stats.ts";
 
+/** Settings of a transport. */
 export interface HttpOptions {
   readonly baseUrl: string;
   readonly token: string;
+  /** `Accept-Language` */
   readonly language: string;
+  readonly userAgent: string;
   readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly userAgent: string;
-  /** Of one attempt, head and body together. */
+  /** Of one attempt, head and body together. @default 30_000 */
   readonly timeoutMs?: number;
+  /** Of one answer, decompressed. @default 256_000_000 */
   readonly maxResponseBytes?: number;
-  /** Before inflating; the same when not given. */
+  /** Of one answer before decompression. @default maxResponseBytes */
   readonly maxWireBytes?: number;
+  /** Of one call; answers 429 are not counted. @default 5 */
   readonly attempts?: number;
-  readonly backoff?: { readonly baseMs: number; readonly maxMs: number };
+  /** Pauses between them. @default 500 ms to 30 s */
+  readonly backoff?: Omit<Backoff, "random">;
+  /** Requests in flight at once. @default 6 */
   readonly concurrency?: number;
-  /** Never shown, beside the token. */
+  /** Texts besides the token that no message may show. */
   readonly secrets?: readonly string[];
 }
 
 export type { HttpStats };
 
+/** Sends calls to the service over HTTP. */
 export interface HttpTransport extends Transport {
   stats(): HttpStats;
-  /** Breaks off what is under way; nothing can be sent afterwards. */
+  /** Aborts what is in flight. Nothing can be sent afterwards. */
   close(): Promise<void>;
 }
 
-const refusalsInARow = 10;
-const longestRetryAfterMs = 120_000;
-
 /**
- * Guarantee: requests go to base_url's origin only, each with a permit of the rate limiter and a deadline;
- * the token is in no error, log line or redirect. Holds no state that a crash could lose.
+ * Opens a transport.
+ *
+ * Guarantee: requests go to the origin of `baseUrl` only, each with a permit of the rate limiter (I8) and a
+ * deadline; the token is in no error, log line or redirect (I9). Holds no state that a crash could lose.
  */
 export function createHttpTransport(options: HttpOptions): HttpTransport {
   const base = parseBaseUrl(options.baseUrl);
@@ -83,7 +87,7 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
     rateLimiter,
     clock,
     timeoutMs,
-    slots: new Semaphore(concurrency),
+    connections: new Semaphore(concurrency),
     counter: createCounter(),
     safeText: createSafeText([options.token, ...(options.secrets ?? [])]),
   };
@@ -99,13 +103,13 @@ async function send(service: Service, request: ServiceRequest, closing: AbortSig
   const stop = linkSignals(request.signal, closing);
   try {
     const call = await callFor(service, request, stop.signal);
-    return await untilDone(service, call, request.repeatable ?? request.method === "GET");
+    return await sendUntilDone(service, call, request.repeatable ?? request.method === "GET");
   } finally {
     stop.release();
   }
 }
 
-async function untilDone(
+async function sendUntilDone(
   { wire, options }: Service,
   call: Call,
   repeatable: boolean,
@@ -117,10 +121,10 @@ async function untilDone(
     if ("answer" in outcome) return { ...outcome.answer, attempts };
     const { failure } = outcome;
     [failed, refused] = isRateLimited(failure) ? [failed, refused + 1] : [failed + 1, 0];
-    const step = nextAttempt(failure, { failed, refused }, repeatable, rules, options.random);
-    if (step === "give_up") throw failure.error;
-    tell(options.log, where, failure, step.retryInMs);
-    await wire.clock.sleep(step.retryInMs, signal);
+    const next = nextAttempt(failure, { failed, refused, repeatable }, rules);
+    if (next === "give_up") throw failure.error;
+    logRetry(options.log, where, failure, next.retryInMs);
+    await wire.clock.sleep(next.retryInMs, signal);
     if (signal.aborted) throw new MirrorError("stopped", `${where}: stopped before another attempt`);
     wire.counter.retried();
   }
@@ -131,17 +135,17 @@ async function callFor(
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<Call> {
-  const identity: Identity = options;
+  const { maxResponseBytes = 256_000_000, maxWireBytes = maxResponseBytes } = options;
   const content = await contentOf(request);
   return {
     base,
     expect: request.expect,
-    caps: capsOf(options),
+    caps: { bytes: maxResponseBytes, wireBytes: maxWireBytes },
     message: {
       where: `${request.method} ${request.path}`,
       method: request.method,
       target: targetOf(base, request),
-      headers: { ...requestHeaders(identity, request), ...content.headers },
+      headers: { ...requestHeaders(options, request), ...content.headers },
       body: content.body,
       lane: request.lane ?? "list",
       signal,
@@ -150,12 +154,9 @@ async function callFor(
   };
 }
 
-interface Content {
-  readonly headers: Record<string, string>;
-  readonly body: string | Buffer | null;
-}
+type Content = Pick<Call["message"], "headers" | "body">;
 
-/** A form is put into bytes once, so that another attempt sends the same. */
+/** A form is encoded once, so that another attempt sends the same bytes. */
 async function contentOf({ json, form }: ServiceRequest): Promise<Content> {
   if (json !== undefined)
     return { headers: { "content-type": "application/json" }, body: JSON.stringify(json) };
@@ -165,23 +166,53 @@ async function contentOf({ json, form }: ServiceRequest): Promise<Content> {
   return { headers: { "content-type": type }, body: Buffer.from(await encoded.arrayBuffer()) };
 }
 
-function capsOf({ maxResponseBytes = 256_000_000, maxWireBytes = maxResponseBytes }: HttpOptions): BodyCaps {
-  return { bytes: maxResponseBytes, wireBytes: maxWireBytes };
+/** When a call is sent again. */
+export interface RetryRules {
+  /** Of one call; answers 429 are not counted. */
+  readonly attempts: number;
+  /** Answers 429 in a row after which the call fails; the rate limiter does the waiting. */
+  readonly refusals: number;
+  readonly backoff: Backoff;
+  /** A longer `Retry-After` is cut to this. */
+  readonly longestRetryAfterMs: number;
 }
 
-function retryRules({ attempts = 5, backoff }: HttpOptions): RetryRules {
-  const { baseMs, maxMs } = backoff ?? { baseMs: 500, maxMs: 30_000 };
-  return { attempts, refusals: refusalsInARow, baseMs, maxMs, longestRetryAfterMs };
+function retryRules({ attempts = 5, backoff, random }: HttpOptions): RetryRules {
+  const pauses = backoff ?? { baseMs: 500, maxMs: 30_000 };
+  return { attempts, refusals: 10, backoff: { ...pauses, random }, longestRetryAfterMs: 120_000 };
 }
 
-/** The rate limiter tells of refusals itself. */
-function tell(log: Log, where: string, failure: Failure, retryInMs: number): void {
+/** How a call went so far. */
+export interface CallProgress {
+  /** Attempts that failed for another reason than 429. */
+  readonly failed: number;
+  /** Answers 429 in a row. */
+  readonly refused: number;
+  /** May it be sent again after an attempt with an unknown outcome? */
+  readonly repeatable: boolean;
+}
+
+/** Pure: when to send a call again after this failure. */
+export function nextAttempt(
+  failure: Failure,
+  { failed, refused, repeatable }: CallProgress,
+  rules: RetryRules,
+): { readonly retryInMs: number } | "give_up" {
+  if (isRateLimited(failure)) return refused < rules.refusals ? { retryInMs: 0 } : "give_up";
+  if (!failure.error.retryable || !repeatable || failed >= rules.attempts) return "give_up";
+  const asked = Math.min(failure.retryAfterMs ?? 0, rules.longestRetryAfterMs);
+  return { retryInMs: Math.max(asked, backoffMs(failed, rules.backoff)) };
+}
+
+/** The service did not take the request: repeating it is safe for every method. */
+function isRateLimited(failure: Failure): boolean {
+  return failure.error.kind === "rate_limited";
+}
+
+/** The rate limiter logs answers 429 itself. */
+function logRetry(log: Log, where: string, failure: Failure, retryInMs: number): void {
   if (isRateLimited(failure)) return;
   const { kind, message } = failure.error;
-  log.warn("a request failed and is tried again", {
-    request: where,
-    kind,
-    error: message,
-    retry_in_ms: retryInMs,
-  });
+  const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
+  log.warn("a request failed and is tried again", fields);
 }

@@ -1,15 +1,17 @@
-import { MirrorError } from "../base/errors.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
 import { NetworkError, ProtocolError } from "../connector/service-errors.ts";
 import { BodyError } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
 
-export interface Broken {
+/** The request that broke. */
+export interface BrokenRequest {
+  /** `GET /invoices/7` */
   readonly where: string;
   readonly requestId: string | null;
   readonly timeoutMs: number;
 }
 
-const plain: Readonly<Record<string, string>> = {
+const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host name does not resolve",
   EAI_AGAIN: "the host name could not be resolved just now",
   ECONNREFUSED: "the connection was refused",
@@ -21,22 +23,24 @@ const plain: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was closed before the answer was complete",
   UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
 };
-const networkHint = "check the network, the proxy and base_url; the next run goes on where this one stopped";
 
-/** Why there is no (whole) answer. The library's error is not passed on: it may know the request. */
-export function networkErrorOf(error: unknown, broken: Broken, words: SafeText): MirrorError {
-  const { where, requestId } = broken;
+/**
+ * Why there is no (whole) answer, as a MirrorError. The library's own error is not kept as the cause: it may hold
+ * the request with its token (I9).
+ */
+export function networkErrorOf(error: unknown, request: BrokenRequest, safeText: SafeText): MirrorError {
   if (error instanceof MirrorError) return error;
+  const { where, requestId } = request;
+  const code = codeOf(error);
+  const why = reasons[code] ?? safeText(messageOf(error));
+  const cause = Object.assign(new Error(why), { code });
   if (error instanceof BodyError)
-    return new ProtocolError(`${where}: ${words(error.message)}`, {
+    return new ProtocolError(`${where}: ${why}`, {
       requestId,
       retryable: error.fault === "encoding",
       ...(error.fault === "too_large" && { hint: "raise http.max_response if this is expected" }),
     });
-  const code = codeOf(error);
-  const why = plain[code] ?? words(error instanceof Error ? error.message : String(error));
-  const cause = causeOf(code, why);
-  if (isCertificate(code))
+  if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code))
     return new NetworkError(`${where}: the service's certificate is not accepted: ${why}`, {
       requestId,
       retryable: false,
@@ -51,10 +55,15 @@ export function networkErrorOf(error: unknown, broken: Broken, words: SafeText):
     });
   if (code === "UND_ERR_INVALID_ARG" || code === "ERR_INVALID_CHAR")
     return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, { cause });
-  return new NetworkError(`${where}: ${why}`, { requestId, hint: networkHint, cause });
+  return new NetworkError(`${where}: ${why}`, {
+    requestId,
+    hint: "check the network, the proxy and base_url; the next run goes on where this one stopped",
+    cause,
+  });
 }
 
-export function timeoutError({ where, requestId, timeoutMs }: Broken): NetworkError {
+/** No complete answer within the time of one attempt. */
+export function timeoutError({ where, requestId, timeoutMs }: BrokenRequest): NetworkError {
   return new NetworkError(`${where}: no complete answer within ${timeoutMs} ms`, {
     requestId,
     hint: "the service is slow or the network is bad; http.timeout sets the limit of one attempt",
@@ -69,12 +78,4 @@ function codeOf(error: unknown): string {
 function isNotHttp(error: unknown, code: string): boolean {
   const byName = error instanceof Error && error.name === "HTTPParserError";
   return byName || code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW";
-}
-
-function isCertificate(code: string): boolean {
-  return /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code);
-}
-
-function causeOf(code: string, why: string): Error {
-  return Object.assign(new Error(why), { code });
 }

@@ -1,6 +1,6 @@
-/** What the transport did, for reports and metrics. */
+/** Counts of a transport, for reports and metrics. */
 export interface HttpStats {
-  /** Attempts that left. */
+  /** Requests sent, repeated ones too. */
   readonly requests: number;
   readonly byStatus: Readonly<Record<string, number>>;
   /** Attempts after the first of their call. */
@@ -9,10 +9,11 @@ export interface HttpStats {
   readonly rateLimited: number;
   /** Attempts without an answer. */
   readonly unanswered: number;
-  /** Waited for permits, all attempts together. */
+  /** Time waited for permits, all requests together. */
   readonly waitedMs: number;
 }
 
+/** Counts while a transport works. */
 export interface Counter {
   sent(): void;
   status(status: number): void;
@@ -22,6 +23,7 @@ export interface Counter {
   read(): HttpStats;
 }
 
+/** All counts at 0. */
 export function createCounter(): Counter {
   const byStatus = new Map<string, number>();
   const counts = { requests: 0, retried: 0, unanswered: 0, waitedMs: 0 };

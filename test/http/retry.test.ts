@@ -8,18 +8,16 @@ import {
   RateLimitedError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { nextAttempt, type RetryRules } from "../../src/http/retry-rules.ts";
+import { nextAttempt, type RetryRules } from "../../src/http/http-transport.ts";
 
 const rules: RetryRules = {
   attempts: 5,
   refusals: 10,
-  baseMs: 500,
-  maxMs: 30_000,
+  backoff: { baseMs: 500, maxMs: 30_000, random: seededRandom(1) },
   longestRetryAfterMs: 120_000,
 };
-const random = seededRandom(1);
 const after = (error: MirrorError, failed: number, repeatable = true, retryAfterMs: number | null = null) =>
-  nextAttempt({ error, retryAfterMs }, { failed, refused: 0 }, repeatable, rules, random);
+  nextAttempt({ error, retryAfterMs }, { failed, refused: 0, repeatable }, rules);
 
 describe("another attempt is made", () => {
   test.each([
@@ -46,7 +44,7 @@ describe("another attempt is made", () => {
 
   test("after 429 at once, for the rate limiter waits, and also of a write, until too many came in a row", () => {
     const refusal = { error: new RateLimitedError("429"), retryAfterMs: 5_000 };
-    const step = (refused: number) => nextAttempt(refusal, { failed: 0, refused }, false, rules, random);
+    const step = (refused: number) => nextAttempt(refusal, { failed: 0, refused, repeatable: false }, rules);
     expect(step(9)).toEqual({ retryInMs: 0 });
     expect(step(10)).toBe("give_up");
   });
