@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { serviceStates } from "../../src/status/metric-families.ts";
-import { createMetrics } from "../../src/status/metrics.ts";
+import { serviceStates } from "../../src/status/render/metric-families.ts";
+import { createMetrics } from "../../src/status/render/metrics.ts";
 import { at, documentsOf } from "../support/examples.ts";
 import { lookedAtMs, stationView } from "../support/company-supervisor.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { families, serviceStates } from "../../src/status/metric-families.ts";
-import { createMetrics } from "../../src/status/metrics.ts";
+import { families, serviceStates } from "../../src/status/render/metric-families.ts";
+import { createMetrics } from "../../src/status/render/metrics.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, stationView, waitingEvents } from "../support/company-supervisor.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { pagesOf } from "../../src/status/pages.ts";
+import { pagesOf } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
 import { createReceiver } from "../../src/webhook/server/receiver.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readinessOf, usualLimits } from "../../src/status/readiness.ts";
+import { readinessOf, usualLimits } from "../../src/status/render/readiness.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, stationView, waitingEvents } from "../support/company-supervisor.ts";
 

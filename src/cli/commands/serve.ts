@@ -3,7 +3,7 @@ import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/addr
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import { Daemon } from "../../daemon/daemon.ts";
-import { pagesOf } from "../../status/pages.ts";
+import { pagesOf } from "../../status/render/pages.ts";
 import { freshForMs } from "../../daemon/scheduler/freshness.ts";
 import { parseCronSchedule, type CronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { startServer, type Listener } from "../../webhook/server/server.ts";

@@ -6,14 +6,14 @@ import { lockHolder, lockNote, type HolderNote } from "../../store/writer-lock.t
 import { earliest } from "../../state/sweeps.ts";
 import { readHealth, type Health } from "../../status/mirror-health.ts";
 import { readEvents } from "../../status/event-health.ts";
-import { budgetView } from "../mirror/request-budget.ts";
+import { budgetView } from "../../status/read-status.ts";
 import { command, type CommandContext } from "../program/command.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { openForReading } from "../mirror/open-mirror.ts";
 import { durationMs } from "../program/command-options.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import { eventsOverdue, judgeEvents } from "../../status/event-status.ts";
-import { statusLines, type CompanyStatus, type Freshness } from "../../status/status-text.ts";
+import { statusLines, type CompanyStatus, type Freshness } from "../../status/render/status-text.ts";
 
 export const statusCommand = command({
   name: "status",

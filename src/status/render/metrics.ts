@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { families, type Family } from "./metric-families.ts";
-import type { CompanyStatusView } from "./company-status.ts";
+import type { CompanyStatusView } from "../company-status.ts";
 
 /** Requests that were for no company, by the status they were answered with. */
 export type Strays = Readonly<Record<string, number>>;

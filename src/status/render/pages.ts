@@ -1,9 +1,9 @@
-import type { Clock } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
-import type { Page } from "../webhook/server/server.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Page } from "../../webhook/server/server.ts";
 import { readinessOf, usualLimits, type ReadyLimits } from "./readiness.ts";
 import { createMetrics, type Strays } from "./metrics.ts";
-import type { CompanyStatusView } from "./company-status.ts";
+import type { CompanyStatusView } from "../company-status.ts";
 
 export interface PagesOptions {
   /** Of this program. */

@@ -1,4 +1,4 @@
-import type { CompanyStatusView } from "./company-status.ts";
+import type { CompanyStatusView } from "../company-status.ts";
 
 /** One number with what it is about. */
 interface Sample {

@@ -1,8 +1,8 @@
-import { formatDuration } from "../base/units.ts";
-import type { BudgetView } from "../rate-limit/permit.ts";
-import type { Health, ResourceHealth } from "./mirror-health.ts";
-import { eventLines } from "./event-status-text.ts";
-import type { EventStatus } from "./event-status.ts";
+import { formatDuration } from "../../base/units.ts";
+import type { BudgetView } from "../../rate-limit/permit.ts";
+import type { Health, ResourceHealth } from "../mirror-health.ts";
+import { eventLines } from "./event-text.ts";
+import type { EventStatus } from "../event-status.ts";
 
 export interface Freshness {
   /** When the stalest table was last read whole; null: one of them never was. */

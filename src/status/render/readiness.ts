@@ -1,7 +1,7 @@
-import { isoTime } from "../base/clock.ts";
-import { formatDuration } from "../base/units.ts";
+import { isoTime } from "../../base/clock.ts";
+import { formatDuration } from "../../base/units.ts";
 import { oldestWaitingMs } from "./metric-families.ts";
-import type { CompanyStatusView } from "./company-status.ts";
+import type { CompanyStatusView } from "../company-status.ts";
 
 /** What still counts as current. */
 export interface ReadyLimits {

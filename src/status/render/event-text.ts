@@ -1,5 +1,5 @@
-import { formatDuration } from "../base/units.ts";
-import { eventsOverdue, type EventStatus } from "./event-status.ts";
+import { formatDuration } from "../../base/units.ts";
+import { eventsOverdue, type EventStatus } from "../event-status.ts";
 
 /** Pure: what `status` says of events, for people; nothing where nobody ever listened and none ever came. */
 export function eventLines(events: EventStatus, nowMs: number): string[] {
