@@ -1,21 +1,23 @@
 import { existsSync, readFileSync } from "node:fs";
-import { manifest } from "../connectors/fintoro/manifest.ts";
+import { knownFintoro } from "../connectors/fintoro/known.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
-import type { Connector, SandboxRequest } from "./cli/program/command.ts";
+import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
-import { askForLine } from "./cli/console/question.ts";
 import { createInvocation } from "./cli/program/invocation.ts";
 
 /**
  * The composition root and the process's entry: the real clock, streams and connector, handed to one
- * invocation. Nothing here decides anything.
+ * invocation. The connector's code is imported when a command needs it.
  */
-const fintoro: Connector = {
-  manifest,
-  startSandbox,
-  demoChanges: async (transport) =>
-    (await import("../connectors/fintoro/demo-changes.ts")).demoChanges(transport),
+const fintoro: ConnectorEntry = {
+  ...knownFintoro,
+  load: async () => ({
+    manifest: (await import("../connectors/fintoro/manifest.ts")).manifest,
+    startSandbox,
+    demoChanges: async (transport) =>
+      (await import("../connectors/fintoro/demo-changes.ts")).demoChanges(transport),
+  }),
 };
 
 const invocation = createInvocation({
@@ -41,24 +43,25 @@ process.stderr.on("error", () => undefined);
 
 process.exitCode = await invocation.run();
 
-function ask(question: string, signal: AbortSignal): Promise<string> {
+async function ask(question: string, signal: AbortSignal): Promise<string> {
+  const { askForLine } = await import("./cli/console/question.ts");
   return askForLine({ input: process.stdin, output: process.stderr }, question, signal);
 }
 
-/** Read only when it is asked for: no other command pays for the sandbox. */
+/** Starts the stand-in service; its code is imported for commands that start one. */
 async function startSandbox({
   records,
   faults,
   webhookUrl,
   secret,
   webhookFaults,
-  ...order
+  ...request
 }: SandboxRequest) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseRecords } = await import("../connectors/fintoro/sandbox/options.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/parse.ts");
   const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/parse.ts");
-  const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const webhook =
     webhookUrl === undefined ? null : { url: webhookUrl, ...(secret !== undefined && { secret }) };
   const sandbox = await start({

@@ -3,7 +3,7 @@ import { createClient, type FintoroClient } from "./client/client.ts";
 
 /** One thing that happens to a company; the record it can be seen on afterwards. */
 interface Change {
-  make(): Promise<{ readonly told: string; readonly table: string; readonly id: number }>;
+  make(): Promise<{ readonly summary: string; readonly table: string; readonly id: number }>;
 }
 
 /** What a morning does to a company, each through the API; looked up beforehand, so that making it is one write. */
@@ -32,23 +32,23 @@ interface Invoice {
 async function writeInvoice({ invoices }: FintoroClient, buyer: Buyer) {
   const items = [{ name: "Ranná konzultácia", quantity: 2, unitPrice: 80, vatRate: 23 }];
   const { id, number } = await invoices.create({ clientId: buyer.id, items });
-  return { told: `invoice ${number} was written for ${buyer.name}`, table: "invoices", id };
+  return { summary: `invoice ${number} was written for ${buyer.name}`, table: "invoices", id };
 }
 
 async function pay({ documentPayments }: FintoroClient, { id, number }: Invoice) {
   await documentPayments.create({ documentType: "invoice", documentId: id });
-  return { told: `invoice ${number} was paid`, table: "invoices", id };
+  return { summary: `invoice ${number} was paid`, table: "invoices", id };
 }
 
 async function newAddress({ clients }: FintoroClient, buyer: Buyer) {
   const email = nextEmail(buyer.email ?? "");
   await clients.update(buyer.id, { ...inputOf(buyer), email });
-  return { told: `${buyer.name} has a new e-mail address`, table: "clients", id: buyer.id };
+  return { summary: `${buyer.name} has a new e-mail address`, table: "clients", id: buyer.id };
 }
 
 async function remove({ invoices }: FintoroClient, { id, number }: Invoice) {
   await invoices.delete(id);
-  return { told: `invoice ${number} was deleted`, table: "invoices", id };
+  return { summary: `invoice ${number} was deleted`, table: "invoices", id };
 }
 
 /** Another one each time. */

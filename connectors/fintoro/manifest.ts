@@ -2,6 +2,7 @@ import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./event-rules.ts";
 import { invalidationRules } from "./invalidation-rules.ts";
+import { knownFintoro } from "./known.ts";
 import { operations } from "./operations/index.ts";
 import { views } from "./report/views.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
@@ -30,11 +31,11 @@ const receipts: readonly Resource[] = [warehouseInboundReceipts, warehouseOutbou
 
 /** The Fintoro public API, version 1. */
 export const manifest: Manifest = Object.freeze({
-  name: "fintoro",
+  name: knownFintoro.name,
   title: "Fintoro",
-  baseUrl: "https://app.fintoro.sk/api/public/v1",
+  baseUrl: knownFintoro.baseUrl,
   limits: { requests: 120, windowMs: 60_000 },
-  languages: "sk en de es hu et fr cs hr it lt nl pl pt ro sr ru sl uk".split(" "),
+  languages: knownFintoro.languages,
   resources: [
     company,
     ...lookups,

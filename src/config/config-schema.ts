@@ -160,7 +160,7 @@ const schedule = z.strictObject(
       .or(cronPattern(", after_sync, or off"))
       .prefault("after_sync")
       .describe("When the report file is written."),
-    timezone: timezone().prefault("Europe/Bratislava").describe("The patterns' time zone."),
+    timezone: timezone().default("Europe/Bratislava").describe("The patterns' time zone."),
   },
   section,
 );

@@ -2,23 +2,21 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { demoChanges } from "../../connectors/fintoro/demo-changes.ts";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type { CommandContext, Connector } from "../../src/cli/program/command.ts";
+import type { CommandContext } from "../../src/cli/program/command.ts";
 import { answer } from "../../src/cli/demo/report-steps.ts";
 import { behind } from "../../src/cli/demo/webhook-steps.ts";
 import { readCsv } from "../../src/cli/demo/csv.ts";
 import { question } from "../../src/cli/demo/queries.ts";
 import { demoContextOf, type DemoContext } from "../../src/cli/demo/demo-steps.ts";
 import { setUpDemo, type DemoSetup } from "../../src/cli/demo/demo-setup.ts";
-import { endOf, playing, startProgram, temporaryFolder } from "../support/cli.ts";
+import { connectorEntry, endOf, playing, startProgram, temporaryFolder } from "../support/cli.ts";
 
-const connector: Connector = {
-  manifest,
+const connector = connectorEntry({
   demoChanges,
   startSandbox: () => Promise.reject(new Error("the test starts its own")),
-};
+});
 
 /** A stage with a first sync done, and what is told on it. */
 async function onStage(

@@ -17,8 +17,8 @@ const sync = command({
   },
   run: () => Promise.resolve("complete"),
 });
-const status: Command = { name: "status", summary: "how it stands", options: {}, run: sync.run };
-const check: Command = { name: "connector check", summary: "compare", options: {}, run: sync.run };
+const status: Command = { ...sync, name: "status", summary: "how it stands", args: [], options: {} };
+const check: Command = { ...status, name: "connector check", summary: "compare" };
 const commands = [sync, status, check];
 
 function read(line: string) {

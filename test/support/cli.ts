@@ -9,7 +9,13 @@ import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import type { Command, CommandContext } from "../../src/cli/program/command.ts";
+import {
+  command,
+  type Command,
+  type CommandContext,
+  type Connector,
+  type ConnectorEntry,
+} from "../../src/cli/program/command.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import type { Ending } from "../../src/cli/program/exit-code.ts";
 import type { DataStream } from "../../src/cli/console/output.ts";
@@ -18,7 +24,7 @@ import type { ProcessEnvironment } from "../../src/cli/program/process-environme
 import { createTerminal, jumpingClock } from "./company-status.ts";
 import { processEnv } from "./process-env.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A folder of its own for one test, gone afterwards. `files` by name. */
 export function temporaryFolder(files: Readonly<Record<string, string>> = {}): string {
@@ -88,7 +94,7 @@ export function commandThat(
   act: (context: CommandContext) => Promise<Ending> | Ending,
   name = "act",
 ): Command {
-  return { name, summary: "for a test", options: {}, run: async (context) => act(context) };
+  return command({ name, summary: "for a test", options: {}, run: async (context) => act(context) });
 }
 
 export interface Told {
@@ -106,7 +112,13 @@ function unable(): Promise<never> {
   return Promise.reject(new Error("there is no service on this stage"));
 }
 
-const idleConnector = { manifest, startSandbox: unable, demoChanges: unable };
+/** A connector as the composition root gives it, loaded already. */
+export function connectorEntry(
+  parts: Pick<Connector, "startSandbox" | "demoChanges"> = { startSandbox: unable, demoChanges: unable },
+): ConnectorEntry {
+  const { name, baseUrl, languages, resources } = manifest;
+  return { name, baseUrl, languages, resources, load: () => Promise.resolve({ manifest, ...parts }) };
+}
 
 /** The whole command line in this process, over streams that keep what is written. */
 export function stage(argv: readonly string[], { terminal = false, ...parts }: Stage = {}) {
@@ -143,7 +155,7 @@ export function stage(argv: readonly string[], { terminal = false, ...parts }: S
     random: seededRandom(1),
     version: "1.2.3",
     commands: [],
-    connectors: [idleConnector],
+    connectors: [connectorEntry()],
     ...parts,
   });
   const play = async (): Promise<Told> => ({ code: await invocation.run(), ...written });

@@ -3,44 +3,31 @@ import { soleCompany } from "../../config/companies.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { stringifyLossless } from "../../json/stringify.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
-import { command, type CommandContext } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "./command-table.ts";
 import { openExisting } from "../mirror/open-mirror.ts";
-import { flag, text, wholeNumber } from "../program/command-options.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 
 const followEveryMs = 500;
 
-export const changesCommand = command({
-  name: "changes",
-  summary: "the change log as JSON lines, oldest first",
-  options: {
-    since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", {
-      min: 0,
-      max: 9e15,
-    }),
-    follow: flag("--follow", "stay and print new changes as they are committed"),
-    resource: text("--resource <table>", "only this table"),
-  },
-  run: async (context, { options }) => {
-    const { config } = context.config("when_used");
-    const company = soleCompany(config, context.globals.company);
-    if (options.follow && context.globals.json)
-      throw new MirrorError("usage", "--json and --follow exclude each other");
-    const manifest = context.connectors[0].manifest;
-    const resource = options.resource ?? null;
-    if (resource !== null) selectResources(manifest, config.resources, [resource]);
-    const db = openExisting(config, company);
-    try {
-      const changes = new Changes(db);
-      const since = options.since ?? 0;
-      if (context.globals.json) await printDocument(context, changes, since, resource);
-      else await printLines(context, changes, since, resource, options.follow);
-    } finally {
-      db.close();
-    }
-    return "complete";
-  },
-});
+export const changes: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
+  const company = soleCompany(config, context.globals.company);
+  if (options.follow && context.globals.json)
+    throw new MirrorError("usage", "--json and --follow exclude each other");
+  const manifest = context.connectors[0].manifest;
+  const resource = options.resource ?? null;
+  if (resource !== null) selectResources(manifest, config.resources, [resource]);
+  const db = openExisting(config, company);
+  try {
+    const changes = new Changes(db);
+    const since = options.since ?? 0;
+    if (context.globals.json) await printDocument(context, changes, since, resource);
+    else await printLines(context, changes, since, resource, options.follow);
+  } finally {
+    db.close();
+  }
+  return "complete";
+};
 
 async function printLines(
   context: CommandContext,

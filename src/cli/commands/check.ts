@@ -8,29 +8,25 @@ import { checkLock } from "../checks/lock.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
 import { checkWebhook } from "../checks/webhook-endpoint.ts";
 import { addressesOf } from "../checks/addresses.ts";
-import { command, type CommandContext } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "./command-table.ts";
 import type { Ending } from "../program/exit-code.ts";
 
 /** Told as soon as it is known; null: it concerns all companies. */
 type Told = CheckResult & { readonly company: string | null };
 
-export const checkCommand = command({
-  name: "check",
-  summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
-  options: {},
-  async run(context) {
-    const { output, globals } = context;
-    const told: Told[] = [];
-    const tell = async (result: CheckResult, company: string | null = null) => {
-      told.push({ company, ...result });
-      if (!globals.json) await output.line(lineOf({ company, ...result }));
-    };
-    await checkAll(context, tell);
-    const failed = told.filter((result) => result.status === "fail");
-    if (globals.json) await output.json({ ok: failed.length === 0, checks: told });
-    return endOf(failed);
-  },
-});
+export const check: CommandRun<"check"> = async (context) => {
+  const { output, globals } = context;
+  const told: Told[] = [];
+  const tell = async (result: CheckResult, company: string | null = null) => {
+    told.push({ company, ...result });
+    if (!globals.json) await output.line(lineOf({ company, ...result }));
+  };
+  await checkAll(context, tell);
+  const failed = told.filter((result) => result.status === "fail");
+  if (globals.json) await output.json({ ok: failed.length === 0, checks: told });
+  return endOf(failed);
+};
 
 type Tell = (result: CheckResult, company?: string) => Promise<void>;
 

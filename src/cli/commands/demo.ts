@@ -1,9 +1,9 @@
 import path from "node:path";
-import { command, type CommandContext, type RunningSandbox } from "../program/command.ts";
+import type { CommandContext, RunningSandbox } from "../program/command.ts";
+import type { CommandRun } from "./command-table.ts";
 import { demoContextOf } from "../demo/demo-steps.ts";
 import { setUpDemo } from "../demo/demo-setup.ts";
 import { runDemo } from "../demo/story.ts";
-import { text } from "../program/command-options.ts";
 
 /** Faster than the real service, so that a story of hours takes a minute. */
 const sandboxOrder = {
@@ -18,20 +18,15 @@ const sandboxOrder = {
   retryScale: 0.5,
 };
 
-export const demoCommand = command({
-  name: "demo",
-  summary: "the story in a minute: a sync, a crash, a resume, webhooks, a report; on made-up data",
-  options: { out: text("--out <folder>", "where to leave what was made (default ./demo)") },
-  run: async (context, { options }) => {
-    const folder = path.resolve(context.cwd, options.out ?? "demo");
-    const sandbox = await context.connectors[0].startSandbox(sandboxOrder);
-    try {
-      return (await play(context, folder, sandbox)) ? "complete" : "failed";
-    } finally {
-      await sandbox.close();
-    }
-  },
-});
+export const demo: CommandRun<"demo"> = async (context, { options }) => {
+  const folder = path.resolve(context.cwd, options.out ?? "demo");
+  const sandbox = await context.connectors[0].startSandbox(sandboxOrder);
+  try {
+    return (await play(context, folder, sandbox)) ? "complete" : "failed";
+  } finally {
+    await sandbox.close();
+  }
+};
 
 async function play(context: CommandContext, folder: string, sandbox: RunningSandbox): Promise<boolean> {
   const { globals, output, cwd } = context;

@@ -2,54 +2,35 @@ import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
-import { dialects } from "../../export/csv/csv-writer.ts";
-import { formats, partitions } from "../../export/plan/formats.ts";
-import { command, type CommandContext } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandOptions, CommandRun } from "./command-table.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { exportCompany, type CompanyExport, type CompanyExported } from "../runs/export-company.ts";
 import { failureOf } from "../console/failure-text.ts";
-import { choice, flag, text, wholeNumber, type OptionValues } from "../program/command-options.ts";
 
-const options = {
-  format: choice("--format <format>", "the kind of file", formats, "csv"),
-  out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
-  to: text("--to <place>", "s3://BUCKET/PREFIX: send the files there, too, or only there without --out"),
-  dialect: choice("--dialect <dialect>", "CSV for machines, or for a Slovak Excel", dialects, "standard"),
-  partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
-  since: wholeNumber("--since <seq>", "only what changed after this position of the change log", {
-    min: 0,
-    max: 9e15,
-  }),
-  nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
-};
-
-export const exportCommand = command({
-  name: "export",
-  summary: "write tables or views as CSV, Parquet or JSON lines",
-  args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
-  options,
-  run: async (context, { args, options: given }) => {
-    const { config } = context.config("when_used");
-    const companies = chosenCompanies(config, context.globals.company);
-    const results: Record<string, object> = {};
-    const outcomes: Outcome[] = [];
-    for (const { name } of companies) {
-      try {
-        const exported = await exportCompany(context, config, requestOf(context, name, args, given));
-        results[name] = resultOf(exported);
-        await tell(context, name, exported);
-      } catch (error) {
-        if (companies.length === 1 || context.signal.aborted || isUsage(error)) throw error;
-        outcomes.push("database");
-        const { kind, message, hint } = failureOf(error);
-        results[name] = { outcome: "failed", error: { kind, message, hint } };
-        context.log.error(`${name}: ${message}`, { kind, hint: hint ?? undefined });
-      }
+export const exportCommand: CommandRun<"export"> = async (
+  context,
+  { args, options: given, loaded: { config } },
+) => {
+  const companies = chosenCompanies(config, context.globals.company);
+  const results: Record<string, object> = {};
+  const outcomes: Outcome[] = [];
+  for (const { name } of companies) {
+    try {
+      const exported = await exportCompany(context, config, requestOf(context, name, args, given));
+      results[name] = resultOf(exported);
+      await tell(context, name, exported);
+    } catch (error) {
+      if (companies.length === 1 || context.signal.aborted || isUsage(error)) throw error;
+      outcomes.push("database");
+      const { kind, message, hint } = failureOf(error);
+      results[name] = { outcome: "failed", error: { kind, message, hint } };
+      context.log.error(`${name}: ${message}`, { kind, hint: hint ?? undefined });
     }
-    if (context.globals.json) await context.output.json({ companies: results });
-    return worstOutcome(outcomes);
-  },
-});
+  }
+  if (context.globals.json) await context.output.json({ companies: results });
+  return worstOutcome(outcomes);
+};
 
 function isUsage(error: unknown): boolean {
   return error instanceof MirrorError && error.kind === "usage";
@@ -59,7 +40,7 @@ function requestOf(
   { cwd }: CommandContext,
   company: string,
   tables: readonly string[],
-  { format, out, to, dialect, partitionBy, since, nested }: OptionValues<typeof options>,
+  { format, out, to, dialect, partitionBy, since, nested }: CommandOptions<"export">,
 ): CompanyExport {
   if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
   if (nested && since !== undefined)

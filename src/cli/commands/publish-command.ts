@@ -1,41 +1,32 @@
 import { formatSize } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Published } from "../../report/publish-report.ts";
-import { command, type CommandContext } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "./command-table.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { failureOf } from "../console/failure-text.ts";
-import { flag } from "../program/command-options.ts";
 import { publishCompany } from "../runs/publish-company.ts";
 
-export const publishCommand = command({
-  name: "publish",
-  summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
-  options: {
-    datasette: flag("--datasette", "also write what Datasette shows about it: descriptions, units, facets"),
-    force: flag("--force", "write all of it anew, also when nothing changed"),
-  },
-  run: async (context, { options }) => {
-    const { config } = context.config("when_used");
-    const companies = chosenCompanies(config, context.globals.company);
-    const results: Record<string, object> = {};
-    const outcomes: Outcome[] = [];
-    for (const { name } of companies) {
-      try {
-        const published = await publishCompany(context, config, name, options);
-        results[name] = resultOf(published);
-        await tell(context, name, published);
-      } catch (error) {
-        if (companies.length === 1 || context.signal.aborted) throw error;
-        outcomes.push("database");
-        results[name] = { outcome: "failed", error: failureOf(error) };
-        const { kind, message, hint } = failureOf(error);
-        context.log.error(`${name}: ${message}`, { kind, hint: hint ?? undefined });
-      }
+export const publish: CommandRun<"publish"> = async (context, { options, loaded: { config } }) => {
+  const companies = chosenCompanies(config, context.globals.company);
+  const results: Record<string, object> = {};
+  const outcomes: Outcome[] = [];
+  for (const { name } of companies) {
+    try {
+      const published = await publishCompany(context, config, name, options);
+      results[name] = resultOf(published);
+      await tell(context, name, published);
+    } catch (error) {
+      if (companies.length === 1 || context.signal.aborted) throw error;
+      outcomes.push("database");
+      results[name] = { outcome: "failed", error: failureOf(error) };
+      const { kind, message, hint } = failureOf(error);
+      context.log.error(`${name}: ${message}`, { kind, hint: hint ?? undefined });
     }
-    if (context.globals.json) await context.output.json({ companies: results });
-    return worstOutcome(outcomes);
-  },
-});
+  }
+  if (context.globals.json) await context.output.json({ companies: results });
+  return worstOutcome(outcomes);
+};
 
 type Result = Published & { readonly datasette: string | null };
 

@@ -2,6 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import { pagesOf } from "../../status/render/pages.ts";
 import { freshForMs } from "../../daemon/scheduler/freshness.ts";
@@ -9,44 +10,39 @@ import { parseCronSchedule, type CronSchedule } from "../../daemon/scheduler/cro
 import { startServer, type Listener } from "../../webhook/server/server.ts";
 import { createReceiver } from "../../webhook/server/receiver.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
-import { command, type CommandContext } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "./command-table.ts";
 import { followRun, followSchedule } from "../runs/after-run-process.ts";
 import { reloading } from "../runs/reload.ts";
-import { text } from "../program/command-options.ts";
 
 /** Answers on their way when a signal comes. */
 const answerGraceMs = 3_000;
 const dayMs = 86_400_000;
 
-export const serveCommand = command({
-  name: "serve",
-  summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
-  options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
-  run: async (context, { options }) => {
-    const { config, path } = loadServed(context);
-    const address = addressOf(options.listen) ?? config.serve;
-    const served: Served = { daemon: null, reload: () => undefined, slots: slotsIn(config) };
-    const stopReloading = context.onHangup(() => served.reload());
-    const listener = await open(context, config, address, served);
-    const daemon = new Daemon(daemonParts(context, path), config);
-    served.daemon = daemon;
-    const apply = (changed: Config) => {
-      daemon.apply(changed);
-      served.slots = slotsIn(changed);
-    };
-    served.reload = reloading(context, config, () => loadServed(context).config, { apply });
-    try {
-      await tellReady(context, config, address, listener);
-      while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
-    } finally {
-      stopReloading();
-      await listener.close(answerGraceMs);
-      await daemon.stop();
-    }
-    context.log.info("stopped: everything committed is kept");
-    return "drained";
-  },
-});
+export const serve: CommandRun<"serve"> = async (context, { options, loaded }) => {
+  const config = servedConfig(context, loaded);
+  const address = addressOf(options.listen) ?? config.serve;
+  const served: Served = { daemon: null, reload: () => undefined, slots: slotsIn(config) };
+  const stopReloading = context.onHangup(() => served.reload());
+  const listener = await open(context, config, address, served);
+  const daemon = new Daemon(daemonParts(context, loaded.path), config);
+  served.daemon = daemon;
+  const apply = (changed: Config) => {
+    daemon.apply(changed);
+    served.slots = slotsIn(changed);
+  };
+  served.reload = reloading(context, config, () => servedConfig(context, context.config()), { apply });
+  try {
+    await tellReady(context, config, address, listener);
+    while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
+  } finally {
+    stopReloading();
+    await listener.close(answerGraceMs);
+    await daemon.stop();
+  }
+  context.log.info("stopped: everything committed is kept");
+  return "drained";
+};
 
 /** The receiver is there before what it serves. */
 interface Served {
@@ -56,15 +52,14 @@ interface Served {
   slots: CronSchedule | null;
 }
 
-/** With every mistake that only a daemon would notice. */
-function loadServed(context: CommandContext): { config: Config; path: string } {
-  const { config, path } = context.config();
+/** The config of the companies that are served. Refuses mistakes that only a daemon would notice. */
+function servedConfig(context: CommandContext, { config }: LoadedConfig): Config {
   const { sync, publish, timezone } = config.schedule;
   for (const pattern of [sync, publish])
     if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
   if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
-  return { config: { ...config, companies: chosenCompanies(config, context.globals.company) }, path };
+  return { ...config, companies: chosenCompanies(config, context.globals.company) };
 }
 
 function slotsIn({ schedule: { sync, timezone } }: Config): CronSchedule | null {

@@ -7,42 +7,31 @@ import { earliest } from "../../state/sweeps.ts";
 import { readHealth, type Health } from "../../status/mirror-health.ts";
 import { readEvents } from "../../status/event-health.ts";
 import { budgetView } from "../../status/read-status.ts";
-import { command, type CommandContext } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "./command-table.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { openForReading } from "../mirror/open-mirror.ts";
-import { durationMs } from "../program/command-options.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import { eventsOverdue, judgeEvents } from "../../status/event-status.ts";
 import { statusLines, type CompanyStatus, type Freshness } from "../../status/render/status-text.ts";
 
-export const statusCommand = command({
-  name: "status",
-  summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
-  options: {
-    maxAge: durationMs(
-      "--max-age <duration>",
-      "exit 1 if any table was last read whole longer ago than this",
-    ),
-  },
-  run: async (context, { options }) => {
-    const { config } = context.config("when_used");
-    const nowMs = context.clock.nowMs();
-    const statuses: Record<string, CompanyStatus> = {};
-    for (const company of chosenCompanies(config, context.globals.company)) {
-      statuses[company.name] = companyStatus(context, config, company, {
-        maxAgeMs: options.maxAge ?? null,
-        nowMs,
-      });
+export const status: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
+  const nowMs = context.clock.nowMs();
+  const statuses: Record<string, CompanyStatus> = {};
+  for (const company of chosenCompanies(config, context.globals.company)) {
+    statuses[company.name] = companyStatus(context, config, company, {
+      maxAgeMs: options.maxAge ?? null,
+      nowMs,
+    });
+  }
+  if (context.globals.json) await context.output.json({ companies: statuses });
+  else {
+    for (const [name, status] of Object.entries(statuses)) {
+      for (const line of statusLines(name, status, nowMs)) await context.output.line(line);
     }
-    if (context.globals.json) await context.output.json({ companies: statuses });
-    else {
-      for (const [name, status] of Object.entries(statuses)) {
-        for (const line of statusLines(name, status, nowMs)) await context.output.line(line);
-      }
-    }
-    return worstOutcome(Object.values(statuses).map((status) => outcomeOf(status, nowMs)));
-  },
-});
+  }
+  return worstOutcome(Object.values(statuses).map((status) => outcomeOf(status, nowMs)));
+};
 
 interface Question {
   readonly maxAgeMs: number | null;

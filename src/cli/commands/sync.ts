@@ -4,73 +4,44 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { RunRequest } from "../../daemon/runs/company-run.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { afterRun } from "../runs/after-run.ts";
-import { command, type CommandContext } from "../program/command.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandOptions, CommandRun } from "./command-table.ts";
 import { syncCompany, type CompanyRun } from "../runs/local-sync.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
-import { durationMs, flag, wholeNumber, type OptionValues } from "../program/command-options.ts";
 import { reportLines } from "../runs/report-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
-
-const options = {
-  full: flag("--full", "read every detail and child list again, not only what seems new or changed"),
-  dryRun: flag("--dry-run", "show the requests a run would need; nothing is written"),
-  maxRequests: wholeNumber(
-    "--max-requests <n>",
-    "stop after so many requests per company; the next run goes on",
-    {
-      min: 1,
-      max: 100_000_000,
-    },
-  ),
-  maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
-  allowMassDelete: flag(
-    "--allow-mass-delete",
-    "believe in more deletions than 5 % of a resource; each is still asked for",
-  ),
-  acceptIdentity: flag(
-    "--accept-identity",
-    "the token's company is the right one, although it looks like another",
-  ),
-};
 
 /** So many companies at once; each has a budget of its own. */
 const companiesAtOnce = 4;
 
-export const syncCommand = command({
-  name: "sync",
-  summary: "bring the mirror up to date: one run until nothing is left",
-  args: [{ name: "[resource...]", doc: "only these tables" }],
-  options,
-  run: async (context, input) => {
-    const { config } = context.config("token");
-    const companies = chosenCompanies(config, context.globals.company);
-    const resources = selectResources(context.connectors[0].manifest, config.resources, input.args);
-    if (input.options.dryRun) return dryRun(context, config, companies, resources, input.options.full);
-    const timer = new AbortController();
-    const { maxDuration } = input.options;
-    const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
-    const asked = { ...requestOf(input.options, resources, timer.signal), untilMs };
-    const runs = companies.map((company) => syncCompany(context, config, company, asked));
-    const timeout = closeAfter(timer, maxDuration);
-    const reports = await context
-      .progress(
-        () => views(runs),
-        () => inTurns(runs),
-      )
-      .finally(() => clearTimeout(timeout));
-    const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
-    for (const [company, report] of reports) {
-      outcomes.push(...(await afterRun(context, config, company, report)));
-    }
-    // Last: a reader that has read enough (`| head`) ends the program, and takes nothing of the above along.
-    await tell(context, reports);
-    return worstOutcome(outcomes);
-  },
-});
+export const sync: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
+  const companies = chosenCompanies(config, context.globals.company);
+  const resources = selectResources(context.connectors[0].manifest, config.resources, args);
+  if (options.dryRun) return dryRun(context, config, companies, resources, options.full);
+  const timer = new AbortController();
+  const { maxDuration } = options;
+  const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
+  const asked = { ...requestOf(options, resources, timer.signal), untilMs };
+  const runs = companies.map((company) => syncCompany(context, config, company, asked));
+  const timeout = closeAfter(timer, maxDuration);
+  const reports = await context
+    .progress(
+      () => views(runs),
+      () => inTurns(runs),
+    )
+    .finally(() => clearTimeout(timeout));
+  const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
+  for (const [company, report] of reports) {
+    outcomes.push(...(await afterRun(context, config, company, report)));
+  }
+  // Last: a reader that has read enough (`| head`) ends the program, and takes nothing of the above along.
+  await tell(context, reports);
+  return worstOutcome(outcomes);
+};
 
 function requestOf(
-  { full, maxRequests, allowMassDelete, acceptIdentity }: OptionValues<typeof options>,
+  { full, maxRequests, allowMassDelete, acceptIdentity }: CommandOptions<"sync">,
   resources: RunRequest["resources"],
   closed: AbortSignal,
 ): RunRequest {

@@ -3,10 +3,9 @@ import { createLogger, logFormat, type AdjustableLog } from "../../log/log.ts";
 import { createRedaction, type Redaction } from "../../log/redaction.ts";
 import { canDraw, createScreen, wantsColour, type OutputStream, type Screen } from "../../log/screen.ts";
 import { failureOf } from "./failure-text.ts";
-import { globalOptions, type Globals } from "../program/globals.ts";
 import type { Output } from "./output.ts";
 
-/** How one invocation speaks: its lines on stderr, its data on stdout, and what both keep secret. */
+/** Everything one invocation prints to: lines on stderr, data on stdout; secrets are redacted in both. */
 export interface Console {
   readonly screen: Screen;
   readonly log: AdjustableLog;
@@ -16,51 +15,47 @@ export interface Console {
   readonly json: boolean;
 }
 
-export interface Surroundings {
+/** The global options that decide how lines look. */
+export interface ConsoleOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly color: boolean;
+  readonly logFormat: "auto" | "pretty" | "json";
+}
+
+interface ConsoleParts {
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
 }
 
+/** Creates the console of one invocation. Nothing is written yet. */
 export function createConsole(
-  { stderr, env, clock }: Surroundings,
-  globals: Globals,
+  { stderr, env, clock }: ConsoleParts,
+  options: ConsoleOptions,
   output: Output,
 ): Console {
-  const format = logFormat(globals.logFormat, stderr.isTTY === true);
-  const colour = wantsColour(stderr, env, globals.color);
-  const screen = createScreen(stderr, format === "pretty" && !globals.quiet && canDraw(stderr, env));
+  const format = logFormat(options.logFormat, stderr.isTTY === true);
+  const colour = wantsColour(stderr, env, options.color);
+  const screen = createScreen(stderr, format === "pretty" && !options.quiet && canDraw(stderr, env));
   const redaction = createRedaction();
   const write = (text: string) => screen.line(text);
-  const level = flaggedLevel(globals) ?? "info";
+  const level = levelOf(options) ?? "info";
   const log = createLogger({ write, format, level, colour, redaction, clock });
-  return { screen, log, output, redaction, colour, json: globals.json };
+  return { screen, log, output, redaction, colour, json: options.json };
 }
 
-/** -v and -q win over the config. */
-export function flaggedLevel(globals: Globals): "debug" | "warn" | null {
-  if (globals.verbose) return "debug";
-  return globals.quiet ? "warn" : null;
+/** The log level that -v or -q ask for; null: the config decides. */
+export function levelOf({ verbose, quiet }: Pick<ConsoleOptions, "verbose" | "quiet">) {
+  if (verbose) return "debug";
+  return quiet ? "warn" : null;
 }
 
-/** How to speak before the command line is understood: most likely about a mistake in it. */
-export function earlyGlobals(argv: readonly string[]): Globals {
-  const given = argv.map((word, index) =>
-    argv[index - 1] === "--log-format" ? `--log-format=${word}` : word,
-  );
-  const format = given.findLast((word) => /^--log-format=(pretty|json)$/.test(word))?.split("=")[1];
-  return {
-    config: undefined,
-    company: undefined,
-    json: argv.includes("--json"),
-    quiet: false,
-    verbose: argv.includes("-v") || argv.includes("--verbose"),
-    color: !argv.includes("--no-color"),
-    logFormat: globalOptions.logFormat.read(format),
-  };
-}
-
-/** Tells an error on stderr, a line for each thing that is wrong; with --json also as the promised document. */
+/**
+ * Prints an error on stderr, one line for each line of its message; with --json also as the promised document
+ * on stdout, unless something was written there before.
+ */
 export async function printFailure({ log, output, redaction, json }: Console, error: unknown): Promise<void> {
   const { kind, message, hint, requestId, bug } = failureOf(error);
   const lines = bug ? [`something unexpected happened: ${message}`] : message.split("\n");

@@ -1,34 +1,38 @@
 import { MirrorError } from "../../base/errors.ts";
 
-/** As much of `process.stdout` as is used. */
+/** The part of `process.stdout` that is used. */
 export interface DataStream {
   write(text: string, done: (error?: Error | null) => void): boolean;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
 }
 
-/** Data for stdout. A reader that went away (`| head`) is no error: nothing more is written. */
+/** Data for stdout. A reader that closed its end (`| head`) is no error: nothing more is written. */
 export interface Output {
-  /** Resolves when the system has taken it, so that a slow reader slows the writer down. */
+  /**
+   * Writes a line. Resolves when the system has taken it, so that a slow reader slows the writer down.
+   * @throws MirrorError `stopped` when stdout cannot be written
+   */
   line(text: string): Promise<void>;
-  /** The one document of `--json`, in one line. Record ids beyond 2^53 are written as numbers. */
+  /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
   json(value: unknown): Promise<void>;
-  /** Something was written. */
+  /** True once something was written. */
   readonly used: boolean;
-  /** Aborts when the reader went away. */
+  /** Aborts when the reader closed its end. */
   readonly closed: AbortSignal;
 }
 
+/** Wraps stdout. */
 export function createOutput(stream: DataStream): Output {
-  const gone = new AbortController();
+  const closed = new AbortController();
   let used = false;
   let broken: Error | null = null;
   const fail = (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") broken = error;
-    gone.abort();
+    closed.abort();
   };
   stream.on("error", fail);
   const line = async (text: string) => {
-    if (gone.signal.aborted) return;
+    if (closed.signal.aborted) return;
     used = true;
     await new Promise<void>((resolve) => {
       stream.write(`${text}\n`, (error) => {
@@ -44,11 +48,11 @@ export function createOutput(stream: DataStream): Output {
     get used() {
       return used;
     },
-    closed: gone.signal,
+    closed: closed.signal,
   };
 }
 
-/** In every Node we run on, and not yet in TypeScript's library. */
+/** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */
 interface RawJson {
   rawJSON(text: string): unknown;
 }

@@ -38,7 +38,7 @@ export async function resume(stage: DemoSetup, scene: DemoContext, tell: Narrate
 export async function morning(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
   const seq = withDatabase(stage.database, (db) => new Changes(db).lastSeq());
   await scene.changing(async (changes) => {
-    for (const change of changes) await tell(`   ${(await change.make()).told}`);
+    for (const change of changes) await tell(`   ${(await change.make()).summary}`);
   });
   const report = await stage.sync();
   const { list, child, detail, confirm } = report.requests;

@@ -62,11 +62,11 @@ async function seen(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promis
     for (const change of changes) {
       const mirror = watch(stage.database);
       const startedMs = scene.nowMs();
-      const { told, table, id } = await change.make();
+      const { summary, table, id } = await change.make();
       const there = await until(scene, () => mirror.sees(table, id), mirroredWithinMs);
       const tookMs = Math.ceil(scene.nowMs() - startedMs);
       mirror.close();
-      await tell(`   ${told}: ${there ? `in the mirror ${tookMs} ms later` : "not in the mirror"}`);
+      await tell(`   ${summary}: ${there ? `in the mirror ${tookMs} ms later` : "not in the mirror"}`);
       good &&= there;
     }
     return good;
@@ -82,7 +82,7 @@ async function missed(stage: DemoSetup, scene: DemoContext, tell: Narrate): Prom
     for (const change of changes) done.push(await change.make());
     return done;
   });
-  for (const { told } of made) await tell(`   ${told}`);
+  for (const { summary } of made) await tell(`   ${summary}`);
   const unheard = () => scene.sent().failed > failedBefore && !isDelivered(scene);
   const vain = await until(scene, unheard, mirroredWithinMs);
   const startedMs = scene.nowMs();

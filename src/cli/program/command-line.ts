@@ -1,21 +1,24 @@
 import { Command as Node, CommanderError, Option } from "commander";
 import { MirrorError } from "../../base/errors.ts";
-import type { Command } from "./command.ts";
+import type { Command, ParsedInput } from "./command.ts";
 import { globalOptions, type Globals } from "./globals.ts";
 import type { Given, OptionSpecs, OptionValues } from "./command-options.ts";
 
 /** What the command line asks for. */
 export type Request =
-  | { readonly kind: "run"; readonly command: Command; readonly input: Input; readonly globals: Globals }
+  | {
+      readonly kind: "run";
+      readonly command: Command;
+      readonly input: ParsedInput;
+      readonly globals: Globals;
+    }
   /** `--help` or `--version`: a text for stdout. */
   | { readonly kind: "text"; readonly text: string };
 
-interface Input {
-  readonly args: readonly string[];
-  readonly options: never;
-}
-
-/** Pure: reads the arguments, strictly. Throws MirrorError `usage` with what was most likely meant. */
+/**
+ * Parses the arguments. Pure.
+ * @throws MirrorError `usage` for anything unknown, with what was most likely meant
+ */
 export function readCommandLine(
   argv: readonly string[],
   commands: readonly Command[],
@@ -44,7 +47,7 @@ export function readCommandLine(
   return {
     kind: "run",
     command: first.command,
-    input: { args: first.args, options: readOptions(first.command.options, givenTo(first.node)) as never },
+    input: { args: first.args, options: readOptions(first.command.options, optionsOf(first.node)) as never },
     globals: readOptions(globalOptions, root.opts()),
   };
 }
@@ -85,18 +88,18 @@ function addCommand(
   groupOf(root, words.slice(0, -1), printed).addCommand(node);
 }
 
-/** `connector` of `connector check`: made when its first command comes. */
+/** The parent of `connector check`, created with its first command. */
 function groupOf(root: Node, words: readonly string[], printed: string[]): Node {
   return words.reduce((parent, word) => {
     const present = parent.commands.find((node) => node.name() === word);
     if (present) return present;
-    const group = newNode(new Node(word), printed).description(aboutGroup(word));
+    const group = newNode(new Node(word), printed).description(groupSummary(word));
     parent.addCommand(group);
     return group;
   }, root);
 }
 
-function aboutGroup(word: string): string {
+function groupSummary(word: string): string {
   return word.endsWith("s") ? `commands about ${word}` : `commands about a ${word}`;
 }
 
@@ -104,15 +107,15 @@ function addOptions(node: Node, specs: OptionSpecs): void {
   for (const spec of Object.values(specs)) node.addOption(new Option(spec.flags, spec.doc));
 }
 
-/** Of a command, only the root's: a command above it is another command, with options of its own. */
+/** Help of a command shows the root's options besides its own, but not those of a parent command. */
 function visibleGlobalOptions(node: Node): Option[] {
   let root = node;
   while (root.parent) root = root.parent;
   return root === node ? [] : [...root.options];
 }
 
-/** A command above takes an option of the same name before this one sees it; what is not its own is refused. */
-function givenTo(node: Node): Readonly<Record<string, Given>> {
+/** The parser gives an option of the same name to the parent command: taken from there, or refused as unknown. */
+function optionsOf(node: Node): Readonly<Record<string, Given>> {
   const { parent } = node;
   if (!parent?.parent) return node.opts();
   const taken = parent.options.filter(
@@ -142,10 +145,10 @@ function usageError(error: CommanderError, commands: readonly Command[]): Mirror
     const names = commands.map((command) => command.name).join(", ");
     return new MirrorError("usage", `which command? There are ${names}`, { hint });
   }
-  const above = /^error: too many arguments for '(\w+)'/.exec(error.message)?.[1] ?? "";
-  const below = commands.filter(({ name }) => name.startsWith(`${above} `)).map(({ name }) => name);
-  if (below.length > 0)
-    return new MirrorError("usage", `which command? Below "${above}" there are ${below.join(", ")}`, {
+  const parent = /^error: too many arguments for '(\w+)'/.exec(error.message)?.[1] ?? "";
+  const children = commands.filter(({ name }) => name.startsWith(`${parent} `)).map(({ name }) => name);
+  if (children.length > 0)
+    return new MirrorError("usage", `which command? Below "${parent}" there are ${children.join(", ")}`, {
       hint,
     });
   const message = error.message

@@ -1,55 +1,64 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
+import type { KnownConnector } from "../../config/config.ts";
 import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
+import type { Output } from "../console/output.ts";
 import type { Ending } from "./exit-code.ts";
 import type { Globals } from "./globals.ts";
 import type { OptionSpecs, OptionValues } from "./command-options.ts";
-import type { Output } from "../console/output.ts";
 
-/** Everything a command may use of the world. */
+/** What a command works with. */
 export interface CommandContext {
   readonly globals: Globals;
   readonly connectors: readonly [Connector, ...Connector[]];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
-  /** Data. Everything else goes to the log. */
+  /** Data on stdout. Everything else goes to the log. */
   readonly output: Output;
   readonly log: AdjustableLog;
   readonly clock: Clock;
   readonly random: Random;
-  /** Aborts on SIGINT and SIGTERM: stop at the next safe point. */
+  /** Aborts on SIGINT and SIGTERM, and when stdout is closed: stop at the next safe point. */
   readonly signal: AbortSignal;
-  /** Calls it at each SIGHUP, until the function it gives is called. */
+  /** Calls the listener at each SIGHUP. The returned function removes it. */
   readonly onHangup: (listener: () => void) => () => void;
-  /** Reads the config: warns, sets the log level, keeps its secrets out of every line from now on. */
+  /**
+   * Reads the config, logs its warnings, sets the log level, and redacts its secrets from then on.
+   * @throws MirrorError `config`
+   */
   readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
-  /** From now on no line shows these; the config's own are known from its reading. */
+  /** Redacts these texts from every later line. */
   readonly keepSecret: (secrets: readonly string[]) => void;
-  /** Asks the person at the terminal; absent where there is none. */
+  /** Asks the person at the terminal for a line; undefined without a terminal. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** Does `work` while showing how it stands. */
+  /** Does `work` while progress is drawn or logged. */
   readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
   /** Does `work` while a terminal shows these lines. */
   readonly showing: <T>(read: () => readonly string[], work: () => Promise<T>) => Promise<T>;
 }
 
-/** A remote system as the composition root knows it. */
+/** A remote system whose code is not loaded yet; what is known of it suffices to check a config. */
+export interface ConnectorEntry extends KnownConnector {
+  readonly load: () => Promise<Connector>;
+}
+
+/** A remote system as commands use it. */
 export interface Connector {
   readonly manifest: Manifest;
-  startSandbox(order: SandboxRequest): Promise<RunningSandbox>;
-  /** What a morning does to a company, ready to be done, for the demo. */
+  startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
+  /** Changes of an ordinary morning, ready to be made, for the demo. */
   demoChanges(transport: Transport): Promise<readonly DemoChange[]>;
 }
 
 export interface DemoChange {
-  /** Does it at the service: what to tell of it, and the record to look for in the mirror. */
-  make(): Promise<{ readonly told: string; readonly table: string; readonly id: number }>;
+  /** Makes the change at the service. Gives a sentence about it, and the record that shows it in the mirror. */
+  make(): Promise<{ readonly summary: string; readonly table: string; readonly id: number }>;
 }
 
 /** What the `sandbox` command asks for; undefined leaves it to the sandbox. */
@@ -88,27 +97,57 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-export interface CommandSpec<S extends OptionSpecs> {
+/** A command as help and the parser see it. */
+export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   /** Words of the command line: `connector check`. */
   readonly name: string;
   readonly summary: string;
   /** As help shows them: `[resource...]`. */
   readonly args?: readonly { readonly name: string; readonly doc: string }[];
   readonly options: S;
-  readonly run: (
-    context: CommandContext,
-    input: { readonly args: readonly string[]; readonly options: OptionValues<S> },
-  ) => Promise<Ending>;
+  /** Read the config before the command is loaded, and require these secrets of it. */
+  readonly config?: NonNullable<LoadOptions["secrets"]>;
 }
 
-/** A command whose option types are known only to itself. */
-export interface Command extends Omit<CommandSpec<OptionSpecs>, "run"> {
-  readonly run: (
-    context: CommandContext,
-    input: { readonly args: readonly string[]; readonly options: never },
-  ) => Promise<Ending>;
+export type OptionsOf<S extends CommandSpec> = OptionValues<S["options"]>;
+
+/** What a command is called with. */
+interface CommandInput<S extends CommandSpec> {
+  readonly args: readonly string[];
+  readonly options: OptionsOf<S>;
+  readonly loaded: S extends { readonly config: string } ? LoadedConfig : null;
 }
 
-export function command<const S extends OptionSpecs>(spec: CommandSpec<S>): Command {
-  return spec;
+export type RunCommand<S extends CommandSpec> = (
+  context: CommandContext,
+  input: CommandInput<S>,
+) => Promise<Ending>;
+
+/** A command whose code is loaded when it is run. */
+export interface Command extends CommandSpec {
+  readonly load: () => Promise<
+    (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<Ending>
+  >;
+}
+
+/** Options of a type that only the command itself knows. */
+export interface ParsedInput {
+  readonly args: readonly string[];
+  readonly options: never;
+}
+
+/** Makes a command of a spec and the import of its code. */
+export function lazyCommand<const S extends CommandSpec>(
+  spec: S,
+  load: () => Promise<RunCommand<S>>,
+): Command {
+  return { ...spec, load };
+}
+
+/** Makes a command of a spec whose code needs no library, and is loaded with it. */
+export function command<const S extends OptionSpecs>({
+  run,
+  ...spec
+}: Omit<CommandSpec<S>, "config"> & { readonly run: RunCommand<CommandSpec<S>> }): Command {
+  return { ...spec, load: () => Promise.resolve(run) };
 }

@@ -1,6 +1,6 @@
 import { MirrorError, type ErrorKind } from "../../base/errors.ts";
 
-/** How a command ended, as far as its exit code tells. */
+/** How a command ended; decides the exit code. */
 export type Outcome =
   | "complete"
   | "difference"
@@ -13,12 +13,12 @@ export type Outcome =
   | "database"
   | "locked";
 
-/** Ends as an error of this kind would, without one to tell: `check` has told it already. */
+/** Ends with the code of an error of this kind; the command has printed the error itself. */
 interface EndsLike {
   readonly kind: ErrorKind;
 }
 
-/** `drained`: what works until it is stopped was stopped, and has put everything in order. */
+/** `drained`: a command that works until stopped was stopped and has finished everything it had begun. */
 export type Ending = Outcome | "drained" | EndsLike;
 
 const outcomeCodes: Readonly<Record<Outcome, number>> = {
@@ -34,12 +34,13 @@ const outcomeCodes: Readonly<Record<Outcome, number>> = {
   locked: 11,
 };
 
-/** Least to most urgent: of several companies the worst one's code is given. */
+/** Least to most urgent. */
 const urgency: readonly Outcome[] = [
   ...(["complete", "stopped", "partial", "difference", "failed", "interrupted"] as const),
   ...(["unauthenticated", "identity", "locked", "database"] as const),
 ];
 
+/** The most urgent outcome of several companies; `complete` for none. */
 export function worstOutcome(outcomes: readonly Outcome[]): Outcome {
   const ranks = outcomes.map((outcome) => urgency.indexOf(outcome));
   return urgency[Math.max(0, ...ranks)] ?? "failed";
@@ -66,7 +67,7 @@ export type StopSignal = "SIGINT" | "SIGTERM";
 
 export const signalCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 
-/** After a signal, work that stopped early was interrupted; work that was finished anyway is what it is. */
+/** The exit code of an ending. After a signal, work that stopped early counts as interrupted; finished work does not. */
 export function codeOfEnding(ending: Ending, signal: StopSignal | null): number {
   if (typeof ending !== "string") return kindCodes[ending.kind];
   if (ending === "drained") return signal === "SIGINT" ? signalCodes.SIGINT : 0;
@@ -74,6 +75,7 @@ export function codeOfEnding(ending: Ending, signal: StopSignal | null): number 
   return early && signal ? signalCodes[signal] : outcomeCodes[ending];
 }
 
+/** The exit code of a thrown value: by its kind for a MirrorError, 10 for anything else. */
 export function codeOfError(error: unknown, signal: StopSignal | null): number {
   if (!(error instanceof MirrorError)) return 10;
   return error.kind === "stopped" && signal ? signalCodes[signal] : kindCodes[error.kind];

@@ -1,6 +1,6 @@
 import { choice, flag, negation, text, type OptionValues } from "./command-options.ts";
 
-/** Taken by every command, before or after its name. */
+/** Options of every command, given before or after its name. */
 export const globalOptions = {
   config: text(
     "-c, --config <file>",
@@ -15,3 +15,20 @@ export const globalOptions = {
 };
 
 export type Globals = OptionValues<typeof globalOptions>;
+
+/** The globals before the command line is parsed, for an error in the command line itself. */
+export function earlyGlobals(argv: readonly string[]): Globals {
+  const joined = argv.map((word, index) =>
+    argv[index - 1] === "--log-format" ? `--log-format=${word}` : word,
+  );
+  const format = joined.findLast((word) => /^--log-format=(pretty|json)$/.test(word))?.split("=")[1];
+  return {
+    config: undefined,
+    company: undefined,
+    json: argv.includes("--json"),
+    quiet: false,
+    verbose: argv.includes("-v") || argv.includes("--verbose"),
+    color: !argv.includes("--no-color"),
+    logFormat: globalOptions.logFormat.read(format),
+  };
+}

@@ -1,36 +1,38 @@
-import { codeOfError, codeOfEnding } from "./exit-code.ts";
-import { failureOf } from "../console/failure-text.ts";
-import { listenForSignals, type StopSignalNotice } from "./stop-signals.ts";
+import { MirrorError } from "../../base/errors.ts";
+import type { Console } from "../console/console.ts";
 import { createOutput } from "../console/output.ts";
 import { readCommandLine, type Request } from "./command-line.ts";
-import { createConsole, earlyGlobals, printFailure, type Console } from "../console/console.ts";
-import { createContext, type ProcessEnvironment } from "./process-environment.ts";
+import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
+import { earlyGlobals, type Globals } from "./globals.ts";
+import type { ProcessEnvironment } from "./process-environment.ts";
+import { listenForSignals } from "./stop-signals.ts";
 
-/** One run of the program, from its arguments to its exit code. */
+/** One invocation of the program, from its arguments to its exit code. */
 export interface Invocation {
-  /** Never throws. */
+  /** Never rejects. */
   run(): Promise<number>;
-  /** For what nobody caught: tells it and gives the exit code. */
+  /** Prints an error that nobody caught, and gives the exit code. */
   fail(error: unknown): Promise<number>;
 }
 
-export function createInvocation(world: ProcessEnvironment): Invocation {
-  const output = createOutput(world.stdout);
-  let voice = createConsole(world, earlyGlobals(world.argv), output);
+/**
+ * Creates the invocation. What it needs is imported when it needs it: help and version load no library but the
+ * parser, and a command's code is loaded after its config was accepted.
+ */
+export function createInvocation(environment: ProcessEnvironment): Invocation {
+  const output = createOutput(environment.stdout);
+  let console: Promise<Console> | null = null;
+  const openConsole = (globals: Globals) => (console = loadConsole(environment, globals, output));
   const fail = async (error: unknown) => {
-    voice.screen.close();
-    await printFailure(voice, error);
+    await printLast(await (console ?? openConsole(earlyGlobals(environment.argv))), error);
     return codeOfError(error, null);
   };
   return {
     fail,
     async run() {
       try {
-        const request = readCommandLine(world.argv, world.commands, world.version);
-        if (request.kind === "run") {
-          voice = createConsole(world, request.globals, output);
-          return await perform(world, request, voice);
-        }
+        const request = readCommandLine(environment.argv, environment.commands, environment.version);
+        if (request.kind === "run") return await perform(environment, request, openConsole(request.globals));
         await output.line(request.text);
         return 0;
       } catch (error) {
@@ -40,32 +42,53 @@ export function createInvocation(world: ProcessEnvironment): Invocation {
   };
 }
 
+async function loadConsole(
+  environment: ProcessEnvironment,
+  globals: Globals,
+  output: Console["output"],
+): Promise<Console> {
+  const { createConsole } = await import("../console/console.ts");
+  return createConsole(environment, globals, output);
+}
+
+async function printLast(console: Console, error: unknown): Promise<void> {
+  const { printFailure } = await import("../console/console.ts");
+  console.screen.close();
+  await printFailure(console, error);
+}
+
 async function perform(
-  world: ProcessEnvironment,
+  environment: ProcessEnvironment,
   request: Request & { kind: "run" },
-  voice: Console,
+  opening: Promise<Console>,
 ): Promise<number> {
-  const tellSignal: StopSignalNotice = (signal) =>
-    voice.log.info("stopping at the next safe point; once more to stop at once", { signal });
-  const interruption = listenForSignals(world.signals, tellSignal, (code) => {
-    voice.screen.close();
-    world.endNow(code);
+  let console: Console | null = null;
+  const logSignal = (signal: StopSignal) =>
+    void opening.then(({ log }) =>
+      log.info("stopping at the next safe point; once more to stop at once", { signal }),
+    );
+  const interruption = listenForSignals(environment.signals, logSignal, (code) => {
+    console?.screen.close();
+    environment.endNow(code);
   });
   try {
-    const context = createContext(world, request.globals, voice, interruption.signal);
-    const ending = await request.command.run(context, request.input);
-    return codeOfEnding(ending, interruption.heard);
+    console = await opening;
+    const { openContext } = await import("./command-context.ts");
+    const { context, loaded } = await openContext(environment, request, console, interruption.signal);
+    const run = await request.command.load();
+    const ending = await run(context, { ...request.input, loaded: loaded as never });
+    return codeOfEnding(ending, interruption.received);
   } catch (error) {
-    if (stoppedByReader(error, voice) && !interruption.heard) return 0;
-    voice.screen.close();
-    await printFailure(voice, error);
-    return codeOfError(error, interruption.heard);
+    const { output } = await opening;
+    if (isStopped(error) && output.closed.aborted && !interruption.received) return 0;
+    await printLast(await opening, error);
+    return codeOfError(error, interruption.received);
   } finally {
     interruption.dispose();
   }
 }
 
-/** `changes --follow | head`: whoever read has read enough. */
-function stoppedByReader(error: unknown, { output }: Console): boolean {
-  return output.closed.aborted && failureOf(error).kind === "stopped";
+/** With stdout closed, the command stopped because its reader had enough: `changes --follow | head`. */
+function isStopped(error: unknown): boolean {
+  return error instanceof MirrorError && error.kind === "stopped";
 }

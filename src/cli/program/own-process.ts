@@ -2,15 +2,15 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The program's own file: `.ts` in the source, `.js` in the built package. */
+/** Path of the program's entry file: `.ts` in the source, `.js` in the built package. */
 export function ownEntry(): string {
   const ending = path.extname(fileURLToPath(import.meta.url));
   return fileURLToPath(new URL(`../../main${ending}`, import.meta.url));
 }
 
 /**
- * This very program with other arguments, what it says going where our own words go. Gives its exit code; null
- * when it was ended by a signal. Ends with SIGTERM when `signal` aborts.
+ * Runs this program with other arguments in a process of its own; its stderr is ours. Sends SIGTERM when
+ * `signal` aborts. Resolves to the exit code, or null when a signal ended it; rejects when it cannot start.
  */
 export function runOwn(
   args: readonly string[],

@@ -1,39 +1,38 @@
 import { signalCodes, type StopSignal } from "./exit-code.ts";
 
-/** As much of `process` as is used. */
+/** The part of `process` that is used. */
 export interface SignalSource {
   on(event: StopSignal | "SIGHUP", listener: () => void): unknown;
   off(event: StopSignal | "SIGHUP", listener: () => void): unknown;
 }
 
-export type StopSignalNotice = (signal: StopSignal) => void;
-
-/** The one place that hears SIGINT and SIGTERM. */
+/** The only listener of SIGINT and SIGTERM. */
 export interface Interruption {
+  /** Aborts at the first signal. */
   readonly signal: AbortSignal;
-  /** The first one heard. */
-  readonly heard: StopSignal | null;
+  /** The first signal received. */
+  readonly received: StopSignal | null;
   dispose(): void;
 }
 
 /**
- * The first signal asks to stop at the next safe point; the second one ends at once, which is safe, too:
- * whatever was not committed never happened.
+ * Listens for SIGINT and SIGTERM. The first one asks to stop at the next safe point; the second one ends the
+ * process at once with `endNow`. That is safe: uncommitted work is rolled back.
  */
 export function listenForSignals(
   source: SignalSource,
-  tell: StopSignalNotice,
+  onFirst: (signal: StopSignal) => void,
   endNow: (code: number) => void,
 ): Interruption {
   const controller = new AbortController();
-  let heard: StopSignal | null = null;
+  let received: StopSignal | null = null;
   const listenerFor = (name: StopSignal) => () => {
-    if (heard) {
+    if (received) {
       endNow(signalCodes[name]);
       return;
     }
-    heard = name;
-    tell(name);
+    received = name;
+    onFirst(name);
     controller.abort();
   };
   const listeners = { SIGINT: listenerFor("SIGINT"), SIGTERM: listenerFor("SIGTERM") };
@@ -41,18 +40,12 @@ export function listenForSignals(
   source.on("SIGTERM", listeners.SIGTERM);
   return {
     signal: controller.signal,
-    get heard() {
-      return heard;
+    get received() {
+      return received;
     },
     dispose() {
       source.off("SIGINT", listeners.SIGINT);
       source.off("SIGTERM", listeners.SIGTERM);
     },
   };
-}
-
-/** For who has something to read again; for everybody else SIGHUP ends the process. Gives what ends listening. */
-export function onHangup(source: SignalSource, listener: () => void): () => void {
-  source.on("SIGHUP", listener);
-  return () => void source.off("SIGHUP", listener);
 }

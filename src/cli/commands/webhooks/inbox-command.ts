@@ -1,54 +1,34 @@
 import { soleCompany } from "../../../config/companies.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
-import { command } from "../../program/command.ts";
+import { usualInboxCount, type CommandRun } from "../command-table.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
-import { text, wholeNumber } from "../../program/command-options.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import { readSince } from "./since.ts";
-import { readState, stateOption } from "./state-option.ts";
 
-const usualCount = 100;
-
-export const webhooksInboxCommand = command({
-  name: "webhooks inbox",
-  summary: "deliveries that were received and what became of them, the newest last",
-  options: {
-    since: text("--since <duration|time>", "received since: 2h, 3d, 2026-11-21, 2026-11-21T08:00Z"),
-    state: stateOption,
-    resource: text("--resource <table>", "only events about this table"),
-    limit: wholeNumber("--limit <n>", `the newest so many (default ${usualCount})`, {
-      min: 1,
-      max: 1_000_000,
-    }),
-  },
-  run: async (context, { options }) => {
-    const { config } = context.config("when_used");
-    const company = soleCompany(config, context.globals.company);
-    const { since, resource, limit = usualCount } = options;
-    if (resource !== undefined) selectResources(context.connectors[0].manifest, config.resources, [resource]);
-    const filter = {
-      most: limit + 1,
-      ...(since !== undefined && { since: readSince(since, context.clock.nowMs()) }),
-      ...(options.state !== undefined && { state: readState(options.state) }),
-      ...(resource !== undefined && { resource }),
-    };
-    const db = openExisting(config, company);
-    try {
-      const found = new InboxView(db).list(filter);
-      const rows = found.slice(0, limit).toReversed();
-      if (found.length > limit)
-        context.log.info(
-          `there are more than these ${limit}: --limit, --since, --state and --resource choose`,
-        );
-      if (context.globals.json)
-        await context.output.json({ company: company.name, deliveries: rows.map(viewOf) });
-      else for (const row of rows) await context.output.line(lineOf(row));
-    } finally {
-      db.close();
-    }
-    return "complete";
-  },
-});
+export const inbox: CommandRun<"webhooksInbox"> = async (context, { options, loaded: { config } }) => {
+  const company = soleCompany(config, context.globals.company);
+  const { since, resource, limit = usualInboxCount } = options;
+  if (resource !== undefined) selectResources(context.connectors[0].manifest, config.resources, [resource]);
+  const filter = {
+    most: limit + 1,
+    ...(since !== undefined && { since: readSince(since, context.clock.nowMs()) }),
+    ...(options.state !== undefined && { state: options.state }),
+    ...(resource !== undefined && { resource }),
+  };
+  const db = openExisting(config, company);
+  try {
+    const found = new InboxView(db).list(filter);
+    const rows = found.slice(0, limit).toReversed();
+    if (found.length > limit)
+      context.log.info(`there are more than these ${limit}: --limit, --since, --state and --resource choose`);
+    if (context.globals.json)
+      await context.output.json({ company: company.name, deliveries: rows.map(viewOf) });
+    else for (const row of rows) await context.output.line(lineOf(row));
+  } finally {
+    db.close();
+  }
+  return "complete";
+};
 
 function viewOf(row: InboxRow) {
   return {

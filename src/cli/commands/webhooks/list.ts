@@ -2,32 +2,27 @@ import { MirrorError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/logger.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
-import { command, type CommandContext } from "../../program/command.ts";
+import type { CommandContext } from "../../program/command.ts";
+import type { CommandRun } from "../command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
-import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
+import { companyAs, withSubscriptions } from "./access.ts";
 import { subscriptionLines, viewOf, type SubscriptionView } from "./subscription-text.ts";
 
-export const webhooksListCommand = command({
-  name: "webhooks list",
-  summary: "the service's subscriptions: where events go, which, and how it went",
-  options: accessOptions,
-  run: async (context, { options }) => {
-    const { config } = context.config("when_used");
-    const chosen = chosenCompanies(config, context.globals.company);
-    if (options.tokenEnv !== undefined && chosen.length > 1)
-      throw new MirrorError("usage", "--token-env is of one company: name it with --company");
-    const found = new Map<string, readonly SubscriptionView[]>();
-    const failed: MirrorError[] = [];
-    for (const company of chosen) {
-      const views = await viewsOf(context, config, companyAs(context, company, options.tokenEnv), failed);
-      if (!views) continue;
-      found.set(company.name, views);
-      tellOfSilence(context.log, company, views);
-    }
-    await print(context, found);
-    return endOf(failed);
-  },
-});
+export const list: CommandRun<"webhooksList"> = async (context, { options, loaded: { config } }) => {
+  const chosen = chosenCompanies(config, context.globals.company);
+  if (options.tokenEnv !== undefined && chosen.length > 1)
+    throw new MirrorError("usage", "--token-env is of one company: name it with --company");
+  const found = new Map<string, readonly SubscriptionView[]>();
+  const failed: MirrorError[] = [];
+  for (const company of chosen) {
+    const views = await viewsOf(context, config, companyAs(context, company, options.tokenEnv), failed);
+    if (!views) continue;
+    found.set(company.name, views);
+    tellOfSilence(context.log, company, views);
+  }
+  await print(context, found);
+  return endOf(failed);
+};
 
 /** Somebody waits for events that will not come. */
 function tellOfSilence(log: Log, { name, webhook }: CompanyConfig, views: readonly SubscriptionView[]): void {

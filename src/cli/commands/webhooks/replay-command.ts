@@ -11,42 +11,31 @@ import type { Replayed } from "../../../webhook/ingest/event-replay.ts";
 import { chosenEvents, replayByOrder, type ReplayChoice } from "../../../webhook/ingest/remote-replay.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
-import { command, type CommandContext } from "../../program/command.ts";
+import type { CommandContext } from "../../program/command.ts";
+import type { CommandOptions, CommandRun } from "../command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
-import { text } from "../../program/command-options.ts";
 import { readSince } from "./since.ts";
-import { readState, stateOption } from "./state-option.ts";
 
-export const webhooksReplayCommand = command({
-  name: "webhooks replay",
-  summary: "put stored events through the front door again, so that their records are read once more",
-  args: [{ name: "[id...]", doc: "event ids, as `webhooks inbox` shows them" }],
-  options: {
-    since: text("--since <duration|time>", "all events received since, instead of ids"),
-    state: stateOption,
-  },
-  run: async (context, { args, options }) => {
-    const { config } = context.config("when_used");
-    const company = soleCompany(config, context.globals.company);
-    const choice = choiceOf(args, options.since, options.state, context.clock.nowMs());
-    const ids = idsOf(config, company, choice);
-    const beside = lockingCommand(mirrorFiles(config, company.name).lock) === "serve";
-    const perform = beside ? byDaemon : byOurselves;
-    return tell(context, company, await perform(context, config, company, ids), beside);
-  },
-});
+export const replay: CommandRun<"webhooksReplay"> = async (
+  context,
+  { args, options, loaded: { config } },
+) => {
+  const company = soleCompany(config, context.globals.company);
+  const ids = idsOf(config, company, choiceOf(args, options, context.clock.nowMs()));
+  const beside = lockingCommand(mirrorFiles(config, company.name).lock) === "serve";
+  const perform = beside ? byDaemon : byOurselves;
+  return print(context, company, await perform(context, config, company, ids), beside);
+};
 
 function choiceOf(
   ids: readonly string[],
-  since: string | undefined,
-  state: string | undefined,
+  { since, state }: CommandOptions<"webhooksReplay">,
   nowMs: number,
 ): ReplayChoice {
   if (since !== undefined && ids.length > 0)
     throw new MirrorError("usage", "event ids and --since exclude each other");
-  if (since !== undefined)
-    return { since: readSince(since, nowMs), state: state === undefined ? null : readState(state) };
+  if (since !== undefined) return { since: readSince(since, nowMs), state: state ?? null };
   if (ids.length === 0)
     throw new MirrorError("usage", "which events? Give their ids, or --since", {
       hint: "`webhooks inbox` shows the ids",
@@ -106,7 +95,7 @@ async function byOurselves(
   }
 }
 
-async function tell(
+async function print(
   { output, globals, log }: CommandContext,
   company: CompanyConfig,
   { queued, unread, missing }: Replayed,

@@ -7,49 +7,37 @@ import {
   subscriptionWith,
 } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
-import { command } from "../../program/command.ts";
-import { choice, text, type OptionValues } from "../../program/command-options.ts";
-import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
+import type { CommandOptions, CommandRun } from "../command-table.ts";
+import { companyAs, withSubscriptions } from "./access.ts";
 import { assertEndpoint } from "../../checks/assert-endpoint.ts";
 import { subscriptionLines, viewOf } from "./subscription-text.ts";
 
-const changes = {
-  url: text("--url <url>", "where to"),
-  events: text("--events <list>", "names with commas between them, or all"),
-  active: choice("--active <state>", "whether it delivers", ["on", "off", "unchanged"], "unchanged"),
-  name: text("--name <text>", "what the service calls it"),
+export const update: CommandRun<"webhooksUpdate"> = async (
+  context,
+  { args, options, loaded: { config } },
+) => {
+  const id = subscriptionId(args);
+  const { events: rules } = context.connectors[0].manifest;
+  const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
+  const change = changeOf(options, rules);
+  if (change.url !== undefined) await assertEndpoint(context, config, change.url);
+  const changed = await withSubscriptions(context, config, company, async (subscriptions) => {
+    const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
+    return subscriptions.update(id, { name, url, active, events, ...change });
+  });
+  await print(viewOf(changed, company, rules));
+  return "complete";
+
+  async function print(view: ReturnType<typeof viewOf>): Promise<void> {
+    if (context.globals.json) await context.output.json({ company: company.name, subscription: view });
+    else for (const line of subscriptionLines(company.name, view)) await context.output.line(line);
+  }
 };
-
-export const webhooksUpdateCommand = command({
-  name: "webhooks update",
-  summary: "change a subscription; what is not named stays, the secret too",
-  args: [{ name: "<id>", doc: "of the subscription" }],
-  options: { ...changes, ...accessOptions },
-  run: async (context, { args, options }) => {
-    const id = subscriptionId(args);
-    const { config } = context.config("when_used");
-    const { events: rules } = context.connectors[0].manifest;
-    const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
-    const change = changeOf(options, rules);
-    if (change.url !== undefined) await assertEndpoint(context, config, change.url);
-    const changed = await withSubscriptions(context, config, company, async (subscriptions) => {
-      const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
-      return subscriptions.update(id, { name, url, active, events, ...change });
-    });
-    await print(viewOf(changed, company, rules));
-    return "complete";
-
-    async function print(view: ReturnType<typeof viewOf>): Promise<void> {
-      if (context.globals.json) await context.output.json({ company: company.name, subscription: view });
-      else for (const line of subscriptionLines(company.name, view)) await context.output.line(line);
-    }
-  },
-});
 
 type Change = Partial<SubscriptionInput>;
 
 function changeOf(
-  { url, events, active, name }: OptionValues<typeof changes>,
+  { url, events, active, name }: CommandOptions<"webhooksUpdate">,
   rules: readonly EventRule[],
 ): Change {
   const change: Change = {
