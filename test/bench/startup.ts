@@ -53,11 +53,11 @@ function build(folder: string): void {
 }
 
 /** Wall-clock times in ms. The round before the first one fills the caches. */
-function timesOf(calls: ReadonlyMap<string, readonly string[]>, cwd: string): Map<string, number[]> {
+function timesOf(programs: ReadonlyMap<string, readonly string[]>, cwd: string): Map<string, number[]> {
   const times = new Map<string, number[]>();
   const env = { ...process.env, XDG_CACHE_HOME: path.join(cwd, "cache") };
   for (let round = 0; round <= rounds; round++) {
-    for (const [name, args] of calls) {
+    for (const [name, args] of programs) {
       const startedMs = performance.now();
       spawnSync(process.execPath, args, { cwd, env, stdio: "ignore" });
       if (round > 0) times.set(name, [...(times.get(name) ?? []), performance.now() - startedMs]);

@@ -10,7 +10,7 @@ import { selectResources } from "../mirror/selected-resources.ts";
 
 const followEveryMs = 500;
 
-export const changes: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
+export const changesCommand: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
   const company = soleCompany(config, context.globals.company);
   if (options.follow && context.globals.json)
     throw new MirrorError("usage", "--json and --follow exclude each other");

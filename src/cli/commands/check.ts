@@ -15,7 +15,7 @@ import type { Ending } from "../program/exit-code.ts";
 /** Told as soon as it is known; null: it concerns all companies. */
 type Told = CheckResult & { readonly company: string | null };
 
-export const check: CommandRun<"check"> = async (context) => {
+export const checkCommand: CommandRun<"check"> = async (context) => {
   const { output, globals } = context;
   const told: Told[] = [];
   const tell = async (result: CheckResult, company: string | null = null) => {

@@ -5,7 +5,7 @@ import { readDocument } from "../../config/document.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
 import type { CommandRun } from "./command-table.ts";
 
-export const connectorCheck: CommandRun<"connectorCheck"> = async (
+export const connectorCheckCommand: CommandRun<"connectorCheck"> = async (
   { connectors, output, globals, cwd },
   { options },
 ) => {

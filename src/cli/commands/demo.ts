@@ -18,7 +18,7 @@ const sandboxOrder = {
   retryScale: 0.5,
 };
 
-export const demo: CommandRun<"demo"> = async (context, { options }) => {
+export const demoCommand: CommandRun<"demo"> = async (context, { options }) => {
   const folder = path.resolve(context.cwd, options.out ?? "demo");
   const sandbox = await context.connectors[0].startSandbox(sandboxOrder);
   try {

@@ -7,7 +7,7 @@ import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { publishCompany } from "../runs/publish-company.ts";
 
-export const publish: CommandRun<"publish"> = async (context, { options, loaded: { config } }) => {
+export const publishCommand: CommandRun<"publish"> = async (context, { options, loaded: { config } }) => {
   const companies = chosenCompanies(config, context.globals.company);
   const results: Record<string, object> = {};
   const outcomes: Outcome[] = [];

@@ -2,7 +2,7 @@ import { configJsonSchema } from "../../config/json-schema.ts";
 import type { CommandRun } from "./command-table.ts";
 import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
 
-export const schema: CommandRun<"schema"> = async ({ connectors, output, globals }, { options }) => {
+export const schemaCommand: CommandRun<"schema"> = async ({ connectors, output, globals }, { options }) => {
   const { manifest } = connectors[0];
   if (!options.tables)
     await output.line(JSON.stringify(configJsonSchema(manifest), null, globals.json ? 0 : 2));

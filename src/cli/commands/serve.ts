@@ -19,7 +19,7 @@ import { reloading } from "../runs/reload.ts";
 const answerGraceMs = 3_000;
 const dayMs = 86_400_000;
 
-export const serve: CommandRun<"serve"> = async (context, { options, loaded }) => {
+export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
   const config = servedConfig(context, loaded);
   const address = addressOf(options.listen) ?? config.serve;
   const served: Served = { daemon: null, reload: () => undefined, slots: slotsIn(config) };

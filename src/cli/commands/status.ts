@@ -15,7 +15,7 @@ import { selectResources } from "../mirror/selected-resources.ts";
 import { eventsOverdue, judgeEvents } from "../../status/event-status.ts";
 import { statusLines, type CompanyStatus, type Freshness } from "../../status/render/status-text.ts";
 
-export const status: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
+export const statusCommand: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
   const nowMs = context.clock.nowMs();
   const statuses: Record<string, CompanyStatus> = {};
   for (const company of chosenCompanies(config, context.globals.company)) {

@@ -15,7 +15,7 @@ import { selectResources } from "../mirror/selected-resources.ts";
 /** So many companies at once; each has a budget of its own. */
 const companiesAtOnce = 4;
 
-export const sync: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
+export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const companies = chosenCompanies(config, context.globals.company);
   const resources = selectResources(context.connectors[0].manifest, config.resources, args);
   if (options.dryRun) return dryRun(context, config, companies, resources, options.full);

@@ -33,7 +33,17 @@ export async function openContext(
   const connectors = [await first.load(), ...(await Promise.all(others.map((one) => one.load())))] as const;
   const signal = AbortSignal.any([stop, output.closed]);
   const context: CommandContext = {
-    ...{ globals, connectors, env, cwd, version, output, log, clock, random, signal, config },
+    globals,
+    connectors,
+    env,
+    cwd,
+    version,
+    output,
+    log,
+    clock,
+    random,
+    signal,
+    config,
     onHangup: (listener) => {
       signals.on("SIGHUP", listener);
       return () => void signals.off("SIGHUP", listener);
@@ -53,10 +63,13 @@ function readConfig(
   secrets: LoadOptions["secrets"] = "required",
 ): LoadedConfig {
   const path = globals.config === undefined ? {} : { path: globals.config };
-  const readFile = (file: string) => readFileSync(file, "utf8");
-  const loaded = loadConfig({ ...path, env, cwd, readFile, connectors, secrets });
+  const loaded = loadConfig({ ...path, env, cwd, readFile: readText, connectors, secrets });
   redaction.add(secretTexts(loaded.config));
   if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
   for (const warning of loaded.warnings) log.warn(warning);
   return loaded;
+}
+
+function readText(file: string): string {
+  return readFileSync(file, "utf8");
 }

@@ -6,7 +6,7 @@ import { companyAs, withSubscriptions } from "./access.ts";
 import { assertEndpoint } from "../../checks/assert-endpoint.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
-export const create: CommandRun<"webhooksCreate"> = async (
+export const webhooksCreateCommand: CommandRun<"webhooksCreate"> = async (
   context,
   { options, loaded: { config, path: configPath } },
 ) => {

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 
-export const remove: CommandRun<"webhooksDelete"> = async (
+export const webhooksDeleteCommand: CommandRun<"webhooksDelete"> = async (
   context,
   { args, options, loaded: { config } },
 ) => {

@@ -5,7 +5,10 @@ import { openExisting } from "../../mirror/open-mirror.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import { readSince } from "./since.ts";
 
-export const inbox: CommandRun<"webhooksInbox"> = async (context, { options, loaded: { config } }) => {
+export const webhooksInboxCommand: CommandRun<"webhooksInbox"> = async (
+  context,
+  { options, loaded: { config } },
+) => {
   const company = soleCompany(config, context.globals.company);
   const { since, resource, limit = usualInboxCount } = options;
   if (resource !== undefined) selectResources(context.connectors[0].manifest, config.resources, [resource]);

@@ -8,7 +8,10 @@ import type { Ending } from "../../program/exit-code.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 import { subscriptionLines, viewOf, type SubscriptionView } from "./subscription-text.ts";
 
-export const list: CommandRun<"webhooksList"> = async (context, { options, loaded: { config } }) => {
+export const webhooksListCommand: CommandRun<"webhooksList"> = async (
+  context,
+  { options, loaded: { config } },
+) => {
   const chosen = chosenCompanies(config, context.globals.company);
   if (options.tokenEnv !== undefined && chosen.length > 1)
     throw new MirrorError("usage", "--token-env is of one company: name it with --company");

@@ -17,7 +17,7 @@ import type { Ending } from "../../program/exit-code.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
 import { readSince } from "./since.ts";
 
-export const replay: CommandRun<"webhooksReplay"> = async (
+export const webhooksReplayCommand: CommandRun<"webhooksReplay"> = async (
   context,
   { args, options, loaded: { config } },
 ) => {

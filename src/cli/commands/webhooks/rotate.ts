@@ -8,7 +8,7 @@ import type { CommandRun } from "../command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
-export const rotate: CommandRun<"webhooksRotate"> = async (
+export const webhooksRotateCommand: CommandRun<"webhooksRotate"> = async (
   context,
   { args, options, loaded: { config, path: configPath } },
 ) => {

@@ -12,7 +12,7 @@ import { companyAs, withSubscriptions } from "./access.ts";
 import { assertEndpoint } from "../../checks/assert-endpoint.ts";
 import { subscriptionLines, viewOf } from "./subscription-text.ts";
 
-export const update: CommandRun<"webhooksUpdate"> = async (
+export const webhooksUpdateCommand: CommandRun<"webhooksUpdate"> = async (
   context,
   { args, options, loaded: { config } },
 ) => {
