@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { logLevels } from "../base/logger.ts";
+import { transportDefaults } from "../connector/transport.ts";
 import { readBaseUrl, readListen, readPublicUrl } from "./address.ts";
 import type { KnownConnector } from "./config.ts";
 import {
@@ -136,12 +137,14 @@ const rateLimit = z.strictObject(
 
 const http = z.strictObject(
   {
-    concurrency: wholeNumber(1, 32).default(6).describe("Requests in flight at once."),
+    concurrency: wholeNumber(1, 32)
+      .default(transportDefaults.concurrency)
+      .describe("Requests in flight at once."),
     timeout: duration(100, 30 * minuteMs)
-      .prefault("30s")
+      .prefault(`${transportDefaults.timeoutMs / 1000}s`)
       .describe("For one attempt, head and body together."),
     max_response: size(64_000, 2_000_000_000)
-      .prefault("256MB")
+      .prefault(`${transportDefaults.maxResponseBytes / 1e6}MB`)
       .describe("The largest answer taken, inflated."),
   },
   section,

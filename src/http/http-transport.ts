@@ -6,7 +6,12 @@ import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { backoffMs, type Backoff } from "../base/retry.ts";
 import { Semaphore } from "../base/semaphore.ts";
-import type { ServiceAnswer, ServiceRequest, Transport } from "../connector/transport.ts";
+import {
+  transportDefaults,
+  type ServiceAnswer,
+  type ServiceRequest,
+  type Transport,
+} from "../connector/transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { attempt, type Call, type Failure } from "./attempt.ts";
 import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
@@ -26,18 +31,16 @@ export interface HttpOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Of one attempt, head and body together. @default 30_000 */
+  /** This one and the next two: @default transportDefaults */
   readonly timeoutMs?: number;
-  /** Of one answer, decompressed. @default 256_000_000 */
   readonly maxResponseBytes?: number;
+  readonly concurrency?: number;
   /** Of one answer before decompression. @default maxResponseBytes */
   readonly maxWireBytes?: number;
   /** Of one call; answers 429 are not counted. @default 5 */
   readonly attempts?: number;
   /** Pauses between them. @default 500 ms to 30 s */
   readonly backoff?: Omit<Backoff, "random">;
-  /** Requests in flight at once. @default 6 */
-  readonly concurrency?: number;
   /** Texts besides the token that no message may show. */
   readonly secrets?: readonly string[];
 }
@@ -72,7 +75,8 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
 }
 
 function wireFor(base: BaseUrl, options: HttpOptions): Wire {
-  const { rateLimiter, clock, timeoutMs = 30_000, concurrency = 6 } = options;
+  const { rateLimiter, clock, timeoutMs = transportDefaults.timeoutMs } = options;
+  const { concurrency = transportDefaults.concurrency } = options;
   const pool = new Pool(base.origin, {
     connections: concurrency,
     pipelining: 1,
@@ -135,7 +139,7 @@ async function callFor(
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<Call> {
-  const { maxResponseBytes = 256_000_000, maxWireBytes = maxResponseBytes } = options;
+  const { maxResponseBytes = transportDefaults.maxResponseBytes, maxWireBytes = maxResponseBytes } = options;
   const content = await contentOf(request);
   return {
     base,

@@ -4,6 +4,7 @@ import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { Notifier } from "../base/notifier.ts";
 import { WaitQueue } from "../base/semaphore.ts";
+import { transportDefaults } from "../connector/transport.ts";
 import { admit, budgetViewOf, type Admission } from "./admission.ts";
 import { applyLoss } from "./in-flight.ts";
 import type { RateLimiter, Permit } from "./permit.ts";
@@ -23,7 +24,7 @@ export interface RateLimiterOptions {
   readonly defaultLimit?: number;
   /**
    * Requests of this process in flight at once. The others wait here, where a better lane still goes first.
-   * @default 6
+   * @default transportDefaults.concurrency
    */
   readonly concurrency?: number;
   /** A permit without an answer for this long is lost; longer than the deadline of an attempt. */
@@ -44,7 +45,7 @@ const longestSleepMs = 60_000;
  * their deadlines.
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
-  const { store, clock, log = silentLog, concurrency = 6 } = options;
+  const { store, clock, log = silentLog, concurrency = transportDefaults.concurrency } = options;
   const rules = rulesOf(options);
   const waiting = new WaitQueue<Permit>();
   const changed = new Notifier();
