@@ -1,7 +1,6 @@
 import { recordId, type RecordId } from "../base/ids.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
-import { cutArray, cutList, cutObject, sliceOf, spanOf } from "../json/cut.ts";
-import { idOf } from "../json/record-id.ts";
+import { cutArray, cutList, cutObject, idOf, sliceOf, spanOf } from "../json/cut.ts";
 import { assertUtf8, parseLossless } from "../json/lossless.ts";
 import type { Slices } from "../json/slices.ts";
 

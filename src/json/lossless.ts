@@ -1,18 +1,20 @@
-/**
- * JSON.parse without its one loss. The native parser does the work; a text with a number it would change,
- * or one that it refuses, goes through the exact parser, which also knows where a fault is.
- */
 import { isUtf8 } from "node:buffer";
 import { assert } from "../base/errors.ts";
-import { parsePrecisely, Unexpected } from "./precise-parser.ts";
-import { describeCharacter, malformed } from "./malformed.ts";
 import type { JsonValue } from "./literal.ts";
-import { maxDepth } from "./scan.ts";
+import { describeCharacter, malformed } from "./malformed.ts";
+import { parsePrecisely, Unexpected } from "./precise-parser.ts";
 import { mayLosePrecision } from "./precision.ts";
+import { maxDepth } from "./scan.ts";
 
 export type { JsonValue } from "./literal.ts";
 
-/** `offsetBytes` is where the slice stands in its answer; errors count from there. */
+/**
+ * JSON.parse without loss of digits. The native parser does the work; a text with a number it may change, or one
+ * that it refuses, goes through the precise parser, which also knows where the fault is.
+ *
+ * @param offsetBytes where the slice stands in its answer; the error counts from there
+ * @throws MirrorError `protocol`
+ */
 export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValue {
   const text = typeof slice === "string" ? slice : slice.toString();
   if (!mayLosePrecision(text)) {
@@ -22,7 +24,7 @@ export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValu
   try {
     return parsePrecisely(text, maxDepth);
   } catch (error) {
-    assert(error instanceof Unexpected, "the exact parser fails only on its input");
+    assert(error instanceof Unexpected, "the precise parser fails only on its input");
     const before = Buffer.byteLength(text.slice(0, error.at));
     throw malformed(offsetBytes + before, error.expected, describeCharacter(text.codePointAt(error.at)));
   }
@@ -36,12 +38,12 @@ function parseNatively(text: string): JsonValue | undefined {
   }
 }
 
-/** Hardly any record has so many brackets that their nesting needs a look. */
+/** Few records have so many brackets that their nesting must be checked. */
 function isTooDeep(text: string, value: JsonValue): boolean {
   return openings(text, "{") + openings(text, "[") > maxDepth && isDeeper(value, maxDepth);
 }
 
-/** Counted no further than it matters. */
+/** Counts to just above `maxDepth`. */
 function openings(text: string, bracket: string): number {
   let count = 0;
   let at = text.indexOf(bracket);
@@ -52,18 +54,23 @@ function openings(text: string, bracket: string): number {
   return count;
 }
 
-/** Ends at `depth` levels itself, so it cannot run out of stack on what it is to find. */
+/** Its own recursion ends at `depth`, so it cannot run out of stack. */
 function isDeeper(value: JsonValue, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (depth === 0) return true;
   return Object.values(value).some((member) => isDeeper(member as JsonValue, depth - 1));
 }
 
-/** Broken characters would be stored as U+FFFD and never be seen again: such an answer is refused. */
+/** Throws MirrorError `protocol` for broken UTF-8, which would be stored as U+FFFD for good. */
 export function assertUtf8(body: Buffer): void {
   if (isUtf8(body)) return;
   const repaired = Buffer.from(body.toString());
   let at = 0;
   while (at < body.length && body[at] === repaired[at]) at++;
   throw malformed(at, "UTF-8", describeCharacter(body[at]));
+}
+
+/** The reverse of parseLossless: a number literal is written as it was read. */
+export function stringifyLossless(value: JsonValue): string {
+  return JSON.stringify(value);
 }

@@ -1,8 +1,8 @@
 import { MirrorError } from "../base/errors.ts";
 
 /**
- * The answer is not the JSON it should be. Retryable: half an answer is the likeliest cause, and the
- * next one may be whole. Names the place and one character of it, never more: answers may hold secrets.
+ * The answer is not valid JSON. Retryable: half an answer is the likeliest cause. The message shows the place and
+ * one character, never more: answers may hold secrets (I9).
  */
 export function malformed(offsetBytes: number, expected: string, found: string): MirrorError {
   return new MirrorError(
@@ -12,12 +12,12 @@ export function malformed(offsetBytes: number, expected: string, found: string):
   );
 }
 
-/** The byte at `at` as a person reads it. */
+/** The same for a place in these bytes. */
 export function malformedAt(bytes: Uint8Array, at: number, expected: string): MirrorError {
   return malformed(Math.min(at, bytes.length), expected, describeCharacter(bytes[at]));
 }
 
-/** `"x"` for what prints, `0x1F` for what does not, `the end` for nothing. */
+/** `"x"` for a printable character, `0x1F` for another one, `the end` for undefined. */
 export function describeCharacter(code: number | undefined): string {
   if (code === undefined) return "the end";
   if (code > 0x20 && code < 0x7f) return `"${String.fromCharCode(code)}"`;

@@ -1,7 +1,6 @@
-/** JSON as RFC 8259 has it, numbers exact, faults with their place. Slow and seldom used: see parse.ts. */
 import { numberLiteral, type JsonObject, type JsonValue } from "./literal.ts";
 
-/** What stood at the character `at` was not what JSON allows there. */
+/** The character at `at` is not what JSON allows there. */
 export class Unexpected extends Error {
   readonly at: number;
   readonly expected: string;
@@ -13,8 +12,9 @@ export class Unexpected extends Error {
   }
 }
 
+/** Parses JSON as RFC 8259 defines it, with exact numbers. Slow: see lossless.ts. Throws Unexpected. */
 export function parsePrecisely(text: string, maxDepth: number): JsonValue {
-  return new ExactParser(text, maxDepth).document();
+  return new PreciseParser(text, maxDepth).document();
 }
 
 const words: ReadonlyMap<string, JsonValue> = new Map([
@@ -24,7 +24,7 @@ const words: ReadonlyMap<string, JsonValue> = new Map([
 ]);
 const hexDigit = /^[0-9a-fA-F]$/;
 
-class ExactParser {
+class PreciseParser {
   readonly #text: string;
   readonly #maxDepth: number;
   #at = 0;
@@ -163,7 +163,7 @@ function isDigit(character: string): boolean {
   return character >= "0" && character <= "9";
 }
 
-/** `__proto__` is a key like any other. */
+/** `__proto__` is an ordinary key here. */
 function setOwn(object: JsonObject, key: string, value: JsonValue): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });

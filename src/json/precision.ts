@@ -1,23 +1,22 @@
-/**
- * May JSON.parse get a text wrong? It changes numbers that a double does not hold: 15 significant digits
- * and exponents of two digits are safe, so only longer ones are looked at. And where a key is written with
- * escapes, V8 may take it for another one it met before (nodejs/node#63785).
- * The answer may be a false yes (inside a string, say), never a false no: the exact parser decides.
- */
 import { isExact } from "./literal.ts";
 
-/** Sixteen digits and points in a row are the shortest of interest: one of them has such an index. */
+/** The shortest run of digits and points that matters has 16 characters: one of them has such an index. */
 const stride = 16;
 const half = stride / 2;
 
-/** With what follows a number: hexadecimal ids are full of what looks like an exponent otherwise. */
+/** With what may follow a number: hexadecimal ids contain what looks like an exponent. */
 const longExponent = /[0-9][eE][-+]?[0-9]{3,}(?:[\s,\]}]|$)/;
 
 const digitOrPoint = classOf("0123456789.");
 const numberCharacter = classOf("0123456789.eE+-");
-/** What may stand before a number; the start of the text may too. */
+/** What may stand before a number, besides the start of the text. */
 const beforeNumber = classOf(":,[ \t\r\n");
 
+/**
+ * May JSON.parse change this text? It changes numbers that a double does not hold; 15 significant digits and
+ * exponents of two digits are safe, so only longer ones are checked. And V8 may confuse a key that is written with
+ * escapes with another key (nodejs/node#63785). True may be wrong (inside a string, say), false never is.
+ */
 export function mayLosePrecision(text: string): boolean {
   return hasLossyDigits(text) || longExponent.test(text) || hasEscapedKey(text);
 }
@@ -28,13 +27,13 @@ function hasLossyDigits(text: string): boolean {
     const end = runEnd(text, at, digitOrPoint);
     const isLong = end - runStart(text, at, digitOrPoint) >= stride;
     if (isLong && isLossyLiteral(text, at)) return true;
-    // No other run begins before `end`: a long one is looked at once, not at each of its samples.
+    // No other run begins before `end`: a long one is checked once, not at each of its samples.
     at = end;
   }
   return false;
 }
 
-/** A cheap no for most: sixteen in a row around `at` reach eight to one side of it at least. */
+/** A cheap no for most: 16 in a row around `at` reach 8 to one side of it at least. */
 function maySpan(text: string, at: number): boolean {
   return digitOrPoint[text.charCodeAt(at - half)] === 1 || digitOrPoint[text.charCodeAt(at + half)] === 1;
 }

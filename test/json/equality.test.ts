@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jsonEquals } from "../../src/json/equality.ts";
+import { jsonEquals } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
 
 test.each([

@@ -2,13 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { assert as check, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { cutArray, cutList, cutObject, sliceOf, spanOf } from "../../src/json/cut.ts";
+import { cutArray, cutList, cutObject, idOf, sliceOf, spanOf } from "../../src/json/cut.ts";
 import { parsePrecisely } from "../../src/json/precise-parser.ts";
-import { idOf } from "../../src/json/record-id.ts";
 import type { JsonValue } from "../../src/json/literal.ts";
-import { parseLossless } from "../../src/json/lossless.ts";
+import { parseLossless, stringifyLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
-import { stringifyLossless } from "../../src/json/stringify.ts";
 import {
   asDoubles,
   damaged,

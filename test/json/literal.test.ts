@@ -1,7 +1,7 @@
 import { assert, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decimalText, integerOf, isExact, NumberLiteral, numberLiteral } from "../../src/json/literal.ts";
-import { stringifyLossless } from "../../src/json/stringify.ts";
+import { stringifyLossless } from "../../src/json/lossless.ts";
 import { numberText, ratioOf, sameRatio } from "../support/json.ts";
 
 describe("a number literal", () => {

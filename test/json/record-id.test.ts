@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cutList } from "../../src/json/cut.ts";
-import { idOf } from "../../src/json/record-id.ts";
+import { cutList, idOf } from "../../src/json/cut.ts";
 import { refusal } from "../support/json.ts";
 
 /** Both ways to it: of a record on its own, and of the same record in a list. */

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { soleCompany } from "../../config/companies.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import { stringifyLossless } from "../../json/stringify.ts";
+import { stringifyLossless } from "../../json/lossless.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "./command-table.ts";

@@ -3,7 +3,7 @@
  * and the values that came. ResourceTable runs the statements that follow from them.
  */
 import { hash } from "node:crypto";
-import { jsonEquals } from "../../json/equality.ts";
+import { jsonEquals } from "../../json/literal.ts";
 import type { JsonObject } from "../../json/literal.ts";
 import { cellsOf, isPresent, type Cell, type Row, type UnknownKey } from "../tables/row-decoder.ts";
 import { dataColumns } from "../tables/table-statements.ts";

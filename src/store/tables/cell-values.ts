@@ -1,6 +1,6 @@
 import type { ColumnScalar } from "./table-plan.ts";
 import { integerOf, NumberLiteral, type JsonValue } from "../../json/literal.ts";
-import { stringifyLossless } from "../../json/stringify.ts";
+import { stringifyLossless } from "../../json/lossless.ts";
 
 /** A value SQLite can hold in the column, or `undefined`: it cannot, and the record is quarantined. */
 export type CellValue = number | bigint | string | null | undefined;
