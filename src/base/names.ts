@@ -18,6 +18,12 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** `; did you mean "X"?` where a text is close to a candidate; otherwise empty. */
+export function didYouMean(value: unknown, candidates: Iterable<string>): string {
+  const meant = typeof value === "string" ? nearest(value, candidates) : undefined;
+  return meant === undefined ? "" : `; did you mean "${meant}"?`;
+}
+
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -1,93 +1,95 @@
+/** Values of the config file: each reads a text (or word, or number) and says what it must be where it cannot. */
 import { z } from "zod";
-import { nearest } from "../base/names.ts";
+import { didYouMean } from "../base/names.ts";
 import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../base/units.ts";
 
-/** A text read as something else: its value, or what it would have to be. */
-export type Reading<T> = { readonly value: T } | { readonly must: string };
+/** The value of a text, or what the text would have to be: `must` completes "it must …". */
+export type TextValue<T> = { readonly value: T } | { readonly must: string };
 
 /** A text that `read` understands. `phrase` completes "it must be …". */
-export function readable<T>(phrase: string, read: (text: string) => Reading<T>) {
+export function readableText<T>(phrase: string, read: (text: string) => TextValue<T>) {
   return z.string({ error: `must be ${phrase}` }).transform((text, context) => {
-    const reading = read(text.trim());
-    if ("value" in reading) return reading.value;
-    context.addIssue({ code: "custom", message: `must ${reading.must}` });
+    const result = read(text.trim());
+    if ("value" in result) return result.value;
+    context.addIssue({ code: "custom", message: `must ${result.must}` });
     return z.NEVER;
   });
 }
 
-export function duration(minMs: number, maxMs: number) {
+/** A duration such as `30s`; gives milliseconds. */
+export function durationText(minMs: number, maxMs: number) {
   const phrase = `a duration from ${shortDuration(minMs)} to ${shortDuration(maxMs)} such as "30s" or "5m"`;
-  return readable(phrase, (text) => within(parseDurationMs(text), minMs, maxMs, phrase));
+  return readableText(phrase, (text) => within(parseDurationMs(text), minMs, maxMs, phrase));
 }
 
 function shortDuration(ms: number): string {
   return ms < 1000 ? `${ms}ms` : formatDuration(ms);
 }
 
-export function size(minBytes: number, maxBytes: number) {
+/** A size such as `256MB`; gives bytes. */
+export function sizeText(minBytes: number, maxBytes: number) {
   const phrase = `a size from ${formatSize(minBytes)} to ${formatSize(maxBytes)} such as "256MB"`;
-  return readable(phrase, (text) => within(parseSizeBytes(text), minBytes, maxBytes, phrase));
+  return readableText(phrase, (text) => within(parseSizeBytes(text), minBytes, maxBytes, phrase));
 }
 
-/** A percentage, as a share of 1. */
-export function share(maxPercent: number) {
+/** A percentage such as `10%`; gives a share of 1. */
+export function percentText(maxPercent: number) {
   const phrase = `a percentage from 0% to ${maxPercent}% such as "10%"`;
-  return readable(phrase, (text) => {
+  return readableText(phrase, (text) => {
     const match = /^(\d+(?:\.\d+)?)\s*%$/.exec(text);
     const percent = within(match ? Number(match[1]) : null, 0, maxPercent, phrase);
     return "value" in percent ? { value: percent.value / 100 } : percent;
   });
 }
 
-function within(value: number | null, min: number, max: number, phrase: string): Reading<number> {
+function within(value: number | null, min: number, max: number, phrase: string): TextValue<number> {
   return value !== null && value >= min && value <= max ? { value } : { must: `be ${phrase}` };
 }
 
-export function wholeNumber(min: number, max: number) {
+/** A whole number, both ends included. */
+export function integerBetween(min: number, max: number) {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** One of a few words; a near miss is told which one was meant. */
-export function oneOf<const V extends readonly [string, ...string[]]>(values: V) {
+/** One of a few words; the message names the nearest. */
+export function oneOfWords<const V extends readonly [string, ...string[]]>(values: V) {
   return z.enum(values, {
     error: (issue) => `must be one of ${values.join(", ")}${didYouMean(issue.input, values)}`,
   });
 }
 
-export function didYouMean(value: unknown, candidates: Iterable<string>): string {
-  const meant = typeof value === "string" ? nearest(value, candidates) : undefined;
-  return meant === undefined ? "" : `; did you mean "${meant}"?`;
-}
-
-export function toggle() {
+/** `on`, `off`, or what YAML makes of them. */
+export function onOrOff() {
   const either = z.union([z.boolean(), z.enum(["on", "off"])], { error: "must be on or off" });
   return either.transform((word) => word === true || word === "on");
 }
 
-export function words(phrase: string) {
-  return readable(phrase, (text) => held(text, text !== "", phrase));
+/** Any text but an empty one. */
+export function filledText(phrase: string) {
+  return readableText(phrase, (text) => textIf(text !== "", text, phrase));
 }
 
-function held(text: string, holds: boolean, phrase: string): Reading<string> {
+function textIf(holds: boolean, text: string, phrase: string): TextValue<string> {
   return holds ? { value: text } : { must: `be ${phrase}` };
 }
 
 const cronField = /^[\d*,\-/?#LWA-Za-z]+$/;
 
-/** The pattern's form; whether its numbers make sense is the scheduler's to say. */
-export function cronPattern(alternatives = "") {
+/** A cron pattern by its form; the scheduler checks its numbers. */
+export function cronText(alternatives = "") {
   const phrase = `a cron pattern such as "15 2 * * *"${alternatives}`;
-  return readable(phrase, (text) => {
+  return readableText(phrase, (text) => {
     const fields = text.split(/\s+/);
     const formed = fields.length >= 5 && fields.length <= 6 && fields.every((field) => cronField.test(field));
-    return held(text, formed, phrase);
+    return textIf(formed, text, phrase);
   });
 }
 
-export function timezone() {
+/** A time zone that this Node knows. */
+export function timezoneText() {
   const phrase = "a time zone such as Europe/Bratislava";
-  return readable(phrase, (text) => held(text, isTimezone(text), phrase));
+  return readableText(phrase, (text) => textIf(isTimezone(text), text, phrase));
 }
 
 function isTimezone(name: string): boolean {

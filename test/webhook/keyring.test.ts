@@ -2,7 +2,7 @@ import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
-import type { SecretPlace } from "../../src/config/config.ts";
+import type { SecretPlace } from "../../src/config/secrets.ts";
 import { createKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
 import { retire, secretFilesOnDisk, type SecretFiles } from "../../src/webhook/keys/key-files.ts";
 import { tempFolder } from "../support/mirror.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
-import { readDocument } from "../../config/document.ts";
+import { readDocument } from "../../config/yaml.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
 import type { CommandRun } from "./command-table.ts";
 

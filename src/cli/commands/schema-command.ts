@@ -1,4 +1,4 @@
-import { configJsonSchema } from "../../config/json-schema.ts";
+import { configJsonSchema } from "../../config/config-schema.ts";
 import type { CommandRun } from "./command-table.ts";
 import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
 

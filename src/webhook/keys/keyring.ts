@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Secret } from "../../base/secret.ts";
-import type { SecretPlace } from "../../config/config.ts";
+import type { SecretPlace } from "../../config/secrets.ts";
 import {
   draftOf,
   isAccepted,

@@ -1,4 +1,5 @@
-import type { CompanyConfig, SecretPlace } from "../../../config/config.ts";
+import type { CompanyConfig } from "../../../config/config.ts";
+import type { SecretPlace } from "../../../config/secrets.ts";
 
 /** Where a new secret of this company goes: the first file of the config, else what its owner must do. */
 export function placeFor({ webhook }: CompanyConfig): SecretPlace | null {
