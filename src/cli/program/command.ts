@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import type { KnownConnector } from "../../config/config.ts";
+import type { KnownConnector } from "../../config/config-schema.ts";
 import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
