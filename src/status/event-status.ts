@@ -1,65 +1,125 @@
 import { isoTime } from "../base/clock.ts";
+import { DaemonCommands, type DaemonCommand } from "../state/daemon-commands.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
+import type { InboxState } from "../state/inbox/inbox.ts";
+import { Meta } from "../state/meta.ts";
+import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
+import type { Db } from "../store/database.ts";
 import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
-import type { EventHealth } from "./event-health.ts";
-import type { EndedSpan } from "../state/uptime-log.ts";
 
-/** A time in which nobody took deliveries; ISO. */
+/** What a mirror's file says of events. */
+export interface EventFacts {
+  readonly counts: Partial<Record<InboxState, number>>;
+  /** When the oldest event that waits for its read was received, ISO; null: none waits. */
+  readonly waitingSince: string | null;
+  /** Waiting events whose read was given up or is held. */
+  readonly stuck: number;
+  readonly lastReceivedAt: string | null;
+  /** Types of unknown events, the most frequent first. */
+  readonly unknownTypes: readonly { readonly type: string | null; readonly count: number }[];
+  /** When `serve` received deliveries, the oldest first. */
+  readonly spans: readonly EndedSpan[];
+  readonly service: ServiceNote | null;
+  /** Commands of other processes that the daemon has not finished. */
+  readonly orders: readonly Pick<DaemonCommand, "kind" | "askedAt" | "pid" | "state">[];
+}
+
+/** The state of the event worker, as the daemon wrote it last. */
+interface ServiceNote {
+  readonly state: string;
+  readonly message: string | null;
+  /** ISO. */
+  readonly since: string;
+}
+
+/** A time in which nobody received deliveries; ISO. */
 interface Gap {
   readonly from: string;
   /** null: until now. */
   readonly to: string | null;
-  /** `killed`: from the last sign of life on. */
+  /** `killed`: counted from the last heartbeat. */
   readonly cause: "stopped" | "killed";
 }
 
 /** What `status` says of the events of one company. */
-export interface EventStatus extends Omit<EventHealth, "spans"> {
-  /** A daemon takes deliveries right now. */
+export interface EventStatus extends Omit<EventFacts, "spans"> {
+  /** Does a daemon receive deliveries now? */
   readonly listening: boolean;
-  /** Since when it does, or did last; null: never. */
+  /** Since when it does, or did last; ISO, null: never. */
   readonly listeningSince: string | null;
-  /** Of the last days, the oldest first. */
+  /** Of the last seven days, the oldest first. */
   readonly gaps: readonly Gap[];
-  /** All attempts for an event may have met nobody, and no whole reading came since. */
+  /** All attempts for an event may have failed, and no complete run began since. */
   readonly mayBeLost: boolean;
 }
 
-export interface Surroundings {
+/** What judging events needs besides. */
+export interface EventSurroundings {
   /** Somebody holds the mirror's writer lock. */
   readonly written: boolean;
-  /** When the reading began that last read everything whole; null: never. */
+  /** When the stalest resource was last read whole; null: one never was. */
   readonly wholeSinceMs: number | null;
   readonly nowMs: number;
 }
 
-/** A daemon gives a sign of life every 15 s. */
-const heartbeatOutMs = 60_000;
+const mostSpans = 1_000;
+const heartbeatLostMs = 4 * heartbeatMs;
 const gapDaysMs = 7 * 86_400_000;
+/** A daemon reads events within seconds; one that waits this long means that the mirror is not whole. */
+const overdueMs = 3_600_000;
 
-/** Pure: what the receiver's history comes to. */
-export function judgeEvents({ spans, ...facts }: EventHealth, around: Surroundings): EventStatus {
+/** Reads the facts from one snapshot, beside the daemon; also from mirrors of older versions. */
+export function readEventFacts(db: Db): EventFacts {
+  return db.transaction(() => {
+    const inbox = new InboxView(db);
+    return {
+      counts: inbox.counts(),
+      waitingSince: inbox.oldestWaiting(),
+      stuck: inbox.stuck(),
+      lastReceivedAt: inbox.lastReceived(),
+      unknownTypes: inbox.unknownTypes(),
+      spans: hasTable(db, "_receiver") ? new UptimeLog(db).latest(mostSpans) : [],
+      service: serviceNote(new Meta(db).get("service")),
+      orders: hasTable(db, "_orders") ? openCommands(db) : [],
+    };
+  })();
+}
+
+function hasTable(db: Db, table: string): boolean {
+  const sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
+  return db.prepare(sql).get(table) !== undefined;
+}
+
+function serviceNote(value: unknown): ServiceNote | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { state, message, since } = value as { state?: unknown; message?: unknown; since?: unknown };
+  if (typeof state !== "string" || typeof since !== "string") return null;
+  return { state, message: typeof message === "string" ? message : null, since };
+}
+
+function openCommands(db: Db): EventFacts["orders"] {
+  const open = new DaemonCommands(db).open();
+  return open.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state }));
+}
+
+/** Judges the facts: is a daemon receiving, when was none, may events be lost? Pure. */
+export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
+  const { written, wholeSinceMs, nowMs } = around;
   const last = spans.at(-1);
-  const listening = around.written && last !== undefined && isAlive(last, around.nowMs);
-  const gaps = gapsOf(spans, listening);
-  const recent = gaps.filter(({ to }) => to === null || Date.parse(to) > around.nowMs - gapDaysMs);
+  const isAlive = last !== undefined && last.ended === null && nowMs - last.seenMs < heartbeatLostMs;
+  const listening = written && isAlive;
+  const gaps = gapsBetween(spans, listening);
+  const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs });
   return {
     ...facts,
     listening,
     listeningSince: last ? isoTime(last.startedMs) : null,
-    gaps: recent,
-    mayBeLost: spans.length > 0 && lost(spans, around),
+    gaps: gaps.filter(({ to }) => to === null || Date.parse(to) > nowMs - gapDaysMs),
+    mayBeLost: spans.length > 0 && lost,
   };
 }
 
-function isAlive({ seenMs, ended }: EndedSpan, nowMs: number): boolean {
-  return ended === null && nowMs - seenMs < heartbeatOutMs;
-}
-
-function lost(spans: readonly EndedSpan[], { wholeSinceMs, nowMs }: Surroundings): boolean {
-  return wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs });
-}
-
-function gapsOf(spans: readonly EndedSpan[], listening: boolean): Gap[] {
+function gapsBetween(spans: readonly EndedSpan[], listening: boolean): Gap[] {
   const gaps = spans.map(({ seenMs, ended }, index): Gap => {
     const next = spans[index + 1];
     const cause = ended === null ? "killed" : "stopped";
@@ -68,10 +128,7 @@ function gapsOf(spans: readonly EndedSpan[], listening: boolean): Gap[] {
   return listening ? gaps.slice(0, -1) : gaps;
 }
 
-/** Events are read within seconds where a daemon runs; what waits this long is not whole. */
-const overdueMs = 3_600_000;
-
-/** Pure: does an event wait for longer than it may? Without a daemon the next run reads what waits. */
+/** Does an event wait longer than it may? Without a daemon the next run reads what waits. Pure. */
 export function eventsOverdue({ listening, waitingSince }: EventStatus, nowMs: number): boolean {
   return listening && waitingSince !== null && nowMs - Date.parse(waitingSince) > overdueMs;
 }

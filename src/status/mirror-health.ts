@@ -17,13 +17,13 @@ export interface ResourceHealth {
   readonly deleted: number;
   /** When its list was last read whole, ISO; null: never. */
   readonly sweptAt: string | null;
-  /** What the last run that asked for it could not do. */
+  /** What the last run that read it could not do. */
   readonly troubles: readonly Trouble[];
-  /** Where parents are spread over runs: the list read longest ago. */
+  /** Where parents are spread over runs: the parent whose list was read longest ago. */
   readonly stalestParent?: { readonly parent: string; readonly id: string; readonly listedAt: string | null };
 }
 
-/** All that `status` tells of a mirror; read beside a running sync, from one snapshot. */
+/** What a mirror's file says of its tables and runs. */
 export interface Health {
   readonly resources: readonly ResourceHealth[];
   readonly runs: readonly RunRow[];
@@ -31,14 +31,19 @@ export interface Health {
   readonly quarantine: readonly Quarantined[];
   readonly deadLetters: readonly { resource: string; target: string; error: string; state: string }[];
   readonly newColumns: readonly string[];
-  /** What the last finished run missed in answers, or could not keep of them. */
+  /** Required fields that the last finished run did not receive, and fields it could not keep. */
   readonly missingFields: readonly string[];
   readonly unkeptFields: readonly string[];
 }
 
-/** So many runs are looked through for the last one that asked for a resource. */
+/** How many runs are searched for the last one that read a resource. */
 const runsLookedAt = 200;
 
+/**
+ * Reads the health of a mirror from one snapshot, beside a running sync.
+ *
+ * @param spread are parents' lists spread over several runs?
+ */
 export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health {
   return db.transaction(() => {
     const runs = new Runs(db).latest(runsLookedAt);
@@ -79,7 +84,7 @@ function resourceHealth(
   };
 }
 
-/** The last run that came to an end, whoever made it; null: none ever did. Epoch milliseconds. */
+/** The last run that ended, in epoch milliseconds; null: none did. */
 export function lastEndedRun(db: Db): { outcome: string; startedMs: number; finishedMs: number } | null {
   const run = new Runs(db).lastEnded();
   if (!run) return null;

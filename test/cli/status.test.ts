@@ -71,7 +71,7 @@ describe("status", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/being written by process \d+ \(serve, since/);
     expect(stdout).toContain("receiver: listening for 1h 00m");
-    expect(stdout).toMatch(/events: none waits; the last came 3\ds ago/);
+    expect(stdout).toMatch(/events: none waits; the last was received 3\ds ago/);
     expect(await eventsOf(company)).toMatchObject({ listening: true, counts: { done: 1 }, mayBeLost: false });
   });
 
@@ -82,7 +82,7 @@ describe("status", () => {
     listening(company);
     const { code, stdout } = await status(company);
     expect(code).toBe(3);
-    expect(stdout).toContain("! events: 1 waits, the oldest came 1h 01m ago");
+    expect(stdout).toContain("! events: 1 waits, the oldest received 1h 01m ago");
   });
 
   test("a run without an end was cut off, unless who holds the lock began it since", async () => {
@@ -120,7 +120,7 @@ describe("status", () => {
     arrived(company, "b", 1_000, "unreadable");
     const { code, stdout } = await status(company);
     expect(code).toBe(0);
-    expect(stdout).toContain("1 event that nobody knows is kept: odd.one (1)");
+    expect(stdout).toContain("1 event of an unknown type is kept: odd.one (1)");
     expect(stdout).toContain("1 signed delivery that is no event is kept");
   });
 

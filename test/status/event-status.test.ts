@@ -3,10 +3,10 @@ import { eventLines } from "../../src/status/render/event-text.ts";
 import {
   eventsOverdue,
   judgeEvents,
+  type EventFacts,
   type EventStatus,
-  type Surroundings,
+  type EventSurroundings,
 } from "../../src/status/event-status.ts";
-import type { EventHealth } from "../../src/status/event-health.ts";
 import type { EndedSpan } from "../../src/state/uptime-log.ts";
 
 const nowMs = Date.UTC(2026, 10, 21, 8);
@@ -18,7 +18,7 @@ function span(fromAgoMs: number, toAgoMs: number, ended: string | null = null): 
   return { startedMs: nowMs - fromAgoMs, seenMs: nowMs - toAgoMs, ended };
 }
 
-const quiet: EventHealth = {
+const quiet: EventFacts = {
   counts: { done: 4 },
   waitingSince: null,
   stuck: 0,
@@ -29,22 +29,26 @@ const quiet: EventHealth = {
   orders: [],
 };
 
-const serving: Surroundings = { written: true, wholeSinceMs: nowMs - 2 * hourMs, nowMs };
-const alone: Surroundings = { ...serving, written: false };
+const serving: EventSurroundings = { written: true, wholeSinceMs: nowMs - 2 * hourMs, nowMs };
+const alone: EventSurroundings = { ...serving, written: false };
 
-function judged(facts: Partial<EventHealth> = {}, around: Surroundings = serving): EventStatus {
+function judged(facts: Partial<EventFacts> = {}, around: EventSurroundings = serving): EventStatus {
   return judgeEvents({ ...quiet, ...facts }, around);
 }
 
 describe("a daemon listens", () => {
-  test("while it holds the lock and gives signs of life", () => {
+  test("while it holds the lock and its heartbeat is recent", () => {
     expect(judged()).toMatchObject({ listening: true, listeningSince: ago(3 * hourMs), gaps: [] });
   });
 
-  test.each<[string, Partial<EventHealth>, Surroundings]>([
+  test.each<[string, Partial<EventFacts>, EventSurroundings]>([
     ["without the lock: it was killed a moment ago", {}, alone],
-    ["without a sign of life: the lock is somebody else's", { spans: [span(hourMs, 2 * minuteMs)] }, serving],
-    ["once it has said good-bye", { spans: [span(hourMs, 1_000, "drained")] }, serving],
+    [
+      "without a recent heartbeat: the lock is somebody else's",
+      { spans: [span(hourMs, 2 * minuteMs)] },
+      serving,
+    ],
+    ["once it was stopped", { spans: [span(hourMs, 1_000, "drained")] }, serving],
     ["where none ever did", { spans: [] }, serving],
   ])("but not %s", (_, facts, around) => {
     expect(judged(facts, around).listening).toBe(false);
@@ -59,7 +63,7 @@ describe("gaps", () => {
     span(4.5 * hourMs, 1_000),
   ];
 
-  test("are between the lives of the receiver, from the last sign of life on, for seven days", () => {
+  test("are between the spans of the receiver, from the last heartbeat on, for seven days", () => {
     expect(judged({ spans }).gaps).toEqual([
       { from: ago(30 * hourMs), to: ago(29 * hourMs), cause: "killed" },
       { from: ago(5 * hourMs), to: ago(4.5 * hourMs), cause: "stopped" },
@@ -105,36 +109,42 @@ describe("an event is overdue", () => {
   });
 });
 
-function told(facts: Partial<EventHealth>, around: Surroundings = serving): string[] {
+function linesOf(facts: Partial<EventFacts>, around: EventSurroundings = serving): string[] {
   return eventLines(judged(facts, around), nowMs);
 }
 
 describe("for people, status says", () => {
   test("that all is well, in three lines", () => {
-    expect(told({})).toEqual([
-      "  events: none waits; the last came 5s ago",
+    expect(linesOf({})).toEqual([
+      "  events: none waits; the last was received 5s ago",
       "  receiver: listening for 3h 00m",
       "  service: working for 3h 00m",
     ]);
   });
 
   test("nothing of events where nobody listens for any", () => {
-    expect(told({ spans: [], lastReceivedAt: null, counts: {}, service: null })).toEqual([]);
+    expect(linesOf({ spans: [], lastReceivedAt: null, counts: {}, service: null })).toEqual([]);
   });
 
   test("how many events wait and since when; marked when that is too long", () => {
     const three = { counts: { waiting: 3 }, waitingSince: ago(2 * minuteMs) };
-    expect(told(three)).toContain("  events: 3 wait, the oldest came 2m 00s ago; the last came 5s ago");
+    expect(linesOf(three)).toContain(
+      "  events: 3 wait, the oldest received 2m 00s ago; the last was received 5s ago",
+    );
     const long = { counts: { waiting: 1 }, waitingSince: ago(2 * hourMs) };
-    expect(told(long)).toContain("  ! events: 1 waits, the oldest came 2h 00m ago; the last came 5s ago");
+    expect(linesOf(long)).toContain(
+      "  ! events: 1 waits, the oldest received 2h 00m ago; the last was received 5s ago",
+    );
   });
 
   test("that none ever came", () => {
-    expect(told({ lastReceivedAt: null, counts: {} })).toContain("  events: none waits; none ever came");
+    expect(linesOf({ lastReceivedAt: null, counts: {} })).toContain(
+      "  events: none waits; none was ever received",
+    );
   });
 
   test("which events cannot be read, are unknown, or are none", () => {
-    const odd = told({
+    const odd = linesOf({
       counts: { waiting: 2, unknown: 4, unreadable: 1 },
       waitingSince: ago(minuteMs),
       stuck: 2,
@@ -144,49 +154,51 @@ describe("for people, status says", () => {
       ],
     });
     expect(odd).toContain("  ! 2 events wait for records that could not be read (see above)");
-    expect(odd).toContain("  4 events that nobody knows are kept: clients.merged (3), without a type (1)");
+    expect(odd).toContain("  4 events of unknown types are kept: clients.merged (3), without a type (1)");
     expect(odd).toContain("  1 signed delivery that is no event is kept");
   });
 
   test("since when nobody listens, and why", () => {
     const spans = [span(5 * hourMs, 2 * hourMs)];
     const whole = { ...alone, wholeSinceMs: nowMs - minuteMs };
-    expect(told({ spans }, whole)).toContain("  receiver: nobody listens, for 2h 00m: serve was killed");
-    const drained = [span(5 * hourMs, 2 * hourMs, "drained")];
-    expect(told({ spans: drained }, whole)).toContain(
-      "  receiver: nobody listens, for 2h 00m: serve was stopped",
+    expect(linesOf({ spans }, whole)).toContain(
+      "  receiver: none is listening, for 2h 00m: serve was killed",
     );
-    expect(told({ spans: [] })).toContain("  receiver: none has listened yet");
+    const drained = [span(5 * hourMs, 2 * hourMs, "drained")];
+    expect(linesOf({ spans: drained }, whole)).toContain(
+      "  receiver: none is listening, for 2h 00m: serve was stopped",
+    );
+    expect(linesOf({ spans: [] })).toContain("  receiver: none has run yet");
   });
 
   test("the gaps of the last days", () => {
     const spans = [span(9 * hourMs, 8 * hourMs), span(7 * hourMs, 4 * hourMs), span(3.5 * hourMs, 1_000)];
-    expect(told({ spans })).toContain(
+    expect(linesOf({ spans })).toContain(
       "  receiver: listening for 3h 30m; 2 gaps in the last 7 days, the longest 1h 00m",
     );
-    expect(told({ spans: spans.slice(1) })).toContain(
+    expect(linesOf({ spans: spans.slice(1) })).toContain(
       "  receiver: listening for 3h 30m; 1 gap in the last 7 days, the longest 30m 00s",
     );
   });
 
   test("that events may be lost, and who does something about it", () => {
     const never = { ...serving, wholeSinceMs: null };
-    expect(told({}, never).join("\n")).toMatch(
+    expect(linesOf({}, never).join("\n")).toMatch(
       /! events may have been lost .*; serve starts a run by itself/,
     );
-    expect(told({}, { ...never, written: false }).join("\n")).toMatch(
+    expect(linesOf({}, { ...never, written: false }).join("\n")).toMatch(
       /! events may have been lost .*; `fintoro-mirror sync` finds/,
     );
   });
 
   test("how the service stands, as far as a daemon knows", () => {
     const service = { state: "unauthenticated", message: "Unauthenticated.", since: ago(190 * minuteMs) };
-    expect(told({ service })).toContain("  ! service: unauthenticated for 3h 10m: Unauthenticated.");
-    expect(told({ service }, alone).join("\n")).not.toContain("service:");
+    expect(linesOf({ service })).toContain("  ! service: unauthenticated for 3h 10m: Unauthenticated.");
+    expect(linesOf({ service }, alone).join("\n")).not.toContain("service:");
   });
 
   test("what others have asked of the daemon", () => {
     const orders = [{ kind: "sync", askedAt: ago(3_000), pid: 12, state: "waiting" }] as const;
-    expect(told({ orders })).toContain("  order: sync asked by process 12 3s ago: waiting");
+    expect(linesOf({ orders })).toContain("  command: sync for process 12, sent 3s ago: waiting");
   });
 });

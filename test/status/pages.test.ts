@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { pagesOf } from "../../src/status/render/pages.ts";
+import { createPages } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
 import { createReceiver } from "../../src/webhook/server/receiver.ts";
@@ -8,7 +8,7 @@ import { jumpingClock, recordingLog } from "../support/company-status.ts";
 import { lookedAtMs, service, stationView } from "../support/company-supervisor.ts";
 
 async function read(path: string, ...views: readonly CompanyStatusView[]) {
-  const page = await pagesOf(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
+  const page = await createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
   if (!page) throw new Error(`there is no ${path}`);
   return page;
 }
@@ -27,7 +27,7 @@ async function served(...views: readonly CompanyStatusView[]): Promise<string> {
     onResult: () => undefined,
     onStored: () => undefined,
   });
-  const pages = pagesOf(() => views, systemClock, { version: "1.2.3" });
+  const pages = createPages(() => views, systemClock, { version: "1.2.3" });
   const listener = await startServer({ host: "127.0.0.1", port: 0, receiver, pages, log });
   onTestFinished(() => listener.close(100));
   return `http://127.0.0.1:${listener.port}`;
@@ -103,14 +103,14 @@ describe("the pages of serve", () => {
   });
 
   test("/readyz is 503 when it cannot even look", async () => {
-    const page = await pagesOf(unreadable, jumpingClock(lookedAtMs), { version: "1.2.3" })["/readyz"]?.();
+    const page = await createPages(unreadable, jumpingClock(lookedAtMs), { version: "1.2.3" })["/readyz"]?.();
     expect(page?.status).toBe(503);
     expect(JSON.parse(page?.body ?? "")).toEqual({ ready: false, error: "disk I/O error" });
   });
 
   test("/metrics shows the companies as they are when somebody asks", async () => {
     const views = [stationView()];
-    const pages = pagesOf(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const pages = createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
     const before = await pages["/metrics"]?.();
     views.push(stationView({ company: "beta" }));
     const after = await pages["/metrics"]?.();
@@ -121,7 +121,7 @@ describe("the pages of serve", () => {
 
   test("/ names the others, and nothing is kept by a cache or loads anything", async () => {
     const { body } = await read("/");
-    const pages = pagesOf(() => [stationView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const pages = createPages(() => [stationView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
     for (const path of Object.keys(pages)) {
       expect(body).toContain(path);
       expect((await read(path, stationView())).headers).toEqual({

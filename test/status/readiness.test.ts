@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readinessOf, usualLimits } from "../../src/status/render/readiness.ts";
+import { readinessOf, defaultReadyLimits } from "../../src/status/render/readiness.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, stationView, waitingEvents } from "../support/company-supervisor.ts";
 
@@ -7,7 +7,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 function readiness(facts: Partial<CompanyStatusView>) {
-  return readinessOf(stationView(facts), lookedAtMs, usualLimits);
+  return readinessOf(stationView(facts), lookedAtMs, defaultReadyLimits);
 }
 
 describe("a company is ready", () => {
@@ -97,7 +97,7 @@ describe("a company is not ready, and says why,", () => {
     [
       "after a run that was cut off, until the next",
       { lastRun: { outcome: "failed", startedMs: 0, finishedMs: 1 } },
-      "the last run did not get to its end: failed",
+      "the last run did not finish: failed",
     ],
     [
       "until each list was read whole once",

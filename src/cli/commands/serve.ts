@@ -4,7 +4,7 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
-import { pagesOf } from "../../status/render/pages.ts";
+import { createPages } from "../../status/render/pages.ts";
 import { freshForMs } from "../../daemon/scheduler/freshness.ts";
 import { parseCronSchedule, type CronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { startServer, type Listener } from "../../webhook/server/server.ts";
@@ -99,7 +99,7 @@ function open(
     port,
     receiver,
     log,
-    pages: pagesOf(() => served.daemon?.views() ?? [], clock, {
+    pages: createPages(() => served.daemon?.views() ?? [], clock, {
       version,
       strays: () => strays,
       limits: () => ({ freshForMs: freshForMs(served.slots, clock.nowMs()) }),

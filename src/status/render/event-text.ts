@@ -1,25 +1,28 @@
 import { formatDuration } from "../../base/units.ts";
 import { eventsOverdue, type EventStatus } from "../event-status.ts";
 
-/** Pure: what `status` says of events, for people; nothing where nobody ever listened and none ever came. */
+/** What `status` prints of events; nothing where none was ever received and no receiver ever ran. Pure. */
 export function eventLines(events: EventStatus, nowMs: number): string[] {
-  if (events.listeningSince === null && events.lastReceivedAt === null) return orderLines(events, nowMs);
+  if (events.listeningSince === null && events.lastReceivedAt === null) return commandLines(events, nowMs);
   return [
     ...waitingLines(events, nowMs),
     ...oddLines(events),
     ...receiverLines(events, nowMs),
     ...serviceLines(events, nowMs),
-    ...orderLines(events, nowMs),
+    ...commandLines(events, nowMs),
   ];
 }
 
 function waitingLines(events: EventStatus, nowMs: number): string[] {
   const { counts, waitingSince, lastReceivedAt, stuck } = events;
-  const last = lastReceivedAt === null ? "none ever came" : `the last came ${ago(lastReceivedAt, nowMs)}`;
+  const last =
+    lastReceivedAt === null
+      ? "none was ever received"
+      : `the last was received ${ago(lastReceivedAt, nowMs)}`;
   const waiting =
     waitingSince === null
       ? "none waits"
-      : `${count(counts.waiting ?? 0, "waits", "wait")}, the oldest came ${ago(waitingSince, nowMs)}`;
+      : `${count(counts.waiting ?? 0, "waits", "wait")}, the oldest received ${ago(waitingSince, nowMs)}`;
   const mark = eventsOverdue(events, nowMs) ? "! " : "";
   const given = `${count(stuck, "event waits", "events wait")} for records that could not be read (see above)`;
   return [`  ${mark}events: ${waiting}; ${last}`, ...(stuck > 0 ? [`  ! ${given}`] : [])];
@@ -28,34 +31,34 @@ function waitingLines(events: EventStatus, nowMs: number): string[] {
 function oddLines({ counts, unknownTypes }: EventStatus): string[] {
   const types = unknownTypes.map((one) => `${one.type ?? "without a type"} (${one.count})`).join(", ");
   const { unknown = 0, unreadable = 0 } = counts;
-  const strange = count(unknown, "event that nobody knows is", "events that nobody knows are");
-  const garbled = count(
+  const unknownEvents = count(unknown, "event of an unknown type is", "events of unknown types are");
+  const odd = count(
     unreadable,
     "signed delivery that is no event is",
     "signed deliveries that are no events are",
   );
   return [
-    ...(unknown > 0 ? [`  ${strange} kept: ${types}`] : []),
-    ...(unreadable > 0 ? [`  ${garbled} kept`] : []),
+    ...(unknown > 0 ? [`  ${unknownEvents} kept: ${types}`] : []),
+    ...(unreadable > 0 ? [`  ${odd} kept`] : []),
   ];
 }
 
 function receiverLines(events: EventStatus, nowMs: number): string[] {
   const { listening, listeningSince, gaps, mayBeLost } = events;
-  if (listeningSince === null) return ["  receiver: none has listened yet"];
+  if (listeningSince === null) return ["  receiver: none has run yet"];
   const open = gaps.find(({ to }) => to === null);
-  const stands = listening
+  const state = listening
     ? `listening for ${span(listeningSince, nowMs)}`
-    : `nobody listens${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
-  const lost = mayBeLost ? [`  ! ${lossText(listening)}`] : [];
-  return [`  receiver: ${stands}${pastGaps(events)}`, ...lost];
+    : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
+  const lost = mayBeLost ? [`  ! ${lossLine(listening)}`] : [];
+  return [`  receiver: ${state}${pastGaps(events)}`, ...lost];
 }
 
 const causes = { stopped: "serve was stopped", killed: "serve was killed" };
 
-function lossText(listening: boolean): string {
-  const healing = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
-  return `events may have been lost while nobody listened, and no whole reading came since; ${healing}`;
+function lossLine(listening: boolean): string {
+  const remedy = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
+  return `events may have been lost while no receiver was listening, and no complete run began since; ${remedy}`;
 }
 
 function pastGaps({ gaps }: EventStatus): string {
@@ -65,7 +68,7 @@ function pastGaps({ gaps }: EventStatus): string {
   return `; ${count(lengths.length, "gap", "gaps")} in the last 7 days, the longest ${longest}`;
 }
 
-/** What the daemon wrote down is true for as long as there is one. */
+/** The note of the daemon is valid only while it runs. */
 function serviceLines({ listening, service }: EventStatus, nowMs: number): string[] {
   if (!listening || service === null) return [];
   const { state, message, since } = service;
@@ -73,10 +76,10 @@ function serviceLines({ listening, service }: EventStatus, nowMs: number): strin
   return [`  ${mark}service: ${state} for ${span(since, nowMs)}${message === null ? "" : `: ${message}`}`];
 }
 
-function orderLines({ orders }: EventStatus, nowMs: number): string[] {
+function commandLines({ orders }: EventStatus, nowMs: number): string[] {
   return orders.map(
     ({ kind, askedAt, pid, state }) =>
-      `  order: ${kind} asked by process ${pid} ${ago(askedAt, nowMs)}: ${state}`,
+      `  command: ${kind} for process ${pid}, sent ${ago(askedAt, nowMs)}: ${state}`,
   );
 }
 

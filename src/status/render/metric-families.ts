@@ -1,12 +1,12 @@
 import type { CompanyStatusView } from "../company-status.ts";
 
-/** One number with what it is about. */
+/** One number with its labels. */
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** One metric of every company; all of them carry the label `company`. */
+/** One metric; each of its samples also has the label `company`. */
 export interface Family {
   readonly name: string;
   readonly kind: "gauge" | "counter";
@@ -15,6 +15,7 @@ export interface Family {
   readonly samples: (view: CompanyStatusView, nowMs: number) => readonly Sample[];
 }
 
+/** Values of the label `state`. */
 export const serviceStates = [
   "starting",
   "working",
@@ -24,7 +25,7 @@ export const serviceStates = [
   "database",
 ] as const satisfies readonly CompanyStatusView["service"]["state"][];
 
-/** What /metrics tells of a company. Names and labels are what people's alerts lean on. */
+/** What /metrics shows of a company. Alerts depend on the names and labels. */
 export const families: readonly Family[] = [
   gauge("database_open", "1 while the mirror's file is open, 0 while deliveries are refused", [], (view) =>
     one(view.open ? 1 : 0),
@@ -106,14 +107,14 @@ export const families: readonly Family[] = [
   gauge("queue_rows", "what is still to be read, by kind; dead: given up", ["kind", "state"], queueRows),
 ];
 
-/** How long the oldest event that waits has waited; a clock that went back counts as no time. */
+/** How long the oldest waiting event has waited, ms; 0 when the clock was set back. */
 export function oldestWaitingMs({ events }: CompanyStatusView, nowMs: number): number {
   return events.oldestWaitingMs === null ? 0 : Math.max(0, nowMs - events.oldestWaitingMs);
 }
 
 type Samples = Family["samples"];
 
-/** What is read from the mirror's file is not known while that is closed. */
+/** For what is read from the mirror's file: unknown while that is closed. */
 function whileOpen(samples: Samples): Samples {
   return (view, nowMs) => (view.open ? samples(view, nowMs) : []);
 }
@@ -140,7 +141,7 @@ function known(value: number | null | undefined): Sample[] {
   return value === null || value === undefined ? [] : one(value);
 }
 
-/** The usual ones are there from the start with 0: whoever looks at growth sees the first one, too. */
+/** Usual keys are shown from the start with 0, so that an alert on growth sees the first count. */
 function byKey(label: string, counts: Readonly<Record<string, number>>, usual: readonly string[]): Sample[] {
   const all = { ...Object.fromEntries(usual.map((key) => [key, 0])), ...counts };
   return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value }));

@@ -2,19 +2,19 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { families, type Family } from "./metric-families.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
-/** Requests that were for no company, by the status they were answered with. */
+/** Requests for no company and no page, by the status of the answer. */
 export type Strays = Readonly<Record<string, number>>;
 
-/** What /metrics answers. */
+/** Renders /metrics. */
 export interface Metrics {
   readonly type: string;
   render(views: readonly CompanyStatusView[], nowMs: number, strays?: Strays): Promise<string>;
 }
 
 /**
- * Everything is told from the stations as they stand when somebody asks: nothing is counted here, so
- * nothing can disagree, and a company that left the config leaves the page. A counter begins again at 0
- * when its station does; that is what Prometheus takes for a restart.
+ * Renders every metric from the companies' status at the moment of the request. Nothing is counted here, so nothing
+ * can disagree, and a company that left the config disappears. A counter restarts at 0 with its company, which
+ * Prometheus takes for a restart.
  */
 export function createMetrics(version: string): Metrics {
   const own = new Registry();
@@ -28,14 +28,14 @@ export function createMetrics(version: string): Metrics {
   return {
     type: own.contentType,
     render: async (views, nowMs, strays = {}) => {
-      const stations = registryOf(views, nowMs);
-      countStrays(stations, strays);
-      return `${await stations.metrics()}\n${withNaN(await own.metrics())}`;
+      const companies = registryOf(views, nowMs);
+      countStrays(companies, strays);
+      return `${await companies.metrics()}\n${withNaN(await own.metrics())}`;
     },
   };
 }
 
-/** The library writes "Nan" where a measure had no time to be taken; strict readers know "NaN" only. */
+/** The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only. */
 function withNaN(text: string): string {
   return text.replaceAll(/ Nan$/gm, " NaN");
 }
@@ -46,7 +46,7 @@ function registryOf(views: readonly CompanyStatusView[], nowMs: number): Registr
   return registry;
 }
 
-/** A subscription with a mistake in its path shows here: its deliveries are 404. */
+/** A subscription with a mistake in its path shows here: its deliveries get 404. */
 function countStrays(registry: Registry, strays: Strays): void {
   const counter = new Counter({
     name: "fintoro_mirror_stray_requests_total",

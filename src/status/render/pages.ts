@@ -1,22 +1,24 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Page } from "../../webhook/server/server.ts";
-import { readinessOf, usualLimits, type ReadyLimits } from "./readiness.ts";
+import { readinessOf, defaultReadyLimits, type ReadyLimits } from "./readiness.ts";
 import { createMetrics, type Strays } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
+/** What the pages need besides the companies' status. */
 export interface PagesOptions {
   /** Of this program. */
   readonly version: string;
   readonly strays?: () => Strays;
-  /** Asked each time: the schedule may change, and its nights are not equally long. */
+  /** Called for each request: the schedule may change, and its intervals are not equal. */
   readonly limits?: () => Partial<ReadyLimits>;
 }
 
+/** Pages by path. */
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 
-/** What `serve` shows of itself, by path. Nothing here asks the service or writes anything. */
-export function pagesOf(
+/** The pages of `serve`. They send no request to the service and write nothing. */
+export function createPages(
   views: () => readonly CompanyStatusView[],
   clock: Clock,
   options: PagesOptions,
@@ -25,7 +27,7 @@ export function pagesOf(
   return {
     "/": () => page(200, text, index),
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
-    "/readyz": () => readyPage(views, clock.nowMs(), { ...usualLimits, ...options.limits?.() }),
+    "/readyz": () => readyPage(views, clock.nowMs(), { ...defaultReadyLimits, ...options.limits?.() }),
     "/metrics": async () =>
       page(200, metrics.type, await metrics.render(views(), clock.nowMs(), options.strays?.())),
   };
@@ -42,7 +44,7 @@ const index = `fintoro-mirror
 POST /webhooks/NAME    deliveries for the company NAME
 `;
 
-/** Before there is any station nothing is ready, and nothing that cannot be looked at is. */
+/** Not ready without companies, or when their status cannot be read. */
 function readyPage(views: () => readonly CompanyStatusView[], nowMs: number, limits: ReadyLimits): Page {
   try {
     const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
@@ -57,7 +59,7 @@ function readiness(ready: boolean, facts: object): Page {
   return page(ready ? 200 : 503, json, `${JSON.stringify({ ready, ...facts }, null, 2)}\n`);
 }
 
-/** Told as of now, and by nobody else: no cache keeps it, and it loads nothing. */
+/** No cache keeps a page, and it loads nothing. */
 function page(status: number, type: string, body: string): Page {
   const headers = { "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" };
   return { status, type, body, headers };

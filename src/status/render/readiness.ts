@@ -3,19 +3,19 @@ import { formatDuration } from "../../base/units.ts";
 import { oldestWaitingMs } from "./metric-families.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
-/** What still counts as current. */
+/** What still counts as current; configured in `serve`. */
 export interface ReadyLimits {
-  /** A list read whole longer ago than this is stale. */
+  /** A list that was read whole longer ago is stale. */
   readonly freshForMs: number;
-  /** An event may wait this long for its record to be read, and the service may be away as long. */
+  /** How long an event may wait for its read, and the service may be away. */
   readonly patienceMs: number;
 }
 
 const hourMs = 3_600_000;
-/** A night and two hours, as `status --max-age 26h`. */
-export const usualLimits: ReadyLimits = { freshForMs: 26 * hourMs, patienceMs: hourMs / 4 };
+/** A day and two hours, as `status --max-age 26h`. */
+export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, patienceMs: hourMs / 4 };
 
-/** What /readyz says of one company. */
+/** What /readyz answers for one company. Times are ISO. */
 export interface Readiness {
   readonly ready: boolean;
   readonly reasons: readonly string[];
@@ -34,9 +34,9 @@ export interface Readiness {
 }
 
 /**
- * Pure: may somebody trust this mirror to be current? Not: may deliveries be sent here, for they may as long
- * as the process answers at all. So a service that is away is no reason until it shows, but a refused token
- * is one at once: nothing gets better before a person acts.
+ * Is this mirror current? Pure. It does not say whether deliveries may be sent here: they may as long as the
+ * process answers. A service that is away is a reason only after a while; a refused token is one at once, since
+ * somebody must act.
  */
 export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Readiness {
   const reasons = view.open
@@ -54,7 +54,7 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
     service: service.state,
     service_message: service.message,
     service_since: isoTime(service.sinceMs),
-    stale: view.open ? [...neverRead(view), ...staleOnes(view, nowMs, limits)] : [],
+    stale: view.open ? [...neverRead(view), ...staleResources(view, nowMs, limits)] : [],
     events_waiting: events.waiting,
     oldest_event_at: isoOrNull(events.oldestWaitingMs),
     last_event_at: isoOrNull(events.lastReceivedMs),
@@ -65,7 +65,6 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   };
 }
 
-/** Nothing else is known of a mirror that is closed. */
 function closedReason({ service }: CompanyStatusView): string {
   const why = service.message === null ? "" : ` (${service.message})`;
   return `the mirror's file is not open${why}: deliveries are refused with 503`;
@@ -86,11 +85,11 @@ function serviceReasons(
   return [`the service has not been reached for ${formatDuration(lastedMs)}`];
 }
 
-/** A list counts as read before the details of what it shows were: only a whole run says that all is there. */
+/** A list is complete before the details of its records are: only a complete run shows that all is there. */
 function freshnessReasons(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): string[] {
-  if (view.wholeRunMs === null) return [firstRunReason(view, nowMs)];
+  if (view.wholeRunMs === null) return [noRunReason(view, nowMs)];
   const never = neverRead(view);
-  const stale = staleOnes(view, nowMs, limits);
+  const stale = staleResources(view, nowMs, limits);
   const age = formatDuration(limits.freshForMs);
   return [
     ...runReasons(view),
@@ -99,15 +98,15 @@ function freshnessReasons(view: CompanyStatusView, nowMs: number, limits: ReadyL
   ];
 }
 
-function firstRunReason({ run }: CompanyStatusView, nowMs: number): string {
+function noRunReason({ run }: CompanyStatusView, nowMs: number): string {
   const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
   return `not everything was read yet${since}`;
 }
 
-/** What was cut off left something unread, until another run ends well; one under way is about to. */
+/** A run that was cut off left something unread, until another one ends; one under way is about to. */
 function runReasons({ run, lastRun }: CompanyStatusView): string[] {
   if (run || !lastRun || lastRun.outcome === "complete" || lastRun.outcome === "partial") return [];
-  return [`the last run did not get to its end: ${lastRun.outcome}`];
+  return [`the last run did not finish: ${lastRun.outcome}`];
 }
 
 function eventReasons(view: CompanyStatusView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
@@ -120,7 +119,11 @@ function neverRead({ sweptMs }: CompanyStatusView): string[] {
   return Object.keys(sweptMs).filter((name) => sweptMs[name] === null);
 }
 
-function staleOnes({ sweptMs }: CompanyStatusView, nowMs: number, { freshForMs }: ReadyLimits): string[] {
+function staleResources(
+  { sweptMs }: CompanyStatusView,
+  nowMs: number,
+  { freshForMs }: ReadyLimits,
+): string[] {
   const isStale = (ms: number | null) => ms !== null && nowMs - ms > freshForMs;
   return Object.entries(sweptMs)
     .filter(([, ms]) => isStale(ms))

@@ -2,31 +2,12 @@ import { formatDuration } from "../../base/units.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
 import { eventLines } from "./event-text.ts";
-import type { EventStatus } from "../event-status.ts";
+import type { CompanyStatus } from "../company-status.ts";
 
-export interface Freshness {
-  /** When the stalest table was last read whole; null: one of them never was. */
-  readonly oldest: string | null;
-  readonly stale: readonly { readonly name: string; readonly age: string }[];
-}
-
-/** What `status --json` prints for a company. */
-export interface CompanyStatus {
-  readonly mirrored: boolean;
-  /** Who is writing right now. */
-  readonly writer: string | null;
-  /** The run it is making; `unknown`: it left no note of itself. */
-  readonly running: number | "unknown" | null;
-  readonly budget: BudgetView | null;
-  readonly freshness: Freshness;
-  readonly health: Health | null;
-  readonly events: EventStatus | null;
-}
-
-/** Pure: the status of a mirror for people. */
+/** The status of one company as lines for people. Pure. */
 export function statusLines(company: string, status: CompanyStatus, nowMs: number): string[] {
   const { health, writer, budget } = status;
-  if (!health) return [`${company}: no mirror yet; \`fintoro-mirror sync\` makes it`];
+  if (!health) return [`${company}: no mirror yet. Run \`fintoro-mirror sync\`.`];
   return [
     `${company}: ${headline(status, nowMs)}`,
     ...(writer ? [`  being written by ${writer}`] : []),
@@ -53,11 +34,11 @@ function resourceLine(
   { name, live, deleted, sweptAt, stalestParent }: ResourceHealth,
   nowMs: number,
 ): string {
-  const gone = deleted > 0 ? `, ${deleted} deleted` : "";
+  const tombstones = deleted > 0 ? `, ${deleted} deleted` : "";
   const stalest = stalestParent
     ? `; stalest list: ${stalestParent.parent} ${stalestParent.id}, ${ago(stalestParent.listedAt, nowMs)}`
     : "";
-  return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${gone}, ${ago(sweptAt, nowMs)}${stalest}`;
+  return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${tombstones}, ${ago(sweptAt, nowMs)}${stalest}`;
 }
 
 function queueLines({ queue }: Health, writer: string | null): string[] {
@@ -79,18 +60,20 @@ function troubleLines(health: Health): string[] {
       .filter(({ kind }) => kind !== "quarantined" && kind !== "dead")
       .map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
   );
-  const letters = health.deadLetters.map(
+  const deadLetters = health.deadLetters.map(
     ({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`,
   );
   const odd = health.quarantine.map(
     ({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`,
   );
   const columns = [
-    ...health.newColumns.map((column) => `new column ${column}: the service sends a field nobody knew`),
-    ...health.missingFields.map((field) => `${field} is missing from answers that always had it`),
-    ...health.unkeptFields.map((field) => `${field} stands in lists only and is not kept`),
+    ...health.newColumns.map(
+      (column) => `new column ${column}: the service sends a field that the connector does not know`,
+    ),
+    ...health.missingFields.map((field) => `${field} is missing from answers, although it is required`),
+    ...health.unkeptFields.map((field) => `${field} is in lists only and is not kept`),
   ];
-  return [...troubles, ...letters, ...odd]
+  return [...troubles, ...deadLetters, ...odd]
     .map((line) => `  ! ${line}`)
     .concat(columns.map((line) => `  ${line}`));
 }

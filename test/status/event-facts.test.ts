@@ -4,7 +4,7 @@ import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { readEvents } from "../../src/status/event-health.ts";
+import { readEventFacts } from "../../src/status/event-status.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows, startMs } from "../support/store.ts";
@@ -56,7 +56,7 @@ describe("what came by itself", () => {
     new Meta(mirror.db).set("service", service);
     new DaemonCommands(mirror.db).add("sync", { full: true }, { atMs: startMs, pid: 12 });
     const reader = openDatabase(path, { readonly: true });
-    const events = readEvents(reader);
+    const events = readEventFacts(reader);
     reader.close();
     expect(events).toEqual({
       counts: { done: 1, waiting: 2, unknown: 3, unreadable: 1 },
@@ -88,16 +88,16 @@ describe("what came by itself", () => {
       service: null,
       orders: [],
     };
-    expect(readEvents(mirror.db)).toEqual(nothing);
+    expect(readEventFacts(mirror.db)).toEqual(nothing);
     mirror.db.exec("DROP TABLE _inbox; DROP TABLE _receiver; DROP TABLE _orders;");
-    expect(readEvents(mirror.db)).toEqual(nothing);
+    expect(readEventFacts(mirror.db)).toEqual(nothing);
   });
 
   test("a note of the service that makes no sense is no note", async () => {
     const mirror = await openShop();
     for (const odd of ["working", 7, { state: 1, since: "x" }, { state: "working" }]) {
       new Meta(mirror.db).set("service", odd);
-      expect(readEvents(mirror.db).service).toBeNull();
+      expect(readEventFacts(mirror.db).service).toBeNull();
     }
   });
 });
