@@ -1,258 +1,273 @@
+import type { Semaphore } from "../base/semaphore.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress-view.ts";
-import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
-import { isAlive, DaemonCommands } from "../state/daemon-commands.ts";
+import { UptimeLog } from "../state/uptime-log.ts";
+import { WorkQueue } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import { startEventWorker, type EventWorker } from "../sync/event-worker/event-worker.ts";
-import { createIngest, type CompanyIngest } from "../webhook/ingest/ingest.ts";
-import { createKeyring, type Keyring } from "../webhook/keys/keyring.ts";
-import { WorkQueue } from "../state/work-queue.ts";
-import { RunScheduler } from "./scheduler/run-scheduler.ts";
-import { createNotices, type Notices } from "./runs/store-notices.ts";
+import { CompanyIngest } from "../webhook/ingest/ingest.ts";
+import { createKeyring } from "../webhook/keys/keyring.ts";
 import { processCommands } from "./commands/command-loop.ts";
-import { performRun, type RunRequest } from "./runs/company-run.ts";
-import type { RuntimeParts } from "./company-settings.ts";
-import { UptimeLog } from "../state/uptime-log.ts";
-import { followPublishing } from "./scheduler/publish-schedule.ts";
+import type { CompanySettings, DaemonContext } from "./company-settings.ts";
+import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
-import { RunQueue, type RunUnderWay } from "./runs/run-queue.ts";
+import { performRun, type RunRequest } from "./runs/company-run.ts";
 import { progressView } from "./runs/run-progress.ts";
-import { connectService, type Service } from "./runs/service-connection.ts";
+import { RunQueue, type RunUnderWay } from "./runs/run-queue.ts";
+import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
+import type { RequestLimits } from "../rate-limit/rate-limiter.ts";
+import { createNotices, type Notices } from "./runs/store-notices.ts";
+import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
-/** A request in flight may take this long when the station ends. */
+/** How long requests in flight may take when the runtime ends. */
 export const graceMs = 20_000;
 
+/** SQLite's wait for a lock of another program; every company in the process waits meanwhile. */
+const busyTimeoutMs = 1_000;
+
+export interface RuntimeOptions {
+  readonly context: DaemonContext;
+  /** Places among the runs of all companies. */
+  readonly runPlaces: Semaphore;
+  readonly settings: CompanySettings;
+  readonly counters: CompanyCounters;
+  readonly afterRun: (report: CompanyReport) => Promise<void>;
+  /** Ends the runtime: what is in flight may finish within `graceMs`. */
+  readonly closed: AbortSignal;
+  /** Ends it at once. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * A mirror in the daemon's hands, from its opening to its closing: one connection, one queue and one way to the
- * service for deliveries, the reads they ask for, and runs.
+ * Everything `serve` holds open for one company: database connection, work queue, HTTP transport, event worker,
+ * run queue.
  *
- * Guarantee: everything that shares the mirror has ended before it is closed. Source of truth: the mirror.
- * Worst outcome of a crash: the reads in flight are made once more, and orders are begun again.
+ * Guarantee: everything that uses the mirror has ended before it is closed.
+ * Source of truth: the mirror.
+ * Worst outcome of a crash: reads in flight are made again, and commands of other processes are begun again.
  */
 export class CompanyRuntime {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
-  readonly mailbox: CompanyIngest;
-  readonly service: Service;
-  readonly tender: EventWorker;
-  readonly desk: RunQueue;
-  readonly slots: CronSchedule | null;
-  private readonly parts: RuntimeParts;
+  readonly ingest: CompanyIngest;
+  readonly service: ServiceConnection;
+  readonly eventWorker: EventWorker;
+  readonly runQueue: RunQueue;
+  /** Null: no run by the clock. */
+  readonly schedule: CronSchedule | null;
+  private readonly options: RuntimeOptions;
   private readonly closing = new AbortController();
-  /** Rejects when work that began later fails. */
-  private readonly broken = Promise.withResolvers<never>();
-  private readonly presence: UptimeLog;
-  private readonly ring: Keyring;
-  private readonly duties: RunScheduler;
+  /** The options' signal, or an end of our own. */
+  private readonly closed: AbortSignal;
+  private readonly uptime: UptimeLog;
+  private readonly scheduler: RunScheduler;
   private readonly notices: Notices;
+  private readonly tasks: Promise<void>[] = [];
+  /** Rejects with the first task that fails. */
+  private readonly failure = Promise.withResolvers<never>();
 
-  private constructor(given: RuntimeParts, mirror: Mirror, notices: Notices) {
-    const parts = { ...given, closed: AbortSignal.any([given.closed, this.closing.signal]) };
-    const { settings, clock } = parts;
-    const { config, company, resources } = settings;
-    this.parts = parts;
+  private constructor(options: RuntimeOptions, mirror: Mirror, notices: Notices) {
+    const { context, settings } = options;
+    const { config, resources, company } = settings;
+    const { sync, timezone } = config.schedule;
+    this.options = options;
+    this.closed = AbortSignal.any([options.closed, this.closing.signal]);
     this.mirror = mirror;
     this.notices = notices;
     this.queue = new WorkQueue(mirror.db);
-    this.presence = new UptimeLog(mirror.db);
-    this.slots =
-      config.schedule.sync === null
-        ? null
-        : parseCronSchedule(config.schedule.sync, config.schedule.timezone);
-    this.ring = createKeyring({
-      ...company.webhook,
-      file: mirrorFiles(config, company.name).secrets,
-      clock,
-      onSecrets: parts.onSecrets,
-    });
-    this.mailbox = createIngest({
+    this.uptime = new UptimeLog(mirror.db);
+    this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
+    this.ingest = new CompanyIngest({
       mirror,
       queue: this.queue,
       selected: new Set(resources.map(({ name }) => name)),
-      secrets: () => this.ring.accepted(),
-      refresh: () => this.ring.refresh(),
-      clock,
+      keyring: createKeyring({
+        secrets: company.webhook.secrets,
+        places: company.webhook.places,
+        file: mirrorFiles(config, company.name).secrets,
+        clock: context.clock,
+        onSecrets: context.onSecrets,
+      }),
     });
-    this.service = connectService(parts, config, company, { events: this.receives });
-    this.tender = this.startTender();
-    this.desk = this.newDesk();
-    const asked = {
-      resources,
-      full: false,
-      allowMassDelete: false,
-      acceptIdentity: false,
-      mostRequests: undefined,
-    };
-    this.duties = new RunScheduler({
-      ...parts,
-      mirror,
-      desk: this.desk,
-      asked: { ...asked, closed: parts.closed },
-      slots: this.slots,
-      isServiceThere: () => this.tender.state().state === "working",
-    });
+    this.service = connectService(context, config, company, { events: this.receives });
+    this.eventWorker = this.startEventWorker();
+    this.runQueue = this.createRunQueue();
+    this.scheduler = this.createScheduler();
   }
 
-  /** The caller holds the writer lock. */
-  static async open(parts: RuntimeParts): Promise<CompanyRuntime> {
-    const { settings, manifest, clock, log } = parts;
-    const notices = createNotices(log);
+  /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */
+  static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
+    const { context, settings } = options;
+    const notices = createNotices(context.log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
-    const mirror = await openMirror(file, manifest, notices.store, clock);
+    const mirror = await openMirror(file, context.manifest, notices.store, context.clock);
     try {
       mirror.db.pragma(`busy_timeout = ${busyTimeoutMs}`);
-      return new CompanyRuntime(parts, mirror, notices);
+      return new CompanyRuntime(options, mirror, notices);
     } catch (error) {
       mirror.close();
       throw error;
     }
   }
 
-  /** Does its work until `closed`; rejects when the mirror cannot be used any more. Either way it is closed then. */
-  async live(): Promise<void> {
-    const works: Promise<unknown>[] = [];
+  /** Works until `closed`; rejects when the mirror cannot be used any more. The mirror is closed then, either way. */
+  async run(): Promise<void> {
     try {
-      works.push(...this.begin(works));
-      await Promise.race([Promise.all(works), this.broken.promise]);
+      this.startTasks();
+      await Promise.race([Promise.all(this.tasks), this.failure.promise]);
     } finally {
       this.closing.abort();
-      await Promise.allSettled([...works, this.tender.ended]);
-      await this.desk.idle();
-      await this.end();
+      await Promise.allSettled([...this.tasks, this.eventWorker.ended]);
+      await this.runQueue.idle();
+      await this.close();
     }
   }
 
-  /** Deliveries of this company can be verified. */
+  /** Can deliveries of this company be verified? */
   get receives(): boolean {
-    return this.ring.accepted().length > 0;
+    return this.ingest.keyring.accepted().length > 0;
   }
 
-  private begin(works: Promise<unknown>[]): Promise<void>[] {
-    const { mirror, desk, presence, duties, tender, parts } = this;
-    const orders = new DaemonCommands(mirror.db);
-    const dropped = orders.dropStale(isAlive, parts.clock.nowMs());
-    if (dropped > 0) parts.log.info("orders of processes that are gone are dropped", { count: dropped });
-    this.mailbox.requeueLost();
-    const reason = duties.reasonNow(this.receives, presence.spans());
-    return [
-      tender.ended,
-      duties.follow(reason),
-      followPublishing({ ...parts, mirror }),
-      processCommands({
-        ...parts,
-        orders,
-        desk,
-        replay: (options) => this.replay(options),
-        view: (asked) => this.progressOf(asked),
-      }),
-      runHeartbeat({
-        ...parts,
-        mirror,
-        presence,
-        receives: () => this.receives,
-        service: () => tender.state(),
-        onAbsence: () => void works.push(this.afterAbsence().catch(this.broken.reject)),
-      }),
-    ];
+  private startTasks(): void {
+    const { mirror, runQueue, uptime, scheduler, closed } = this;
+    const { context, settings } = this.options;
+    const { clock, log, manifest } = context;
+    const commands = new DaemonCommands(mirror.db);
+    const dropped = commands.dropStale(isAlive, clock.nowMs());
+    if (dropped > 0) log.info("commands of processes that have ended are dropped", { count: dropped });
+    this.ingest.requeueLost(clock.nowMs());
+    const reason = scheduler.reasonNow(this.receives, uptime.spans());
+    const replay = (ids: readonly string[]) => this.ingest.replay(ids, clock.nowMs());
+    const progressOf = (request: RunRequest) => this.progressOf(request);
+    const receives = () => this.receives;
+    const service = () => this.eventWorker.state();
+    const onGap = () => this.track(this.recoverFromGap());
+    this.track(this.eventWorker.ended);
+    this.track(scheduler.follow(reason));
+    this.track(scheduler.followPublish(settings.config.schedule, () => context.publish(settings)));
+    this.track(processCommands({ manifest, commands, runQueue, clock, log, closed, replay, progressOf }));
+    this.track(runHeartbeat({ mirror, uptime, clock, log, closed, receives, service, onGap }));
   }
 
-  private async afterAbsence(): Promise<void> {
-    const { log, clock } = this.parts;
-    const reason = this.duties.reasonNow(this.receives, this.presence.spans());
+  private track(task: Promise<void>): void {
+    this.tasks.push(task);
+    task.catch(this.failure.reject);
+  }
+
+  /** The process was not running for a while: events may have been lost. */
+  private async recoverFromGap(): Promise<void> {
+    const { log, clock } = this.options.context;
+    const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());
     log.warn("nobody was here to receive for a while: the machine slept, or its clock was set");
-    if (reason !== null) await this.duties.makeWhole(clock.nowMs(), reason);
+    if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
   }
 
-  private replay(options: unknown): unknown {
-    const ids = (options as { readonly ids?: readonly string[] } | null)?.ids ?? [];
-    const replayed = this.mailbox.replay(ids);
-    this.tender.wake();
-    return replayed;
-  }
-
-  private startTender(): EventWorker {
-    const { mirror, queue, service, parts } = this;
-    const { settings, clock, random, log, signal, closed } = parts;
+  private startEventWorker(): EventWorker {
+    const { mirror, queue, closed } = this;
+    const { context, settings, signal } = this.options;
+    const { clock, random, log } = context;
+    const { resources, company, config } = settings;
+    const { transport } = this.service;
+    const token = company.token.reveal();
+    const { concurrency } = config.http;
     return startEventWorker(
-      {
-        mirror,
-        queue,
-        transport: service.transport,
-        clock,
-        random,
-        log,
-        token: settings.company.token.reveal(),
-      },
-      {
-        resources: settings.resources,
-        concurrency: settings.config.http.concurrency,
-        signal,
-        closed,
-        graceMs,
-      },
+      { mirror, queue, transport, clock, random, log, token },
+      { resources, concurrency, signal, closed, graceMs },
     );
   }
 
-  private newDesk(): RunQueue {
-    const { parts } = this;
-    const { settings, totals, onRunEnd, afterRun, closed } = parts;
+  private createRunQueue(): RunQueue {
+    const { context, runPlaces, counters, afterRun } = this.options;
     return new RunQueue({
-      ...parts,
-      connect: ({ mostRequests, closed: over }) =>
-        this.service.limited({
-          closed: AbortSignal.any([over, closed]),
-          ...(mostRequests === undefined ? {} : { mostRequests }),
-        }),
+      clock: context.clock,
+      log: context.log,
+      places: runPlaces,
+      closed: this.closed,
+      connect: (request) => this.service.limited(this.limitsOf(request)),
       perform: (run) => this.perform(run),
       onEnd: ({ tally, transport }, ended) => {
-        totals.add(tally, transport.stats());
-        onRunEnd(ended);
+        counters.add(tally, transport.stats());
+        counters.countRun(ended);
       },
-      afterRun: async (report) => {
-        for (const step of afterRun) await step({ ...settings, report });
-      },
+      afterRun,
     });
   }
 
-  private perform(run: RunUnderWay): Promise<CompanyReport> {
-    const { mirror, queue, parts } = this;
+  private limitsOf({ closed, mostRequests }: RunRequest): RequestLimits {
+    const limits = { closed: AbortSignal.any([closed, this.closed]) };
+    return mostRequests === undefined ? limits : { ...limits, mostRequests };
+  }
+
+  private createScheduler(): RunScheduler {
+    const { mirror, runQueue, schedule, closed } = this;
+    const { context, settings } = this.options;
+    const { clock, random, log } = context;
+    const request: RunRequest = {
+      resources: settings.resources,
+      full: false,
+      allowMassDelete: false,
+      acceptIdentity: false,
+      mostRequests: undefined,
+      closed,
+    };
+    const isServiceThere = () => this.eventWorker.state().state === "working";
+    return new RunScheduler({
+      mirror,
+      runQueue,
+      request,
+      schedule,
+      clock,
+      random,
+      log,
+      closed,
+      isServiceThere,
+    });
+  }
+
+  private perform({ request, tally, transport }: RunUnderWay): Promise<CompanyReport> {
+    const { mirror, queue } = this;
+    const { context, settings, signal } = this.options;
+    const { clock, random, log } = context;
+    const { config, company } = settings;
     const notices = this.notices.begin();
     const shared = { queue, lanes: "others" } as const;
-    const closed = AbortSignal.any([run.asked.closed, parts.closed]);
+    const closed = AbortSignal.any([request.closed, this.closed]);
     return performRun(
-      { ...parts, ...parts.settings, ...run, mirror, notices, graceMs, shared },
-      { ...run.asked, closed },
+      { mirror, transport, config, company, clock, random, log, tally, notices, signal, graceMs, shared },
+      { ...request, closed },
     );
   }
 
-  /** How the run of an order stands; null: it has not begun. */
-  private progressOf(asked: RunRequest): ProgressView | null {
-    const { clock, settings } = this.parts;
-    const run = this.desk.current;
-    if (run?.asked !== asked) return null;
+  /** Progress of the run that does this request; null: it has not begun. */
+  private progressOf(request: RunRequest): ProgressView | null {
+    const { clock } = this.options.context;
+    const { company, config } = this.options.settings;
+    const run = this.runQueue.current;
+    if (run?.request !== request) return null;
     return progressView({
-      ...run,
-      company: settings.company.name,
+      company: company.name,
       mirror: this.mirror,
+      tally: run.tally,
       rateLimiter: this.service.rateLimiter,
       clock,
       startedMs: clock.monotonicMs() - (clock.nowMs() - run.startedMs),
-      windowMs: settings.config.rateLimit.windowMs,
+      windowMs: config.rateLimit.windowMs,
+      resources: request.resources,
     });
   }
 
-  private async end(): Promise<void> {
+  private async close(): Promise<void> {
+    const { context, counters } = this.options;
     try {
-      this.presence.end(this.parts.clock.nowMs());
+      this.uptime.end(context.clock.nowMs());
     } finally {
       await this.service.close();
-      // in one breath, so that whoever looks counts nothing twice
-      this.parts.totals.add(this.tender.tally, this.service.transport.stats());
+      // Without a pause in between, so that a reader of the status counts nothing twice.
+      counters.add(this.eventWorker.tally, this.service.transport.stats());
       this.mirror.close();
     }
   }
 }
-
-/** Everything in the process waits meanwhile. */
-const busyTimeoutMs = 1_000;

@@ -5,47 +5,54 @@ import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
-import type { EndedRun } from "./runs/run-queue.ts";
-import type { Totals } from "./counters.ts";
-import type { Turns } from "./runs/run-semaphore.ts";
 
-/** What stays the same for a station, however often its mirror is opened anew. */
-export interface SupervisorParts {
+/** What every part of the daemon works with. */
+export interface DaemonContext {
   readonly manifest: Manifest;
   readonly clock: Clock;
   readonly random: Random;
+  /** Below the daemon itself: adds the company to each line. */
   readonly log: Log;
   /** Of this program. */
   readonly version: string;
-  /** Of runs, over all companies. */
-  readonly turns: Turns;
-  readonly afterRun: readonly AfterRun[];
-  /** Publishes, where the config has a pattern for it; never rejects. */
-  readonly publish: (settings: Settings) => Promise<void>;
-  /** Told every webhook secret the moment it is known. */
+  /** Follows each run, whoever asked for it; a rejection is logged. */
+  readonly afterRun: (run: CompanySettings & { readonly report: CompanyReport }) => Promise<void>;
+  /** Publishes when `schedule.publish` has a pattern of its own; never rejects. */
+  readonly publish: (settings: CompanySettings) => Promise<void>;
+  /** Gets every webhook key as soon as it is known. */
   readonly onSecrets: (secrets: readonly string[]) => void;
 }
 
-/** What is done after each run, whoever asked for it: publishing, exports. */
-export type AfterRun = (run: {
+/** One company as the config has it now. */
+export interface CompanySettings {
   readonly config: Config;
   readonly company: CompanyConfig;
-  readonly report: CompanyReport;
-}) => Promise<void>;
-
-export interface Settings {
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  /** That the config asks for. */
+  /** Resources that the config asks for. */
   readonly resources: readonly Resource[];
 }
 
-export interface RuntimeParts extends SupervisorParts {
-  readonly settings: Settings;
-  readonly totals: Totals;
-  readonly onRunEnd: (ended: EndedRun) => void;
-  /** Ends it: what is in flight may finish. */
-  readonly closed: AbortSignal;
-  /** Ends it at once. */
-  readonly signal: AbortSignal;
+/** Pure: does a change of the config concern what a company runtime was built from? */
+export function needsRestart(before: CompanySettings, after: CompanySettings): boolean {
+  return builtFrom(before) !== builtFrom(after);
+}
+
+function builtFrom({ config, company, resources }: CompanySettings): string {
+  const { baseUrl, language, rateLimit, http, schedule } = config;
+  const secrets = [company.token, ...company.webhook.secrets].map((secret) =>
+    secret.known ? secret.reveal() : null,
+  );
+  const names = resources.map(({ name }) => name);
+  const { parentsPerRun } = config.resources;
+  const { places } = company.webhook;
+  return JSON.stringify({
+    baseUrl,
+    language,
+    rateLimit,
+    http,
+    schedule,
+    secrets,
+    places,
+    names,
+    parentsPerRun,
+  });
 }

@@ -1,185 +1,178 @@
 import { mkdirSync } from "node:fs";
 import { messageOf, MirrorError } from "../base/errors.ts";
+import type { Semaphore } from "../base/semaphore.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
-import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { guarded } from "../store/database.ts";
+import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
-import { graceMs, CompanyRuntime } from "./company-runtime.ts";
-import type { AfterRun, Settings, SupervisorParts } from "./company-settings.ts";
-import { renewalNeeded } from "./restart-check.ts";
-import type { EndedRun } from "./runs/run-queue.ts";
-import { readCompanyStatus, type Counted } from "./status-reader.ts";
-import { Totals } from "./counters.ts";
+import { CompanyRuntime, graceMs } from "./company-runtime.ts";
+import { needsRestart, type CompanySettings, type DaemonContext } from "./company-settings.ts";
+import { CompanyCounters } from "./counters.ts";
+import { readCompanyStatus } from "./status-reader.ts";
 
-/** How soon a lock held by another process is asked for again, and a file that could not be opened. */
-const lockAgainMs = 2_000;
-const openAgainMs = 30_000;
+/** Pause before a lock held by another process is tried again, and a file that could not be opened. */
+const lockRetryMs = 2_000;
+const openRetryMs = 30_000;
 
-/** A look that took longer is followed by a rest of so many times as long. */
-const longLookMs = 20;
-const restAfterLook = 20;
+/** A status that took longer to read is shown again for so many times as long. */
+const slowReadMs = 20;
+const slowReadFactor = 20;
+
+type ServiceView = CompanyStatusView["service"];
 
 /**
- * One company in the daemon. Whatever happens to its mirror, its token or its service stays its own: the
- * station tells it, takes no deliveries meanwhile where it must, and tries again.
+ * Keeps one company going: takes the writer lock, opens the runtime, and opens it again after a failure or a change
+ * of the config.
+ *
+ * Guarantee: `supervise` never rejects; whatever happens to a mirror, a token or a service concerns this company
+ * only. While the mirror cannot be written, deliveries are refused.
+ * Source of truth: the mirror; the counters are of this process.
+ * Worst outcome of a crash: the operating system releases the lock, and the next process takes it.
  */
 export class CompanySupervisor {
   readonly name: string;
-  private readonly parts: SupervisorParts;
-  private settings: Settings;
+  readonly counters = new CompanyCounters();
+  private readonly context: DaemonContext;
+  private readonly runPlaces: Semaphore;
+  private settings: CompanySettings;
+  private runtime: CompanyRuntime | null = null;
+  /** How the company stands while there is no runtime. */
+  private closedState: ServiceView;
+  private slowView: { readonly view: CompanyStatusView; readonly untilMs: number } | null = null;
   private readonly stopped = new AbortController();
-  private readonly cut = new AbortController();
-  private renewal = new AbortController();
-  private life: CompanyRuntime | null = null;
-  private without: CompanyStatusView["service"];
-  private seen: {
-    readonly view: CompanyStatusView;
-    readonly life: CompanyRuntime | null;
-    readonly untilMs: number;
-  } | null = null;
-  private readonly counted: Counted = { totals: new Totals(), runs: {}, deliveries: {}, lastRun: null };
-  private readonly ended: Promise<void>;
+  /** Cuts off what has not ended `graceMs` after `stop`. */
+  private readonly aborted = new AbortController();
+  private restart = new AbortController();
+  private ended: Promise<void> = Promise.resolve();
 
-  constructor(parts: SupervisorParts, settings: Settings) {
+  /** `runPlaces` is shared by all companies. */
+  constructor(context: DaemonContext, runPlaces: Semaphore, settings: CompanySettings) {
     this.name = settings.company.name;
-    this.parts = parts;
+    this.context = context;
+    this.runPlaces = runPlaces;
     this.settings = settings;
-    this.without = { state: "starting", message: null, sinceMs: parts.clock.nowMs() };
-    this.ended = this.exist();
+    this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
   }
 
-  mailbox(): Ingest | "closed" {
-    return this.life?.mailbox ?? "closed";
+  get ingest(): Ingest | "unavailable" {
+    return this.runtime?.ingest ?? "unavailable";
   }
 
-  /** Looking takes the only thread there is: where queue and inbox are long, what was seen a moment ago will do. */
+  start(): void {
+    this.ended = this.supervise();
+  }
+
+  /** Reading blocks the only thread there is: where it takes long, the last view is given again for a while. */
   view(): CompanyStatusView {
-    const { settings, counted, without, life, seen } = this;
-    const { clock } = this.parts;
-    const beganMs = clock.monotonicMs();
-    if (seen && seen.life === life && beganMs < seen.untilMs) return seen.view;
-    const view = readCompanyStatus({ ...this.parts, settings, counted, without, life });
+    const { context, settings, counters, closedState, runtime } = this;
+    const { clock, manifest } = context;
+    const startedMs = clock.monotonicMs();
+    if (this.slowView && startedMs < this.slowView.untilMs) return this.slowView.view;
+    const view = readCompanyStatus({ manifest, clock, settings, counters, closedState, runtime });
     const endedMs = clock.monotonicMs();
-    const tookMs = endedMs - beganMs;
-    this.seen = tookMs > longLookMs ? { view, life, untilMs: endedMs + tookMs * restAfterLook } : null;
+    const tookMs = endedMs - startedMs;
+    this.slowView = tookMs > slowReadMs ? { view, untilMs: endedMs + tookMs * slowReadFactor } : null;
     return view;
   }
 
-  /** An event came. */
-  stored(): void {
-    this.life?.tender.wake();
-  }
-
-  answered(result: string): void {
-    const { deliveries } = this.counted;
-    deliveries[result] = (deliveries[result] ?? 0) + 1;
-  }
-
-  /** From now on with these. What is under way ends where it can be gone on with, if it must. */
-  change(settings: Settings): void {
-    const renew = renewalNeeded(this.settings, settings);
+  /** Changes the settings; restarts the runtime if it was built from others. Running work ends where it can resume. */
+  change(settings: CompanySettings): void {
+    const restarts = needsRestart(this.settings, settings);
     this.settings = settings;
-    if (renew) this.renewal.abort();
+    if (restarts) this.restart.abort();
   }
 
   /** Resolves when the mirror is closed and its lock released. */
   async stop(): Promise<void> {
     this.stopped.abort();
-    const late = setTimeout(() => this.cut.abort(), graceMs);
-    await this.ended.finally(() => clearTimeout(late));
+    const timer = setTimeout(() => this.aborted.abort(), graceMs);
+    await this.ended.finally(() => clearTimeout(timer));
   }
 
-  /** Never rejects: what nobody foresaw ends this station only. */
-  private async exist(): Promise<void> {
+  private async supervise(): Promise<void> {
     try {
       const lock = await this.takeLock();
       try {
-        while (!this.stopped.signal.aborted) await this.oneLife();
+        while (!this.stopped.signal.aborted) await this.runOnce();
       } finally {
         lock?.release();
       }
     } catch (error) {
-      this.parts.log.error("the company's station ended", { error: messageOf(error) });
-      this.say("database", messageOf(error));
+      this.context.log.error("the company's supervisor ended", { error: messageOf(error) });
+      this.setRuntime(null, messageOf(error));
     }
   }
 
-  /** Null: stopped before it was free. */
+  /** Null: stopped before the lock was free. */
   private async takeLock(): Promise<WriterLock | null> {
-    const { clock, log } = this.parts;
-    let told: string | null = null;
+    const { clock, log } = this.context;
+    let logged: string | null = null;
     while (!this.stopped.signal.aborted) {
       try {
-        return this.lock();
+        return this.tryLock();
       } catch (error) {
         const message = messageOf(error);
-        if (message !== told) log.warn(`waiting: ${message}`, hintOf(error));
-        told = message;
-        this.say("database", message);
-        await clock.sleep(lockAgainMs, this.stopped.signal);
+        if (message !== logged) log.warn(`waiting: ${message}`, hintOf(error));
+        logged = message;
+        this.setRuntime(null, message);
+        await clock.sleep(lockRetryMs, this.stopped.signal);
       }
     }
     return null;
   }
 
-  private lock(): WriterLock {
+  private tryLock(): WriterLock {
     const { config } = this.settings;
     const files = mirrorFiles(config, this.name);
     guarded(config.dataDir, () => mkdirSync(config.dataDir, { recursive: true }));
-    // a look first: asking for a lock that is held makes the other companies wait, too
+    // Reading the holder first: taking a lock that is held would block all companies for a while.
     const holder = lockHolder(files.lock);
     if (holder !== null) throw new MirrorError("locked", `the mirror is being written by ${holder}`);
     return takeWriterLock(files.lock, "serve");
   }
 
-  private async oneLife(): Promise<void> {
-    const { clock, log } = this.parts;
-    this.renewal = new AbortController();
-    const closed = AbortSignal.any([this.stopped.signal, this.renewal.signal]);
+  /** Opens the runtime and runs it until it is stopped, restarted or broken. */
+  private async runOnce(): Promise<void> {
+    const { clock, log } = this.context;
+    this.restart = new AbortController();
+    const closed = AbortSignal.any([this.stopped.signal, this.restart.signal]);
     try {
-      this.life = await this.open(closed);
-      this.say("starting", null);
-      if (this.life.receives) log.info("the mirror is open: deliveries are taken");
+      const runtime = await this.open(closed);
+      this.setRuntime(runtime, null);
+      if (runtime.receives) log.info("the mirror is open: deliveries are taken");
       else
         log.warn("the mirror is open; without a webhook secret no delivery can be taken, only runs are made");
-      await this.life.live();
+      await runtime.run();
+      this.setRuntime(null, null);
     } catch (error) {
-      this.life = null;
       log.error(messageOf(error), hintOf(error));
-      this.say("database", messageOf(error));
-      await clock.sleep(openAgainMs, closed);
-    } finally {
-      this.life = null;
+      this.setRuntime(null, messageOf(error));
+      await clock.sleep(openRetryMs, closed);
     }
   }
 
   private open(closed: AbortSignal): Promise<CompanyRuntime> {
-    const { settings, counted, cut } = this;
-    const onRunEnd = (run: EndedRun) => {
-      counted.lastRun = run;
-      counted.runs[run.outcome] = (counted.runs[run.outcome] ?? 0) + 1;
-    };
-    // what follows a run needs no new life: it goes by the config as it is then
-    const afterRun = this.parts.afterRun.map(
-      (step): AfterRun =>
-        ({ report }) =>
-          step({ ...this.settings, report }),
-    );
+    const { context, runPlaces, settings, counters } = this;
     return CompanyRuntime.open({
-      ...this.parts,
-      afterRun,
+      context,
+      runPlaces,
       settings,
-      totals: counted.totals,
-      onRunEnd,
+      counters,
+      // By the settings as they are when the run ends: a change of them alone restarts nothing.
+      afterRun: (report) => context.afterRun({ ...this.settings, report }),
       closed,
-      signal: cut.signal,
+      signal: this.aborted.signal,
     });
   }
 
-  private say(state: CompanyStatusView["service"]["state"], message: string | null): void {
-    if (this.without.message === message) return;
-    this.without = { state, message, sinceMs: this.parts.clock.nowMs() };
+  /** `problem`: why there is no runtime; null: there is one, or it ended as it should. */
+  private setRuntime(runtime: CompanyRuntime | null, problem: string | null): void {
+    if (runtime !== this.runtime) this.slowView = null;
+    this.runtime = runtime;
+    if (this.closedState.message === problem) return;
+    const state = problem === null ? "starting" : "database";
+    this.closedState = { state, message: problem, sinceMs: this.context.clock.nowMs() };
   }
 }
 

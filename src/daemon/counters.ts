@@ -9,41 +9,60 @@ const ops = [
   "unchanged",
 ] as const satisfies readonly (keyof ResourceCounts)[];
 
-/** What was counted since the start, by whoever is gone; monotonic together with those still counting. */
-export class Totals {
-  private readonly rows = new Map<string, { resource: string; op: string; count: number }>();
-  private readonly requests = new Map<string, number>();
-  private waitedMs = 0;
+/** Counts of a run or a worker that is still counting. */
+export interface Counting {
+  readonly tally: Tally;
+  readonly stats: HttpStats;
+}
 
+type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
+type Totals = Pick<CompanyStatusView, "rows" | "requests" | "waitedMs">;
+
+/**
+ * What a company has counted since the start of the daemon, over all its runtimes. The totals only grow: what a run
+ * counted is added in the moment it stops counting itself.
+ */
+export class CompanyCounters {
+  readonly runs: Record<string, number> = {};
+  readonly deliveries: Record<string, number> = {};
+  /** The last run of this process; null: none yet. */
+  lastRun: EndedRun | null = null;
+  private totals: Totals = { rows: [], requests: {}, waitedMs: 0 };
+
+  countDelivery(result: string): void {
+    this.deliveries[result] = (this.deliveries[result] ?? 0) + 1;
+  }
+
+  countRun(run: EndedRun): void {
+    this.lastRun = run;
+    this.runs[run.outcome] = (this.runs[run.outcome] ?? 0) + 1;
+  }
+
+  /** Adds what a run or worker counted that has ended. */
   add(tally: Tally, stats: HttpStats): void {
-    for (const row of rowsOf(tally)) this.addRow(row);
-    for (const [status, count] of statusesOf(stats))
-      this.requests.set(status, (this.requests.get(status) ?? 0) + count);
-    this.waitedMs += stats.waitedMs;
+    this.totals = sum(this.totals, [{ tally, stats }]);
   }
 
-  /** With those that still count. */
-  with(counting: readonly { readonly tally: Tally; readonly stats: HttpStats }[]): Sums {
-    const sums = new Totals();
-    for (const row of this.rows.values()) sums.addRow(row);
-    for (const [status, count] of this.requests) sums.requests.set(status, count);
-    sums.waitedMs = this.waitedMs;
-    for (const { tally, stats } of counting) sums.add(tally, stats);
-    return {
-      rows: [...sums.rows.values()],
-      requests: Object.fromEntries(sums.requests),
-      waitedMs: sums.waitedMs,
-    };
-  }
-
-  private addRow({ resource, op, count }: { resource: string; op: string; count: number }): void {
-    const key = `${resource} ${op}`;
-    const before = this.rows.get(key)?.count ?? 0;
-    this.rows.set(key, { resource, op, count: before + count });
+  /** The totals, with those that are still counting. */
+  with(counting: readonly Counting[]): Totals {
+    return sum(this.totals, counting);
   }
 }
 
-type Sums = Pick<CompanyStatusView, "rows" | "requests" | "waitedMs">;
+function sum(totals: Totals, counting: readonly Counting[]): Totals {
+  const rows = new Map(totals.rows.map((row) => [`${row.resource} ${row.op}`, row]));
+  const requests: Record<string, number> = { ...totals.requests };
+  let { waitedMs } = totals;
+  for (const { tally, stats } of counting) {
+    for (const { resource, op, count } of rowsOf(tally)) {
+      const key = `${resource} ${op}`;
+      rows.set(key, { resource, op, count: count + (rows.get(key)?.count ?? 0) });
+    }
+    for (const [status, count] of statusesOf(stats)) requests[status] = (requests[status] ?? 0) + count;
+    waitedMs += stats.waitedMs;
+  }
+  return { rows: [...rows.values()], requests, waitedMs };
+}
 
 function rowsOf({ resources }: Tally) {
   return [...resources].flatMap(([resource, counts]) =>

@@ -1,47 +1,53 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 
 export interface HeartbeatParts {
   readonly mirror: Mirror;
-  readonly presence: UptimeLog;
+  readonly uptime: UptimeLog;
   readonly clock: Clock;
   readonly log: Log;
   readonly closed: AbortSignal;
-  /** Deliveries can be verified: being here means something. */
+  /** Can deliveries be verified? Otherwise being up means nothing. */
   readonly receives: () => boolean;
   readonly service: () => CompanyStatusView["service"];
-  /** Nobody was here for a while. */
-  readonly onAbsence: () => void;
+  /** Called after a time without heartbeats while this process was alive. */
+  readonly onGap: () => void;
 }
 
-const everyMs = 1_000;
+const checkEveryMs = 1_000;
 
-/** Writes down that we are here, and how the way to the service stands, for those who look at the file only. */
+/**
+ * Writes heartbeats and the state of the service to the mirror, for processes that only read the file.
+ *
+ * Guarantee: ends with `closed`; a database that fails for up to a minute ends nothing.
+ * Source of truth: the uptime log, and `service` in `_meta`.
+ * Worst outcome of a crash: the last heartbeat is up to 15 s old.
+ */
 export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
-  const { mirror, presence, clock, closed } = parts;
-  const patiently = createErrorGuard(clock, parts.log);
+  const { mirror, uptime, clock, closed } = parts;
+  const guard = createErrorGuard(clock, parts.log);
   let beatMs: number | null = null;
-  let noted: CompanyStatusView["service"] | null = null;
+  let written: CompanyStatusView["service"] | null = null;
   while (!closed.aborted) {
-    const written = patiently(() => {
+    const succeeded = guard(() => {
       const service = parts.service();
-      if (service.state !== noted?.state || service.message !== noted.message)
-        mirror.apply(() => mirror.meta.set("service", noteOf(service)));
-      noted = service;
+      if (service.state !== written?.state || service.message !== written.message)
+        mirror.apply(() => mirror.meta.set("service", storedService(service)));
+      written = service;
       const nowMs = clock.nowMs();
       if (!parts.receives()) return;
       if (beatMs !== null && nowMs >= beatMs && nowMs - beatMs < heartbeatMs) return;
-      if (presence.beat(nowMs)) parts.onAbsence();
+      if (uptime.beat(nowMs)) parts.onGap();
       beatMs = nowMs;
     });
-    await clock.sleep(written ? everyMs : heartbeatMs, closed);
+    await clock.sleep(succeeded ? checkEveryMs : heartbeatMs, closed);
   }
 }
 
-function noteOf({ state, message, sinceMs }: CompanyStatusView["service"]) {
+function storedService({ state, message, sinceMs }: CompanyStatusView["service"]) {
   return { state, message, since: new Date(sinceMs).toISOString() };
 }

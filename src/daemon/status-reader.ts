@@ -1,88 +1,85 @@
-import { messageOf } from "../base/errors.ts";
 import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { lastEndedRun, sweptTimes } from "../status/mirror-health.ts";
-import { InboxView } from "../state/inbox/inbox-view.ts";
-import { lastWholeRun } from "./scheduler/run-history.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
-import type { Settings } from "./company-settings.ts";
-import type { EndedRun } from "./runs/run-queue.ts";
-import type { Totals } from "./counters.ts";
+import type { CompanySettings } from "./company-settings.ts";
+import type { CompanyCounters } from "./counters.ts";
+import { lastWholeRun } from "./scheduler/run-history.ts";
 
-/** What a station counted since the start. */
-export interface Counted {
-  readonly totals: Totals;
-  readonly runs: Record<string, number>;
-  readonly deliveries: Record<string, number>;
-  lastRun: EndedRun | null;
-}
-
-export interface ViewParts {
+export interface StatusSources {
   readonly manifest: Manifest;
   readonly clock: Clock;
-  readonly settings: Settings;
-  readonly counted: Counted;
-  /** How it stands while there is no life. */
-  readonly without: CompanyStatusView["service"];
-  readonly life: CompanyRuntime | null;
+  readonly settings: CompanySettings;
+  readonly counters: CompanyCounters;
+  /** How the company stands without a runtime. */
+  readonly closedState: CompanyStatusView["service"];
+  readonly runtime: CompanyRuntime | null;
 }
 
-/** What cannot be looked at is told as a trouble of this company, and hides no other's. */
-export function readCompanyStatus(parts: ViewParts): CompanyStatusView {
+/** Never throws: a mirror that cannot be read is a problem of this company, and hides no other. */
+export function readCompanyStatus(sources: StatusSources): CompanyStatusView {
   try {
-    return viewOf(parts, factsOf(parts));
+    return viewOf(sources, readFacts(sources));
   } catch (error) {
-    const { life, clock } = parts;
+    const { runtime, clock } = sources;
     const service = { state: "database", message: messageOf(error), sinceMs: clock.nowMs() } as const;
-    return { ...viewOf(parts, factsOf({ ...parts, life: null })), open: life !== null, service };
+    return { ...viewOf(sources, factsWhileClosed(sources)), open: runtime !== null, service };
   }
 }
 
-function viewOf(parts: ViewParts, facts: Facts): CompanyStatusView {
-  const { settings, counted, without, life } = parts;
-  const run = life?.desk.current ?? null;
-  const counting = life ? [{ tally: life.tender.tally, stats: life.service.transport.stats() }] : [];
+function viewOf(sources: StatusSources, facts: Facts): CompanyStatusView {
+  const { settings, counters, closedState, runtime, clock } = sources;
+  const run = runtime?.runQueue.current ?? null;
+  const counting = runtime
+    ? [{ tally: runtime.eventWorker.tally, stats: runtime.service.transport.stats() }]
+    : [];
   if (run) counting.push({ tally: run.tally, stats: run.transport.stats() });
   return {
     company: settings.company.name,
-    open: life !== null,
-    service: life ? life.tender.state() : without,
+    open: runtime !== null,
+    service: runtime ? runtime.eventWorker.state() : closedState,
     run: run ? { mode: run.mode, startedMs: run.startedMs } : null,
-    runs: { ...counted.runs },
+    runs: { ...counters.runs },
     ...facts,
-    ...counted.totals.with(counting),
-    deliveries: { ...counted.deliveries },
-    nextRunMs: life?.slots?.after(parts.clock.nowMs()) ?? null,
+    ...counters.with(counting),
+    deliveries: { ...counters.deliveries },
+    nextRunMs: runtime?.schedule?.after(clock.nowMs()) ?? null,
   };
 }
 
 type Facts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "queue" | "budget">;
 
-/** From the files; nothing is known while they are closed. */
-function factsOf({ life, manifest, settings, counted }: ViewParts): Facts {
+function readFacts(sources: StatusSources): Facts {
+  const { runtime, manifest, settings, counters } = sources;
+  if (!runtime) return factsWhileClosed(sources);
+  const { db } = runtime.mirror;
   const names = settings.resources.map(({ name }) => name);
-  if (!life)
-    return {
-      lastRun: counted.lastRun,
-      budget: null,
-      wholeRunMs: null,
-      sweptMs: Object.fromEntries(names.map((name) => [name, null])),
-      events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
-      queue: [],
-    };
-  const inbox = new InboxView(life.mirror.db);
+  const inbox = new InboxView(db);
   return {
-    lastRun: counted.lastRun ?? lastEndedRun(life.mirror.db),
-    budget: life.service.rateLimiter.view(),
-    wholeRunMs: lastWholeRun(life.mirror.db, names)?.startedMs ?? null,
-    sweptMs: sweptTimes(life.mirror.db, manifest, names),
+    lastRun: counters.lastRun ?? lastEndedRun(db),
+    budget: runtime.service.rateLimiter.view(),
+    wholeRunMs: lastWholeRun(db, names)?.startedMs ?? null,
+    sweptMs: sweptTimes(db, manifest, names),
     events: {
       waiting: inbox.waiting(),
       oldestWaitingMs: epochMs(inbox.oldestWaiting()),
       lastReceivedMs: epochMs(inbox.lastReceived()),
     },
-    queue: life.queue.counts(),
+    queue: runtime.queue.counts(),
+  };
+}
+
+function factsWhileClosed({ settings, counters }: StatusSources): Facts {
+  return {
+    lastRun: counters.lastRun,
+    budget: null,
+    wholeRunMs: null,
+    sweptMs: Object.fromEntries(settings.resources.map(({ name }) => [name, null])),
+    events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
+    queue: [],
   };
 }
 

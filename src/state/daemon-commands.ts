@@ -4,27 +4,33 @@ import { Statements } from "../store/statements.ts";
 
 export type DaemonCommandKind = "sync" | "replay";
 
-/** What another process asks of the one that writes the mirror. */
+/** What another process asks of the daemon, which writes the mirror. */
 export interface DaemonCommand {
   readonly id: number;
   readonly kind: DaemonCommandKind;
+  /** ISO. */
   readonly askedAt: string;
-  /** Of the process that asks and waits for the answer. */
+  /** Process that asks and waits for the answer. */
   readonly pid: number;
-  /** As the asker wrote them. */
   readonly options: unknown;
   readonly state: "waiting" | "running" | "done" | "failed";
-  /** The answer, or of one that is running how it stands; null while there is none. */
+  /** The answer; while the command runs, its progress; null: none yet. */
   readonly report: unknown;
-  readonly settledAt: string | null;
 }
 
+const columns = "id, kind, asked_at AS askedAt, pid, options, state, report";
+
+/** Answers are kept for so long at most. */
+const keptMs = 7 * 86_400_000;
+
 /**
- * Orders to the process that holds the writer lock, in that mirror's own database: the asker adds one and
- * looks at it until it is settled, the writer takes the oldest.
+ * Commands of other processes to the process that holds the writer lock, in that mirror's own database. The asker
+ * adds one and looks at it until it has ended; the writer takes the oldest.
  *
- * Guarantee: an order is begun once in the life of a writer. Source of truth: the row. Worst outcome of a
- * crash: the next writer begins an order again (both kinds may be done twice), or drops it with its asker.
+ * Guarantee: a command is begun once by each writer.
+ * Source of truth: table `_orders`.
+ * Worst outcome of a crash: the next writer begins a command again (both kinds may be done twice), or drops it
+ * because its asker has ended.
  */
 export class DaemonCommands {
   private readonly db: Db;
@@ -35,6 +41,14 @@ export class DaemonCommands {
     this.statements = new Statements(db);
   }
 
+  /** Has this database the table for commands? A daemon may still be creating it. */
+  static areIn(db: Db): boolean {
+    return (
+      db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_orders'").get() !== undefined
+    );
+  }
+
+  /** Gives the id, which is never used again. */
   add(
     kind: DaemonCommandKind,
     options: unknown,
@@ -42,121 +56,98 @@ export class DaemonCommands {
   ): number {
     const sql = "INSERT INTO _orders (kind, asked_at, pid, options) VALUES (?, ?, ?, ?)";
     const values = [kind, isoTime(asker.atMs), asker.pid, JSON.stringify(options)];
-    return this.change(() => Number(this.statements.get(sql).run(...values).lastInsertRowid));
+    return inTransaction(this.db, () => Number(this.statements.get(sql).run(...values).lastInsertRowid));
   }
 
-  get(id: number): DaemonCommand | null {
-    return this.read("SELECT * FROM _orders WHERE id = ?", id);
+  find(id: number): DaemonCommand | null {
+    return this.select("id = ?", id)[0] ?? null;
   }
 
-  /** The oldest that waits; of one kind where the kinds are done by different hands. */
+  /** The oldest that waits, of one kind or of both. */
   next(kind?: DaemonCommandKind): DaemonCommand | null {
-    const sql =
-      "SELECT * FROM _orders WHERE state = 'waiting' AND kind = ifnull(?, kind) ORDER BY id LIMIT 1";
-    return this.read(sql, kind ?? null);
+    return (
+      this.select("state = 'waiting' AND kind = ifnull(?, kind) ORDER BY id LIMIT 1", kind ?? null)[0] ?? null
+    );
   }
 
-  /** Waiting and running, the oldest first. */
+  /** Those waiting and running, the oldest first. */
   open(): DaemonCommand[] {
-    const sql = "SELECT * FROM _orders WHERE state IN ('waiting', 'running') ORDER BY id";
-    return guarded(this.db.name, () => (this.statements.get(sql).all() as OrderRow[]).map(orderOf));
+    return this.select("state IN ('waiting', 'running') ORDER BY id");
   }
 
-  /** False: the asker has withdrawn it. */
+  /** False: the asker has removed it. */
   start(id: number): boolean {
-    const sql = "UPDATE _orders SET state = 'running' WHERE id = ? AND state = 'waiting'";
-    return this.change(() => this.statements.get(sql).run(id).changes === 1);
+    return this.run("UPDATE _orders SET state = 'running' WHERE id = ? AND state = 'waiting'", id) === 1;
   }
 
-  /** How it stands, for who waits for the answer. */
-  progress(id: number, view: unknown): void {
-    const sql = "UPDATE _orders SET report = ? WHERE id = ? AND state = 'running'";
-    this.change(() => this.statements.get(sql).run(JSON.stringify(view), id));
+  /** Shows the asker how far a running command is. */
+  setProgress(id: number, view: unknown): void {
+    this.run("UPDATE _orders SET report = ? WHERE id = ? AND state = 'running'", JSON.stringify(view), id);
   }
 
   finish(id: number, state: "done" | "failed", report: unknown, atMs: number): void {
     const sql = "UPDATE _orders SET state = ?, report = ?, settled_at = ? WHERE id = ?";
-    const values = [state, JSON.stringify(report), isoTime(atMs), id];
-    this.change(() => {
-      this.statements.get(sql).run(...values);
-      this.forgetOld(atMs);
+    inTransaction(this.db, () => {
+      this.statements.get(sql).run(state, JSON.stringify(report), isoTime(atMs), id);
+      this.removeOld(atMs);
     });
   }
 
-  /** The asker no longer waits for it. False: it is already begun, or gone. */
+  /** Removes a command that its asker no longer waits for. False: it is begun already, or not there. */
   withdraw(id: number): boolean {
-    const sql = "DELETE FROM _orders WHERE id = ? AND state = 'waiting'";
-    return this.change(() => this.statements.get(sql).run(id).changes === 1);
+    return this.run("DELETE FROM _orders WHERE id = ? AND state = 'waiting'", id) === 1;
   }
 
-  /** The asker does it itself, or nobody does: the writer is gone. */
-  forget(id: number): void {
-    this.change(() => this.statements.get("DELETE FROM _orders WHERE id = ?").run(id));
+  /** Removes a command in any state: its writer has ended. */
+  remove(id: number): void {
+    this.run("DELETE FROM _orders WHERE id = ?", id);
   }
 
   /**
-   * For a writer that begins: what an earlier one left running waits again; the orders of askers that are
-   * gone, and answers nobody will read, are dropped. Gives how many open ones were dropped.
+   * For a writer that begins: commands that an earlier writer left running wait again; those of askers that have
+   * ended, and old answers, are removed. Gives how many commands were dropped.
    */
-  dropStale(alive: (pid: number) => boolean, nowMs: number): number {
+  dropStale(isAskerAlive: (pid: number) => boolean, nowMs: number): number {
     return inTransaction(this.db, () => {
-      const orphans = this.open().filter((order) => !alive(order.pid));
+      const orphans = this.open().filter(({ pid }) => !isAskerAlive(pid));
       for (const { id } of orphans) this.statements.get("DELETE FROM _orders WHERE id = ?").run(id);
       this.statements
         .get("UPDATE _orders SET state = 'waiting', report = NULL WHERE state = 'running'")
         .run();
-      this.forgetOld(nowMs);
+      this.removeOld(nowMs);
       return orphans.length;
     });
   }
 
-  /** A daemon lives for months. */
-  private forgetOld(nowMs: number): void {
+  private removeOld(nowMs: number): void {
     this.statements.get("DELETE FROM _orders WHERE settled_at < ?").run(isoTime(nowMs - keptMs));
   }
 
-  private change<T>(step: () => T): T {
-    return inTransaction(this.db, step);
+  private run(sql: string, ...values: unknown[]): number {
+    return inTransaction(this.db, () => this.statements.get(sql).run(...values).changes);
   }
 
-  private read(sql: string, value: unknown): DaemonCommand | null {
+  private select(where: string, ...values: unknown[]): DaemonCommand[] {
     return guarded(this.db.name, () => {
-      const row = this.statements.get(sql).get(value) as OrderRow | undefined;
-      return row ? orderOf(row) : null;
+      const rows = this.statements.get(`SELECT ${columns} FROM _orders WHERE ${where}`).all(...values);
+      return (rows as StoredCommand[]).map(parseCommand);
     });
   }
 }
 
-/** Answers are looked at for so long at most. */
-const keptMs = 7 * 86_400_000;
-
-interface OrderRow {
-  readonly id: number;
-  readonly kind: string;
-  readonly asked_at: string;
-  readonly pid: number;
+interface StoredCommand extends Omit<DaemonCommand, "options" | "report"> {
   readonly options: string;
-  readonly state: string;
   readonly report: string | null;
-  readonly settled_at: string | null;
 }
 
-function orderOf(row: OrderRow): DaemonCommand {
-  return {
-    id: row.id,
-    kind: row.kind as DaemonCommandKind,
-    askedAt: row.asked_at,
-    pid: row.pid,
-    options: JSON.parse(row.options) as unknown,
-    state: row.state as DaemonCommand["state"],
-    report: row.report === null ? null : (JSON.parse(row.report) as unknown),
-    settledAt: row.settled_at,
-  };
+function parseCommand(row: StoredCommand): DaemonCommand {
+  const report: unknown = row.report === null ? null : JSON.parse(row.report);
+  return { ...row, options: JSON.parse(row.options) as unknown, report };
 }
 
 /**
- * A process of this machine, whoever's it is. Another container's number says nothing here: at worst an asker
- * that lives is taken for gone, finds its order dropped and asks anew, or a run is made that nobody waits for.
+ * Is it a process of this machine, of whatever user? The number of a process in another container says nothing: at
+ * worst a waiting asker finds its command dropped and asks again, or a run is made that nobody waits for.
  */
 export function isAlive(pid: number): boolean {
   try {

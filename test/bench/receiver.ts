@@ -12,9 +12,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createLogger } from "../../src/log/log.ts";
 import { createRedaction } from "../../src/log/redaction.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { createIngest } from "../../src/webhook/ingest/ingest.ts";
+import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
-import { createReceiver } from "../../src/webhook/server/receiver.ts";
+import type { Companies } from "../../src/webhook/server/receiver.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { LoadOrder, LoadResult } from "./receiver-load.ts";
 import type { BenchResult } from "./result.ts";
@@ -66,20 +66,19 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
   const selected = new Set(manifest.resources.map(({ name }) => name));
   const secrets = [secret];
   const queue = new WorkQueue(mirror.db);
-  const ingest = createIngest({ mirror, queue, selected, secrets: () => secrets, clock: systemClock });
-  const receiver = createReceiver({
-    mailbox: (company) => (company === "acme" ? ingest : null),
-    clock: systemClock,
-    log,
-    onResult: () => undefined,
-    onStored: () => undefined,
-  });
-  const listener = await startServer({ host: "127.0.0.1", port: 0, receiver, pages: {}, log });
+  const keyring = { accepted: () => secrets, refresh: () => false };
+  const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
+  const companies: Companies = {
+    find: (company) => (company === "acme" ? ingest : null),
+    countAnswer: () => undefined,
+  };
+  const clock = systemClock;
+  const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
   return {
-    port: listener.port,
+    port: server.port,
     stored: () => Number(mirror.db.prepare("SELECT count(*) FROM _inbox").pluck().get()),
     close: async () => {
-      await listener.close(1_000);
+      await server.close(1_000);
       mirror.close();
       closeSync(lines);
     },

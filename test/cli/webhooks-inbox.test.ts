@@ -6,7 +6,8 @@ import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
-import { createIngest, type CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { jsonLines, playCommand, type Stage } from "../support/cli.ts";
 import { WoundClock } from "../support/sandbox.ts";
@@ -18,21 +19,21 @@ const startMs = Date.UTC(2026, 10, 20, 9);
 interface Box {
   readonly house: House;
   readonly mirror: Mirror;
-  readonly mailbox: CompanyIngest;
+  readonly ingest: CompanyIngest;
 }
 
 async function boxIn(house: House): Promise<Omit<Box, "house">> {
   const mirror = await openMirror(path.join(house.cwd, "data/acme.db"), manifest);
   onTestFinished(() => void (mirror.db.open && mirror.close()));
   const selected = new Set(manifest.resources.map(({ name }) => name));
-  const parts = { queue: new WorkQueue(mirror.db), secrets: () => [], clock: new WoundClock(startMs) };
-  return { mirror, mailbox: createIngest({ mirror, selected, ...parts }) };
+  const queue = new WorkQueue(mirror.db);
+  return { mirror, ingest: new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring }) };
 }
 
 /** A house whose mirror has received one event a minute, from nine on. */
 async function withInbox(events: readonly (readonly [type: string, resourceType: string, id: number])[]) {
   const house = await openHouse();
-  const { mirror, mailbox } = await boxIn(house);
+  const { mirror, ingest } = await boxIn(house);
   for (const [at, [type, resourceType, id]] of events.entries()) {
     const body = JSON.stringify({
       id: `evt_${at}`,
@@ -40,9 +41,9 @@ async function withInbox(events: readonly (readonly [type: string, resourceType:
       occurredAt: isoTime(startMs),
       resource: { type: resourceType, id },
     });
-    mailbox.store([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
+    ingest.store([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
   }
-  return { house, mirror, mailbox } satisfies Box;
+  return { house, mirror, ingest } satisfies Box;
 }
 
 interface DeliveryJson {
@@ -67,7 +68,7 @@ const three = [
 const idsOf = (deliveries: readonly DeliveryJson[]) => deliveries.map(({ event_id }) => event_id);
 
 describe("inbox", () => {
-  test("shows deliveries with their fate, the newest last", async () => {
+  test("shows deliveries with their outcome, the newest last", async () => {
     const { house, mirror } = await withInbox(three);
     mirror.db.exec(
       "UPDATE _work SET state = 'dead', error = '422 no such client' WHERE resource = 'clients'",
@@ -139,7 +140,7 @@ describe("replay", () => {
     const box = await boxIn(house);
     const id = Number(box.mirror.db.prepare("SELECT min(id) FROM clients").pluck().get());
     const body = JSON.stringify({ id: "evt_0", type: "clients.updated", resource: { type: "client", id } });
-    box.mailbox.store([readStored("evt_0", body)], startMs);
+    box.ingest.store([readStored("evt_0", body)], startMs);
     box.mirror.close();
     expect((await sync()).code).toBe(0);
     expect(await inboxOf(house)).toMatchObject([{ state: "done", outcome: "unchanged" }]);
@@ -184,15 +185,15 @@ describe("replay", () => {
   });
 
   test("beside a daemon is an order: the daemon does it, and its answer is told", async () => {
-    const { house, mirror, mailbox } = await withInbox(three);
+    const { house, mirror, ingest } = await withInbox(three);
     const lock = takeWriterLock(path.join(house.cwd, "data/acme.lock"), "serve");
     onTestFinished(() => lock.release());
-    const orders = new DaemonCommands(mirror.db);
+    const commands = new DaemonCommands(mirror.db);
     const desk = setInterval(() => {
-      const order = orders.next("replay");
-      if (!order || !orders.start(order.id)) return;
-      const { ids } = order.options as { ids: string[] };
-      orders.finish(order.id, "done", mailbox.replay(ids), startMs);
+      const command = commands.next("replay");
+      if (!command || !commands.start(command.id)) return;
+      const { ids } = command.options as { ids: string[] };
+      commands.finish(command.id, "done", ingest.replay(ids, startMs), startMs);
     }, 20);
     onTestFinished(() => clearInterval(desk));
     const { code, stdout } = await house.play("replay evt_0 evt_1 evt_7");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { processCommands, type CommandLoopParts } from "../../src/daemon/commands/command-loop.ts";
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
-import { syncCommandOf } from "../../src/daemon/commands/sync-command.ts";
+import { formatSyncCommand } from "../../src/daemon/commands/sync-command.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
 import { recordingLog, view } from "../support/company-status.ts";
@@ -15,10 +15,10 @@ function asks(more: Partial<RunRequest> = {}) {
   return { resources: [resourceOf("people")], ...usual, ...more };
 }
 
-/** An order desk at work, on a wound clock; runs last until they are let go. */
-async function openDesk(parts: Partial<CommandLoopParts> = {}) {
+/** A command loop on a wound clock; each run lasts until it is released. */
+async function startLoop(parts: Partial<CommandLoopParts> = {}) {
   const mirror = await openShop();
-  const orders = new DaemonCommands(mirror.db);
+  const commands = new DaemonCommands(mirror.db);
   const clock = new WoundClock();
   const close = new AbortController();
   const asked: RunRequest[] = [];
@@ -32,42 +32,42 @@ async function openDesk(parts: Partial<CommandLoopParts> = {}) {
   };
   const ended = processCommands({
     manifest: mirror.manifest,
-    orders,
-    desk: { run },
+    commands,
+    runQueue: { run },
     clock,
     log: recordingLog().log,
     closed: close.signal,
     replay: () => ({ queued: 1 }),
-    view: () => null,
+    progressOf: () => null,
     ...parts,
   });
   const tick = async (ms = 1_000) => {
     clock.wind(ms);
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
-  return { orders, clock, close, asked, held, ended, tick, mirror };
+  return { commands, clock, close, asked, held, ended, tick, mirror };
 }
 
 function failing(): never {
   throw new Error("no inbox");
 }
 
-describe("orders of other processes", () => {
+describe("commands of other processes", () => {
   test("a sync is made as it was asked for, one after another, and each gets its report", async () => {
-    const { orders, close, asked, held, ended, tick } = await openDesk();
-    const first = orders.add("sync", syncCommandOf(asks(), null), asker);
-    const second = orders.add(
+    const { commands, close, asked, held, ended, tick } = await startLoop();
+    const first = commands.add("sync", formatSyncCommand(asks(), null), asker);
+    const second = commands.add(
       "sync",
-      syncCommandOf(asks({ full: false, mostRequests: undefined }), null),
+      formatSyncCommand(asks({ full: false, mostRequests: undefined }), null),
       asker,
     );
     await tick();
-    expect([orders.get(first)?.state, orders.get(second)?.state]).toEqual(["running", "waiting"]);
+    expect([commands.find(first)?.state, commands.find(second)?.state]).toEqual(["running", "waiting"]);
     held.release();
     await tick();
     await tick();
-    expect(orders.get(first)).toMatchObject({ state: "done", report: { outcome: "complete" } });
-    expect(orders.get(second)?.state).toBe("running");
+    expect(commands.find(first)).toMatchObject({ state: "done", report: { outcome: "complete" } });
+    expect(commands.find(second)?.state).toBe("running");
     held.release();
     await tick();
     expect(
@@ -81,12 +81,12 @@ describe("orders of other processes", () => {
     await ended;
   });
 
-  test("how the run stands is told while it is made", async () => {
-    const { orders, close, held, ended, tick } = await openDesk({ view: () => view({ queued: 5 }) });
-    const id = orders.add("sync", syncCommandOf(asks(), null), asker);
+  test("progress is shown while the run is made", async () => {
+    const { commands, close, held, ended, tick } = await startLoop({ progressOf: () => view({ queued: 5 }) });
+    const id = commands.add("sync", formatSyncCommand(asks(), null), asker);
     await tick();
     await tick();
-    expect(orders.get(id)).toMatchObject({ state: "running", report: { queued: 5 } });
+    expect(commands.find(id)).toMatchObject({ state: "running", report: { queued: 5 } });
     held.release();
     await tick();
     close.abort();
@@ -94,46 +94,46 @@ describe("orders of other processes", () => {
   });
 
   test("a replay does not wait for a run", async () => {
-    const { orders, close, held, ended, tick } = await openDesk();
-    orders.add("sync", syncCommandOf(asks(), null), asker);
+    const { commands, close, held, ended, tick } = await startLoop();
+    commands.add("sync", formatSyncCommand(asks(), null), asker);
     await tick();
-    const id = orders.add("replay", { ids: ["a"] }, asker);
+    const id = commands.add("replay", { ids: ["a"] }, asker);
     await tick();
-    expect(orders.get(id)).toMatchObject({ state: "done", report: { queued: 1 } });
+    expect(commands.find(id)).toMatchObject({ state: "done", report: { queued: 1 } });
     held.release();
     close.abort();
     await ended;
   });
 
   test("what cannot be done says why", async () => {
-    const { orders, close, ended, tick } = await openDesk({ replay: failing });
-    const id = orders.add("replay", {}, asker);
-    const strange = orders.add("sync", { resources: ["no_such_table"] }, asker);
+    const { commands, close, ended, tick } = await startLoop({ replay: failing });
+    const id = commands.add("replay", {}, asker);
+    const strange = commands.add("sync", { resources: ["no_such_table"] }, asker);
     await tick();
-    expect(orders.get(id)).toMatchObject({ state: "failed", report: { error: "no inbox" } });
-    expect(orders.get(strange)).toMatchObject({ state: "done", report: { outcome: "failed" } });
+    expect(commands.find(id)).toMatchObject({ state: "failed", report: { error: "no inbox" } });
+    expect(commands.find(strange)).toMatchObject({ state: "done", report: { outcome: "failed" } });
     close.abort();
     await ended;
   });
 
   test("an answer is written as soon as the database can be written again", async () => {
-    const { orders, close, held, ended, tick, mirror } = await openDesk();
-    const id = orders.add("sync", syncCommandOf(asks(), null), asker);
+    const { commands, close, held, ended, tick, mirror } = await startLoop();
+    const id = commands.add("sync", formatSyncCommand(asks(), null), asker);
     await tick();
     mirror.db.pragma("query_only = ON");
     held.release();
     await tick();
-    expect(orders.get(id)?.state).toBe("running");
+    expect(commands.find(id)?.state).toBe("running");
     mirror.db.pragma("query_only = OFF");
     await tick();
-    expect(orders.get(id)?.state).toBe("done");
+    expect(commands.find(id)?.state).toBe("done");
     close.abort();
     await ended;
   });
 
   test("its time is over when the asker's is", async () => {
-    const { orders, clock, close, asked, held, ended, tick } = await openDesk();
-    orders.add("sync", syncCommandOf(asks(), clock.nowMs() + 90_000), asker);
+    const { commands, clock, close, asked, held, ended, tick } = await startLoop();
+    commands.add("sync", formatSyncCommand(asks(), clock.nowMs() + 90_000), asker);
     await tick();
     await tick(80_000);
     expect(asked[0]?.closed.aborted).toBe(false);
@@ -144,17 +144,17 @@ describe("orders of other processes", () => {
     await ended;
   });
 
-  test("one that our own end cuts off is left to whoever comes next; its asker gone, nobody does it", async () => {
-    const { orders, clock, close, held, ended, tick } = await openDesk();
-    const id = orders.add("sync", syncCommandOf(asks(), null), asker);
+  test("one that our own end cuts off is left to the next writer; without its asker it is dropped", async () => {
+    const { commands, clock, close, held, ended, tick } = await startLoop();
+    const id = commands.add("sync", formatSyncCommand(asks(), null), asker);
     await tick();
     close.abort();
     held.release();
     await ended;
-    expect(orders.get(id)?.state).toBe("running");
-    expect(orders.dropStale(() => true, clock.nowMs())).toBe(0);
-    expect(orders.get(id)?.state).toBe("waiting");
-    expect(orders.dropStale(() => false, clock.nowMs())).toBe(1);
-    expect(orders.get(id)).toBeNull();
+    expect(commands.find(id)?.state).toBe("running");
+    expect(commands.dropStale(() => true, clock.nowMs())).toBe(0);
+    expect(commands.find(id)?.state).toBe("waiting");
+    expect(commands.dropStale(() => false, clock.nowMs())).toBe(1);
+    expect(commands.find(id)).toBeNull();
   });
 });

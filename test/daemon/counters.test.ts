@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Totals } from "../../src/daemon/counters.ts";
+import { CompanyCounters } from "../../src/daemon/counters.ts";
 import { createCounter } from "../../src/http/stats.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 
@@ -13,17 +13,17 @@ function counted(inserted: number, statuses: readonly number[], waitedMs: number
   return { tally, stats: counter.read() };
 }
 
-test("counts only grow when one who counted ends and another goes on", () => {
-  const totals = new Totals();
+test("counts only grow when a run that counted ends and the event worker goes on", () => {
+  const counters = new CompanyCounters();
   const run = counted(2, [200, 200, 429], 30);
-  const tender = counted(3, [200], 12);
-  const during = totals.with([run, tender]);
+  const worker = counted(3, [200], 12);
+  const during = counters.with([run, worker]);
   expect(during).toEqual({
     rows: [{ resource: "invoices", op: "inserted", count: 5 }],
     requests: { 200: 3, 429: 1, none: 2 },
     waitedMs: 42,
   });
-  totals.add(run.tally, run.stats);
-  expect(totals.with([tender])).toEqual(during);
-  expect(totals.with([])).toMatchObject({ requests: { 200: 2, 429: 1, none: 1 }, waitedMs: 30 });
+  counters.add(run.tally, run.stats);
+  expect(counters.with([worker])).toEqual(during);
+  expect(counters.with([])).toMatchObject({ requests: { 200: 2, 429: 1, none: 1 }, waitedMs: 30 });
 });

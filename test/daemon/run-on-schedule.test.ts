@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { followSchedule } from "../../src/daemon/scheduler/run-on-schedule.ts";
-import { isOwed, jitterMs } from "../../src/daemon/scheduler/owed-run.ts";
+import { isDue, jitterMs, runOnSchedule } from "../../src/daemon/scheduler/run-on-schedule.ts";
 import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 
 const dayMs = 86_400_000;
@@ -45,18 +44,18 @@ async function follow(story: Story): Promise<Run[]> {
     sleep: async (ms) => pass(ms === 60_000 ? Math.max(ms, story.lookMs ?? ms) : ms),
   };
   const runs: Run[] = [];
-  let taken: number | null = null;
-  await followSchedule({
-    slots: parseCronSchedule(pattern, zone),
+  let lastSlotMs: number | null = null;
+  await runOnSchedule({
+    schedule: parseCronSchedule(pattern, zone),
     clock,
     random: seededRandom(5),
-    signal: end.signal,
-    taken: () => ({ slotMs: taken, wholeRunMs: story.lastRunMs ?? null }),
+    closed: end.signal,
+    done: () => ({ slotMs: lastSlotMs, wholeRunMs: story.lastRunMs ?? null }),
     run: async (slotMs) => {
       const beganMs = nowMs;
       pass(story.runMs?.(runs.length) ?? 1_000);
       runs.push({ slotMs, beganMs, endedMs: nowMs });
-      taken = slotMs;
+      lastSlotMs = slotMs;
     },
   });
   return runs;
@@ -155,14 +154,14 @@ describe("a nightly schedule", () => {
   });
 });
 
-describe("what is owed", () => {
-  test("a slot taken or covered by a later run is not, one before is, one from a wrong clock's future is", () => {
+describe("what is due", () => {
+  test("a slot done or covered by a later run is not, one before is, one from a wrong clock's future is", () => {
     const now = 1_000;
-    expect(isOwed(500, { slotMs: null, wholeRunMs: null }, now)).toBe(true);
-    expect(isOwed(500, { slotMs: 500, wholeRunMs: null }, now)).toBe(false);
-    expect(isOwed(500, { slotMs: 400, wholeRunMs: 499 }, now)).toBe(true);
-    expect(isOwed(500, { slotMs: 400, wholeRunMs: 600 }, now)).toBe(false);
-    expect(isOwed(500, { slotMs: 9_000, wholeRunMs: 9_000 }, now)).toBe(true);
+    expect(isDue(500, { slotMs: null, wholeRunMs: null }, now)).toBe(true);
+    expect(isDue(500, { slotMs: 500, wholeRunMs: null }, now)).toBe(false);
+    expect(isDue(500, { slotMs: 400, wholeRunMs: 499 }, now)).toBe(true);
+    expect(isDue(500, { slotMs: 400, wholeRunMs: 600 }, now)).toBe(false);
+    expect(isDue(500, { slotMs: 9_000, wholeRunMs: 9_000 }, now)).toBe(true);
   });
 
   test("jitter is at most a minute and 5 % of the interval", () => {

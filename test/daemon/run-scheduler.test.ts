@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
+import { backoffMs } from "../../src/base/retry.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import {
+  failedRunBackoff,
   RunScheduler,
   reasonForRun,
-  retryDelayMs,
   type RunSchedulerParts,
 } from "../../src/daemon/scheduler/run-scheduler.ts";
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
@@ -19,7 +20,7 @@ import { WoundClock } from "../support/sandbox.ts";
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 20, 12);
 
-const asked: RunRequest = {
+const request: RunRequest = {
   resources: [],
   full: false,
   allowMassDelete: false,
@@ -28,8 +29,8 @@ const asked: RunRequest = {
   closed: new AbortController().signal,
 };
 
-/** Duties over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
-async function dutiesWith(outcomes: readonly Outcome[], parts: Partial<RunSchedulerParts> = {}) {
+/** A scheduler over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
+async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSchedulerParts> = {}) {
   const mirror = await openShop();
   const clock = new WoundClock(noon);
   const close = new AbortController();
@@ -40,11 +41,11 @@ async function dutiesWith(outcomes: readonly Outcome[], parts: Partial<RunSchedu
     ran.push({ why, atMs: clock.nowMs() - noon });
     return remember(mirror, clock.nowMs(), outcome);
   };
-  const duties = new RunScheduler({
+  const scheduler = new RunScheduler({
     mirror,
-    desk: { run },
-    asked,
-    slots: null,
+    runQueue: { run },
+    request,
+    schedule: null,
     clock,
     random: seededRandom(1),
     log: recordingLog().log,
@@ -59,7 +60,7 @@ async function dutiesWith(outcomes: readonly Outcome[], parts: Partial<RunSchedu
       for (let i = 0; i < 12; i++) await Promise.resolve();
     }
   };
-  return { duties, mirror, clock, close, ran, pass };
+  return { scheduler, mirror, clock, close, ran, pass };
 }
 
 function remember(mirror: Mirror, atMs: number, outcome: Outcome): CompanyReport {
@@ -92,19 +93,24 @@ describe("why a run is owed at once", () => {
 
 describe("a run that is owed", () => {
   test("is tried again, less and less often, until one is whole", async () => {
-    const { duties, ran, pass, close } = await dutiesWith(["failed", "database", "stopped", "complete"]);
-    const done = duties.makeWhole(noon, "reason");
+    const { scheduler, ran, pass, close } = await schedulerWith([
+      "failed",
+      "database",
+      "stopped",
+      "complete",
+    ]);
+    const done = scheduler.runUntilWhole(noon, "reason");
     await pass(3 * hourMs, 10_000);
     await done;
     expect(ran.map(({ atMs }) => Math.round(atMs / 60_000))).toEqual([0, 1, 3, 7]);
-    expect(retryDelayMs(99)).toBe(30 * 60_000);
+    expect(backoffMs(99, failedRunBackoff)).toBe(30 * 60_000);
     close.abort();
   });
 
   test("waits while the service is away, and begins within a second when it is back", async () => {
     const there = { now: false };
-    const { duties, ran, pass } = await dutiesWith(["complete"], { isServiceThere: () => there.now });
-    const done = duties.makeWhole(noon, "reason");
+    const { scheduler, ran, pass } = await schedulerWith(["complete"], { isServiceThere: () => there.now });
+    const done = scheduler.runUntilWhole(noon, "reason");
     await pass(10 * hourMs, 60_000);
     expect(ran).toEqual([]);
     there.now = true;
@@ -114,15 +120,15 @@ describe("a run that is owed", () => {
   });
 
   test("is not made when somebody else's run came first", async () => {
-    const { duties, ran, mirror, clock } = await dutiesWith(["complete"]);
+    const { scheduler, ran, mirror, clock } = await schedulerWith(["complete"]);
     remember(mirror, clock.nowMs(), "partial");
-    await duties.makeWhole(noon, "reason");
+    await scheduler.runUntilWhole(noon, "reason");
     expect(ran).toEqual([]);
   });
 
   test("ends with the daemon", async () => {
-    const { duties, ran, close, pass } = await dutiesWith(["failed"]);
-    const done = duties.makeWhole(noon, "reason");
+    const { scheduler, ran, close, pass } = await schedulerWith(["failed"]);
+    const done = scheduler.runUntilWhole(noon, "reason");
     await pass(30_000);
     close.abort();
     await pass(1_000);
@@ -133,9 +139,9 @@ describe("a run that is owed", () => {
 
 describe("the schedule", () => {
   test("is followed night after night, and what it took is remembered over a restart", async () => {
-    const slots = parseCronSchedule("15 2 * * *", "UTC");
-    const first = await dutiesWith(["complete"], { slots });
-    const done = first.duties.follow("nothing was ever read whole");
+    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const first = await schedulerWith(["complete"], { schedule });
+    const done = first.scheduler.follow("nothing was ever read whole");
     await first.pass(60 * hourMs, 60_000);
     first.close.abort();
     await first.pass(60_000);
@@ -146,10 +152,10 @@ describe("the schedule", () => {
   });
 
   test("a night without the service is made up for when it is back", async () => {
-    const slots = parseCronSchedule("15 2 * * *", "UTC");
+    const schedule = parseCronSchedule("15 2 * * *", "UTC");
     const there = { now: true };
-    const one = await dutiesWith(["complete"], { slots, isServiceThere: () => there.now });
-    const done = one.duties.follow("first");
+    const one = await schedulerWith(["complete"], { schedule, isServiceThere: () => there.now });
+    const done = one.scheduler.follow("first");
     await one.pass(60_000);
     there.now = false;
     await one.pass(20 * hourMs, 60_000);
@@ -163,9 +169,9 @@ describe("the schedule", () => {
   });
 
   test("a slot that cannot be noted, because somebody else writes, ends nothing and is not run again", async () => {
-    const slots = parseCronSchedule("15 2 * * *", "UTC");
-    const { duties, mirror, ran, pass, close } = await dutiesWith(["complete"], { slots });
-    const done = duties.follow("first");
+    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const { scheduler, mirror, ran, pass, close } = await schedulerWith(["complete"], { schedule });
+    const done = scheduler.follow("first");
     await pass(60_000);
     mirror.db.exec(
       "CREATE TEMP TRIGGER busy BEFORE INSERT ON main._meta BEGIN SELECT RAISE(ABORT, 'busy'); END",

@@ -104,7 +104,7 @@ describe("a run beside the tender", () => {
       await sync(company);
       for (let life = 0; life < 2; life++) {
         const tended = await tend(company);
-        tended.mailbox.requeueLost();
+        tended.ingest.requeueLost(Date.now());
         tended.follow(() => !dice.probability(0.2));
         company.proxy.obstruct(async (_asked, passOn) => {
           if (!dice.probability(0.3)) return undefined;

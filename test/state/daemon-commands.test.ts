@@ -9,7 +9,7 @@ import { startMs } from "../support/store.ts";
 const dayMs = 86_400_000;
 const asker = { atMs: startMs, pid: process.pid };
 let path: string;
-let orders: DaemonCommands;
+let commands: DaemonCommands;
 
 function connect(): Db {
   const db = openDatabase(path);
@@ -21,14 +21,14 @@ beforeEach(async () => {
   path = join(tempFolder(), "shop.db");
   const db = connect();
   await migrate(db);
-  orders = new DaemonCommands(db);
+  commands = new DaemonCommands(db);
 });
 
-describe("an order", () => {
+describe("a command", () => {
   test("reaches another connection as it was given, and its answer comes back", () => {
     const asking = new DaemonCommands(connect());
     const id = asking.add("replay", { ids: ["a"] }, asker);
-    expect(orders.next()).toEqual({
+    expect(commands.next()).toEqual({
       id,
       kind: "replay",
       askedAt: "2026-03-01T00:00:00.000Z",
@@ -36,70 +36,68 @@ describe("an order", () => {
       options: { ids: ["a"] },
       state: "waiting",
       report: null,
-      settledAt: null,
     });
-    expect(orders.start(id)).toBe(true);
-    expect(asking.get(id)?.state).toBe("running");
-    orders.finish(id, "done", { replayed: 1 }, startMs + 1000);
-    expect(asking.get(id)).toMatchObject({
+    expect(commands.start(id)).toBe(true);
+    expect(asking.find(id)?.state).toBe("running");
+    commands.finish(id, "done", { replayed: 1 }, startMs + 1000);
+    expect(asking.find(id)).toMatchObject({
       state: "done",
       report: { replayed: 1 },
-      settledAt: "2026-03-01T00:00:01.000Z",
     });
   });
 
   test("is begun once, the oldest first, and by its kind where asked", () => {
-    const [sync, replay] = [orders.add("sync", {}, asker), orders.add("replay", {}, asker)];
-    expect(orders.next()?.id).toBe(sync);
-    expect(orders.next("replay")?.id).toBe(replay);
-    expect(orders.start(sync)).toBe(true);
-    expect(orders.start(sync)).toBe(false);
-    expect(orders.next()?.id).toBe(replay);
-    expect(orders.open().map(({ id }) => id)).toEqual([sync, replay]);
+    const [sync, replay] = [commands.add("sync", {}, asker), commands.add("replay", {}, asker)];
+    expect(commands.next()?.id).toBe(sync);
+    expect(commands.next("replay")?.id).toBe(replay);
+    expect(commands.start(sync)).toBe(true);
+    expect(commands.start(sync)).toBe(false);
+    expect(commands.next()?.id).toBe(replay);
+    expect(commands.open().map(({ id }) => id)).toEqual([sync, replay]);
   });
 
   test("can be withdrawn while it waits, and no longer once it is begun", () => {
-    const [first, second] = [orders.add("sync", {}, asker), orders.add("sync", {}, asker)];
-    expect(orders.withdraw(first)).toBe(true);
-    expect(orders.get(first)).toBeNull();
-    expect(orders.start(first)).toBe(false);
-    orders.start(second);
-    expect(orders.withdraw(second)).toBe(false);
+    const [first, second] = [commands.add("sync", {}, asker), commands.add("sync", {}, asker)];
+    expect(commands.withdraw(first)).toBe(true);
+    expect(commands.find(first)).toBeNull();
+    expect(commands.start(first)).toBe(false);
+    commands.start(second);
+    expect(commands.withdraw(second)).toBe(false);
   });
 
   test("an id is never given twice, so that nobody reads another one's answer", () => {
-    const first = orders.add("sync", {}, asker);
-    orders.withdraw(first);
-    expect(orders.add("sync", {}, asker)).toBeGreaterThan(first);
+    const first = commands.add("sync", {}, asker);
+    commands.withdraw(first);
+    expect(commands.add("sync", {}, asker)).toBeGreaterThan(first);
   });
 });
 
 describe("a writer that begins", () => {
   test("drops the orders of the dead and begins those that were left running again", () => {
-    const dead = orders.add("sync", {}, { atMs: startMs, pid: 4_000_000 });
-    const left = orders.add("sync", { full: true }, asker);
-    orders.start(left);
-    expect(orders.dropStale((pid) => pid === process.pid, startMs)).toBe(1);
-    expect(orders.get(dead)).toBeNull();
-    expect(orders.next()).toMatchObject({ id: left, state: "waiting", options: { full: true } });
+    const dead = commands.add("sync", {}, { atMs: startMs, pid: 4_000_000 });
+    const left = commands.add("sync", { full: true }, asker);
+    commands.start(left);
+    expect(commands.dropStale((pid) => pid === process.pid, startMs)).toBe(1);
+    expect(commands.find(dead)).toBeNull();
+    expect(commands.next()).toMatchObject({ id: left, state: "waiting", options: { full: true } });
   });
 
   test("keeps answers for a week, whoever asked", () => {
-    const [old, young] = [orders.add("sync", {}, asker), orders.add("sync", {}, asker)];
-    orders.finish(old, "done", null, startMs);
-    orders.finish(young, "failed", null, startMs + 2 * dayMs);
-    expect(orders.dropStale(() => false, startMs + 8 * dayMs)).toBe(0);
-    expect([orders.get(old), orders.get(young)?.state]).toEqual([null, "failed"]);
+    const [old, young] = [commands.add("sync", {}, asker), commands.add("sync", {}, asker)];
+    commands.finish(old, "done", null, startMs);
+    commands.finish(young, "failed", null, startMs + 2 * dayMs);
+    expect(commands.dropStale(() => false, startMs + 8 * dayMs)).toBe(0);
+    expect([commands.find(old), commands.find(young)?.state]).toEqual([null, "failed"]);
   });
 });
 
 test("answers are forgotten after a week, also where the one who gives them never restarts", () => {
-  const old = orders.add("sync", {}, asker);
-  orders.finish(old, "done", {}, startMs);
-  const young = orders.add("sync", {}, asker);
-  orders.finish(young, "done", {}, startMs + 8 * dayMs);
-  expect(orders.get(old)).toBeNull();
-  expect(orders.get(young)?.state).toBe("done");
+  const old = commands.add("sync", {}, asker);
+  commands.finish(old, "done", {}, startMs);
+  const young = commands.add("sync", {}, asker);
+  commands.finish(young, "done", {}, startMs + 8 * dayMs);
+  expect(commands.find(old)).toBeNull();
+  expect(commands.find(young)?.state).toBe("done");
 });
 
 test("what waits is found without a look at what is answered", () => {

@@ -5,13 +5,13 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { EventIds } from "../../src/state/inbox/event-ids.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows } from "../support/store.ts";
-import { about, aStation, counted, deliveryOf, eventText } from "../support/webhook.ts";
+import { about, openIngest, counted, deliveryOf, eventText } from "../support/webhook.ts";
 
 const mostUnfiled = 4;
 const insert =
   "INSERT INTO _inbox (event_id, type, received_at, body, state) VALUES (?, 'people.updated', '', '{}', 'done')";
 
-/** What the mailbox does with each group: true where an event is new. */
+/** What the ingest does with each group: true where an event is new. */
 function take(mirror: Mirror, ids: EventIds, eventIds: readonly string[], fails = false): boolean[] {
   const statement = mirror.db.prepare(insert);
   const step = () => {
@@ -70,7 +70,7 @@ describe("I7 an event is known for ever", () => {
     const groups = fc.array(
       fc.record({
         ids: fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 6 }),
-        fate: fc.constantFrom("kept", "kept", "kept", "rolled back", "opened anew"),
+        outcome: fc.constantFrom("kept", "kept", "kept", "rolled back", "opened anew"),
       }),
       { maxLength: 40 },
     );
@@ -82,10 +82,10 @@ describe("I7 an event is known for ever", () => {
         );
         const known = new Set<string>();
         let ids = new EventIds(mirror.db, mostUnfiled);
-        for (const { ids: eventIds, fate } of some) {
-          if (fate === "opened anew") ids = new EventIds(mirror.db, mostUnfiled);
-          const isNew = take(mirror, ids, eventIds, fate === "rolled back");
-          if (fate === "rolled back") continue;
+        for (const { ids: eventIds, outcome } of some) {
+          if (outcome === "opened anew") ids = new EventIds(mirror.db, mostUnfiled);
+          const isNew = take(mirror, ids, eventIds, outcome === "rolled back");
+          if (outcome === "rolled back") continue;
           expect(isNew).toEqual(eventIds.map((id, i) => !known.has(id) && eventIds.indexOf(id) === i));
           for (const id of eventIds) known.add(id);
         }
@@ -118,44 +118,44 @@ describe("I7 an event is known for ever", () => {
 
 describe("events that find their record in the queue", () => {
   test("are stored, and the queue's row stays as it is: its read comes after them", async () => {
-    const station = await aStation();
-    station.mailbox.store([deliveryOf(about(1))], 0);
-    const before = rows(station.mirror, "SELECT * FROM _work");
-    station.mailbox.store([deliveryOf(about(1)), deliveryOf(about(1))], 0);
-    expect(rows(station.mirror, "SELECT * FROM _work")).toEqual(before);
-    expect(counted(station.mirror, "_inbox WHERE state = 'waiting'")).toBe(3);
+    const shop = await openIngest();
+    shop.ingest.store([deliveryOf(about(1))], 0);
+    const before = rows(shop.mirror, "SELECT * FROM _work");
+    shop.ingest.store([deliveryOf(about(1)), deliveryOf(about(1))], 0);
+    expect(rows(shop.mirror, "SELECT * FROM _work")).toEqual(before);
+    expect(counted(shop.mirror, "_inbox WHERE state = 'waiting'")).toBe(3);
   });
 
   test("I4 are marked anew where the read has begun", async () => {
-    const station = await aStation();
-    station.mailbox.store([deliveryOf(about(1))], 0);
-    const work = station.queue.lease(1, ["people"]);
+    const shop = await openIngest();
+    shop.ingest.store([deliveryOf(about(1))], 0);
+    const work = shop.queue.lease(1, ["people"]);
     if (!work) throw new Error("nothing is due");
-    const sentSeq = station.mirror.sequence.next();
-    station.mailbox.store([deliveryOf(about(1))], 0);
-    station.mirror.apply(() => station.queue.done(work, sentSeq));
-    station.queue.release(work);
-    expect(counted(station.mirror, "_work")).toBe(1);
+    const sentSeq = shop.mirror.sequence.next();
+    shop.ingest.store([deliveryOf(about(1))], 0);
+    shop.mirror.apply(() => shop.queue.done(work, sentSeq));
+    shop.queue.release(work);
+    expect(counted(shop.mirror, "_work")).toBe(1);
   });
 
   test("turn a read into the question whether the record is gone", async () => {
-    const station = await aStation();
-    station.mailbox.store([deliveryOf(about(1))], 0);
-    station.mailbox.store([deliveryOf(about(1, "people.deleted"))], 0);
-    expect(rows(station.mirror, "SELECT kind FROM _work")).toEqual([{ kind: "confirm" }]);
+    const shop = await openIngest();
+    shop.ingest.store([deliveryOf(about(1))], 0);
+    shop.ingest.store([deliveryOf(about(1, "people.deleted"))], 0);
+    expect(rows(shop.mirror, "SELECT kind FROM _work")).toEqual([{ kind: "confirm" }]);
   });
 
   test("I4 are not answered by what is sent after a restart but numbered before them", async () => {
     const path = join(tempFolder(), "shop.db");
-    const station = await aStation({ path });
-    station.mailbox.store([deliveryOf(about(1))], 0);
-    for (let i = 0; i < 5; i++) station.mailbox.store([deliveryOf(eventText())], 0);
-    const latest = Number(rows(station.mirror, "SELECT max(dirty_seq) AS seq FROM _inbox")[0]?.["seq"]);
-    expect(Number(rows(station.mirror, "SELECT max(dirty_seq) AS seq FROM _work")[0]?.["seq"])).toBeLessThan(
+    const shop = await openIngest({ path });
+    shop.ingest.store([deliveryOf(about(1))], 0);
+    for (let i = 0; i < 5; i++) shop.ingest.store([deliveryOf(eventText())], 0);
+    const latest = Number(rows(shop.mirror, "SELECT max(dirty_seq) AS seq FROM _inbox")[0]?.["seq"]);
+    expect(Number(rows(shop.mirror, "SELECT max(dirty_seq) AS seq FROM _work")[0]?.["seq"])).toBeLessThan(
       latest,
     );
-    station.mirror.close();
-    const again = await aStation({ path });
+    shop.mirror.close();
+    const again = await openIngest({ path });
     expect(again.mirror.sequence.next()).toBeGreaterThan(latest);
   });
 });

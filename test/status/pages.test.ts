@@ -3,7 +3,6 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createPages } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
-import { createReceiver } from "../../src/webhook/server/receiver.ts";
 import { jumpingClock, recordingLog } from "../support/company-status.ts";
 import { lookedAtMs, service, stationView } from "../support/company-supervisor.ts";
 
@@ -17,20 +16,15 @@ function unreadable(): never {
   throw new Error("disk I/O error");
 }
 
-/** The pages behind the real listener, on a free port. */
+/** The pages behind the real server, on a free port. */
 async function served(...views: readonly CompanyStatusView[]): Promise<string> {
   const { log } = recordingLog();
-  const receiver = createReceiver({
-    mailbox: () => null,
-    clock: systemClock,
-    log,
-    onResult: () => undefined,
-    onStored: () => undefined,
-  });
-  const pages = createPages(() => views, systemClock, { version: "1.2.3" });
-  const listener = await startServer({ host: "127.0.0.1", port: 0, receiver, pages, log });
-  onTestFinished(() => listener.close(100));
-  return `http://127.0.0.1:${listener.port}`;
+  const companies = { find: () => null, countAnswer: () => undefined };
+  const clock = systemClock;
+  const pages = createPages(() => views, clock, { version: "1.2.3" });
+  const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages, log });
+  onTestFinished(() => server.close(100));
+  return `http://127.0.0.1:${server.port}`;
 }
 
 describe("over HTTP", () => {

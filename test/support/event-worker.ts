@@ -11,7 +11,8 @@ import { runSync } from "../../src/sync/run/sync-run.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { startEventWorker, type EventWorker } from "../../src/sync/event-worker/event-worker.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
-import { createIngest, type CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { DrivenClock } from "./rate-limit.ts";
 import {
@@ -23,11 +24,11 @@ import {
   type SyncOptions,
 } from "./open-company.ts";
 
-/** A mirror with all that works on it in one process: mailbox, tender, and runs beside it. */
+/** A mirror with all that works on it in one process: ingest, tender, and runs beside it. */
 export interface Tended {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
-  readonly mailbox: CompanyIngest;
+  readonly ingest: CompanyIngest;
   readonly tender: EventWorker;
   /** As if the service had sent them, all in one transaction. */
   deliver(...events: readonly SandboxEvent[]): void;
@@ -43,7 +44,7 @@ export interface Tended {
 }
 
 export interface TendedOptions extends SyncOptions {
-  /** The wall clock of mailbox, tender and runs; requests take real time. */
+  /** The wall clock of ingest, tender and runs; requests take real time. */
   readonly clock?: Clock;
 }
 
@@ -64,14 +65,13 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
   };
   const resources = resourcesNamed(options.resources);
   const selected = new Set(resources.map(({ name }) => name));
-  const mailbox = createIngest({ mirror, queue, selected, secrets: () => [], clock });
+  const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
   const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
   const order = new AbortController();
   const tender = startEventWorker(parts, { resources, concurrency, signal: order.signal });
   let ended = false;
   const deliver = (...events: readonly SandboxEvent[]) => {
-    mailbox.store(events.map(deliveryOf), clock.nowMs());
-    tender.wake();
+    ingest.store(events.map(deliveryOf), clock.nowMs());
   };
   const unfollow: (() => void)[] = [];
   const stop = async () => {
@@ -87,7 +87,7 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
   return {
     mirror,
     queue,
-    mailbox,
+    ingest,
     tender,
     deliver,
     follow: (arrives = () => true) =>

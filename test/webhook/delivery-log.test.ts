@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
-import type { LogFields } from "../../src/base/logger.ts";
-import type { Delivery } from "../../src/state/inbox/inbox.ts";
-import { createCommitter } from "../../src/webhook/server/delivery-commit.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { about, aStation, deliveryOf } from "../support/webhook.ts";
+import type { LogFields } from "../../src/base/logger.ts";
+import { Receiver } from "../../src/webhook/server/receiver.ts";
+import { about, deliveryOf, openIngest, post } from "../support/webhook.ts";
 
-/** Deliveries of one turn of the event loop, and what the log then holds at `info`. */
-async function told(deliveries: readonly Delivery[]) {
-  const { mailbox } = await aStation();
+/** Receives these events in one turn of the event loop; gives what the log then holds. */
+async function logged(texts: readonly string[]) {
+  const { ingest } = await openIngest();
   const infos: { message: string; fields: LogFields }[] = [];
   const debugs: string[] = [];
   const warnings: LogFields[] = [];
@@ -17,19 +16,23 @@ async function told(deliveries: readonly Delivery[]) {
     warn: (_message: string, fields: LogFields = {}) => void warnings.push(fields),
     error: () => undefined,
   };
-  const commit = createCommitter({ clock: systemClock, log, onStored: () => undefined });
-  await Promise.all(
-    deliveries.map((delivery) => new Promise((done) => commit("shop", mailbox, delivery, 100, done))),
-  );
+  const companies = { find: () => ingest, countAnswer: () => undefined };
+  const receiver = new Receiver({ companies, clock: systemClock, log });
+  const answers = texts.map((text) => {
+    const admission = receiver.admit("shop", Object.entries(post(text).headers).flat());
+    if ("status" in admission) throw new Error(admission.why);
+    return new Promise((done) => receiver.deliver(admission, Buffer.from(text), done));
+  });
+  await Promise.all(answers);
   return { infos, debugs, warnings };
 }
 
-test("a few events are told one by one, with id, type and record", async () => {
-  const delivery = deliveryOf(about(7));
-  const { infos } = await told([delivery]);
+test("a few events have a line each, with id, type and record", async () => {
+  const text = about(7);
+  const { infos } = await logged([text]);
   const fields = {
     company: "shop",
-    webhook_id: delivery.eventId,
+    webhook_id: deliveryOf(text).eventId,
     type: "people.updated",
     resource: "people",
     id: 7,
@@ -38,15 +41,15 @@ test("a few events are told one by one, with id, type and record", async () => {
 });
 
 test("a burst is one line with how many there were, and each event at debug", async () => {
-  const { infos, debugs } = await told(Array.from({ length: 40 }, (_, id) => deliveryOf(about(id))));
+  const { infos, debugs } = await logged(Array.from({ length: 40 }, (_, id) => about(id)));
   expect(infos).toMatchObject([
     { message: "events were stored", fields: { events: 40, types: ["people.updated"] } },
   ]);
   expect(debugs).toHaveLength(40);
 });
 
-test("an event of a type that nobody knows is a warning: it is kept, and nothing follows from it", async () => {
-  const { infos, warnings } = await told([deliveryOf(about(7, "ghosts.created"))]);
+test("an event of an unknown type is a warning: it is kept, and nothing follows from it", async () => {
+  const { infos, warnings } = await logged([about(7, "ghosts.created")]);
   expect(infos).toEqual([]);
   expect(warnings).toMatchObject([{ company: "shop", type: "ghosts.created", state: "unknown" }]);
 });

@@ -6,15 +6,15 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 interface Trial {
   readonly group: GroupCommit<string, string>;
   readonly commits: string[][];
-  /** `a: A`, or `a: the error`, in the order of settling. */
-  readonly settled: string[];
+  /** `a: A`, or `a: the error`, in the order of the answers. */
+  readonly results: string[];
   readonly add: (item: string, sizeBytes?: number) => boolean;
   readonly pass: (ms: number) => void;
 }
 
-function aGroup(commit = (item: string) => item.toUpperCase(), isGeneral = false, commitMs = 1): Trial {
+function aGroup(commit = (item: string) => item.toUpperCase(), failsForAll = false, commitMs = 1): Trial {
   const commits: string[][] = [];
-  const settled: string[] = [];
+  const results: string[] = [];
   let nowMs = 0;
   const group = new GroupCommit<string, string>({
     commit: (items) => {
@@ -22,17 +22,17 @@ function aGroup(commit = (item: string) => item.toUpperCase(), isGeneral = false
       nowMs += commitMs;
       return items.map(commit);
     },
-    mostItems: 600,
-    mostBytes: 1_000,
-    isGeneral: () => isGeneral,
+    maxItems: 600,
+    maxBytes: 1_000,
+    failsForAll: () => failsForAll,
     nowMs: () => nowMs,
   });
   const add = (item: string, sizeBytes = 1) =>
     group.add(item, sizeBytes, (result, error) => {
-      settled.push(`${item}: ${result ?? (error instanceof Error ? error.message : "nothing")}`);
+      results.push(`${item}: ${result ?? (error instanceof Error ? error.message : "nothing")}`);
     });
   const pass = (ms: number) => void (nowMs += ms);
-  return { group, commits, settled, add, pass };
+  return { group, commits, results, add, pass };
 }
 
 function failing(item: string): string {
@@ -42,12 +42,12 @@ function failing(item: string): string {
 
 describe("waiting for the disk is shared", () => {
   test("what comes in one turn of the loop is committed together, and each is answered after it, in order", async () => {
-    const { commits, settled, add } = aGroup();
+    const { commits, results, add } = aGroup();
     for (const item of ["a", "b", "c"]) expect(add(item)).toBe(true);
-    expect([commits, settled]).toEqual([[], []]);
+    expect([commits, results]).toEqual([[], []]);
     await turn();
     expect(commits).toEqual([["a", "b", "c"]]);
-    expect(settled).toEqual(["a: A", "b: B", "c: C"]);
+    expect(results).toEqual(["a: A", "b: B", "c: C"]);
   });
 
   test("one that is alone waits for nobody", async () => {
@@ -83,27 +83,27 @@ describe("waiting for the disk is shared", () => {
   });
 
   test("a long queue is committed in parts, with turns of others in between", async () => {
-    const { commits, settled, add } = aGroup();
+    const { commits, results, add } = aGroup();
     for (let i = 0; i < 600; i++) add(String(i));
     await turn();
     expect(commits.map(({ length }) => length)).toEqual([512]);
     await turn();
     await turn();
     expect(commits.map(({ length }) => length)).toEqual([512, 88]);
-    expect(settled).toHaveLength(600);
+    expect(results).toHaveLength(600);
   });
 });
 
 describe("there is room for so many", () => {
-  test("who comes beyond that is sent away, and is welcome after the next commit", async () => {
-    const { settled, add } = aGroup();
+  test("what comes beyond that is not taken, and is again after the next commit", async () => {
+    const { results, add } = aGroup();
     const taken = Array.from({ length: 700 }, (_, i) => add(String(i))).filter(Boolean);
     expect(taken).toHaveLength(600);
     await turn();
     expect(add("late")).toBe(true);
     await turn();
     await turn();
-    expect(settled).toHaveLength(601);
+    expect(results).toHaveLength(601);
   });
 
   test("bytes count, too", async () => {
@@ -115,22 +115,22 @@ describe("there is room for so many", () => {
 });
 
 describe("a commit that fails", () => {
-  test("for all is told to all, and tried once", async () => {
-    const { commits, settled, add } = aGroup(failing, true);
+  test("for all is the answer to all, and tried once", async () => {
+    const { commits, results, add } = aGroup(failing, true);
     for (const item of ["a", "bad", "c"]) add(item);
     await turn();
     expect(commits).toHaveLength(1);
-    expect(settled).toEqual(["a: spoiled", "bad: spoiled", "c: spoiled"]);
+    expect(results).toEqual(["a: spoiled", "bad: spoiled", "c: spoiled"]);
   });
 
   test("for one spoils nothing for the others", async () => {
-    const { settled, add } = aGroup(failing);
+    const { results, add } = aGroup(failing);
     for (const item of ["a", "bad", "c"]) add(item);
     await turn();
-    expect(settled).toEqual(["a: A", "bad: spoiled", "c: C"]);
+    expect(results).toEqual(["a: A", "bad: spoiled", "c: C"]);
     add("d");
     await turn();
     await turn();
-    expect(settled.at(-1)).toBe("d: D");
+    expect(results.at(-1)).toBe("d: D");
   });
 });

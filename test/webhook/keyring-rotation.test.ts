@@ -9,25 +9,25 @@ import { openHouse } from "../support/webhooks-cli.ts";
 const dayMs = 86_400_000;
 
 test("a receiver that runs takes both secrets from the moment of a rotation, and the old one for a day", async () => {
-  const house = await openHouse();
+  const cli = await openHouse();
   const clock = new WoundClock(Date.now());
-  const { subscription, secret: old } = await house.json("create", { clock });
-  const told: string[] = [];
-  const ring = createKeyring({
+  const { subscription, secret: old } = await cli.json("create", { clock });
+  const learned: string[] = [];
+  const keyring = createKeyring({
     secrets: [Secret.of(old)],
-    places: [{ kind: "file", path: path.join(house.cwd, "hook") }],
-    file: path.join(house.cwd, "data/acme.secrets.json"),
+    places: [{ kind: "file", path: path.join(cli.cwd, "hook") }],
+    file: path.join(cli.cwd, "data/acme.secrets.json"),
     clock,
-    onSecrets: (secrets) => told.push(...secrets),
+    onSecrets: (secrets) => learned.push(...secrets),
   });
-  const receiver = await aReceiver({ secrets: ring.accepted, refresh: ring.refresh });
+  const receiver = await aReceiver({ keyring });
   const statusWith = async (key: string) => {
     const body = about(1);
     return (await receiver.deliver(post(body, { "webhook-signature": sign(body, key) }))).status;
   };
   expect(await statusWith(old)).toBe(204);
 
-  const { secret } = await house.json(`rotate ${subscription.id}`, { clock });
+  const { secret } = await cli.json(`rotate ${subscription.id}`, { clock });
   clock.wind(1000);
   expect([await statusWith(old), await statusWith(secret), await statusWith("guessed")]).toEqual([
     204, 204, 401,
@@ -37,6 +37,6 @@ test("a receiver that runs takes both secrets from the moment of a rotation, and
   expect([await statusWith(old), await statusWith(secret)]).toEqual([204, 204]);
   clock.wind(1);
   expect([await statusWith(old), await statusWith(secret)]).toEqual([401, 204]);
-  expect(told).toContain(secret);
+  expect(learned).toContain(secret);
   expect(JSON.stringify(receiver.lines)).not.toContain(secret);
 });

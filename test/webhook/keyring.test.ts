@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
 import type { SecretPlace } from "../../src/config/secrets.ts";
 import { createKeyring, type KeyringParts } from "../../src/webhook/keys/keyring.ts";
-import { retire, secretFilesOnDisk, type SecretFiles } from "../../src/webhook/keys/key-files.ts";
+import { keyFilesOnDisk, retireKeys, type KeyFiles } from "../../src/webhook/keys/key-files.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { WoundClock } from "../support/sandbox.ts";
 
@@ -20,7 +20,7 @@ beforeEach(() => {
   retired = join(folder, "acme.secrets.json");
 });
 
-function ring(secrets: Readonly<Record<string, SecretPlace>>, more: Partial<KeyringParts> = {}) {
+function keyring(secrets: Readonly<Record<string, SecretPlace>>, more: Partial<KeyringParts> = {}) {
   return createKeyring({
     secrets: Object.keys(secrets).map((text) => Secret.of(text)),
     places: Object.values(secrets),
@@ -38,32 +38,32 @@ function end(afterMs: number | null) {
   return { nowMs, untilMs: afterMs === null ? null : nowMs + afterMs };
 }
 
-/** A second later, so that the ring looks again. */
+/** A second later, so that the keyring looks again. */
 function later(step: () => void): void {
   step();
   clock.wind(1000);
 }
 
-describe("the ring", () => {
+describe("the keyring", () => {
   test("accepts every secret of the config, each once, and those in its files", () => {
     writeFileSync(hook, "in-the-file\n");
-    const { accepted } = ring({ one: fromVariable, two: { kind: "config" }, "in-the-file": fromFile() });
+    const { accepted } = keyring({ one: fromVariable, two: { kind: "config" }, "in-the-file": fromFile() });
     expect(accepted()).toEqual(["one", "two", "in-the-file"]);
     expect(accepted()).toBe(accepted());
   });
 
   test("without any secret accepts none", () => {
-    expect(ring({}).accepted()).toEqual([]);
+    expect(keyring({}).accepted()).toEqual([]);
   });
 
   test("does not need a secret that is not at hand", () => {
     const absent = Secret.absent(new Error("not set"));
-    expect(ring({}, { secrets: [absent], places: [fromVariable] }).accepted()).toEqual([]);
+    expect(keyring({}, { secrets: [absent], places: [fromVariable] }).accepted()).toEqual([]);
   });
 
   test("reads a file again when it changed, and says that there is something new", () => {
     writeFileSync(hook, "old\n");
-    const { accepted, refresh } = ring({ old: fromFile() });
+    const { accepted, refresh } = keyring({ old: fromFile() });
     clock.wind(1000);
     expect(refresh()).toBe(false);
     later(() => writeFileSync(hook, "new-one\n"));
@@ -73,17 +73,17 @@ describe("the ring", () => {
     expect(refresh()).toBe(false);
   });
 
-  test("looks at files at most once a second, whoever knocks", () => {
+  test("looks at files at most once a second, whoever asks", () => {
     writeFileSync(hook, "old\n");
     let looks = 0;
-    const counting: SecretFiles = {
-      ...secretFilesOnDisk,
-      stamp: (file) => {
+    const counting: KeyFiles = {
+      ...keyFilesOnDisk,
+      version: (file) => {
         looks += 1;
-        return secretFilesOnDisk.stamp(file);
+        return keyFilesOnDisk.version(file);
       },
     };
-    const { refresh } = ring({ old: fromFile() }, { files: counting });
+    const { refresh } = keyring({ old: fromFile() }, { files: counting });
     const first = looks;
     for (let i = 0; i < 1000; i++) refresh();
     clock.wind(999);
@@ -100,7 +100,7 @@ describe("the ring", () => {
     ["holds two lines", () => writeFileSync(hook, "one\ntwo\n")],
   ])("keeps what a file held while it %s", (_, spoil) => {
     writeFileSync(hook, "old\n");
-    const { accepted, refresh } = ring({ old: fromFile() });
+    const { accepted, refresh } = keyring({ old: fromFile() });
     later(spoil);
     expect(refresh()).toBe(false);
     expect(accepted()).toEqual(["old"]);
@@ -109,14 +109,14 @@ describe("the ring", () => {
   test("keeps what it knows while a file cannot be read, and reads it when it can", () => {
     writeFileSync(hook, "old\n");
     let broken = false;
-    const files: SecretFiles = {
-      stamp: (file) => secretFilesOnDisk.stamp(file),
+    const files: KeyFiles = {
+      version: (file) => keyFilesOnDisk.version(file),
       read: (file) => {
         if (broken) throw new Error("EIO");
-        return secretFilesOnDisk.read(file);
+        return keyFilesOnDisk.read(file);
       },
     };
-    const { accepted, refresh } = ring({ old: fromFile() }, { files });
+    const { accepted, refresh } = keyring({ old: fromFile() }, { files });
     broken = true;
     later(() => writeFileSync(hook, "new-one\n"));
     expect([refresh(), accepted()]).toEqual([false, ["old"]]);
@@ -125,22 +125,22 @@ describe("the ring", () => {
     expect([refresh(), accepted()]).toEqual([true, ["new-one"]]);
   });
 
-  test("tells every secret it learns, for the log to keep it to itself", () => {
+  test("gives every secret it reads to the log's redaction", () => {
     writeFileSync(hook, "old\n");
-    const told = new Set<string>();
-    const onSecrets = (secrets: readonly string[]) => secrets.forEach((secret) => told.add(secret));
-    const { refresh } = ring({ old: fromFile() }, { onSecrets });
-    retire(retired, ["older"], { nowMs: clock.nowMs(), untilMs: null });
+    const learned = new Set<string>();
+    const onSecrets = (secrets: readonly string[]) => secrets.forEach((secret) => learned.add(secret));
+    const { refresh } = keyring({ old: fromFile() }, { onSecrets });
+    retireKeys(retired, ["older"], { nowMs: clock.nowMs(), untilMs: null });
     later(() => writeFileSync(hook, "new-one\n"));
     refresh();
-    expect([...told].toSorted()).toEqual(["new-one", "old", "older"]);
+    expect([...learned].toSorted()).toEqual(["new-one", "old", "older"]);
   });
 });
 
 describe("a retired secret", () => {
   test("is accepted until its time is over, to the millisecond, without a look at any file", () => {
-    retire(retired, ["old"], end(24 * hourMs));
-    const { accepted } = ring({ new: fromVariable });
+    retireKeys(retired, ["old"], end(24 * hourMs));
+    const { accepted } = keyring({ new: fromVariable });
     expect(accepted()).toEqual(["new", "old"]);
     clock.wind(24 * hourMs - 1);
     expect(accepted()).toEqual(["new", "old"]);
@@ -149,18 +149,18 @@ describe("a retired secret", () => {
   });
 
   test("without an end stays", () => {
-    retire(retired, ["old"], end(null));
+    retireKeys(retired, ["old"], end(null));
     clock.wind(10_000 * hourMs);
-    expect(ring({}).accepted()).toEqual(["old"]);
+    expect(keyring({}).accepted()).toEqual(["old"]);
   });
 
   test("gets the end it was given last; what has ended is forgotten with the next one", () => {
-    retire(retired, ["first"], end(hourMs));
-    retire(retired, ["second"], end(null));
-    retire(retired, ["second"], end(3 * hourMs));
+    retireKeys(retired, ["first"], end(hourMs));
+    retireKeys(retired, ["second"], end(null));
+    retireKeys(retired, ["second"], end(3 * hourMs));
     clock.wind(2 * hourMs);
-    retire(retired, ["third"], end(hourMs));
-    expect(JSON.parse(secretFilesOnDisk.read(retired))).toEqual({
+    retireKeys(retired, ["third"], end(hourMs));
+    expect(JSON.parse(keyFilesOnDisk.read(retired))).toEqual({
       retired: [
         { secret: "second", until: "2026-11-20T12:00:00.250Z" },
         { secret: "third", until: "2026-11-20T12:00:00.250Z" },
@@ -169,20 +169,20 @@ describe("a retired secret", () => {
   });
 
   test("without time left is not accepted at all", () => {
-    retire(retired, ["leaked"], end(24 * hourMs));
-    retire(retired, ["leaked"], end(0));
-    expect(ring({}).accepted()).toEqual([]);
+    retireKeys(retired, ["leaked"], end(24 * hourMs));
+    retireKeys(retired, ["leaked"], end(0));
+    expect(keyring({}).accepted()).toEqual([]);
   });
 
   test("stands in a file that nobody else can read, also when it could before", () => {
     writeFileSync(retired, '{"retired":[]}', { mode: 0o644 });
-    retire(retired, ["old"], end(null));
+    retireKeys(retired, ["old"], end(null));
     expect(statSync(retired).mode & 0o777).toBe(0o600);
   });
 
   test("is found by a receiver that runs", () => {
-    const { accepted, refresh } = ring({ new: fromVariable });
-    later(() => retire(retired, ["old"], end(hourMs)));
+    const { accepted, refresh } = keyring({ new: fromVariable });
+    later(() => retireKeys(retired, ["old"], end(hourMs)));
     expect([refresh(), accepted()]).toEqual([true, ["new", "old"]]);
   });
 });
@@ -190,7 +190,7 @@ describe("a retired secret", () => {
 describe("a new secret that is not in its place yet", () => {
   test("is accepted when it was written whole, before and after it is put there", () => {
     writeFileSync(hook, "old\n");
-    const { accepted, refresh } = ring({ old: fromFile() });
+    const { accepted, refresh } = keyring({ old: fromFile() });
     later(() => writeFileSync(`${hook}.new`, "new-one\n"));
     expect([refresh(), accepted()]).toEqual([true, ["new-one", "old"]]);
     later(() => renameSync(`${hook}.new`, hook));
@@ -200,6 +200,6 @@ describe("a new secret that is not in its place yet", () => {
 
   test("says nothing when it was cut off", () => {
     writeFileSync(`${hook}.new`, "new-o");
-    expect(ring({}, { secrets: [], places: [fromFile()] }).accepted()).toEqual([]);
+    expect(keyring({}, { secrets: [], places: [fromFile()] }).accepted()).toEqual([]);
   });
 });

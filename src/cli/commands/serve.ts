@@ -4,55 +4,42 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
+import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { createPages } from "../../status/render/pages.ts";
-import { freshForMs } from "../../daemon/scheduler/freshness.ts";
-import { parseCronSchedule, type CronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
-import { startServer, type Listener } from "../../webhook/server/server.ts";
-import { createReceiver } from "../../webhook/server/receiver.ts";
+import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "./command-table.ts";
 import { followRun, followSchedule } from "../runs/after-run-process.ts";
 import { reloading } from "../runs/reload.ts";
 
-/** Answers on their way when a signal comes. */
+/** For responses on their way when a signal comes. */
 const answerGraceMs = 3_000;
 const dayMs = 86_400_000;
 
+/** Runs `serve` until a signal comes. */
 export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
   const config = servedConfig(context, loaded);
-  const address = addressOf(options.listen) ?? config.serve;
-  const served: Served = { daemon: null, reload: () => undefined, slots: slotsIn(config) };
-  const stopReloading = context.onHangup(() => served.reload());
-  const listener = await open(context, config, address, served);
-  const daemon = new Daemon(daemonParts(context, loaded.path), config);
-  served.daemon = daemon;
-  const apply = (changed: Config) => {
-    daemon.apply(changed);
-    served.slots = slotsIn(changed);
-  };
-  served.reload = reloading(context, config, () => servedConfig(context, context.config()), { apply });
+  const address = parseListen(options.listen) ?? config.serve;
+  const daemon = createDaemon(context, config, loaded.path);
+  const load = () => servedConfig(context, context.config());
+  const stopReloading = context.onHangup(reloading(context, config, load, daemon));
+  // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
+  const server = await listen(context, daemon, address);
+  daemon.start();
   try {
-    await tellReady(context, config, address, listener);
+    await printReady(context, config, address, server);
     while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
   } finally {
     stopReloading();
-    await listener.close(answerGraceMs);
+    await server.close(answerGraceMs);
     await daemon.stop();
   }
   context.log.info("stopped: everything committed is kept");
   return "drained";
 };
 
-/** The receiver is there before what it serves. */
-interface Served {
-  daemon: Daemon | null;
-  reload: () => void;
-  /** Of the config as it is now; null: no run by the clock. */
-  slots: CronSchedule | null;
-}
-
-/** The config of the companies that are served. Refuses mistakes that only a daemon would notice. */
+/** The config of the companies that are served. Throws MirrorError `config` for what only a daemon cannot use. */
 function servedConfig(context: CommandContext, { config }: LoadedConfig): Config {
   const { sync, publish, timezone } = config.schedule;
   for (const pattern of [sync, publish])
@@ -62,72 +49,54 @@ function servedConfig(context: CommandContext, { config }: LoadedConfig): Config
   return { ...config, companies: chosenCompanies(config, context.globals.company) };
 }
 
-function slotsIn({ schedule: { sync, timezone } }: Config): CronSchedule | null {
-  return sync === null ? null : parseCronSchedule(sync, timezone);
-}
-
-function addressOf(given: string | undefined): ListenAddress | null {
+function parseListen(given: string | undefined): ListenAddress | null {
   if (given === undefined) return null;
   const reading = readListen(given);
   if ("value" in reading) return reading.value;
   throw new MirrorError("usage", `--listen must ${reading.must}`);
 }
 
-/** Before anything else: whoever delivers meanwhile is told to come again. */
-function open(
+function createDaemon(context: CommandContext, config: Config, configPath: string): Daemon {
+  const { clock, random, log, version, connectors, keepSecret } = context;
+  const { manifest } = connectors[0];
+  return new Daemon(
+    {
+      context: {
+        manifest,
+        clock,
+        random,
+        log,
+        version,
+        afterRun: followRun(context, configPath),
+        publish: followSchedule(context, configPath),
+        onSecrets: keepSecret,
+      },
+      resourcesOf: (one) => selectResources(manifest, one.resources, []),
+    },
+    config,
+  );
+}
+
+function listen(
   { log, clock, version }: CommandContext,
-  config: Config,
+  daemon: Daemon,
   { host, port }: ListenAddress,
-  served: Readonly<Served>,
-): Promise<Listener> {
+): Promise<WebhookServer> {
   if (!isLoopbackUrl(urlOf(host, port)))
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
-  const names = new Set(config.companies.map(({ name }) => name));
-  const strays: Record<string, number> = {};
-  const receiver = createReceiver({
-    clock,
-    log,
-    mailbox: (name) => (served.daemon ? served.daemon.mailbox(name) : names.has(name) ? "closed" : null),
-    onResult: (name, result) => {
-      if (name === "") strays[result] = (strays[result] ?? 0) + 1;
-      else served.daemon?.answered(name, result);
-    },
-    onStored: (name) => served.daemon?.stored(name),
-  });
-  return startServer({
-    host,
-    port,
-    receiver,
-    log,
-    pages: createPages(() => served.daemon?.views() ?? [], clock, {
-      version,
-      strays: () => strays,
-      limits: () => ({ freshForMs: freshForMs(served.slots, clock.nowMs()) }),
-    }),
-  });
-}
-
-function daemonParts(context: CommandContext, configPath: string) {
-  const { clock, random, log, version, connectors } = context;
-  const { manifest } = connectors[0];
-  return {
-    manifest,
-    clock,
-    random,
-    log,
+  const pages = createPages(() => daemon.views(), clock, {
     version,
-    afterRun: [followRun(context, configPath)],
-    publish: followSchedule(context, configPath),
-    onSecrets: context.keepSecret,
-    resourcesOf: (config: Config) => selectResources(manifest, config.resources, []),
-  };
+    strays: () => daemon.otherAnswers,
+    limits: () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) }),
+  });
+  return startServer({ host, port, companies: daemon, clock, log, pages });
 }
 
-async function tellReady(
+async function printReady(
   { output, globals }: CommandContext,
   config: Config,
   { host }: ListenAddress,
-  { port }: Listener,
+  { port }: WebhookServer,
 ): Promise<void> {
   const url = urlOf(host, port);
   const companies = config.companies.map(({ name }) => name);

@@ -98,25 +98,17 @@ async function perform(
   show: Show,
 ): Promise<CompanyReport> {
   const { clock, random, log, signal } = context;
-  const gate = { mostRequests: asked.mostRequests, closed: asked.closed };
-  const service = connectService(context, config, company, { gate });
+  const limits = { mostRequests: asked.mostRequests, closed: asked.closed };
+  const service = connectService(context, config, company, { limits });
   const { manifest } = context.connectors[0];
   const notices = createNotices(log);
   try {
     const mirror = await openMirror(mirrorFiles(config, company.name).mirror, manifest, notices.store);
     const tally = new Tally();
     const { windowMs } = config.rateLimit;
-    const view = {
-      company: company.name,
-      mirror,
-      tally,
-      rateLimiter: service.rateLimiter,
-      clock,
-      windowMs,
-      asked,
-    };
+    const view = { company: company.name, mirror, tally, rateLimiter: service.rateLimiter, clock, windowMs };
     const startedMs = clock.monotonicMs();
-    show(() => progressView({ ...view, startedMs }));
+    show(() => progressView({ ...view, startedMs, resources: asked.resources }));
     const { transport } = service;
     const parts = { mirror, transport, config, company, clock, random, log, tally, signal };
     return await performRun({ ...parts, notices: notices.begin() }, asked).finally(() => mirror.close());

@@ -4,131 +4,127 @@ import type { Log } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { isAlive, type DaemonCommand, type DaemonCommands } from "../../state/daemon-commands.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
+import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
-import { requestOf, untilOf } from "./sync-command.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { createErrorGuard } from "../../store/transient-errors.ts";
+import { endOfSyncCommand, parseSyncCommand } from "./sync-command.ts";
 
 export interface CommandLoopParts {
   readonly manifest: Manifest;
-  readonly orders: DaemonCommands;
-  readonly desk: Pick<RunQueue, "run">;
+  readonly commands: DaemonCommands;
+  readonly runQueue: Pick<RunQueue, "run">;
   readonly clock: Clock;
   readonly log: Log;
   readonly closed: AbortSignal;
-  /** Answers an order of kind `replay`. */
-  readonly replay: (options: unknown) => unknown;
-  /** How the run stands that does this; null: it has not begun. */
-  readonly view: (asked: RunRequest) => ProgressView | null;
+  /** Replays these events; gives the answer to the command. */
+  readonly replay: (eventIds: readonly string[]) => unknown;
+  /** Progress of the run that does this request; null: it has not begun. */
+  readonly progressOf: (request: RunRequest) => ProgressView | null;
 }
 
-/** How soon an order is seen. */
-const lookEveryMs = 1_000;
+const checkEveryMs = 1_000;
 const afterFailureMs = 10_000;
-const progressEveryMs = 1_000;
 
 /**
- * Does what other processes ask for. An order that is cut off by our own end stays as it is: whoever writes
- * the mirror next does it.
+ * Does what other processes ask for: replays at once, one sync at a time.
+ *
+ * Guarantee: ends with `closed`, and never because of a command.
+ * Source of truth: table `_orders`.
+ * Worst outcome of a crash, or of our own end in the middle of a sync: the command is left as it is, and the next
+ * writer of the mirror does it.
  */
 export async function processCommands(parts: CommandLoopParts): Promise<void> {
-  const { clock, log, closed } = parts;
-  const patiently = createErrorGuard(clock, log);
-  const desk = { busy: false, done: Promise.resolve() };
+  const { commands, clock, log, closed } = parts;
+  const guard = createErrorGuard(clock, log);
+  let sync: Promise<void> | null = null;
   while (!closed.aborted) {
-    const written = patiently(() => {
-      takeReplays(parts);
-      const order = desk.busy ? null : parts.orders.next("sync");
-      if (!order || !parts.orders.start(order.id)) return;
-      desk.busy = true;
-      desk.done = doSync(parts, order).finally(() => (desk.busy = false));
+    const succeeded = guard(() => {
+      answerReplays(parts);
+      const command = sync === null ? commands.next("sync") : null;
+      if (command && commands.start(command.id)) sync = doSync(parts, command).finally(() => (sync = null));
     });
-    await clock.sleep(written ? lookEveryMs : afterFailureMs, closed);
+    await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
   }
-  await desk.done;
+  await sync;
 }
 
-function takeReplays({ orders, replay, clock, closed }: CommandLoopParts): void {
-  for (let order = orders.next("replay"); order && !closed.aborted; order = orders.next("replay")) {
-    if (!orders.start(order.id)) continue;
+function answerReplays({ commands, replay, clock, closed }: CommandLoopParts): void {
+  let command = commands.next("replay");
+  for (; command && !closed.aborted; command = commands.next("replay")) {
+    const { id, options } = command;
+    if (!commands.start(id)) continue;
     try {
-      orders.finish(order.id, "done", replay(order.options), clock.nowMs());
+      const { ids = [] } = (options ?? {}) as { readonly ids?: readonly string[] };
+      commands.finish(id, "done", replay(ids), clock.nowMs());
     } catch (error) {
-      orders.finish(order.id, "failed", { error: messageOf(error) }, clock.nowMs());
+      commands.finish(id, "failed", { error: messageOf(error) }, clock.nowMs());
     }
   }
 }
 
-/** Never rejects: an answer that cannot be written is asked for again after the next start. */
-async function doSync(parts: CommandLoopParts, order: DaemonCommand): Promise<void> {
-  const { desk, manifest, clock, log, closed } = parts;
+/** Never rejects. */
+async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<void> {
+  const { runQueue, manifest, clock, log, closed } = parts;
+  const { id, options, pid } = command;
   const startedAt = isoTime(clock.nowMs());
   const ended = new AbortController();
   const until = AbortSignal.any([ended.signal, closed]);
-  log.info("another process asks for a sync", { order: order.id, pid: order.pid });
+  log.info("another process asks for a sync", { command: id, pid });
   try {
-    const asked = requestOf(order.options, manifest, closingAt(clock, untilOf(order.options), until));
-    void tellProgress(parts, order, asked, until);
-    const report = await desk.run(asked, `asked for by process ${order.pid}`);
-    const cutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
-    if (report && !cutOff) await settle(parts, order, report);
+    const timeOver = abortingAt(clock, endOfSyncCommand(options), until);
+    const request = parseSyncCommand(options, manifest, timeOver);
+    void showProgress(parts, command, request, until);
+    const report = await runQueue.run(request, `asked for by process ${pid}`);
+    const isCutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
+    if (report && !isCutOff) await answer(parts, id, report);
   } catch (error) {
-    log.error("a sync that was asked for failed", { order: order.id, error: messageOf(error) });
-    await settle(parts, order, notBegun(clock, startedAt, error));
+    log.error("a sync that was asked for failed", { command: id, error: messageOf(error) });
+    await answer(parts, id, notBegun(clock, startedAt, error));
   } finally {
     ended.abort();
   }
 }
 
-/** Somebody waits for it, however long the database cannot be written. */
-async function settle(
-  { orders, clock, log, closed }: CommandLoopParts,
-  { id }: DaemonCommand,
-  report: CompanyReport,
-) {
+/** Tries until the answer is written or `closed`: the asker waits for it. */
+async function answer(parts: CommandLoopParts, id: number, report: CompanyReport): Promise<void> {
+  const { commands, clock, log, closed } = parts;
   do {
     try {
-      orders.finish(id, "done", report, clock.nowMs());
+      commands.finish(id, "done", report, clock.nowMs());
       return;
     } catch (error) {
-      log.warn("the answer to an order cannot be written yet", { order: id, error: messageOf(error) });
-      await clock.sleep(lookEveryMs, closed);
+      log.warn("the answer to a command cannot be written yet", { command: id, error: messageOf(error) });
+      await clock.sleep(checkEveryMs, closed);
     }
   } while (!closed.aborted);
 }
 
-async function tellProgress(
-  { orders, clock, view }: CommandLoopParts,
-  order: DaemonCommand,
-  asked: RunRequest,
+async function showProgress(
+  { commands, clock, progressOf }: CommandLoopParts,
+  { id, pid }: DaemonCommand,
+  request: RunRequest,
   ended: AbortSignal,
 ): Promise<void> {
-  while (!ended.aborted) {
-    await clock.sleep(progressEveryMs, ended);
-    if (ended.aborted || !isAlive(order.pid)) continue;
-    attempt(() => {
-      const shown = view(asked);
-      if (shown) orders.progress(order.id, shown);
-    });
+  for (;;) {
+    await clock.sleep(checkEveryMs, ended);
+    if (ended.aborted) return;
+    if (!isAlive(pid)) continue;
+    try {
+      const view = progressOf(request);
+      if (view) commands.setProgress(id, view);
+    } catch {
+      // The next one is as good.
+    }
   }
 }
 
-/** Aborts at that time, unless `ended` comes first. */
-function closingAt(clock: Clock, untilMs: number | null, ended: AbortSignal): AbortSignal {
+/** A signal that aborts at that time, unless `ended` comes first. */
+function abortingAt(clock: Clock, untilMs: number | null, ended: AbortSignal): AbortSignal {
   const over = new AbortController();
-  const wait = async (leftMs: number) => {
-    await clock.sleep(Math.max(0, leftMs), ended);
-    if (!ended.aborted) over.abort();
-  };
-  if (untilMs !== null) void wait(untilMs - clock.nowMs());
+  if (untilMs !== null)
+    void clock.sleep(Math.max(0, untilMs - clock.nowMs()), ended).then(() => {
+      if (!ended.aborted) over.abort();
+    });
   return over.signal;
-}
-
-function attempt(step: () => void): void {
-  try {
-    step();
-  } catch {
-    // the next one will do
-  }
 }

@@ -12,7 +12,7 @@ import type { RunNotices } from "../../sync/run/run-outcome.ts";
 import { runSync, type RunOptions, type RunParts } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 
-/** What is asked of a run, the same for every company of it. */
+/** What a run is asked for, the same for every company of it. */
 export interface RunRequest {
   readonly resources: readonly Resource[];
   readonly full: boolean;
@@ -26,7 +26,7 @@ export interface RunRequest {
 
 export interface PerformParts {
   readonly mirror: Mirror;
-  /** Already limited as the request asks. */
+  /** With the request's own limits. */
   readonly transport: HttpTransport;
   readonly config: Config;
   readonly company: CompanyConfig;
@@ -35,16 +35,20 @@ export interface PerformParts {
   readonly log: Log;
   readonly tally: Tally;
   readonly notices: RunNotices;
+  /** Interrupts the run. */
   readonly signal: AbortSignal;
+  /** @default the deadline of a request */
   readonly graceMs?: number;
-  /** Of whoever shares the mirror with this run. */
+  /** Of an event worker that shares the mirror with this run. */
   readonly shared?: Pick<RunParts, "queue"> & Pick<RunOptions, "lanes">;
 }
 
-/** One run on an open mirror. Never throws for what the report can say. */
-export function performRun(parts: PerformParts, asked: RunRequest): Promise<CompanyReport> {
+/** Makes one run on an open mirror. Throws only what a report cannot say. */
+export function performRun(parts: PerformParts, request: RunRequest): Promise<CompanyReport> {
   const { mirror, transport, config, company, clock, random, log, tally, notices, signal } = parts;
   const { queue, lanes } = parts.shared ?? {};
+  const { resources, full, allowMassDelete, acceptIdentity, closed } = request;
+  const { manifest } = mirror;
   return runSync(
     {
       mirror,
@@ -59,9 +63,13 @@ export function performRun(parts: PerformParts, asked: RunRequest): Promise<Comp
       ...(queue && { queue }),
     },
     {
-      ...asked,
-      parentsPerRun: config.resources.parentsPerRun["contact_activity_logs"] ?? null,
-      scrubAllowance: Math.floor(config.rateLimit.scrubShare * hourlyBudget(mirror.manifest)),
+      resources,
+      full,
+      allowMassDelete,
+      acceptIdentity,
+      closed,
+      parentsPerRun: parentsPerRun(manifest, config),
+      scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour(manifest)),
       concurrency: config.http.concurrency,
       signal,
       graceMs: parts.graceMs ?? config.http.timeoutMs,
@@ -70,12 +78,20 @@ export function performRun(parts: PerformParts, asked: RunRequest): Promise<Comp
   );
 }
 
-/** The scrub may spend its share of one hour's budget in each run. */
-function hourlyBudget(manifest: Manifest): number {
-  return (manifest.limits.requests * 3_600_000) / manifest.limits.windowMs;
+/** The limit for resources that are listed parent by parent; null: every parent. */
+function parentsPerRun(
+  { resources }: Manifest,
+  { resources: { parentsPerRun: limits } }: Config,
+): number | null {
+  const limited = resources.find(({ name, list }) => list.kind === "parents" && limits[name] !== undefined);
+  return limited ? (limits[limited.name] ?? null) : null;
 }
 
-/** Of a run that never came to ask anything. */
+function requestsPerHour({ limits }: Manifest): number {
+  return (limits.requests * 3_600_000) / limits.windowMs;
+}
+
+/** The report of a run that sent no request. */
 export function emptyReport(
   clock: Pick<Clock, "nowMs">,
   startedAt: string,
@@ -96,7 +112,7 @@ export function emptyReport(
   };
 }
 
-/** The same, and why. */
+/** The report of a run that could not begin, with the error and the outcome that stands for it. */
 export function notBegun(clock: Pick<Clock, "nowMs">, startedAt: string, error: unknown): CompanyReport {
   const outcomes = {
     locked: "locked",

@@ -1,13 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { RateLimiter } from "../../rate-limit/permit.ts";
 import type { ProgressView, ResourceProgress } from "../../log/progress-view.ts";
+import type { RateLimiter } from "../../rate-limit/permit.ts";
 import type { Mirror } from "../../state/mirror.ts";
-import type { Tally } from "../../sync/context/tally.ts";
 import { WorkQueue, type QueueCount } from "../../state/work-queue.ts";
+import type { Tally } from "../../sync/context/tally.ts";
 
-/** A run under way, as far as its progress is drawn from it. */
-export interface RunInView {
+/** What the progress of a run under way is drawn from. */
+export interface ProgressSources {
   readonly company: string;
   readonly mirror: Mirror;
   readonly tally: Tally;
@@ -16,16 +16,17 @@ export interface RunInView {
   /** Monotonic. */
   readonly startedMs: number;
   readonly windowMs: number;
-  readonly asked: { readonly resources: readonly Resource[] };
+  readonly resources: readonly Resource[];
 }
 
-export function progressView(run: RunInView): ProgressView | null {
+/** The progress of a run; null when its mirror is closed already. */
+export function progressView(run: ProgressSources): ProgressView | null {
   if (!run.mirror.db.open) return null;
   const counts = new WorkQueue(run.mirror.db).counts().filter((count) => count.state === "ready");
   return {
     company: run.company,
     elapsedMs: run.clock.monotonicMs() - run.startedMs,
-    resources: run.asked.resources.map((resource) => resourceProgress(run.tally, resource, counts)),
+    resources: run.resources.map((resource) => resourceProgress(run.tally, resource, counts)),
     requests: run.tally.requests.total,
     queued: sum(counts),
     budget: run.rateLimiter.view(),
@@ -36,13 +37,13 @@ export function progressView(run: RunInView): ProgressView | null {
 function resourceProgress(tally: Tally, resource: Resource, queue: readonly QueueCount[]): ResourceProgress {
   const { name, list } = resource;
   const counts = tally.resources.get(name);
-  const mine = queue.filter((count) => count.resource === name);
-  const lists = sum(mine.filter(({ kind }) => kind === "list" || kind === "child"));
-  const reads = sum(mine) - lists;
+  const own = queue.filter((count) => count.resource === name);
+  const lists = sum(own.filter(({ kind }) => kind === "list" || kind === "child"));
+  const reads = sum(own) - lists;
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
   const known = tally.totals.get(name) ?? null;
-  if (!counts || (counts.listed === 0 && mine.length > 0 && reads === 0))
-    return { name, phase: mine.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
+  if (!counts || (counts.listed === 0 && own.length > 0 && reads === 0))
+    return { name, phase: own.length > 0 ? "listing" : "waiting", done: 0, total: known, changed };
   const comesWithOthers = list.kind === "owned" && queue.some(({ kind }) => kind !== "child");
   if (comesWithOthers) return { name, phase: "reading", done: counts.listed, total: null, changed };
   if (counts.failed > 0) return { name, phase: "failed", done: counts.listed, total: known, changed };

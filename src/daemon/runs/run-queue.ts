@@ -1,16 +1,17 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
+import type { Semaphore } from "../../base/semaphore.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import { notBegun, type RunRequest } from "./company-run.ts";
-import type { Turns } from "./run-semaphore.ts";
 
 /** A run, and what drives it. */
 export interface RunUnderWay {
-  readonly asked: RunRequest;
+  readonly request: RunRequest;
   readonly mode: "full" | "incremental";
+  /** Epoch milliseconds. */
   readonly startedMs: number;
   readonly tally: Tally;
   readonly transport: HttpTransport;
@@ -25,56 +26,62 @@ export interface EndedRun {
 export interface RunQueueParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Shared by all companies: each gets its turn. */
-  readonly turns: Turns;
+  /** Places among the runs of all companies. */
+  readonly places: Semaphore;
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
-  readonly connect: (asked: RunRequest) => HttpTransport;
+  readonly connect: (request: RunRequest) => HttpTransport;
   readonly perform: (run: RunUnderWay) => Promise<CompanyReport>;
-  /** Told when the run has ended and before the next one begins; its numbers are no longer the desk's. */
+  /** Called when a run has ended, before the next one begins; `current` is null by then. */
   readonly onEnd: (run: RunUnderWay, ended: EndedRun) => void;
-  /** What is to be done after each run, in this order. What fails is told and stops nothing. */
+  /** Called after each run; the next one waits for it. A rejection is logged. */
   readonly afterRun: (report: CompanyReport) => Promise<void>;
 }
 
-/** The runs of one company: one at a time, first come, first served. */
+/**
+ * The runs of one company: one at a time, in the order of their requests.
+ *
+ * Guarantee: a run that fails, or what follows it, stops no later run.
+ * Source of truth: this process's memory; what a run has done is in the mirror.
+ * Worst outcome of a crash: waiting runs are forgotten; the scheduler and the commands of others ask again.
+ */
 export class RunQueue {
-  private readonly parts: RunQueueParts;
-  private tail: Promise<unknown> = Promise.resolve();
   /** The run under way. */
   current: RunUnderWay | null = null;
+  private readonly parts: RunQueueParts;
+  private last: Promise<unknown> = Promise.resolve();
 
   constructor(parts: RunQueueParts) {
     this.parts = parts;
   }
 
-  /** Null: the desk closed first, or `isNeeded` said no when the run's turn came. */
-  run(asked: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
-    const ended = this.tail.then(() => (isNeeded() ? this.perform(asked, why) : null));
-    this.tail = ended.then(
-      (report) => (report ? this.after(report) : undefined),
+  /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
+  run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
+    const ended = this.last.then(() => (isNeeded() ? this.runWithPlace(request, why) : null));
+    this.last = ended.then(
+      (report) => (report ? this.follow(report) : undefined),
       () => undefined,
     );
     return ended;
   }
 
-  /** Every run that was asked for has ended. */
+  /** Resolves when every requested run has ended. */
   async idle(): Promise<void> {
-    await this.tail;
+    await this.last;
   }
 
-  private async perform(asked: RunRequest, why: string): Promise<CompanyReport | null> {
-    const { clock, log, turns, closed } = this.parts;
-    const leave = await turns.take(closed);
-    if (!leave) return null;
+  private async runWithPlace(request: RunRequest, why: string): Promise<CompanyReport | null> {
+    const { clock, log, places, closed } = this.parts;
+    const release = await places.acquire(closed);
+    if (!release) return null;
     const startedMs = clock.nowMs();
     try {
-      const transport = this.parts.connect(asked);
-      const mode = asked.full ? "full" : "incremental";
-      const run = { asked, mode, startedMs, tally: new Tally(), transport } as const;
+      const transport = this.parts.connect(request);
+      const mode = request.full ? "full" : "incremental";
+      const run: RunUnderWay = { request, mode, startedMs, tally: new Tally(), transport };
       this.current = run;
       log.info("a run begins", { why, mode });
-      const report = await this.guarded(run);
+      const report = await this.perform(run);
       await transport.close();
       const { outcome, requests } = report;
       this.current = null;
@@ -83,22 +90,21 @@ export class RunQueue {
       return report;
     } finally {
       this.current = null;
-      leave();
+      release();
     }
   }
 
-  /** A bug in one company's run is told, and is nobody else's. */
-  private async guarded(run: RunUnderWay): Promise<CompanyReport> {
+  /** A bug in one company's run is reported as its outcome. */
+  private async perform(run: RunUnderWay): Promise<CompanyReport> {
     try {
       return await this.parts.perform(run);
     } catch (error) {
-      const startedAt = isoTime(run.startedMs);
       this.parts.log.error("a run failed", { error: messageOf(error) });
-      return notBegun(this.parts.clock, startedAt, error);
+      return notBegun(this.parts.clock, isoTime(run.startedMs), error);
     }
   }
 
-  private async after(report: CompanyReport): Promise<void> {
+  private async follow(report: CompanyReport): Promise<void> {
     try {
       await this.parts.afterRun(report);
     } catch (error) {

@@ -11,8 +11,7 @@ import { openBudgetFile } from "../../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
 import { createHttpTransport, type HttpTransport } from "../../http/http-transport.ts";
 
-/** What of the world a way to the service is made from. */
-export interface ServiceParts {
+export interface ConnectionContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -20,32 +19,36 @@ export interface ServiceParts {
   readonly version: string;
 }
 
-/** The way to the service for one company: every request of it asks the same rate limiter. */
-export interface Service {
+/** One company's connection to the service. All its requests share one rate limiter. */
+export interface ServiceConnection {
   readonly transport: HttpTransport;
   readonly rateLimiter: RateLimiter;
-  /** Another way to the same service on the same budget, with limits of its own; whoever asks for it closes it. */
-  limited(gate: RequestLimits): HttpTransport;
+  /** Another transport on the same budget, with limits of its own; the caller closes it. */
+  limited(limits: RequestLimits): HttpTransport;
   close(): Promise<void>;
 }
 
-export interface ServiceOptions {
+export interface ConnectionOptions {
+  /** Of one request. @default http's own */
   readonly attempts?: number;
-  /** `memory`: for this process alone, where the data folder cannot be written. */
+  /** `memory`: for a data folder that cannot be written. @default file */
   readonly budget?: "file" | "memory";
-  /** Events are received: a share of each window is kept for them. */
+  /** Events are received: a share of each window is kept for them. @default false */
   readonly events?: boolean;
-  /** Limits of this run on top of the budget. */
-  readonly gate?: RequestLimits;
+  /** Of this connection's own transport, in addition to the budget. */
+  readonly limits?: RequestLimits;
 }
 
+/** A permit stays valid for this much longer than the attempt it was given for. */
+const permitMarginMs = 30_000;
+
+/** Opens a company's connection to the service; sends nothing. */
 export function connectService(
-  parts: ServiceParts,
+  { clock, random, log, version }: ConnectionContext,
   config: Config,
   company: CompanyConfig,
-  { attempts, budget = "file", events = false, gate = {} }: ServiceOptions = {},
-): Service {
-  const { clock, random, log, version } = parts;
+  { attempts, budget = "file", events = false, limits = {} }: ConnectionOptions = {},
+): ServiceConnection {
   const path = mirrorFiles(config, company.name).budget;
   const store = budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log });
   const shared = createRateLimiter({
@@ -70,16 +73,15 @@ export function connectService(
     random,
     log,
   };
-  const rateLimiter = limitRequests(shared, gate);
+  const rateLimiter = limitRequests(shared, limits);
   const transport = createHttpTransport({ ...http, rateLimiter });
-  const close = async () => {
-    await transport.close();
-    store.close();
+  return {
+    transport,
+    rateLimiter,
+    limited: (own) => createHttpTransport({ ...http, rateLimiter: limitRequests(shared, own) }),
+    close: async () => {
+      await transport.close();
+      store.close();
+    },
   };
-  const limited = (limits: RequestLimits) =>
-    createHttpTransport({ ...http, rateLimiter: limitRequests(shared, limits) });
-  return { transport, rateLimiter, limited, close };
 }
-
-/** A permit outlives the attempt it was given for. */
-const permitMarginMs = 30_000;

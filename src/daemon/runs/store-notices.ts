@@ -2,47 +2,42 @@ import type { Log } from "../../base/logger.ts";
 import type { StoreNotices } from "../../state/mirror.ts";
 import type { RunNotices } from "../../sync/run/run-outcome.ts";
 
-/** What the store notices while a mirror is open: told in the log, and collected for the report of the run under way. */
+/** Collects what the store notices while a mirror is open. */
 export interface Notices {
   readonly store: StoreNotices;
-  /** For a run that begins now. */
+  /** Starts a new collection, for the report of a run that begins now. */
   begin(): Required<RunNotices>;
 }
 
+/** Logs each notice, and collects it for the report of the current run. A missing field is logged once for each run. */
 export function createNotices(log: Log): Notices {
-  let current = empty();
+  let current = emptyNotices();
   return {
-    begin: () => (current = empty()),
+    begin: () => (current = emptyNotices()),
     store: {
       onNewColumn: ({ table, column }) => {
         current.newColumns.push(`${table}.${column.name}`);
         log.warn(`the service sends a field nobody knew: it is the new column ${table}.${column.name}`);
       },
-      onMissing: (resource, paths) =>
-        once(current.missingFields, resource, paths, (name) =>
-          log.warn(`answers lack a field that was always there: ${name}`),
-        ),
-      onUnkept: (resource, paths) =>
-        once(current.unkeptFields, resource, paths, (name) =>
-          log.warn(`a field nobody knew stands in lists only, and is not kept: ${name}`),
-        ),
+      onMissing: (resource, paths) => {
+        for (const name of addNew(current.missingFields, resource, paths))
+          log.warn(`answers lack a field that was always there: ${name}`);
+      },
+      onUnkept: (resource, paths) => {
+        for (const name of addNew(current.unkeptFields, resource, paths))
+          log.warn(`a field nobody knew stands in lists only, and is not kept: ${name}`);
+      },
     },
   };
 }
 
-function empty(): Required<RunNotices> {
+function emptyNotices(): Required<RunNotices> {
   return { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
 }
 
-function once(
-  known: Set<string>,
-  resource: string,
-  paths: readonly string[],
-  tell: (name: string) => void,
-): void {
-  for (const path of paths) {
-    const name = `${resource}.${path}`;
-    if (!known.has(name)) tell(name);
-    known.add(name);
-  }
+/** Gives the names that were not in the set. */
+function addNew(known: Set<string>, resource: string, paths: readonly string[]): string[] {
+  const names = [...new Set(paths.map((path) => `${resource}.${path}`))].filter((name) => !known.has(name));
+  for (const name of names) known.add(name);
+  return names;
 }

@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 
-/** When something is due: the wall clock's moments that a cron pattern names in a time zone, epoch milliseconds. */
+/** The moments that a cron pattern names in a time zone, epoch milliseconds. */
 export interface CronSchedule {
   /** The first one after this moment; null: never again. */
   after(atMs: number): number | null;
@@ -10,12 +10,13 @@ export interface CronSchedule {
 }
 
 /**
- * Where the clock is put forward a time that does not exist comes at the first moment after the gap; where
- * it is put back a time that is there twice comes once. Throws MirrorError `config` for a pattern that
- * looks like one and is none.
+ * Parses a cron pattern. Where the clock is put forward, a time that does not exist comes at the first moment after
+ * the gap; where it is put back, a time that exists twice comes once.
+ *
+ * @throws MirrorError `config` for a pattern that is invalid
  */
 export function parseCronSchedule(pattern: string, timezone: string): CronSchedule {
-  const cron = read(pattern, timezone);
+  const cron = parse(pattern, timezone);
   return {
     after: (atMs) => cron.nextRun(new Date(atMs))?.getTime() ?? null,
     before: (atMs) => {
@@ -26,7 +27,7 @@ export function parseCronSchedule(pattern: string, timezone: string): CronSchedu
   };
 }
 
-function read(pattern: string, timezone: string): Cron {
+function parse(pattern: string, timezone: string): Cron {
   try {
     return new Cron(pattern, { timezone, paused: true, fixedTimeRule: "no-wildcard" });
   } catch (error) {
@@ -35,4 +36,21 @@ function read(pattern: string, timezone: string): Cron {
       cause: error,
     });
   }
+}
+
+const hourMs = 3_600_000;
+/** Time that a run takes, its late start included. */
+const runMs = 2 * hourMs;
+const minFreshMs = 26 * hourMs;
+
+/**
+ * Pure: for how long data that a run read counts as current, milliseconds. Right after a scheduled time its run has
+ * still to be made, so the interval before it counts as well as the one after it.
+ */
+export function freshForMs(schedule: CronSchedule | null, nowMs: number): number {
+  const last = schedule?.before(nowMs) ?? null;
+  if (schedule === null || last === null) return minFreshMs;
+  const next = schedule.after(nowMs) ?? last;
+  const previous = schedule.before(last - 1) ?? last;
+  return Math.max(minFreshMs, Math.max(next - last, last - previous) + runMs);
 }

@@ -1,61 +1,90 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
-import { isOwed, jitterMs, type Taken } from "./owed-run.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
 
-export interface FollowParts {
-  readonly slots: CronSchedule;
+export interface ScheduledWork {
+  readonly schedule: CronSchedule;
   readonly clock: Clock;
   readonly random: Random;
-  readonly signal: AbortSignal;
-  /** What was done so far: asked again at each look, as others make runs, too. */
-  readonly taken: () => Taken;
-  /** Makes the run of a slot, and sees to it that `taken` says so. Never rejects. */
+  readonly closed: AbortSignal;
+  /** What was done so far; asked each time, because others make runs too. */
+  readonly done: () => DoneRuns;
+  /** Makes the run of a slot and records it, so that `done` gives it. Never rejects. */
   readonly run: (slotMs: number) => Promise<void>;
 }
 
-/** The wall clock is looked at this often: it may be put right, or the machine have slept. */
-const lookEveryMs = 60_000;
+/** What is known of a schedule's past; null: nothing. Epoch milliseconds. */
+export interface DoneRuns {
+  /** The last slot whose run is done. */
+  readonly slotMs: number | null;
+  /** When the last complete run began, whoever made it. */
+  readonly wholeRunMs: number | null;
+}
 
-/** A run that left its slot owed must not spin. */
+/** The wall clock is read at least this often: it may be set, or the machine may sleep. */
+const checkEveryMs = 60_000;
+
+/** Pause after a run, so that one that left its slot due does not spin. */
 const afterRunMs = 1_000;
 
 /**
- * Runs each slot once: none beside another, the last of those that were missed at once, until the signal.
+ * Runs each slot of a schedule once, never two at a time, and after a pause the last missed slot at once, until
+ * `closed`.
  *
- * Guarantee: a slot that `taken` knows is not run again. Source of truth: `taken`. Worst outcome of a
- * crash: the slot's run is made again.
+ * Guarantee: a slot that `done` knows is not run again.
+ * Source of truth: `done`.
+ * Worst outcome of a crash: the slot's run is made again.
  */
-export async function followSchedule(parts: FollowParts): Promise<void> {
-  const { clock, signal } = parts;
-  let span = spanAt(parts, clock.nowMs());
-  while (!signal.aborted) {
+export async function runOnSchedule(work: ScheduledWork): Promise<void> {
+  const { clock, closed } = work;
+  let slot = slotAt(work, clock.nowMs());
+  while (!closed.aborted) {
     const nowMs = clock.nowMs();
-    if (nowMs < span.lookedMs || (span.nextMs !== null && nowMs >= span.nextMs)) span = spanAt(parts, nowMs);
-    span.lookedMs = nowMs;
-    const owed = span.slotMs !== null && isOwed(span.slotMs, parts.taken(), nowMs) ? span.slotMs : null;
-    if (owed !== null && nowMs >= span.beginMs) {
-      await parts.run(owed);
-      await clock.sleep(afterRunMs, signal);
+    if (nowMs < slot.checkedMs || (slot.nextMs !== null && nowMs >= slot.nextMs)) slot = slotAt(work, nowMs);
+    slot.checkedMs = nowMs;
+    const dueMs = slot.slotMs !== null && isDue(slot.slotMs, work.done(), nowMs) ? slot.slotMs : null;
+    if (dueMs !== null && nowMs >= slot.beginMs) {
+      await work.run(dueMs);
+      await clock.sleep(afterRunMs, closed);
       continue;
     }
-    const nextMs = owed === null ? span.nextMs : span.beginMs;
-    await clock.sleep(Math.max(1, Math.min(lookEveryMs, (nextMs ?? Infinity) - nowMs)), signal);
+    const nextMs = dueMs === null ? slot.nextMs : slot.beginMs;
+    await clock.sleep(Math.max(1, Math.min(checkEveryMs, (nextMs ?? Infinity) - nowMs)), closed);
   }
 }
 
-/** From one slot to the next. */
-interface Span {
+/** The current slot, until the next one. */
+interface Slot {
   readonly slotMs: number | null;
-  /** The slot and its jitter. */
+  /** With its jitter. */
   readonly beginMs: number;
   readonly nextMs: number | null;
-  lookedMs: number;
+  checkedMs: number;
 }
 
-function spanAt({ slots, random }: FollowParts, nowMs: number): Span {
-  const slotMs = slots.before(nowMs);
-  const nextMs = slots.after(nowMs);
+function slotAt({ schedule, random }: ScheduledWork, nowMs: number): Slot {
+  const slotMs = schedule.before(nowMs);
+  const nextMs = schedule.after(nowMs);
   const jitter = slotMs === null || nextMs === null ? 0 : jitterMs(nextMs - slotMs, random.next());
-  return { slotMs, beginMs: (slotMs ?? nowMs) + jitter, nextMs, lookedMs: nowMs };
+  return { slotMs, beginMs: (slotMs ?? nowMs) + jitter, nextMs, checkedMs: nowMs };
+}
+
+/**
+ * Pure: must the run of this slot still be made? Of several missed slots only the last one counts. Times in the
+ * future were recorded by a wrong clock and count for nothing.
+ */
+export function isDue(slotMs: number, done: DoneRuns, nowMs: number): boolean {
+  return [done.slotMs, done.wholeRunMs].every((atMs) => atMs === null || atMs > nowMs || atMs < slotMs);
+}
+
+const maxJitterMs = 60_000;
+const jitterShare = 0.05;
+
+/**
+ * How long after its slot a run begins, so that not all clients ask the service in the same second.
+ *
+ * @param share from 0 to 1, random
+ */
+export function jitterMs(intervalMs: number, share: number): number {
+  return Math.floor(Math.min(maxJitterMs, intervalMs * jitterShare) * share);
 }

@@ -1,117 +1,153 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import { followSchedule } from "./run-on-schedule.ts";
-import type { CronSchedule } from "./cron-schedule.ts";
+import { backoffMs } from "../../base/retry.ts";
+import type { ScheduleConfig } from "../../config/config.ts";
 import type { Mirror } from "../../state/mirror.ts";
-import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
 import type { Span } from "../../state/uptime-log.ts";
-import { lastWholeRun } from "./run-history.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
+import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
 import type { RunRequest } from "../runs/company-run.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
-import { createErrorGuard } from "../../store/transient-errors.ts";
+import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
+import { lastWholeRun, type WholeRun } from "./run-history.ts";
+import { runOnSchedule } from "./run-on-schedule.ts";
 
 export interface RunSchedulerParts {
   readonly mirror: Mirror;
-  readonly desk: Pick<RunQueue, "run">;
-  /** What a run of our own asks for. */
-  readonly asked: RunRequest;
+  readonly runQueue: Pick<RunQueue, "run">;
+  /** What each scheduled run asks for. */
+  readonly request: RunRequest;
   /** Null: no run by the clock. */
-  readonly slots: CronSchedule | null;
+  readonly schedule: CronSchedule | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly closed: AbortSignal;
-  /** Asking has a chance. */
+  /** Does the service answer? */
   readonly isServiceThere: () => boolean;
 }
 
-/** Why a run is owed at once; null: none is. Pure. */
-export function reasonForRun(
-  known: { readonly receives: boolean; readonly spans: readonly Span[]; readonly seesFromMs: number | null },
-  nowMs: number,
-): string | null {
-  if (known.seesFromMs === null) return "nothing was ever read whole";
-  if (!known.receives) return null;
-  const firstMs = known.spans[0]?.startedMs ?? nowMs;
-  if (firstMs > known.seesFromMs) return "nothing was read whole since deliveries were first received";
-  const lost = mayHaveLost({ spans: known.spans, sinceMs: known.seesFromMs, nowMs });
+/** What decides whether a run is needed at once. */
+export interface RunHistory {
+  /** Can deliveries be verified? */
+  readonly receives: boolean;
+  /** When deliveries were received. */
+  readonly spans: readonly Span[];
+  /** `seesFromMs` of the last complete run; null: there was none. */
+  readonly seesFromMs: number | null;
+}
+
+/** Pure: why a run is needed at once; null: none is. */
+export function reasonForRun({ receives, spans, seesFromMs }: RunHistory, nowMs: number): string | null {
+  if (seesFromMs === null) return "nothing was ever read whole";
+  if (!receives) return null;
+  const firstMs = spans[0]?.startedMs ?? nowMs;
+  if (firstMs > seesFromMs) return "nothing was read whole since deliveries were first received";
+  const lost = mayHaveLost({ spans, sinceMs: seesFromMs, nowMs });
   return lost ? "events may have been lost while nobody received them" : null;
 }
 
-/** The runs that are made without being asked for. */
+/** Where the last slot of a schedule is stored in `_meta`. */
+const slotKeys = { runs: "schedule", publish: "publish_schedule" } as const;
+type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
+
+const serviceCheckMs = 200;
+/** Pause after a run that failed. */
+export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
+
+/**
+ * Makes the runs that nobody asks for: those needed after a start or a delivery gap, and those of the schedule.
+ *
+ * Guarantee: a scheduled run is repeated until one is complete; a slot is run once.
+ * Source of truth: the runs in the mirror, and the last slot in `_meta`.
+ * Worst outcome of a crash: a run is made again.
+ */
 export class RunScheduler {
   private readonly parts: RunSchedulerParts;
   private readonly names: readonly string[];
-  private readonly patiently: (step: () => void) => boolean;
+  private readonly guard: (step: () => void) => boolean;
 
   constructor(parts: RunSchedulerParts) {
     this.parts = parts;
-    this.patiently = createErrorGuard(parts.clock, parts.log);
-    this.names = parts.asked.resources.map(({ name }) => name);
+    this.guard = createErrorGuard(parts.clock, parts.log);
+    this.names = parts.request.resources.map(({ name }) => name);
   }
 
-  /** Is a run owed at once? Asked before the life's own span begins. */
+  /** Why a run is needed at once; null: none is. To be asked before this process's own span begins. */
   reasonNow(receives: boolean, spans: readonly Span[]): string | null {
-    const { mirror, clock } = this.parts;
-    const seesFromMs = lastWholeRun(mirror.db, this.names)?.seesFromMs ?? null;
-    return reasonForRun({ receives, spans, seesFromMs }, clock.nowMs());
+    const seesFromMs = this.lastRun()?.seesFromMs ?? null;
+    return reasonForRun({ receives, spans, seesFromMs }, this.parts.clock.nowMs());
   }
 
-  /** Until the end: first what is owed, then by the clock. */
+  /** Makes the run that is needed at once, then runs by the schedule, until `closed`. */
   async follow(reason: string | null): Promise<void> {
-    const { slots, clock, random, closed } = this.parts;
-    if (reason !== null) await this.makeWhole(clock.nowMs(), reason);
-    if (slots === null || closed.aborted) return;
-    await followSchedule({
-      slots,
+    const { schedule, clock, random, closed } = this.parts;
+    if (reason !== null) await this.runUntilWhole(clock.nowMs(), reason);
+    if (schedule === null || closed.aborted) return;
+    await runOnSchedule({
+      schedule,
       clock,
       random,
-      signal: closed,
-      taken: () => this.taken(),
+      closed,
+      done: () => ({ slotMs: this.lastSlotMs(slotKeys.runs), wholeRunMs: this.lastRun()?.startedMs ?? null }),
       run: async (slotMs) => {
-        await this.makeWhole(slotMs, "schedule");
-        if (!closed.aborted) this.take(slotMs);
+        await this.runUntilWhole(slotMs, "schedule");
+        this.recordSlot(slotKeys.runs, slotMs);
       },
     });
   }
 
-  /** Runs until one that began after the moment was whole. */
-  async makeWhole(sinceMs: number, why: string): Promise<void> {
-    const { clock, closed, desk, asked, log } = this.parts;
+  /** Publishes by `schedule.publish`, if it is a pattern of its own, until `closed`. `publish` never rejects. */
+  async followPublish(
+    { publish: pattern, timezone }: ScheduleConfig,
+    publish: () => Promise<void>,
+  ): Promise<void> {
+    const { clock, random, closed } = this.parts;
+    if (pattern === null || pattern === "after_sync") return;
+    await runOnSchedule({
+      schedule: parseCronSchedule(pattern, timezone),
+      clock,
+      random,
+      closed,
+      done: () => ({ slotMs: this.lastSlotMs(slotKeys.publish), wholeRunMs: null }),
+      run: async (slotMs) => {
+        await publish();
+        this.recordSlot(slotKeys.publish, slotMs);
+      },
+    });
+  }
+
+  /** Runs until a run that began after the moment is complete. */
+  async runUntilWhole(sinceMs: number, why: string): Promise<void> {
+    const { clock, closed, runQueue, request, log, isServiceThere } = this.parts;
     log.info("a run is due", { why });
     for (let failures = 0; !closed.aborted; failures++) {
-      if (failures > 0) await clock.sleep(retryDelayMs(failures), closed);
-      while (!this.parts.isServiceThere() && !closed.aborted) await clock.sleep(lookEveryMs, closed);
-      if (closed.aborted || !this.isOwed(sinceMs)) return;
-      const report = await desk.run(asked, why, () => this.isOwed(sinceMs));
+      if (failures > 0) await clock.sleep(backoffMs(failures, failedRunBackoff), closed);
+      while (!isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);
+      if (closed.aborted || !this.isNeeded(sinceMs)) return;
+      const report = await runQueue.run(request, why, () => this.isNeeded(sinceMs));
       if (report === null || report.outcome === "complete" || report.outcome === "partial") return;
     }
   }
 
-  private isOwed(sinceMs: number): boolean {
-    const whole = lastWholeRun(this.parts.mirror.db, this.names);
+  private isNeeded(sinceMs: number): boolean {
+    const whole = this.lastRun();
     return whole === null || whole.startedMs < sinceMs || whole.startedMs > this.parts.clock.nowMs();
   }
 
-  private taken() {
-    const { mirror } = this.parts;
-    const noted = mirror.meta.get(metaKey) as { readonly slotMs: number } | null;
-    const wholeRunMs = lastWholeRun(mirror.db, this.names)?.startedMs ?? null;
-    return { slotMs: noted?.slotMs ?? null, wholeRunMs };
+  private lastRun(): WholeRun | null {
+    return lastWholeRun(this.parts.mirror.db, this.names);
   }
 
-  /** One that could not be noted is known by its run. */
-  private take(slotMs: number): void {
-    const { mirror } = this.parts;
-    this.patiently(() => mirror.apply(() => mirror.meta.set(metaKey, { slotMs })));
+  private lastSlotMs(key: SlotKey): number | null {
+    const stored = this.parts.mirror.meta.get(key) as { readonly slotMs: number } | null;
+    return stored?.slotMs ?? null;
   }
-}
 
-const metaKey = "schedule";
-const lookEveryMs = 200;
-
-/** A minute after the first failure, half an hour at most. */
-export function retryDelayMs(failures: number): number {
-  return Math.min(60_000 * 2 ** (failures - 1), 30 * 60_000);
+  /** A slot whose record cannot be written is run again, or known by its run. */
+  private recordSlot(key: SlotKey, slotMs: number): void {
+    const { mirror, closed } = this.parts;
+    if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
+  }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Page } from "../../webhook/server/server.ts";
+import type { Page } from "../../webhook/server/response.ts";
 import { readinessOf, defaultReadyLimits, type ReadyLimits } from "./readiness.ts";
 import { createMetrics, type Strays } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-status.ts";

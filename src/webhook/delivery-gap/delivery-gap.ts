@@ -1,31 +1,31 @@
 import type { Span } from "../../state/uptime-log.ts";
 
-/** A time in which nobody listened, both ends included. */
+/** A time without a receiver, both ends included; epoch milliseconds. */
 type Gap = readonly [fromMs: number, toMs: number];
 
-/** How long the service waits before its next attempt: at least, at most. */
+/** How long the service waits before its next attempt: at least and at most, milliseconds. */
 export type RetryDelay = readonly [leastMs: number, mostMs: number];
 
 /**
- * About 10, 100, 1000 and 10,000 s between five attempts: a quarter less or more, and on top the ten
- * seconds an attempt may take and a few for the service's own queue.
+ * About 10, 100, 1,000 and 10,000 s between five attempts (interface document), a quarter less or more; in addition
+ * the 10 s that an attempt may take, and 5 s for the service's own queue.
  */
 const retryDelays: readonly RetryDelay[] = [10_000, 100_000, 1_000_000, 10_000_000].map(
   (ms) => [ms * 0.75, ms * 1.25 + 15_000] as const,
 );
 
 export interface LossQuestion {
-  /** When deliveries were taken; in any order. */
+  /** When deliveries were received; in any order. */
   readonly spans: readonly Span[];
-  /** What happened before is known from a whole run that began then. */
+  /** When the last run began that read everything: it saw what happened before. */
   readonly sinceMs: number;
   readonly nowMs: number;
   readonly delays?: readonly RetryDelay[];
 }
 
 /**
- * Pure: may an event have been sent whose every attempt met nobody? Follows all moments at which an attempt
- * can have failed, from the first attempt to the last; an event that still has attempts before it is not lost.
+ * Pure: may an event be lost, because all its attempts fell into gaps? Follows the moments at which each attempt can
+ * have failed, from the first to the last; an event with attempts still to come is not lost.
  */
 export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: LossQuestion): boolean {
   const gaps = gapsBetween(spans, sinceMs, nowMs);
@@ -37,7 +37,7 @@ export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: Los
   return failed.length > 0;
 }
 
-/** From `sinceMs` to `nowMs`, whatever no span covers. */
+/** The parts between `sinceMs` and `nowMs` that no span covers. */
 function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Gap[] {
   const gaps: Gap[] = [];
   let fromMs = sinceMs;
@@ -50,7 +50,7 @@ function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Ga
   return gaps;
 }
 
-/** Of two lists that are in order and each free of overlaps: a daemon that died every minute left many. */
+/** Common parts of two lists, each in order and without overlaps. Linear: a daemon that often died leaves many. */
 function overlaps(some: readonly Gap[], others: readonly Gap[]): Gap[] {
   const found: Gap[] = [];
   for (let i = 0, j = 0; i < some.length && j < others.length;) {
@@ -65,7 +65,7 @@ function overlaps(some: readonly Gap[], others: readonly Gap[]): Gap[] {
   return found;
 }
 
-/** As few as cover the same moments, so that many restarts do not multiply. */
+/** Joins gaps that overlap, so that many restarts do not multiply. */
 function merged(gaps: readonly Gap[]): Gap[] {
   const joined: Gap[] = [];
   for (const [from, to] of gaps.toSorted((a, b) => a[0] - b[0])) {

@@ -1,31 +1,32 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { recordId, type RecordId } from "../../base/ids.ts";
-import { integerOf, NumberLiteral, type JsonObject, type JsonValue } from "../../json/literal.ts";
+import { integerOf, isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 
-/** Why a delivery is not taken; no part of it is repeated. */
-export interface Refusal {
+/** Why a delivery is refused; `why` repeats no part of it. */
+export interface DeliveryRefusal {
   readonly status: 400 | 401;
   readonly why: string;
 }
 
-/** The three headers, each there once. */
+/** The three headers of a delivery, each sent exactly once. */
 export interface DeliveryHead {
   readonly id: string;
   readonly timestamp: string;
   readonly signature: string;
 }
 
-const toleranceSeconds = 300;
+const maxSkewSeconds = 300;
 const unreadablePrefix = "unreadable:";
+const hexDigest = /^[0-9a-fA-F]{64}$/;
 
-/** `rawHeaders` as Node gives them: names and values in turn, repeated ones too. */
-export function readHead(rawHeaders: readonly string[]): DeliveryHead | Refusal {
+/** Reads the head; `rawHeaders` as Node gives them: names and values in turn, repeated ones included. */
+export function readHead(rawHeaders: readonly string[]): DeliveryHead | DeliveryRefusal {
   const found = new Map<string, string>();
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = ownName(rawHeaders[i] ?? "");
+    const name = deliveryHeader(rawHeaders[i] ?? "");
     if (name === null) continue;
     if (found.has(name)) return { status: 400, why: `more than one ${name} header` };
     found.set(name, rawHeaders[i + 1] ?? "");
@@ -39,21 +40,40 @@ export function readHead(rawHeaders: readonly string[]): DeliveryHead | Refusal 
   return { id, timestamp, signature };
 }
 
-/** Most headers are told apart by their length. */
-function ownName(written: string): string | null {
+/** Null: another header. Most are recognized by their length alone. */
+function deliveryHeader(written: string): string | null {
   if (written.length !== 10 && written.length !== 17) return null;
   const name = written.toLowerCase();
   return name === "webhook-id" || name === "webhook-timestamp" || name === "webhook-signature" ? name : null;
 }
 
-/** A whole number of seconds, not more than five minutes away. Unsigned: it only keeps old copies out cheaply. */
+/**
+ * Is it a whole number of seconds, at most 300 s from `nowMs`? The header is not signed (interface document), so
+ * this only keeps old copies out cheaply.
+ */
 export function isTimely(timestamp: string, nowMs: number): boolean {
   if (!/^\d{1,15}$/.test(timestamp)) return false;
-  return Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) <= toleranceSeconds;
+  return Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) <= maxSkewSeconds;
 }
 
-/** Only what is signed says which event this is; the header's id must be the same. */
-export function readDelivery(body: Buffer, headerId: string): Delivery | Refusal {
+/**
+ * Is `signature` the HMAC-SHA256 of exactly these bytes, in hex, by one of the secrets? All secrets are tried and
+ * each comparison takes the same time, so the time of an answer does not show how near a guess was.
+ */
+export function isSigned(body: Uint8Array, signature: string, secrets: readonly string[]): boolean {
+  if (!hexDigest.test(signature)) return false;
+  const given = Buffer.from(signature, "hex");
+  let matches = 0;
+  for (const secret of secrets) {
+    // Anyone can sign with the empty key.
+    if (secret === "") continue;
+    matches += Number(timingSafeEqual(createHmac("sha256", secret).update(body).digest(), given));
+  }
+  return matches > 0;
+}
+
+/** Parses a signed body. The event's id is the one in the body, which is signed; the header's must equal it. */
+export function readDelivery(body: Buffer, headerId: string): Delivery | DeliveryRefusal {
   const text = isUtf8(body) ? body.toString() : null;
   const event = text === null ? null : objectIn(text);
   if (event === null) return unreadable(unreadableId(body), text ?? body);
@@ -63,7 +83,7 @@ export function readDelivery(body: Buffer, headerId: string): Delivery | Refusal
   return readable(id, event, text ?? body);
 }
 
-/** The same of an event that is stored already, under the id it has. */
+/** Parses the body of a stored event again. */
 export function readStored(eventId: string, body: string | Buffer): Delivery {
   const event = typeof body === "string" && !eventId.startsWith(unreadablePrefix) ? objectIn(body) : null;
   return event === null ? unreadable(eventId, body) : readable(eventId, event, body);
@@ -95,7 +115,8 @@ function unreadable(eventId: string, body: string | Buffer): Delivery {
   };
 }
 
-export function isRefusal(one: object): one is Refusal {
+/** Is it a refusal, not a head or a delivery? */
+export function isDeliveryRefusal(one: object): one is DeliveryRefusal {
   return "status" in one;
 }
 
@@ -103,7 +124,7 @@ function unreadableId(body: Buffer): string {
   return `${unreadablePrefix}${createHash("sha256").update(body).digest("hex")}`;
 }
 
-/** null: no JSON, or JSON that is no object. */
+/** Null: no JSON, or JSON that is no object. */
 function objectIn(text: string): JsonObject | null {
   try {
     const value = parseLossless(text.startsWith("\uFEFF") ? text.slice(1) : text);
@@ -113,12 +134,7 @@ function objectIn(text: string): JsonObject | null {
   }
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  if (typeof value !== "object" || value === null) return false;
-  return !Array.isArray(value) && !(value instanceof NumberLiteral);
-}
-
-/** A header comes as bytes, one character each; JSON says which characters they are. */
+/** A header's characters are its bytes; those of the JSON text are decoded from UTF-8. */
 function isSameId(id: string, headerId: string): boolean {
   return id === headerId || id === Buffer.from(headerId, "latin1").toString();
 }

@@ -7,17 +7,17 @@ import type { Delivery } from "../../state/inbox/inbox.ts";
 import type { EventEvaluation } from "../../state/inbox/inbox.ts";
 
 /**
- * What the events of one transaction lead to: each record one mark in the queue, however many events are
- * about it, and each event that nothing can be read for one row of the change log.
+ * Follow-up work of one transaction's events: one work item for each record, however many events are about it,
+ * and one change-log row for each event about something that cannot be read.
  */
 export class FollowUps {
-  /** Later than anything that was sent before these events were stored: only a read after it answers them (I4). */
+  /** Greater than the sequence number of any read sent so far: only a later read answers these events (I4). */
   readonly dirtySeq: number;
   private readonly mirror: Mirror;
   private readonly queue: WorkQueue;
   private readonly receivedAtMs: number;
-  private readonly marks = new Map<string, NewWorkItem>();
-  private reading: ReadStamp | null = null;
+  private readonly work = new Map<string, NewWorkItem>();
+  private stamp: ReadStamp | null = null;
 
   constructor(mirror: Mirror, queue: WorkQueue, receivedAtMs: number) {
     this.mirror = mirror;
@@ -26,30 +26,30 @@ export class FollowUps {
     this.dirtySeq = mirror.sequence.next();
   }
 
-  /** Of an event that the inbox did not know, or that is judged anew. */
-  add(delivery: Delivery, verdict: EventEvaluation): void {
-    if (verdict.state === "kept") this.keep(delivery, verdict);
-    else if (verdict.state === "waiting") this.mark(delivery, verdict);
+  /** For an event that is new in the inbox, or that is replayed. */
+  add(delivery: Delivery, evaluation: EventEvaluation): void {
+    if (evaluation.state === "kept") this.keepEvent(delivery, evaluation);
+    else if (evaluation.state === "waiting") this.addWork(delivery, evaluation);
   }
 
-  /** Before the transaction ends. */
+  /** Queues the work. To be called before the transaction ends. */
   commit(): void {
-    for (const work of this.marks.values()) this.queue.add(work);
+    for (const item of this.work.values()) this.queue.add(item);
   }
 
-  private mark(delivery: Delivery, { resource, target, kind }: EventEvaluation): void {
+  private addWork(delivery: Delivery, { resource, target, kind }: EventEvaluation): void {
     if (resource === null || target === null || kind === null) return;
     const key = `${resource} ${target}`;
-    // Whether the record is gone is asked as soon as one event says so, whatever others say.
-    const asked = this.marks.get(key)?.kind === "confirm" ? "confirm" : kind;
+    // One event that speaks of a deletion is enough to ask for proof, whatever the others say.
+    const strongest = this.work.get(key)?.kind === "confirm" ? "confirm" : kind;
     const { dirtySeq } = this;
     const reason = delivery.type ?? "event";
-    this.marks.set(key, { kind: asked, resource, target, lane: "webhook", reason, dirtySeq });
+    this.work.set(key, { kind: strongest, resource, target, lane: "webhook", reason, dirtySeq });
   }
 
-  private keep({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void {
+  private keepEvent({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void {
     if (type === null || resourceId === null || typeof body !== "string") return;
-    this.reading ??= {
+    this.stamp ??= {
       cause: "webhook",
       sentSeq: this.dirtySeq,
       receivedSeq: this.dirtySeq,
@@ -58,6 +58,6 @@ export class FollowUps {
       run: null,
     };
     const about = resource ?? snakeCase(type.split(".", 1)[0] ?? type);
-    this.mirror.keepEvent(this.reading, about, resourceId, body);
+    this.mirror.keepEvent(this.stamp, about, resourceId, body);
   }
 }

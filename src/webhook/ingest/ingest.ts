@@ -1,30 +1,19 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
+import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
+import { EventIds } from "../../state/inbox/event-ids.ts";
+import { Inbox, type Delivery, type InboxState } from "../../state/inbox/inbox.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import type { Delivery } from "../../state/inbox/inbox.ts";
-import { Inbox } from "../../state/inbox/inbox.ts";
-import { EventIds } from "../../state/inbox/event-ids.ts";
+import { createBusyRetry } from "../../store/transient-errors.ts";
+import type { Keyring } from "../keys/keyring.ts";
+import { readStored } from "./delivery.ts";
+import { createEventEvaluator, type EvaluateEvent } from "./event-evaluation.ts";
 import { FollowUps } from "./follow-ups.ts";
-import { createBusyRetry } from "./busy-retry.ts";
-import { replayEvents, type Replayed } from "./event-replay.ts";
-import { createEventEvaluator } from "./event-evaluation.ts";
-import type { InboxState } from "../../state/inbox/inbox.ts";
-
-/** One company's, as the receiver knows it. */
-export interface Ingest {
-  /** Accepted now: the configured ones, and those retired not long ago. */
-  secrets(): readonly string[];
-  /** One transaction. Throws a MirrorError of kind `database`. */
-  store(deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[];
-  /** After a wrong signature: have the secrets changed? True: try again with `secrets()`. */
-  refresh?(): boolean;
-}
 
 export interface StoreResult {
   readonly eventId: string;
-  /** `known`: it came before, and nothing was written. */
-  readonly fate: "stored" | "known";
+  /** `duplicate`: it was stored before, and nothing was written. */
+  readonly outcome: "stored" | "duplicate";
   readonly type: string | null;
   readonly resource: string | null;
   readonly id: RecordId | null;
@@ -32,12 +21,13 @@ export interface StoreResult {
   readonly problem: string | null;
 }
 
-/** With what the one who writes the mirror may ask besides. */
-export interface CompanyIngest extends Ingest {
-  /** Puts stored events through the front door again: judged anew, a new mark, no second row. */
-  replay(eventIds: readonly string[]): Replayed;
-  /** Events that wait for a read nobody makes any more are judged anew. Gives how many are in the queue again. */
-  requeueLost(): number;
+export interface ReplayResult {
+  /** Events whose record is in the queue again. */
+  readonly queued: number;
+  /** Events that lead to no read. */
+  readonly unread: number;
+  /** Ids without an event. */
+  readonly missing: readonly string[];
 }
 
 export interface IngestParts {
@@ -45,64 +35,114 @@ export interface IngestParts {
   readonly queue: WorkQueue;
   /** Names of the resources that this config mirrors. */
   readonly selected: ReadonlySet<string>;
-  readonly secrets: () => readonly string[];
-  readonly refresh?: () => boolean;
-  readonly clock: Clock;
-  /** Told after the commit: an event that leads to nothing, because nobody can read it or knows its type. */
-  readonly onUnheard?: (receipt: StoreResult) => void;
+  readonly keyring: Keyring;
 }
+
+/** What the receiver needs of a company. */
+export type Ingest = Pick<CompanyIngest, "keyring" | "store">;
+
+/** Events of one transaction of a replay. */
+const replayedAtOnce = 500;
 
 /**
- * Guarantee: an event, its mark in the queue and its change-log row are committed together by the time `take`
- * returns (I1, I6); an event that is known changes nothing (I7); nothing signed is dropped (I12).
- * Source of truth: the inbox. Worst outcome of a crash: what was not answered comes again.
+ * Stores deliveries of one company.
+ *
+ * Guarantee: when `store` returns, each event, its queued work and its change-log row are committed in one
+ * transaction (I1, I6). A duplicate changes nothing (I7). Every signed delivery is kept (I12).
+ * Source of truth: table `_inbox`.
+ * Worst outcome of a crash: deliveries not yet answered are sent again by the service.
  */
-export function createIngest(parts: IngestParts): CompanyIngest {
-  const { mirror, queue, selected, secrets, refresh, clock, onUnheard } = parts;
-  const inbox = new Inbox(mirror.db);
-  const ids = new EventIds(mirror.db);
-  const judge = createEventEvaluator(mirror.manifest, selected);
-  const briefly = createBusyRetry(mirror.db);
+export class CompanyIngest {
+  readonly keyring: Keyring;
+  private readonly mirror: Mirror;
+  private readonly queue: WorkQueue;
+  private readonly selected: ReadonlySet<string>;
+  private readonly inbox: Inbox;
+  private readonly ids: EventIds;
+  private readonly evaluate: EvaluateEvent;
+  private readonly retryWhileBusy: <T>(step: () => T) => T;
 
-  const store = (delivery: Delivery, receivedAt: string, consequences: FollowUps): StoreResult => {
-    const { eventId, type, resourceId: id } = delivery;
-    const verdict = judge(delivery);
-    const { state, resource, problem } = verdict;
-    const dirtySeq = state === "waiting" ? consequences.dirtySeq : null;
-    const isNew = !ids.has(eventId);
-    if (isNew) {
-      inbox.insert(delivery, receivedAt, verdict, dirtySeq);
-      ids.add(eventId);
-      consequences.add(delivery, verdict);
-    }
-    return { eventId, fate: isNew ? "stored" : "known", type, resource, id, state, problem };
-  };
-  const take = (deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[] =>
-    mirror.apply(() => {
-      const receivedAt = isoTime(receivedAtMs);
-      const consequences = new FollowUps(mirror, queue, receivedAtMs);
-      ids.begin();
-      const receipts = deliveries.map((delivery) => store(delivery, receivedAt, consequences));
-      consequences.commit();
-      ids.end();
-      return receipts;
+  constructor({ mirror, queue, selected, keyring }: IngestParts) {
+    this.keyring = keyring;
+    this.mirror = mirror;
+    this.queue = queue;
+    this.selected = selected;
+    this.inbox = new Inbox(mirror.db);
+    this.ids = new EventIds(mirror.db);
+    this.evaluate = createEventEvaluator(mirror.manifest, selected);
+    this.retryWhileBusy = createBusyRetry(mirror.db);
+  }
+
+  /** Stores deliveries in one transaction. Throws a MirrorError of kind `database`. */
+  store(deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[] {
+    return this.retryWhileBusy(() =>
+      this.inTransaction(receivedAtMs, (followUps) => {
+        const receivedAt = isoTime(receivedAtMs);
+        this.ids.begin();
+        const results = deliveries.map((delivery) => this.storeOne(delivery, receivedAt, followUps));
+        this.ids.end();
+        return results;
+      }),
+    );
+  }
+
+  /**
+   * Replays stored events: evaluates them again and queues their records; inserts no second inbox row. An event
+   * that is in the change log already is not written there again (I7).
+   */
+  replay(eventIds: readonly string[], nowMs: number): ReplayResult {
+    const missing: string[] = [];
+    let queued = 0;
+    for (let from = 0; from < eventIds.length; from += replayedAtOnce)
+      this.inTransaction(nowMs, (followUps) => {
+        for (const eventId of eventIds.slice(from, from + replayedAtOnce)) {
+          const state = this.replayOne(eventId, followUps);
+          if (state === null) missing.push(eventId);
+          if (state === "waiting") queued++;
+        }
+      });
+    return { queued, unread: eventIds.length - queued - missing.length, missing };
+  }
+
+  /** Replays events that wait for a read which is not in the queue any more. Gives how many are queued again. */
+  requeueLost(nowMs: number): number {
+    return this.replay(this.inbox.lost(this.selected), nowMs).queued;
+  }
+
+  private inTransaction<T>(nowMs: number, step: (followUps: FollowUps) => T): T {
+    return this.mirror.apply(() => {
+      const followUps = new FollowUps(this.mirror, this.queue, nowMs);
+      const result = step(followUps);
+      followUps.commit();
+      return result;
     });
-  const replay = (eventIds: readonly string[]) =>
-    replayEvents({ mirror, queue, inbox, ids, judge, nowMs: clock.nowMs() }, eventIds);
+  }
 
-  return {
-    secrets,
-    ...(refresh && { refresh }),
-    store: (deliveries, receivedAtMs) => {
-      const receipts = briefly(() => take(deliveries, receivedAtMs));
-      for (const receipt of receipts) if (isUnheard(receipt)) onUnheard?.(receipt);
-      return receipts;
-    },
-    replay,
-    requeueLost: () => replay(inbox.lost(selected)).queued,
-  };
-}
+  private storeOne(delivery: Delivery, receivedAt: string, followUps: FollowUps): StoreResult {
+    const { eventId, type, resourceId: id } = delivery;
+    const evaluation = this.evaluate(delivery);
+    const { state, resource, problem } = evaluation;
+    const isNew = !this.ids.has(eventId);
+    if (isNew) {
+      const dirtySeq = state === "waiting" ? followUps.dirtySeq : null;
+      this.inbox.insert(delivery, receivedAt, evaluation, dirtySeq);
+      this.ids.add(eventId);
+      followUps.add(delivery, evaluation);
+    }
+    return { eventId, outcome: isNew ? "stored" : "duplicate", type, resource, id, state, problem };
+  }
 
-function isUnheard({ fate, state }: StoreResult): boolean {
-  return fate === "stored" && (state === "unknown" || state === "unreadable");
+  /** Gives the event's state; null: there is no such event. */
+  private replayOne(eventId: string, followUps: FollowUps): InboxState | null {
+    const seq = this.ids.find(eventId);
+    const stored = seq === null ? null : this.inbox.get(seq);
+    if (seq === null || !stored) return null;
+    const delivery = readStored(stored.eventId, stored.body);
+    const evaluation = this.evaluate(delivery);
+    const { state } = evaluation;
+    if (state === stored.state && state !== "waiting") return state;
+    this.inbox.judgeAgain(seq, evaluation, state === "waiting" ? followUps.dirtySeq : null);
+    followUps.add(delivery, evaluation);
+    return state;
+  }
 }

@@ -1,80 +1,70 @@
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { DaemonCommands } from "../../state/daemon-commands.ts";
-import type { Db } from "../../store/database.ts";
-import type { InboxState } from "../../state/inbox/inbox.ts";
-import { InboxView } from "../../state/inbox/inbox-view.ts";
-import type { Replayed } from "./event-replay.ts";
+import type { ReplayResult } from "./ingest.ts";
 
-/** Which events: those named, or all that came since, perhaps of one state. */
-export type ReplayChoice =
-  | { readonly ids: readonly string[] }
-  /** ISO. */
-  | { readonly since: string; readonly state: InboxState | null };
-
-/** In the order they came; those named as they are, known or not. */
-export function chosenEvents(db: Db, choice: ReplayChoice): readonly string[] {
-  if ("ids" in choice) return [...new Set(choice.ids)];
-  return new InboxView(db).idsSince(choice.since, choice.state);
-}
-
-/** So many in one order: the one who does it has other work, too. */
-const mostInOrder = 1000;
-
-export interface OrderedReplay {
-  readonly orders: DaemonCommands;
+export interface RemoteReplay {
+  readonly commands: DaemonCommands;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Is the one who takes orders still there? */
-  readonly holds: () => boolean;
-  /** For each order. */
-  readonly patienceMs: number;
+  /** Does a daemon still hold the mirror? */
+  readonly isDaemonThere: () => boolean;
+  /** For the answer to one command. */
+  readonly timeoutMs: number;
 }
+
+/** Events of one command: the daemon has other work too. */
+const eventsPerCommand = 1_000;
+const checkEveryMs = 200;
 
 /**
- * Has the process that writes the mirror do it. Throws `locked` if it does not answer in time or ends before
- * it did; what it has not begun by then is withdrawn.
+ * Has the daemon that writes the mirror replay stored events.
+ *
+ * @throws MirrorError `locked` if it does not answer in time or ends before; what it has not begun is withdrawn
  */
-export async function replayByOrder(parts: OrderedReplay, eventIds: readonly string[]): Promise<Replayed> {
-  const answers: Replayed[] = [];
-  for (let from = 0; from < eventIds.length; from += mostInOrder)
-    answers.push(await answerTo(parts, eventIds.slice(from, from + mostInOrder)));
-  return {
-    queued: answers.reduce((sum, { queued }) => sum + queued, 0),
-    unread: answers.reduce((sum, { unread }) => sum + unread, 0),
-    missing: answers.flatMap(({ missing }) => missing),
-  };
+export async function replayRemotely(
+  parts: RemoteReplay,
+  eventIds: readonly string[],
+): Promise<ReplayResult> {
+  let sum: ReplayResult = { queued: 0, unread: 0, missing: [] };
+  for (let from = 0; from < eventIds.length; from += eventsPerCommand) {
+    const { queued, unread, missing } = await answerTo(parts, eventIds.slice(from, from + eventsPerCommand));
+    sum = {
+      queued: sum.queued + queued,
+      unread: sum.unread + unread,
+      missing: [...sum.missing, ...missing],
+    };
+  }
+  return sum;
 }
 
-const lookEveryMs = 200;
-
-async function answerTo(parts: OrderedReplay, ids: readonly string[]): Promise<Replayed> {
-  const { orders, clock, signal, holds, patienceMs } = parts;
-  const id = orders.add("replay", { ids }, { atMs: clock.nowMs(), pid: process.pid });
-  const untilMs = clock.monotonicMs() + patienceMs;
+async function answerTo(parts: RemoteReplay, ids: readonly string[]): Promise<ReplayResult> {
+  const { commands, clock, signal } = parts;
+  const id = commands.add("replay", { ids }, { atMs: clock.nowMs(), pid: process.pid });
+  const deadlineMs = clock.monotonicMs() + parts.timeoutMs;
   for (;;) {
-    const order = orders.get(id);
-    if (order?.state === "done") return order.report as Replayed;
-    if (order?.state === "failed") throw failure(order.report);
-    const why = giveUp(signal.aborted, holds(), clock.monotonicMs() < untilMs);
-    if (why) {
-      orders.withdraw(id);
-      throw why;
+    const command = commands.find(id);
+    if (command?.state === "done") return command.report as ReplayResult;
+    if (command?.state === "failed") throw failureOf(command.report);
+    const problem = problemNow(parts, deadlineMs);
+    if (problem) {
+      commands.withdraw(id);
+      throw problem;
     }
-    await clock.sleep(lookEveryMs, signal);
+    await clock.sleep(checkEveryMs, signal);
   }
 }
 
-function giveUp(stopped: boolean, held: boolean, inTime: boolean): MirrorError | null {
+function problemNow({ signal, isDaemonThere, clock }: RemoteReplay, deadlineMs: number): MirrorError | null {
   const hint = "Nothing is lost: run it again.";
-  if (stopped) return new MirrorError("stopped", "stopped before the daemon answered", { hint });
-  if (!held)
+  if (signal.aborted) return new MirrorError("stopped", "stopped before the daemon answered", { hint });
+  if (!isDaemonThere())
     return new MirrorError("locked", "the daemon ended before it answered", { hint, retryable: true });
-  if (inTime) return null;
+  if (clock.monotonicMs() < deadlineMs) return null;
   return new MirrorError("locked", "the daemon does not answer", { hint, retryable: true });
 }
 
-function failure(report: unknown): MirrorError {
+function failureOf(report: unknown): MirrorError {
   const { error } = (report ?? {}) as { readonly error?: unknown };
   const why = typeof error === "string" ? error : "it does not say why";
   return new MirrorError("database", `the daemon could not do it: ${why}`, { retryable: true });

@@ -1,123 +1,162 @@
 import {
   closeSync,
-  fchownSync,
   fchmodSync,
-  fsyncSync,
+  fchownSync,
   openSync,
   readFileSync,
-  renameSync,
+  rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { draftOf, replaceFile } from "../../base/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { isObject } from "../../json/literal.ts";
 
-/** As much of the file system as the ring looks at. */
-export interface SecretFiles {
-  /** Another one whenever the file may have changed; null: there is none. */
-  stamp(file: string): string | null;
+/** As much of the file system as the keyring reads. */
+export interface KeyFiles {
+  /** Another text whenever the file may have changed; null: there is no file. */
+  version(file: string): string | null;
   read(file: string): string;
 }
 
-export const secretFilesOnDisk: SecretFiles = {
-  stamp(file) {
+/** The key files of this machine's disk. */
+export const keyFilesOnDisk: KeyFiles = {
+  version(file) {
     const facts = statSync(file, { throwIfNoEntry: false });
     return facts ? `${facts.ino} ${facts.size} ${facts.mtimeMs} ${facts.ctimeMs}` : null;
   },
   read: (file) => readFileSync(file, "utf8"),
 };
 
-/** Where a new secret is written first, beside the file it is for. */
-export function draftOf(file: string): string {
-  return `${file}.new`;
-}
-
-/** Of a draft that was written whole; one that was cut off says nothing. */
-export function secretInDraft(text: string): string | null {
+/** The key in the text of a finished draft; null: writing it was cut off. */
+export function parseDraft(text: string): string | null {
   return /^([\x21-\x7e]+)\n$/.exec(text)?.[1] ?? null;
 }
 
-/** The text of a secret's file, as the config reads it; null: it holds none. */
-export function secretInFile(text: string): string | null {
+/** The key in the text of a key file, read as the config does; null: there is none. */
+export function parseKeyFile(text: string): string | null {
   return /^([\x21-\x7e]+)(?:\r?\n)?$/.exec(text)?.[1] ?? null;
 }
 
-/** A secret that was replaced and is still accepted; `until` null: until it is taken out by hand. */
-export interface RetiredSecret {
+/** The key that a file holds now; null: none. */
+export function readKey(file: string): string | null {
+  return keyFilesOnDisk.version(file) === null ? null : parseKeyFile(keyFilesOnDisk.read(file));
+}
+
+/** A key that was received and is not in `file` yet, because of a crash; null: none. */
+export function readPendingKey(file: string): string | null {
+  const draft = draftOf(file);
+  return keyFilesOnDisk.version(draft) === null ? null : parseDraft(keyFilesOnDisk.read(draft));
+}
+
+/** Moves a key that `readPendingKey` found to its file. */
+export function storePendingKey(file: string): void {
+  replaceFile(draftOf(file), file);
+}
+
+/**
+ * Where a key that is about to be requested will be stored. The service shows it once, so everything that can
+ * fail is tried before, and it is written to a draft beside its file first.
+ *
+ * Guarantee: `store` gives null only when the key is in its file and on the disk.
+ * Source of truth: the file, then its draft.
+ * Worst outcome of a crash: before the bytes are on the disk the key is lost, and another must be requested. After
+ * that it is in the draft: receivers accept it, and the next command that gets a key moves it to its file.
+ */
+export interface PendingKey {
+  /** Null: stored. Otherwise the reason why not; never throws. */
+  store(key: string): string | null;
+  /** No key was received. */
+  discard(): void;
+}
+
+/** Opens the draft of a key file, for its owner only. Never throws: `store` gives the reason. */
+export function openPendingKey(file: string): PendingKey {
+  let fd: number;
+  try {
+    fd = openDraft(file);
+  } catch (error) {
+    const reason = messageOf(error);
+    return { store: () => reason, discard: () => undefined };
+  }
+  return {
+    store(key) {
+      try {
+        fillDraft(fd, file, `${key}\n`);
+        return null;
+      } catch (error) {
+        return messageOf(error);
+      }
+    },
+    discard() {
+      closeSync(fd);
+      rmSync(draftOf(file), { force: true });
+    },
+  };
+}
+
+/** A key that was replaced and is still accepted. `until`: ISO; null: until it is removed from the file by hand. */
+export interface RetiredKey {
   readonly secret: string;
   readonly until: string | null;
 }
 
-export function readRetired(text: string): RetiredSecret[] {
-  const { retired } = JSON.parse(text) as { retired?: unknown };
+/** Reads the text of a file of retired keys. Throws for what is no JSON. */
+export function parseRetiredKeys(text: string): RetiredKey[] {
+  const content: unknown = JSON.parse(text);
+  const retired = isObject(content) ? content["retired"] : null;
   if (!Array.isArray(retired)) return [];
-  return (retired as readonly Partial<RetiredSecret>[]).flatMap(({ secret, until = null }) =>
+  return (retired as readonly Partial<RetiredKey>[]).flatMap(({ secret, until = null }) =>
     typeof secret === "string" && secret !== "" ? [{ secret, until }] : [],
   );
 }
 
-export function isAccepted({ until }: RetiredSecret, nowMs: number): boolean {
+/** Is it accepted at this time? */
+export function isAccepted({ until }: RetiredKey, nowMs: number): boolean {
   return until === null || nowMs < Date.parse(until);
 }
 
 /**
- * Remembers secrets that are being replaced, before they are. One that is there already gets the new end;
- * what has ended is forgotten.
+ * Writes keys that are about to be replaced to the file of retired keys. A key that is there gets the new end; keys
+ * whose time is over are removed. Mode 0600.
  */
-export function retire(
+export function retireKeys(
   file: string,
   secrets: readonly string[],
   end: { readonly nowMs: number; readonly untilMs: number | null },
 ): void {
   const until = end.untilMs === null ? null : isoTime(end.untilMs);
-  const others = present(file).filter(({ secret }) => !secrets.includes(secret));
+  const present = statSync(file, { throwIfNoEntry: false })
+    ? parseRetiredKeys(readFileSync(file, "utf8"))
+    : [];
+  const others = present.filter(({ secret }) => !secrets.includes(secret));
   const all = [...others, ...secrets.map((secret) => ({ secret, until }))];
   const retired = all.filter((one) => isAccepted(one, end.nowMs));
-  writePrivately(file, `${JSON.stringify({ retired }, null, 2)}\n`);
+  fillDraft(openDraft(file), file, `${JSON.stringify({ retired }, null, 2)}\n`);
 }
 
-function present(file: string): RetiredSecret[] {
-  return statSync(file, { throwIfNoEntry: false }) ? readRetired(readFileSync(file, "utf8")) : [];
-}
-
-/** Mode 0600; after a crash the file holds the old text or the new one, never a part. */
-function writePrivately(file: string, text: string): void {
-  const draft = draftOf(file);
-  const fd = openDraft(file);
-  try {
-    fillDurably(fd, text);
-  } finally {
-    closeSync(fd);
-  }
-  putInPlace(draft, file);
-}
-
-/** For nobody else to read, also where a draft was there before. */
-export function openDraft(file: string): number {
+/** Readable by its owner only, also where a draft was left over with another mode. */
+function openDraft(file: string): number {
   const fd = openSync(draftOf(file), "w", 0o600);
   fchmodSync(fd, 0o600);
-  giveToOwner(fd, file);
+  keepOwner(fd, file);
   return fd;
 }
 
-/** An administrator at work leaves files that the daemon's own user can read: they stay whose they were. */
-function giveToOwner(fd: number, file: string): void {
+/** A file that root writes stays the daemon user's, who has to read it. */
+function keepOwner(fd: number, file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(file, { throwIfNoEntry: false }) ?? statSync(path.dirname(file));
   fchownSync(fd, uid, gid);
 }
 
-export function fillDurably(fd: number, text: string): void {
-  writeSync(fd, text);
-  fsyncSync(fd);
-}
-
-export function putInPlace(draft: string, file: string): void {
-  renameSync(draft, file);
-  const folder = openSync(path.dirname(file), "r");
+function fillDraft(fd: number, file: string, text: string): void {
   try {
-    fsyncSync(folder);
+    writeFileSync(fd, text);
   } finally {
-    closeSync(folder);
+    closeSync(fd);
   }
+  replaceFile(draftOf(file), file);
 }

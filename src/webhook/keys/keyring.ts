@@ -1,58 +1,66 @@
+import { draftOf } from "../../base/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Secret } from "../../base/secret.ts";
 import type { SecretPlace } from "../../config/secrets.ts";
 import {
-  draftOf,
   isAccepted,
-  readRetired,
-  secretFilesOnDisk,
-  secretInDraft,
-  secretInFile,
-  type RetiredSecret,
-  type SecretFiles,
+  keyFilesOnDisk,
+  parseDraft,
+  parseKeyFile,
+  parseRetiredKeys,
+  type KeyFiles,
+  type RetiredKey,
 } from "./key-files.ts";
 
-/** The secrets that a delivery may be signed with, now. */
+/** The webhook keys that a delivery may be signed with now. */
 export interface Keyring {
-  /** The config's, and those that were replaced not long ago. The same array while nothing changes. */
+  /** The config's keys, and those replaced not long ago. The same array while nothing changes. */
   readonly accepted: () => readonly string[];
-  /** Looks at the files again, at most once a second. True: there are other secrets now. */
+  /** Reads changed key files again, at most once a second. True: there are new keys. */
   readonly refresh: () => boolean;
 }
 
 export interface KeyringParts {
-  /** The config's, and where each is from. */
+  /** The config's keys. */
   readonly secrets: readonly Secret[];
+  /** Where each of `secrets` is from. */
   readonly places: readonly SecretPlace[];
-  /** Of retired secrets; see `retire`. */
+  /** File of retired keys; see `retireKeys`. */
   readonly file: string;
   readonly clock: Clock;
-  readonly files?: SecretFiles;
-  /** Told every secret the moment it is known, so that no line shows it. */
+  /** @default the files of the disk */
+  readonly files?: KeyFiles;
+  /** Gets every key as soon as it is known, so that no log line shows it. */
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }
 
-const lookEveryMs = 1000;
+/** Accepts no delivery: for a process that only replays. */
+export const emptyKeyring: Keyring = { accepted: () => [], refresh: () => false };
+
+const refreshEveryMs = 1_000;
 
 /**
- * Guarantee: a secret that was accepted stays so until its file holds another one or its time is over; a
- * file that cannot be read changes nothing. Source of truth: the files, and the config for what is in none.
+ * Creates the keyring of a company.
+ *
+ * Guarantee: an accepted key stays accepted until its file holds another one or its time is over; a file that
+ * cannot be read changes nothing.
+ * Source of truth: the key files, and the config for keys that are in no file.
+ * Worst outcome of a crash: none; everything is read again.
  */
 export function createKeyring(parts: KeyringParts): Keyring {
-  const { clock, files = secretFilesOnDisk, onSecrets = () => undefined } = parts;
+  const { clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
   const watched = watchedFiles(parts, files);
-  const fixed = texts(parts, "fixed");
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
-  let current: Accepted = { secrets: [], untilMs: 0 };
+  const fixed = configKeys(parts, null).map(permanent);
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let current: AcceptedKeys = { secrets: [], untilMs: 0 };
   const gather = () => {
-    const found = [...fixed.map(forEver), ...watched.flatMap((file) => file.secrets())];
-    current = acceptedNow(found, clock.nowMs());
+    current = acceptedNow([...fixed, ...watched.flatMap((file) => file.keys())], clock.nowMs());
     onSecrets(current.secrets);
   };
   const refresh = () => {
-    if (clock.monotonicMs() - lookedAtMs < lookEveryMs) return false;
-    lookedAtMs = clock.monotonicMs();
-    const changed = watched.filter((file) => file.look());
+    if (clock.monotonicMs() - readAtMs < refreshEveryMs) return false;
+    readAtMs = clock.monotonicMs();
+    const changed = watched.filter((file) => file.refresh());
     if (changed.length === 0) return false;
     const before = new Set(current.secrets);
     gather();
@@ -69,14 +77,14 @@ export function createKeyring(parts: KeyringParts): Keyring {
   };
 }
 
-interface Accepted {
+interface AcceptedKeys {
   readonly secrets: readonly string[];
   /** When the first of them ends. */
   readonly untilMs: number;
 }
 
-function acceptedNow(found: readonly RetiredSecret[], nowMs: number): Accepted {
-  const accepted = found.filter((one) => isAccepted(one, nowMs));
+function acceptedNow(keys: readonly RetiredKey[], nowMs: number): AcceptedKeys {
+  const accepted = keys.filter((key) => isAccepted(key, nowMs));
   const ends = accepted.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)]));
   return {
     secrets: [...new Set(accepted.map(({ secret }) => secret))],
@@ -84,62 +92,68 @@ function acceptedNow(found: readonly RetiredSecret[], nowMs: number): Accepted {
   };
 }
 
-function forEver(secret: string): RetiredSecret {
+function permanent(secret: string): RetiredKey {
   return { secret, until: null };
 }
 
-/** Of the config, as it was loaded: those in a file, or the others. */
-function texts({ secrets, places }: KeyringParts, which: "fixed" | { readonly path: string }): string[] {
+/** Keys as the config was loaded: of one key file, or (null) of no file. */
+function configKeys({ secrets, places }: KeyringParts, file: string | null): string[] {
   return secrets.flatMap((secret, index) => {
     const place = places[index];
-    const file = place?.kind === "file" ? place.path : null;
-    const wanted = which === "fixed" ? file === null : file === which.path;
-    return secret.known && wanted ? [secret.reveal()] : [];
+    const from = place?.kind === "file" ? place.path : null;
+    return secret.known && from === file ? [secret.reveal()] : [];
   });
 }
 
 interface WatchedFile {
-  /** Reads it if it changed. True: it did. */
-  look(): boolean;
-  secrets(): readonly RetiredSecret[];
+  /** Reads the file if it changed. True: it did. */
+  refresh(): boolean;
+  keys(): readonly RetiredKey[];
 }
 
-function watchedFiles(parts: KeyringParts, files: SecretFiles): WatchedFile[] {
+interface KeySource {
+  readonly path: string;
+  readonly initial: readonly RetiredKey[];
+  /** Null: the text says nothing, and the keys stay as they are. */
+  readonly parse: (text: string) => readonly RetiredKey[] | null;
+  /** The keys while there is no such file; null: they stay as they are. */
+  readonly ifMissing: readonly RetiredKey[] | null;
+}
+
+function watchedFiles(parts: KeyringParts, files: KeyFiles): WatchedFile[] {
   const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
-  const ofConfig = [...paths].flatMap((path) => {
-    const loaded = texts(parts, { path }).map(forEver);
-    const held = (read: (text: string) => string | null) => (text: string) => {
-      const secret = read(text);
-      return secret === null ? null : [forEver(secret)];
-    };
-    // One that was received and is not in its place yet is accepted, too: it is in use already. Looked at
-    // first, so that moving it meanwhile hides it from neither look.
-    const draft = watch(draftOf(path), files, [], held(secretInDraft), []);
-    return [draft, watch(path, files, loaded, held(secretInFile), null)];
-  });
-  return [...ofConfig, watch(parts.file, files, [], readRetired, [])];
+  const single = (parse: (text: string) => string | null) => (text: string) => {
+    const secret = parse(text);
+    return secret === null ? null : [permanent(secret)];
+  };
+  const sources = [...paths].flatMap((path): KeySource[] => [
+    // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
+    // that a key moved between both reads is seen by one of them.
+    { path: draftOf(path), initial: [], parse: single(parseDraft), ifMissing: [] },
+    {
+      path,
+      initial: configKeys(parts, path).map(permanent),
+      parse: single(parseKeyFile),
+      ifMissing: null,
+    },
+  ]);
+  const retired: KeySource = { path: parts.file, initial: [], parse: parseRetiredKeys, ifMissing: [] };
+  return [...sources, retired].map((source) => watch(source, files));
 }
 
-/** `read` gives null for a text that says nothing; `gone` is what a missing file means, null: no change. */
-function watch(
-  path: string,
-  files: SecretFiles,
-  initial: readonly RetiredSecret[],
-  read: (text: string) => readonly RetiredSecret[] | null,
-  gone: readonly RetiredSecret[] | null,
-): WatchedFile {
-  let held = initial;
-  let stamp: string | null = null;
-  const look = () => {
+function watch({ path, initial, parse, ifMissing }: KeySource, files: KeyFiles): WatchedFile {
+  let keys = initial;
+  let version: string | null = null;
+  const refresh = () => {
     try {
-      const now = files.stamp(path);
-      if (now === stamp) return false;
-      held = (now === null ? gone : read(files.read(path))) ?? held;
-      stamp = now;
+      const found = files.version(path);
+      if (found === version) return false;
+      keys = (found === null ? ifMissing : parse(files.read(path))) ?? keys;
+      version = found;
       return true;
     } catch {
       return false;
     }
   };
-  return { look, secrets: () => held };
+  return { refresh, keys: () => keys };
 }

@@ -1,51 +1,56 @@
 import type { IncomingMessage } from "node:http";
 
-export type BodyEnd = Buffer | "large" | "slow" | "gone" | "full";
+/** The bytes of a body, or why it was not read to its end. */
+export type BodyResult = Buffer | "large" | "slow" | "gone" | "full";
 
-/** Bytes that all bodies on their way may hold together. */
-export class BodyRoom {
-  private leftBytes: number;
+/** Memory that all bodies being read may hold together. */
+export class BodyMemory {
+  private freeBytes: number;
 
-  constructor(mostBytes: number) {
-    this.leftBytes = mostBytes;
+  constructor(limitBytes: number) {
+    this.freeBytes = limitBytes;
   }
 
-  take(sizeBytes: number): boolean {
-    if (sizeBytes > this.leftBytes) return false;
-    this.leftBytes -= sizeBytes;
+  /** False: not so much is free, and nothing was taken. */
+  acquire(sizeBytes: number): boolean {
+    if (sizeBytes > this.freeBytes) return false;
+    this.freeBytes -= sizeBytes;
     return true;
   }
 
-  give(sizeBytes: number): void {
-    this.leftBytes += sizeBytes;
+  release(sizeBytes: number): void {
+    this.freeBytes += sizeBytes;
   }
 }
 
 export interface BodyLimits {
-  readonly mostBytes: number;
-  /** For the whole body: a slow drip has no more time than silence. */
+  readonly maxBytes: number;
+  /** For the whole body: sending slowly gives no more time than sending nothing. */
   readonly deadlineMs: number;
-  readonly room: BodyRoom;
+  readonly memory: BodyMemory;
 }
 
-/** The raw bytes; `ended` is called once. */
-export function readBody(request: IncomingMessage, limits: BodyLimits, ended: (end: BodyEnd) => void): void {
-  const { mostBytes, deadlineMs, room } = limits;
+/** Reads the raw bytes of a request's body; calls `done` exactly once. */
+export function readRequestBody(
+  request: IncomingMessage,
+  { maxBytes, deadlineMs, memory }: BodyLimits,
+  done: (result: BodyResult) => void,
+): void {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   let over = false;
-  const end = (how: BodyEnd) => {
+  const end = (result: BodyResult) => {
     if (over) return;
     over = true;
     clearTimeout(timer);
-    room.give(sizeBytes);
+    memory.release(sizeBytes);
     request.removeListener("data", onData);
-    ended(how);
+    done(result);
   };
   const onData = (chunk: Buffer) => {
-    if (sizeBytes + chunk.length > mostBytes) {
+    if (sizeBytes + chunk.length > maxBytes) {
       end("large");
-    } else if (room.take(chunk.length)) {
+    } else if (memory.acquire(chunk.length)) {
       sizeBytes += chunk.length;
       chunks.push(chunk);
     } else {

@@ -1,43 +1,62 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
 
 /** What every response carries. */
-const always = ["X-Content-Type-Options", "nosniff", "Cache-Control", "no-store"] as const;
+const commonHeaders = ["X-Content-Type-Options", "nosniff", "Cache-Control", "no-store"] as const;
 const retryAfterSeconds = 5;
+/** How much of a refused request is still read, and for how long. */
 const lingerBytes = 4_000_000;
 const lingerMs = 2_000;
 
-export interface Words {
+/** A request together with its response. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export interface TextResponse {
   readonly status: number;
+  /** Text of this program; never a part of the request. */
   readonly why: string;
-  /** Methods that would do, for 405. */
-  readonly allow?: string;
-  /** Says good-bye to the connection. */
+  /** Value of the `Allow` header of a 405. */
+  readonly allow?: string | undefined;
+  /** Closes the connection after this response. */
   readonly close: boolean;
 }
 
-export function accept(response: ServerResponse, close: boolean): void {
-  const more = close ? ["Connection", "close"] : [];
-  response.writeHead(204, [always[0], always[1], ...more]);
+export interface Page {
+  readonly status: number;
+  /** Content type. */
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends 204 without a body. */
+export function respondAccepted(response: ServerResponse, close: boolean): void {
+  const connection = close ? ["Connection", "close"] : [];
+  response.writeHead(204, [commonHeaders[0], commonHeaders[1], ...connection]);
   response.end();
 }
 
 /**
- * A short text of our own. Where the sender is still sending, what comes is thrown away for a while: a
- * connection closed in its face could cost it the answer.
+ * Sends a short text. While the sender is still sending, the rest of its request is read and dropped for a
+ * while: closing the connection at once could lose the response on its way.
  */
-export function refuseWith(request: IncomingMessage, response: ServerResponse, words: Words): void {
-  const text = Buffer.from(`${words.why}\n`);
-  response.writeHead(words.status, [...headersOf(words), "Content-Length", String(text.length)]);
+export function respondText({ request, response }: Exchange, text: TextResponse): void {
+  const body = Buffer.from(`${text.why}\n`);
+  response.writeHead(text.status, [...textHeaders(text), "Content-Length", String(body.length)]);
   if (request.complete || isBodiless(request)) {
-    response.end(text);
+    response.end(body);
     return;
   }
-  response.write(text);
+  response.write(body);
   discard(request, () => response.end());
 }
 
-function headersOf({ status, allow, close }: Words): string[] {
-  const headers: string[] = [...always, "Content-Type", "text/plain; charset=utf-8"];
+function textHeaders({ status, allow, close }: TextResponse): string[] {
+  const headers: string[] = [...commonHeaders, "Content-Type", "text/plain; charset=utf-8"];
   if (status === 503) headers.push("Retry-After", String(retryAfterSeconds));
   if (allow !== undefined) headers.push("Allow", allow);
   if (close) headers.push("Connection", "close");
@@ -61,8 +80,38 @@ function discard(request: IncomingMessage, done: () => void): void {
   request.resume();
 }
 
-/** The answer to what was no HTTP: written onto the bare connection. */
-export function bareAnswer(status: number, why: string): string {
+const failedPage: Page = {
+  status: 500,
+  type: "text/plain; charset=utf-8",
+  body: "the page cannot be made now\n",
+};
+
+/** Sends a page; a page that throws is logged and answered with 500, without the reason. */
+export async function respondPage(
+  response: ServerResponse,
+  render: () => Promise<Page> | Page,
+  log: Log,
+  close: boolean,
+): Promise<void> {
+  let page = failedPage;
+  try {
+    page = await render();
+  } catch (error) {
+    log.error("a page could not be made", { error: messageOf(error) });
+  }
+  response.writeHead(page.status, {
+    "Cache-Control": "no-store",
+    ...page.headers,
+    "X-Content-Type-Options": "nosniff",
+    "Content-Type": page.type,
+    "Content-Length": Buffer.byteLength(page.body),
+    ...(close && { Connection: "close" }),
+  });
+  response.end(page.body);
+}
+
+/** The bytes of a response for a socket without an HTTP request on it. */
+export function rawResponse(status: number, why: string): string {
   const text = `${why}\n`;
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,

@@ -1,44 +1,42 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
-import { accept, refuseWith } from "./response.ts";
-import { BodyRoom, readBody, type BodyEnd } from "./request-body.ts";
-import { answerBroken, Unanswered } from "./connections.ts";
-import { closeServer, trackSilent } from "./shutdown.ts";
-import { showPage, type Page } from "./page-response.ts";
-import type { Admission, Answer, Receiver } from "./receiver.ts";
+import { Connections } from "./connections.ts";
+import { Receiver, type Admission, type Answer, type ReceiverOptions } from "./receiver.ts";
+import { BodyMemory, readRequestBody, type BodyResult } from "./request-body.ts";
+import { respondAccepted, respondPage, respondText, type Exchange, type Page } from "./response.ts";
 
-export type { Page } from "./page-response.ts";
-
-export interface ListenOptions {
+export interface ServerOptions extends ReceiverOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  readonly receiver: Receiver;
   /** By path, for GET and HEAD. */
   readonly pages: Readonly<Record<string, () => Promise<Page> | Page>>;
-  readonly log: Log;
-  readonly limits?: Partial<ListenLimits>;
+  readonly limits?: Partial<ServerLimits>;
 }
 
-export interface ListenLimits {
+export interface ServerLimits {
+  /** Of one body. @default 256,000 */
   readonly bodyBytes: number;
-  /** Of all deliveries that are on their way. */
+  /** Of all bodies being read. @default 32,000,000 */
   readonly bodiesBytes: number;
+  /** @default 10,000 */
   readonly headerDeadlineMs: number;
+  /** @default 10,000 */
   readonly bodyDeadlineMs: number;
+  /** @default 75,000 */
   readonly keepAliveMs: number;
+  /** @default 512 */
   readonly connections: number;
 }
 
-export interface Listener {
+export interface WebhookServer {
   readonly port: number;
   /** Stops accepting, answers what is on its way, and ends what is not done after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-const usualLimits: ListenLimits = {
+const defaultLimits: ServerLimits = {
   bodyBytes: 256_000,
   bodiesBytes: 32_000_000,
   headerDeadlineMs: 10_000,
@@ -46,11 +44,16 @@ const usualLimits: ListenLimits = {
   keepAliveMs: 75_000,
   connections: 512,
 };
-const mailboxPath = /^\/webhooks\/([^/?#%]+)$/;
+const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
 
-/** The HTTP side: paths, methods, limits, deadlines and the order of answers; nothing of what is delivered. */
-export async function startServer(options: ListenOptions): Promise<Listener> {
-  const limits = { ...usualLimits, ...options.limits };
+/**
+ * Starts the HTTP server: paths, methods, limits, deadlines and the order of responses. What a delivery is
+ * answered is the receiver's.
+ *
+ * @throws MirrorError `network` when the address cannot be listened on
+ */
+export async function startServer(options: ServerOptions): Promise<WebhookServer> {
+  const limits = { ...defaultLimits, ...options.limits };
   const server = createServer({
     headersTimeout: limits.headerDeadlineMs,
     // The body has a deadline of its own; this one is for what never becomes a request.
@@ -60,96 +63,93 @@ export async function startServer(options: ListenOptions): Promise<Listener> {
     connectionsCheckingInterval: Math.min(500, limits.headerDeadlineMs / 2),
   });
   server.maxConnections = limits.connections;
-  const desk = new Desk(server, options, limits);
-  server.on("request", (request, response) => desk.receive(request, response, false));
+  const handler = new RequestHandler(server, options, limits);
+  server.on("request", (request, response) => handler.handle({ request, response }, false));
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
-    desk.receive(request, response, true),
+    handler.handle({ request, response }, true),
   );
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
-    desk.disappoint(request, response),
+    handler.refuseExpectation({ request, response }),
   );
-  answerBroken(server, desk.unanswered, (status, why) => options.receiver.refuse("", status, why));
-  const endSilent = trackSilent(server);
-  await opened(server, options);
+  await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  return { port, close: (graceMs) => closeServer(server, endSilent, graceMs) };
+  return { port, close: (graceMs) => handler.connections.close(graceMs) };
 }
 
-class Desk {
-  readonly unanswered = new Unanswered();
+class RequestHandler {
+  readonly connections: Connections;
   private readonly server: Server;
-  private readonly options: ListenOptions;
-  private readonly limits: ListenLimits;
-  private readonly room: BodyRoom;
+  private readonly options: ServerOptions;
+  private readonly limits: ServerLimits;
+  private readonly receiver: Receiver;
+  private readonly memory: BodyMemory;
 
-  constructor(server: Server, options: ListenOptions, limits: ListenLimits) {
+  constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
+    const { companies, clock, log } = options;
+    const receiver = new Receiver({ companies, clock, log });
     this.server = server;
     this.options = options;
     this.limits = limits;
-    this.room = new BodyRoom(limits.bodiesBytes);
+    this.receiver = receiver;
+    this.memory = new BodyMemory(limits.bodiesBytes);
+    this.connections = new Connections(server, (status, why) => receiver.refuse("", status, why));
   }
 
-  receive(request: IncomingMessage, response: ServerResponse, waitsForGo: boolean): void {
-    const { receiver, pages, log } = this.options;
-    const { url = "", method } = request;
-    const company = mailboxPath.exec(url)?.[1];
+  /** `expectsContinue`: the sender waits for 100 before it sends the body. */
+  handle(exchange: Exchange, expectsContinue: boolean): void {
+    const { receiver } = this;
+    const { url = "", method, rawHeaders } = exchange.request;
+    const company = deliveryPath.exec(url)?.[1];
     if (company === undefined) {
-      const [path = ""] = url.split("?", 1);
-      const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (!page) this.refuse(request, response, receiver.refuse("", 404, "there is nothing here"));
-      else if (method !== "GET" && method !== "HEAD")
-        this.refuse(request, response, receiver.refuse("", 405, "this is a page to look at"), "GET, HEAD");
-      else {
-        this.unanswered.note(request, response);
-        void showPage(response, page, log, !this.server.listening);
-      }
-      return;
+      this.showPage(exchange, url);
+    } else if (method !== "POST" && receiver.knows(company)) {
+      this.refuse(exchange, receiver.refuse(company, 405, "deliveries come by POST"), { allow: "POST" });
+    } else {
+      const admission = receiver.admit(company, rawHeaders);
+      if ("status" in admission) this.refuse(exchange, admission);
+      else this.receive(exchange, admission, expectsContinue);
     }
-    if (method !== "POST" && receiver.find(company) !== null) {
-      const answer = receiver.refuse(company, 405, "deliveries come by POST");
-      this.refuse(request, response, answer, "POST");
-      return;
-    }
-    const admission = receiver.admit(company, request.rawHeaders);
-    if ("status" in admission) this.refuse(request, response, admission);
-    else this.take(request, response, admission, waitsForGo);
   }
 
-  /** An `Expect` that is not about the body. */
-  disappoint(request: IncomingMessage, response: ServerResponse): void {
-    const answer = this.options.receiver.refuse("", 417, "that cannot be expected here");
-    this.refuse(request, response, answer, undefined, true);
+  /** An `Expect` header that is not about the body. */
+  refuseExpectation(exchange: Exchange): void {
+    const answer = this.receiver.refuse("", 417, "that cannot be expected here");
+    this.refuse(exchange, answer, { close: true });
   }
 
-  private take(
-    request: IncomingMessage,
-    response: ServerResponse,
-    admission: Admission,
-    waitsForGo: boolean,
-  ): void {
-    const announced = Number(request.headers["content-length"] ?? 0);
-    const { bodyBytes: mostBytes, bodyDeadlineMs: deadlineMs } = this.limits;
-    if (announced > mostBytes) {
-      this.ended(request, response, admission, "large");
+  private showPage(exchange: Exchange, url: string): void {
+    const { request, response } = exchange;
+    const { pages, log } = this.options;
+    const [path = ""] = url.split("?", 1);
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (!page) {
+      this.refuse(exchange, this.receiver.refuse("", 404, "there is nothing here"));
+    } else if (request.method !== "GET" && request.method !== "HEAD") {
+      const answer = this.receiver.refuse("", 405, "this is a page to look at");
+      this.refuse(exchange, answer, { allow: "GET, HEAD" });
+    } else {
+      this.connections.track(request, response);
+      void respondPage(response, page, log, !this.server.listening);
+    }
+  }
+
+  private receive(exchange: Exchange, admission: Admission, expectsContinue: boolean): void {
+    const { request, response } = exchange;
+    const { bodyBytes: maxBytes, bodyDeadlineMs: deadlineMs } = this.limits;
+    if (announcedBytes(request) > maxBytes) {
+      this.bodyEnded(exchange, admission, "large");
       return;
     }
-    if (waitsForGo) response.writeContinue();
-    readBody(request, { mostBytes, deadlineMs, room: this.room }, (end) =>
-      this.ended(request, response, admission, end),
+    if (expectsContinue) response.writeContinue();
+    readRequestBody(request, { maxBytes, deadlineMs, memory: this.memory }, (result) =>
+      this.bodyEnded(exchange, admission, result),
     );
   }
 
-  private ended(
-    request: IncomingMessage,
-    response: ServerResponse,
-    admission: Admission,
-    end: BodyEnd,
-  ): void {
-    const { receiver } = this.options;
-    const { company } = admission;
-    if (typeof end !== "string") {
-      this.unanswered.note(request, response);
-      receiver.deliver(admission, end, (answer) => this.answer(request, response, answer));
+  private bodyEnded(exchange: Exchange, admission: Admission, result: BodyResult): void {
+    if (typeof result !== "string") {
+      this.connections.track(exchange.request, exchange.response);
+      this.receiver.deliver(admission, result, (answer) => this.answer(exchange, answer));
       return;
     }
     const reasons = {
@@ -158,32 +158,35 @@ class Desk {
       full: [503, "too many deliveries are on their way"],
       gone: [499, "the sender went away"],
     } as const;
-    const [status, why] = reasons[end];
-    const answer = receiver.refuse(company, status, why);
-    if (end !== "gone") this.refuse(request, response, answer, undefined, true);
+    const [status, why] = reasons[result];
+    const answer = this.receiver.refuse(admission.company, status, why);
+    if (result !== "gone") this.refuse(exchange, answer, { close: true });
   }
 
-  private answer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-    if (answer.status === 204) accept(response, !this.server.listening);
-    else this.refuse(request, response, answer);
+  private answer(exchange: Exchange, answer: Answer): void {
+    if (answer.status === 204) respondAccepted(exchange.response, !this.server.listening);
+    else this.refuse(exchange, answer);
   }
 
-  /** Whoever has more to send than a delivery may hold has to connect again. */
+  /** A sender that announces more than a delivery may hold has to connect again. */
   private refuse(
-    request: IncomingMessage,
-    response: ServerResponse,
+    exchange: Exchange,
     { status, why }: Answer,
-    allow?: string,
-    last = false,
+    how: { allow?: string; close?: true } = {},
   ): void {
-    const announced = Number(request.headers["content-length"] ?? 0);
-    this.unanswered.note(request, response);
-    const close = last || !this.server.listening || announced > this.limits.bodyBytes;
-    refuseWith(request, response, { status, why, close, ...(allow !== undefined && { allow }) });
+    const { request, response } = exchange;
+    this.connections.track(request, response);
+    const isTooLong = announcedBytes(request) > this.limits.bodyBytes;
+    const close = how.close ?? (isTooLong || !this.server.listening);
+    respondText(exchange, { status, why, close, allow: how.allow });
   }
 }
 
-function opened(server: Server, { host, port }: ListenOptions): Promise<void> {
+function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers["content-length"] ?? 0);
+}
+
+function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (error) =>
       reject(

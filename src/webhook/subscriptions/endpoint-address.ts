@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** What the internet's registries keep for other uses than a host that anybody can reach. */
+/** Blocks that the registries (IANA) reserve for other uses than hosts that anyone can reach. */
 const reservedV4 = new BlockList();
 for (const [net, prefix] of [
   ["0.0.0.0", 8],
@@ -24,7 +24,7 @@ for (const [net, prefix] of [
 const globalV6 = new BlockList();
 globalV6.addSubnet("2000::", 3, "ipv6");
 
-/** Within what is global by its first bits. */
+/** Reserved within `2000::/3`. */
 const reservedV6 = new BlockList();
 for (const [net, prefix] of [
   ["2001::", 23],
@@ -35,16 +35,17 @@ for (const [net, prefix] of [
   reservedV6.addSubnet(net, prefix, "ipv6");
 }
 
-/** Other ways to write an IPv4 address; the second is what resolvers of IPv6-only networks answer. */
-const carriersOfV4 = new BlockList();
-carriersOfV4.addSubnet("::ffff:0:0", 96, "ipv6");
-carriersOfV4.addSubnet("64:ff9b::", 96, "ipv6");
+/** IPv6 addresses that carry an IPv4 address; resolvers of IPv6-only networks answer the second. */
+const carryingV4 = new BlockList();
+carryingV4.addSubnet("::ffff:0:0", 96, "ipv6");
+carryingV4.addSubnet("64:ff9b::", 96, "ipv6");
 
+/** Can anyone on the internet reach it? False for what is no IP address. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !reservedV4.check(address, "ipv4");
   if (family !== 6) return false;
-  if (carriersOfV4.check(address, "ipv6")) return isPublicAddress(carriedV4(address));
+  if (carryingV4.check(address, "ipv6")) return isPublicAddress(carriedV4(address));
   return globalV6.check(address, "ipv6") && !reservedV6.check(address, "ipv6");
 }
 

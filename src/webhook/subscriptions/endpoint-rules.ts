@@ -5,21 +5,21 @@ import { isPublicAddress } from "./endpoint-address.ts";
 /** All addresses of a host name. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
-/** Why the service would not send events to a URL. */
+/** Why the service would refuse a URL. */
 export interface EndpointFault {
   readonly what: string;
   readonly hint: string;
-  /** False: the service may see it otherwise, from where it is. */
+  /** False: the answer may be another one where the service runs. */
   readonly certain: boolean;
 }
 
 export interface EndpointRules {
   readonly lookup: Lookup;
-  /** The service is on this machine as well, and may reach it. */
+  /** The service runs on this machine too and may reach loopback addresses. */
   readonly loopback: boolean;
 }
 
-/** The service's own rules for an endpoint, told before a request is spent on it. Null: nothing is wrong. */
+/** Checks a URL by the service's own rules (interface document), without a request. Null: nothing is wrong. */
 export async function endpointFault(text: string, rules: EndpointRules): Promise<EndpointFault | null> {
   const url = URL.parse(text.trim());
   if (!url) return certain("this is no URL", "write it whole: https://hooks.example.com/webhooks/acme");

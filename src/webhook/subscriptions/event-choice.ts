@@ -5,7 +5,12 @@ import type { CompanyConfig } from "../../config/config.ts";
 import type { EventRule } from "../../connector/connector-manifest.ts";
 import type { Subscription } from "./subscription-client.ts";
 
-/** `all`, or names with commas between them: every one known, in the catalogue's order. */
+/**
+ * Parses `--events`: `all`, or names with commas between them.
+ *
+ * @returns event types in the manifest's order
+ * @throws MirrorError `usage` for an unknown event
+ */
 export function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
   const known = rules.map(({ type }) => type);
   const words = text
@@ -26,6 +31,7 @@ function assertKnown(word: string, known: readonly string[]): void {
   });
 }
 
+/** Event types that the subscription does not deliver. */
 export function missingEvents(
   { events }: Pick<Subscription, "events">,
   rules: readonly EventRule[],
@@ -33,7 +39,7 @@ export function missingEvents(
   return rules.map(({ type }) => type).filter((type) => !events.includes(type));
 }
 
-/** Does it deliver to this config's receiver? Its secret then belongs into this config. */
+/** Does the URL lead to this config's receiver? Then its secret belongs in this config. */
 export function deliversHere(url: string, { name, webhook }: CompanyConfig): boolean {
   const there = URL.parse(url);
   if (!there) return false;
@@ -41,7 +47,7 @@ export function deliversHere(url: string, { name, webhook }: CompanyConfig): boo
   return there.href === URL.parse(webhook.publicUrl)?.href;
 }
 
-/** The id that a command is given. */
+/** Parses the id given to a command. Throws MirrorError `usage`. */
 export function subscriptionId([text = ""]: readonly string[]): RecordId {
   const id = recordId(text);
   if (id !== null) return id;
@@ -50,6 +56,7 @@ export function subscriptionId([text = ""]: readonly string[]): RecordId {
   });
 }
 
+/** The subscription with this id. Throws MirrorError `not_found`. */
 export function subscriptionWith(id: RecordId, all: readonly Subscription[]): Subscription {
   const found = all.find((one) => one.id === id);
   if (found) return found;

@@ -7,7 +7,7 @@ import { callOperation } from "../../connector/client/methods.ts";
 import type { Operation } from "../../connector/operation.ts";
 import type { Transport } from "../../connector/transport.ts";
 
-/** One subscription of the service, as far as it tells. */
+/** One subscription, as the service shows it. */
 export interface Subscription {
   readonly id: RecordId;
   readonly name: string | null;
@@ -19,10 +19,10 @@ export interface Subscription {
   readonly disabledReason: string | null;
 }
 
-/** What may be set; the service takes it as a whole. */
+/** What may be set; an update replaces all of it. */
 export type SubscriptionInput = Pick<Subscription, "name" | "url" | "active" | "events">;
 
-/** The one time that the service shows the secret. */
+/** A secret, which the service shows once. */
 export interface IssuedSecret {
   readonly subscription: Subscription;
   readonly secret: string;
@@ -35,7 +35,10 @@ export interface SubscriptionParts {
   readonly signal: AbortSignal;
 }
 
-/** The company's subscriptions in the service. */
+/**
+ * The company's webhook subscriptions in the service. Methods throw what the transport throws; a 403 gets a hint
+ * about the token's scope.
+ */
 export class Subscriptions {
   private readonly parts: SubscriptionParts;
 
@@ -45,60 +48,61 @@ export class Subscriptions {
 
   async list(): Promise<Subscription[]> {
     const records = (await this.call(this.parts.operations.list)) as readonly ServiceRecord[];
-    return records.map(subscriptionOf);
+    return records.map(parseSubscription);
   }
 
   async create(input: SubscriptionInput): Promise<IssuedSecret> {
     const { create } = this.parts.operations;
-    return issued(create, await this.call(create, { input: bodyOf(input) }, fates.create));
+    return issued(create, await this.call(create, { input: bodyOf(input) }, hintsIfUnclear.create));
   }
 
   async update(id: RecordId, input: SubscriptionInput): Promise<Subscription> {
     const { update } = this.parts.operations;
-    return subscriptionOf((await this.call(update, { id, input: bodyOf(input) })) as ServiceRecord);
+    return parseSubscription((await this.call(update, { id, input: bodyOf(input) })) as ServiceRecord);
   }
 
   async rotate(id: RecordId): Promise<IssuedSecret> {
     const { rotate } = this.parts.operations;
-    return issued(rotate, await this.call(rotate, { id }, fates.rotate));
+    return issued(rotate, await this.call(rotate, { id }, hintsIfUnclear.rotate));
   }
 
   async remove(id: RecordId): Promise<void> {
     await this.call(this.parts.operations.delete, { id });
   }
 
-  /** `openFate`: what to do when nobody knows whether it was done. */
+  /** `hintIfUnclear`: what to do after an error that leaves open whether it was done. */
   private async call(
     operation: Operation,
     given: { readonly id?: RecordId; readonly input?: unknown } = {},
-    openFate?: string,
+    hintIfUnclear?: string,
   ): Promise<unknown> {
     const { transport, random, signal } = this.parts;
     try {
       return await callOperation(transport, random, operation, { ...given, options: { signal } });
     } catch (error) {
-      throw explained(error, openFate);
+      throw explained(error, hintIfUnclear);
     }
   }
 }
 
-const fates = {
+const hintsIfUnclear = {
   create:
     "It may have been created all the same: see `webhooks list`; `webhooks rotate ID` gives a secret that is known.",
   rotate: "There may be a new secret that nobody has seen: run `webhooks rotate` again, until it shows one.",
 } as const;
 
-const openKinds = new Set(["network", "unavailable", "protocol", "stopped"]);
+const unclearKinds = new Set(["network", "unavailable", "protocol", "stopped"]);
 
-function explained(error: unknown, openFate: string | undefined): unknown {
+function explained(error: unknown, hintIfUnclear: string | undefined): unknown {
   if (error instanceof ForbiddenError) {
     const { message, status, requestId, serviceMessage, cause } = error;
     const hint =
       "Subscriptions are managed with a token of scope `write`; `--token-env NAME` takes one for this call only.";
     return new ForbiddenError(message, { status, requestId, serviceMessage, cause, hint });
   }
-  if (openFate === undefined || !(error instanceof MirrorError) || !openKinds.has(error.kind)) return error;
-  return new MirrorError(error.kind, error.message, { hint: openFate, cause: error });
+  if (hintIfUnclear === undefined || !(error instanceof MirrorError) || !unclearKinds.has(error.kind))
+    return error;
+  return new MirrorError(error.kind, error.message, { hint: hintIfUnclear, cause: error });
 }
 
 type ServiceRecord = Readonly<Record<string, unknown>>;
@@ -108,13 +112,13 @@ function issued(operation: Operation, answer: unknown): IssuedSecret {
   const secret = record["plainTextSecret"];
   if (typeof secret !== "string" || !/^[\x21-\x7e]+$/.test(secret))
     throw new ProtocolError(`${operation.name}: the answer shows no secret that could be kept`, {
-      hint: fates.rotate,
+      hint: hintsIfUnclear.rotate,
     });
-  return { subscription: subscriptionOf(record), secret };
+  return { subscription: parseSubscription(record), secret };
 }
 
-/** What is missing or odd in a record is told as absent; its id names it in every call. */
-function subscriptionOf(record: ServiceRecord): Subscription {
+/** A field that is missing or odd is null or empty; only the id is needed. */
+function parseSubscription(record: ServiceRecord): Subscription {
   const { id, url, isActive, subscribedEvents } = record;
   const text = (name: string) => (typeof record[name] === "string" ? record[name] : null);
   if (typeof id !== "number" && typeof id !== "bigint")

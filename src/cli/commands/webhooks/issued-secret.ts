@@ -3,13 +3,13 @@ import { isoTime } from "../../../base/clock.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import {
-  draftFor,
-  finishDraft,
-  heldIn,
-  leftInDraft,
-  type SecretDraft,
-} from "../../../webhook/keys/pending-key.ts";
-import { retire } from "../../../webhook/keys/key-files.ts";
+  openPendingKey,
+  readKey,
+  readPendingKey,
+  retireKeys,
+  storePendingKey,
+  type PendingKey,
+} from "../../../webhook/keys/key-files.ts";
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Ending } from "../../program/exit-code.ts";
@@ -39,9 +39,9 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
   const file = place?.kind === "file" ? place.path : null;
   if (file !== null) finishInterrupted(plan, file);
   const oldUntil = plan.here ? retireOld(plan, file) : undefined;
-  const draft = file === null ? null : draftFor(file);
-  const issued = await asking(ask, draft);
-  const failure = draft?.keep(issued.secret) ?? null;
+  const pending = file === null ? null : openPendingKey(file);
+  const issued = await asking(ask, pending);
+  const failure = pending?.store(issued.secret) ?? null;
   plan.context.keepSecret([issued.secret]);
   await show(plan, issued, { stored: failure === null ? file : null, failure, oldUntil });
   if (failure === null) return "complete";
@@ -50,22 +50,22 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
   return "failed";
 }
 
-async function asking(ask: () => Promise<IssuedSecret>, draft: SecretDraft | null): Promise<IssuedSecret> {
+async function asking(ask: () => Promise<IssuedSecret>, pending: PendingKey | null): Promise<IssuedSecret> {
   try {
     return await ask();
   } catch (error) {
-    draft?.abandon();
+    pending?.discard();
     throw error;
   }
 }
 
 /** The last answer did not get to its file: a crash came between, or it could not be moved there. */
 function finishInterrupted(plan: SecretPlan, file: string): void {
-  const left = leftInDraft(file);
+  const left = readPendingKey(file);
   if (left === null) return;
-  remember(plan, [heldIn(file), left], defaultKeepOldMs);
+  remember(plan, [readKey(file), left], defaultKeepOldMs);
   try {
-    finishDraft(file);
+    storePendingKey(file);
     plan.context.log.warn(`a secret that was received before and not put in its place is now in ${file}`);
   } catch (error) {
     plan.context.log.warn(`a secret that was received before cannot be put into ${file}`, { error });
@@ -80,7 +80,7 @@ function retireOld(plan: SecretPlan, file: string | null): string | null | undef
   const own = plan.replaces === "all" ? secrets.filter((secret) => secret.known) : [];
   return remember(
     plan,
-    [file === null ? null : heldIn(file), ...own.map((secret) => secret.reveal())],
+    [file === null ? null : readKey(file), ...own.map((secret) => secret.reveal())],
     plan.keepOldMs,
   );
 }
@@ -96,7 +96,7 @@ function remember(
   const nowMs = context.clock.nowMs();
   const untilMs = keepMs === null ? null : nowMs + keepMs;
   mkdirSync(config.dataDir, { recursive: true });
-  retire(mirrorFiles(config, company.name).secrets, old, { nowMs, untilMs });
+  retireKeys(mirrorFiles(config, company.name).secrets, old, { nowMs, untilMs });
   return untilMs === null ? null : isoTime(untilMs);
 }
 

@@ -6,9 +6,11 @@ import { lockingCommand, takeWriterLock } from "../../../store/writer-lock.ts";
 import { openMirror } from "../../../state/mirror.ts";
 import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openDatabase } from "../../../store/database.ts";
-import { createIngest } from "../../../webhook/ingest/ingest.ts";
-import type { Replayed } from "../../../webhook/ingest/event-replay.ts";
-import { chosenEvents, replayByOrder, type ReplayChoice } from "../../../webhook/ingest/remote-replay.ts";
+import { InboxView } from "../../../state/inbox/inbox-view.ts";
+import type { InboxState } from "../../../state/inbox/inbox.ts";
+import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
+import { replayRemotely } from "../../../webhook/ingest/remote-replay.ts";
+import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -16,6 +18,12 @@ import type { CommandOptions, CommandRun } from "../command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
 import { readSince } from "./since.ts";
+
+/** Which events: those named, or all received since, perhaps of one state. */
+type ReplayChoice =
+  | { readonly ids: readonly string[] }
+  /** `since`: ISO. */
+  | { readonly since: string; readonly state: InboxState | null };
 
 export const webhooksReplayCommand: CommandRun<"webhooksReplay"> = async (
   context,
@@ -44,28 +52,31 @@ function choiceOf(
   return { ids };
 }
 
+/** In the order they came; those named as they are, known or not. */
 function idsOf(config: Config, company: CompanyConfig, choice: ReplayChoice): readonly string[] {
   const db = openExisting(config, company);
   try {
-    return chosenEvents(db, choice);
+    if ("ids" in choice) return [...new Set(choice.ids)];
+    return new InboxView(db).idsSince(choice.since, choice.state);
   } finally {
     db.close();
   }
 }
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 async function byDaemon(
   { clock, signal }: CommandContext,
   config: Config,
   company: CompanyConfig,
   ids: readonly string[],
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const files = mirrorFiles(config, company.name);
   const db = openDatabase(files.mirror);
   try {
-    const holds = () => lockingCommand(files.lock) === "serve";
-    return await replayByOrder({ orders: new DaemonCommands(db), clock, signal, holds, patienceMs }, ids);
+    const isDaemonThere = () => lockingCommand(files.lock) === "serve";
+    const commands = new DaemonCommands(db);
+    return await replayRemotely({ commands, clock, signal, isDaemonThere, timeoutMs }, ids);
   } finally {
     db.close();
   }
@@ -77,7 +88,7 @@ async function byOurselves(
   config: Config,
   company: CompanyConfig,
   ids: readonly string[],
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const files = mirrorFiles(config, company.name);
   const { manifest } = connectors[0];
   const lock = takeWriterLock(files.lock, "webhooks replay");
@@ -86,7 +97,8 @@ async function byOurselves(
     try {
       const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
       const queue = new WorkQueue(mirror.db);
-      return createIngest({ mirror, queue, selected, secrets: () => [], clock }).replay(ids);
+      const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
+      return ingest.replay(ids, clock.nowMs());
     } finally {
       mirror.close();
     }
@@ -98,7 +110,7 @@ async function byOurselves(
 async function print(
   { output, globals, log }: CommandContext,
   company: CompanyConfig,
-  { queued, unread, missing }: Replayed,
+  { queued, unread, missing }: ReplayResult,
   beside: boolean,
 ): Promise<Ending> {
   const replayed = queued + unread;
