@@ -1,169 +1,172 @@
 import { z } from "zod";
-import { keyOf, objectAt, type JsonObject, type PublishedOperation, type Reference } from "./reference.ts";
-import { compareSchemas, type Tell } from "./schema-comparison.ts";
-import type { Describe } from "./own-schemas.ts";
-import type { Operation } from "../operation.ts";
 import { paginator } from "../client/page.ts";
+import type { Operation } from "../operation.ts";
+import { objectAt, type JsonObject, type PublishedOperation, type Reference } from "./reference.ts";
+import { compareSchemas, type ReportDrift } from "./schema-comparison.ts";
 
-export interface Comparison {
+/** What all comparisons of operations work with. */
+export interface OperationContext {
   readonly reference: Reference;
-  readonly describe: Describe;
-  readonly tell: Tell;
+  /** The JSON schema of a type of the connector. */
+  readonly schemaOf: (type: z.ZodType) => JsonObject;
+  readonly report: ReportDrift;
 }
 
-/** One operation: its address, what it takes, what it answers. */
-export function compareOperation(ours: Operation, comparison: Comparison): void {
-  const { reference, tell } = comparison;
+interface Pair extends OperationContext {
+  readonly ours: Operation;
+  readonly theirs: PublishedOperation;
+  /** `GET /invoices` */
+  readonly where: string;
+}
+
+/** Compares one operation: its address, what it takes, what it answers. */
+export function compareOperation(ours: Operation, theirs: PublishedOperation, on: OperationContext): void {
   const where = `${ours.method} ${ours.path}`;
-  const theirs = reference.operations.get(keyOf(ours.method, ours.path));
-  if (!theirs) {
-    tell("breaking", where, "is not in the reference");
+  const pair: Pair = { ...on, ours, theirs, where };
+  if (theirs.facts["deprecated"] === true) on.report("note", where, "is deprecated in the reference");
+  comparePath(pair);
+  compareQuery(pair);
+  compareHeaders(pair);
+  compareBody(pair);
+  compareAnswer(ours, theirs, where, on);
+}
+
+function parametersIn({ theirs }: Pair, place: "path" | "query" | "header") {
+  const parameters = theirs.parameters.filter((one) => one["in"] === place);
+  return parameters.map((one) => {
+    return { name: String(one["name"]), schema: one["schema"], isRequired: one["required"] === true };
+  });
+}
+
+function compareRequest(
+  ours: JsonObject,
+  theirs: unknown,
+  at: string,
+  { reference, report }: OperationContext,
+) {
+  compareSchemas(ours, theirs, at, { direction: "request", resolve: reference.resolve, report });
+}
+
+function comparePath(pair: Pair): void {
+  const { ours, theirs, where, report, reference } = pair;
+  if (ours.path !== theirs.path) report("note", where, `is written ${theirs.path} in the reference`);
+  for (const { name, schema } of parametersIn(pair, "path")) {
+    // Ids are whole numbers from 1 anyway.
+    const { minimum: _, exclusiveMinimum: __, ...published } = reference.resolve(schema);
+    compareRequest({ type: "integer" }, published, `${where} {${name}}`, pair);
+  }
+}
+
+function compareQuery(pair: Pair): void {
+  const { ours, where, report } = pair;
+  const parameters = parametersIn(pair, "query");
+  if (!ours.query) {
+    for (const { name, isRequired } of parameters)
+      report(isRequired ? "breaking" : "addition", `${where} ?${name}`, "is new in the reference");
     return;
   }
-  if (theirs.facts["deprecated"] === true) tell("note", where, "is deprecated in the reference");
-  comparePath(ours, theirs, where, comparison);
-  compareQuery(ours, theirs, where, comparison);
-  compareHeaders(ours, theirs, where, tell);
-  compareBody(ours, theirs, where, comparison);
-  compareAnswer(ours, theirs, where, comparison);
-}
-
-function comparePath(ours: Operation, theirs: PublishedOperation, where: string, on: Comparison): void {
-  if (ours.path !== theirs.path) on.tell("note", where, `is written ${theirs.path} in the reference`);
-  for (const parameter of theirs.parameters.filter((one) => one["in"] === "path")) {
-    const field = `${where} {${String(parameter["name"])}}`;
-    const integer = { type: "integer" };
-    compareSchemas(integer, withoutLimits(parameter["schema"], on), field, requestSides(on));
-  }
-}
-
-/** Ids are whole numbers from 1 anyway. */
-function withoutLimits(schema: unknown, { reference }: Comparison): JsonObject {
-  const { minimum: _, exclusiveMinimum: __, ...rest } = reference.resolve(schema);
-  return rest;
-}
-
-function requestSides({ reference, tell }: Comparison) {
-  return { direction: "request", resolve: reference.resolve, tell } as const;
-}
-
-function compareQuery(ours: Operation, theirs: PublishedOperation, where: string, on: Comparison): void {
-  const parameters = theirs.parameters.filter((one) => one["in"] === "query");
-  const names = parameters.map((one) => String(one["name"]));
-  const published = {
-    type: "object",
-    properties: Object.fromEntries(parameters.map((one) => [String(one["name"]), objectAt(one, "schema")])),
-    required: names.filter((_, index) => parameters[index]?.["required"] === true),
-  };
-  const mine = on.describe(ours.query ?? z.object({}));
-  if (ours.query) compareSchemas(mine, published, `${where} ?`, requestSides(on));
-  else for (const name of names) tellParameter(name, published.required.includes(name), where, on.tell);
-}
-
-function tellParameter(name: string, isRequired: boolean, where: string, tell: Tell): void {
-  tell(isRequired ? "breaking" : "addition", `${where} ?${name}`, "is new in the reference");
+  const properties = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema ?? {}]));
+  const required = parameters.filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  compareRequest(pair.schemaOf(ours.query), { type: "object", properties, required }, `${where} ?`, pair);
 }
 
 /** Sent by the transport with every request. */
-const everySent = new Set(["authorization", "accept", "accept-language", "content-type"]);
+const alwaysSent = new Set(["authorization", "accept", "accept-language", "content-type"]);
+const keyHeader = "idempotency-key";
 
-function compareHeaders(ours: Operation, theirs: PublishedOperation, where: string, tell: Tell): void {
-  const headers = theirs.parameters.filter((one) => one["in"] === "header");
-  const isTaken = headers.some((one) => String(one["name"]).toLowerCase() === "idempotency-key");
-  const field = `${where} Idempotency-Key`;
-  if (ours.idempotent && !isTaken) tell("breaking", field, "is not taken by the reference");
-  if (!ours.idempotent && isTaken) tell("addition", field, "is taken by the reference");
-  for (const header of headers) {
-    const name = String(header["name"]);
-    if (everySent.has(name.toLowerCase()) || name.toLowerCase() === "idempotency-key") continue;
-    tell(
-      header["required"] === true ? "breaking" : "addition",
-      `${where} ${name}`,
-      "is a header the connector does not send",
+function compareHeaders(pair: Pair): void {
+  const { ours, where, report } = pair;
+  const headers = parametersIn(pair, "header");
+  const takesKey = headers.some(({ name }) => name.toLowerCase() === keyHeader);
+  const keyField = `${where} Idempotency-Key`;
+  if (ours.idempotent && !takesKey) report("breaking", keyField, "is not taken by the reference");
+  if (!ours.idempotent && takesKey) report("addition", keyField, "is taken by the reference");
+  for (const { name, isRequired } of headers) {
+    if (alwaysSent.has(name.toLowerCase()) || name.toLowerCase() === keyHeader) continue;
+    const what = "is a header the connector does not send";
+    report(isRequired ? "breaking" : "addition", `${where} ${name}`, what);
+  }
+}
+
+function compareBody(pair: Pair): void {
+  const { ours, report } = pair;
+  const field = `${pair.where} body`;
+  const body = pair.reference.resolve(pair.theirs.facts["requestBody"]);
+  const content = objectAt(body, "content");
+  const isEmpty = Object.keys(content).length === 0;
+  const mediaType = ours.bodyType === "multipart" ? "multipart/form-data" : "application/json";
+  const schema = schemaFor(content, mediaType);
+  if (!ours.body && isEmpty) return;
+  if (!ours.body)
+    report(body["required"] === true ? "breaking" : "addition", field, "is new in the reference");
+  else if (isEmpty) report("breaking", field, "is not in the reference");
+  else if (!schema) report("breaking", field, `is not ${mediaType} in the reference`);
+  else compareRequest(pair.schemaOf(ours.body), schema, field, pair);
+}
+
+function schemaFor(content: JsonObject, mediaType: string): unknown {
+  const isWanted = (type: string) => type.split(";")[0]?.trim().toLowerCase() === mediaType;
+  const type = Object.keys(content).find(isWanted);
+  return type === undefined ? undefined : objectAt(content, type)["schema"];
+}
+
+/** Compares what an operation answers. */
+export function compareAnswer(
+  { status, answer }: Pick<Operation, "status" | "answer">,
+  { facts }: PublishedOperation,
+  where: string,
+  on: OperationContext,
+): void {
+  const responses = objectAt(facts, "responses");
+  const successes = Object.keys(responses).filter((one) => one.startsWith("2"));
+  const others = successes.filter((one) => one !== String(status) && one !== "2XX");
+  if (others.length === successes.length) {
+    const published = successes.join(", ") || "no success";
+    return on.report(
+      "breaking",
+      where,
+      `answers with ${published} in the reference, ${status} in the connector`,
     );
   }
+  for (const other of others) on.report("addition", where, `may also answer with ${other} in the reference`);
+  const response = on.reference.resolve(responses[status] ?? responses["2XX"]);
+  compareContent(answer, objectAt(response, "content"), where, on);
 }
 
-function compareBody(ours: Operation, theirs: PublishedOperation, where: string, on: Comparison): void {
-  const field = `${where} body`;
-  const body = on.reference.resolve(theirs.facts["requestBody"]);
-  const content = objectAt(body, "content");
-  const isThere = Object.keys(content).length > 0;
-  if (!ours.body) {
-    if (isThere)
-      on.tell(body["required"] === true ? "breaking" : "addition", field, "is new in the reference");
+type Answer = Operation["answer"];
+
+function compareContent(answer: Answer, content: JsonObject, where: string, on: OperationContext): void {
+  const isEmpty = Object.keys(content).length === 0;
+  if (answer.kind === "nothing") {
+    if (!isEmpty) on.report("addition", where, "answers with a body in the reference");
     return;
   }
-  const mediaType = ours.bodyType === "multipart" ? "multipart/form-data" : "application/json";
-  const schema = schemaOf(content, mediaType);
-  if (!isThere) on.tell("breaking", field, "is not in the reference");
-  else if (!schema) on.tell("breaking", field, `is not ${mediaType} in the reference`);
-  else compareSchemas(on.describe(ours.body), schema, field, requestSides(on));
+  const mediaType = answer.kind === "file" ? answer.mediaType : "application/json";
+  const schema = schemaFor(content, mediaType);
+  if (schema === undefined)
+    on.report("breaking", where, `does not answer with ${mediaType} in the reference`);
+  else if (answer.kind !== "file") compareRecords(answer, schema, where, on);
 }
 
-function schemaOf(content: JsonObject, mediaType: string): unknown {
-  const entry = Object.entries(content).find(
-    ([type]) => type.split(";")[0]?.trim().toLowerCase() === mediaType,
-  );
-  return entry ? objectAt(content, entry[0])["schema"] : undefined;
-}
+type RecordAnswer = Extract<Answer, { kind: "record" | "list" }>;
 
-export function compareAnswer(
-  ours: Operation,
-  theirs: PublishedOperation,
-  where: string,
-  on: Comparison,
-): void {
-  const responses = objectAt(theirs.facts, "responses");
-  const successes = Object.keys(responses).filter((status) => status.startsWith("2"));
-  const status = String(ours.status);
-  if (!successes.includes(status) && !successes.includes("2XX")) {
-    const said = successes.join(", ") || "no success";
-    on.tell("breaking", where, `answers with ${said} in the reference, ${status} in the connector`);
-    return;
-  }
-  for (const other of successes.filter((one) => one !== status && one !== "2XX")) {
-    on.tell("addition", where, `may also answer with ${other} in the reference`);
-  }
-  const answer = on.reference.resolve(responses[status] ?? responses["2XX"]);
-  compareContent(ours, objectAt(answer, "content"), where, on);
-}
-
-function compareContent(ours: Operation, content: JsonObject, where: string, on: Comparison): void {
-  const expected = ours.answer;
-  if (expected.kind === "nothing") {
-    if (Object.keys(content).length > 0) on.tell("addition", where, "answers with a body in the reference");
-    return;
-  }
-  const mediaType = expected.kind === "file" ? expected.mediaType : "application/json";
-  const schema = schemaOf(content, mediaType);
-  if (schema === undefined) on.tell("breaking", where, `does not answer with ${mediaType} in the reference`);
-  else if (expected.kind === "record") compareRecord(expected.schema, schema, where, on);
-  else if (expected.kind === "list") compareList(expected, schema, where, on);
-}
-
-function compareRecord(ours: z.ZodType, schema: unknown, where: string, on: Comparison): void {
-  const sides = { direction: "answer", resolve: on.reference.resolve, tell: on.tell } as const;
-  compareSchemas(on.describe(ours), schema, `${where} answer`, sides);
-}
-
-type ListAnswer = Extract<Operation["answer"], { kind: "list" }>;
-
-/** A list that begins to come in pages is no addition: reading one answer would miss the rest. */
-function compareList(expected: ListAnswer, schema: unknown, where: string, on: Comparison): void {
-  const wrapper = { data: z.array(expected.schema) };
-  const ours = expected.paged ? z.looseObject({ ...wrapper, paginator }) : z.looseObject(wrapper);
-  const tell: Tell = (severity, at, what) => {
-    const isPagedNow = !expected.paged && at === `${where} answer.paginator`;
-    if (isPagedNow) on.tell("breaking", where, "comes in pages in the reference");
-    else on.tell(severity, at, what);
+/** A list that begins to come in pages is breaking: reading one answer would miss the rest. */
+function compareRecords(answer: RecordAnswer, schema: unknown, where: string, on: OperationContext): void {
+  const isWhole = answer.kind === "list" && !answer.paged;
+  const report: ReportDrift = (severity, at, what) => {
+    if (!isWhole || at !== `${where} answer.paginator`) on.report(severity, at, what);
+    else on.report("breaking", where, "comes in pages in the reference");
   };
-  compareRecord(ours, schema, where, { ...on, tell });
+  const { resolve } = on.reference;
+  compareSchemas(on.schemaOf(typeOf(answer)), schema, `${where} answer`, {
+    direction: "answer",
+    resolve,
+    report,
+  });
 }
 
-/** What the reference has and the connector does not. */
-export function tellUnknown(known: ReadonlySet<string>, { reference, tell }: Comparison): void {
-  for (const [key, { method, path }] of reference.operations) {
-    if (!known.has(key)) tell("addition", `${method} ${path}`, "is new in the reference");
-  }
+function typeOf(answer: RecordAnswer): z.ZodType {
+  if (answer.kind === "record") return answer.schema;
+  const data = z.array(answer.schema);
+  return z.looseObject(answer.paged ? { data, paginator } : { data });
 }

@@ -1,15 +1,18 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isObject } from "../../json/literal.ts";
 
+/** An object of a JSON document. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A published OpenAPI document, read with care: it is somebody's file and may be anything. */
+/** A published OpenAPI document. Every part of it may be anything. */
 export interface Reference {
+  /** By `routeKey`. */
   readonly operations: ReadonlyMap<string, PublishedOperation>;
-  /** What a schema is, or points to. */
+  /** Follows `$ref`; an empty object for anything but an object. Throws MirrorError `usage` for a broken one. */
   readonly resolve: (schema: unknown) => JsonObject;
 }
 
+/** One operation of the document. */
 export interface PublishedOperation {
   readonly method: string;
   readonly path: string;
@@ -20,24 +23,22 @@ export interface PublishedOperation {
 
 const methods = ["get", "post", "put", "patch", "delete"] as const;
 
+/** Reads a parsed OpenAPI 3 document. Throws MirrorError `usage` for anything else. */
 export function readReference(document: unknown): Reference {
   const paths = isObject(document) ? document["paths"] : undefined;
   if (!isObject(document) || !isObject(paths)) throw notOpenApi("it has no paths");
-  const version = document["openapi"];
-  if (typeof version !== "string" || !version.startsWith("3.")) {
+  const version: unknown = document["openapi"];
+  if (typeof version !== "string" || !version.startsWith("3."))
     throw notOpenApi("it does not say openapi: 3.x");
-  }
   const resolve = (schema: unknown) => resolveIn(document, schema);
-  const operations = new Map<string, PublishedOperation>();
-  for (const [path, item] of Object.entries(paths)) {
-    for (const one of operationsAt(path, resolve(item), resolve))
-      operations.set(keyOf(one.method, path), one);
-  }
-  return { operations, resolve };
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    operationsAt(path, resolve(item), resolve),
+  );
+  return { operations: new Map(operations.map((one) => [routeKey(one.method, one.path), one])), resolve };
 }
 
-/** Parameters are compared on their own; `/clients/{client}` and `/clients/{id}` are one route. */
-export function keyOf(method: string, path: string): string {
+/** `GET /clients/{}`: the names of parameters do not matter, `/clients/{client}` and `/clients/{id}` are one route. */
+export function routeKey(method: string, path: string): string {
   return `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, "{}")}`;
 }
 
@@ -46,10 +47,8 @@ function operationsAt(path: string, item: JsonObject, resolve: Reference["resolv
     .filter((method) => isObject(item[method]))
     .map((method) => {
       const facts = objectAt(item, method);
-      const parameters = new Map<string, JsonObject>();
-      for (const one of [...arrayAt(item, "parameters"), ...arrayAt(facts, "parameters")].map(resolve)) {
-        parameters.set(`${String(one["in"])} ${String(one["name"])}`, one);
-      }
+      const all = [...arrayAt(item, "parameters"), ...arrayAt(facts, "parameters")].map(resolve);
+      const parameters = new Map(all.map((one) => [`${String(one["in"])} ${String(one["name"])}`, one]));
       return { method: method.toUpperCase(), path, facts, parameters: [...parameters.values()] };
     });
 }
@@ -60,14 +59,14 @@ function resolveIn(document: JsonObject, start: unknown): JsonObject {
   let schema = start;
   for (let step = 0; step < longestChain; step++) {
     if (!isObject(schema)) return {};
-    const pointer = schema["$ref"];
+    const pointer: unknown = schema["$ref"];
     if (typeof pointer !== "string") return schema;
-    schema = at(document, pointer);
+    schema = valueAt(document, pointer);
   }
   throw notOpenApi("its references run in a circle");
 }
 
-function at(document: JsonObject, pointer: string): unknown {
+function valueAt(document: JsonObject, pointer: string): unknown {
   if (!pointer.startsWith("#/")) throw notOpenApi(`it refers to another file (${pointer})`);
   let value: unknown = document;
   for (const part of pointer.slice(2).split("/")) {
@@ -85,11 +84,13 @@ function notOpenApi(why: string): MirrorError {
   });
 }
 
+/** The object under a name; empty when there is none. */
 export function objectAt(object: JsonObject, name: string): JsonObject {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return isObject(value) ? value : {};
 }
 
+/** The list under a name; empty when there is none. */
 export function arrayAt(object: JsonObject, name: string): readonly unknown[] {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return Array.isArray(value) ? value : [];

@@ -1,146 +1,127 @@
-import { lowerLimits, shapeOf, upperLimits, type Resolve, type Shape } from "./schema-shape.ts";
-import type { JsonObject } from "./reference.ts";
+import { isObject } from "../../json/literal.ts";
+import type { Reference } from "./reference.ts";
+import { lowerLimits, shapeOf, upperLimits, type Shape } from "./schema-shape.ts";
 
+/** One difference between the connector and the reference. */
 export interface Drift {
-  /** `breaking`: what the mirror counts on is not so. `addition`: the service has more. `note`: neither. */
+  /** `breaking`: the connector relies on something else. `addition`: the service has more. `note`: neither. */
   readonly severity: "breaking" | "addition" | "note";
   /** `GET /invoices ?sortBy`, `invoices.number` */
   readonly where: string;
   readonly what: string;
 }
 
-export type Tell = (severity: Drift["severity"], where: string, what: string) => void;
+/** Reports one difference. */
+export type ReportDrift = (severity: Drift["severity"], where: string, what: string) => void;
 
-/** Which way the value travels: what we send must be taken, what we get must be understood. */
-type Direction = "request" | "answer";
-
-export interface Sides {
-  readonly direction: Direction;
-  readonly resolve: Resolve;
-  readonly tell: Tell;
+/** In a `request` the reference must accept what the connector sends; an `answer` is the other way round. */
+export interface SchemaContext {
+  readonly direction: "request" | "answer";
+  readonly resolve: Reference["resolve"];
+  readonly report: ReportDrift;
 }
 
-const asIs: Resolve = (schema) =>
-  typeof schema === "object" && schema !== null ? (schema as JsonObject) : {};
+interface Pair extends SchemaContext {
+  readonly ours: Shape;
+  readonly theirs: Shape;
+  readonly where: string;
+}
 
-/** Goes down along the connector's own type, which ends; the reference's may not. */
-export function compareSchemas(ourSchema: unknown, theirSchema: unknown, at: string, sides: Sides): void {
-  const ours = shapeOf(ourSchema, asIs);
-  const theirs = shapeOf(theirSchema, sides.resolve);
+/** Compares a type of the connector with one of the reference, along the connector's: the other may not end. */
+export function compareSchemas(
+  ourSchema: unknown,
+  theirSchema: unknown,
+  at: string,
+  on: SchemaContext,
+): void {
+  const ours = shapeOf(ourSchema, (schema) => (isObject(schema) ? schema : {}));
+  const theirs = shapeOf(theirSchema, on.resolve);
   const where = ours.name ?? at;
-  if (!compareTypes(ours, theirs, where, sides)) return;
-  compareNull(ours, theirs, where, sides);
-  compareValues(ours, theirs, where, sides);
-  compareFormat(ours, theirs, where, sides);
-  if (sides.direction === "request") compareLimits(ours, theirs, where, sides.tell);
-  compareProperties(ours, theirs, where, sides);
-  if (ours.items && theirs.items) compareSchemas(ours.items, theirs.items, `${where}[]`, sides);
+  const pair: Pair = { ...on, ours, theirs, where };
+  if (!compareTypes(pair)) return;
+  if (ours.nullable !== theirs.nullable) reportNull(pair);
+  compareValues(pair);
+  compareFormat(pair);
+  if (on.direction === "request") compareLimits(pair);
+  if (ours.properties.size > 0) compareProperties(pair);
+  if (ours.items && theirs.items) compareSchemas(ours.items, theirs.items, `${where}[]`, on);
 }
 
-function compareTypes(ours: Shape, theirs: Shape, where: string, { tell }: Sides): boolean {
-  const [mine, published] = [[...ours.types].toSorted().join("|"), [...theirs.types].toSorted().join("|")];
+/** False when there is nothing further to compare. */
+function compareTypes({ ours, theirs, where, report }: Pair): boolean {
+  const [mine, published] = [ours.types.toSorted().join("|"), theirs.types.toSorted().join("|")];
   if (mine === published || mine === "") return true;
-  if (published === "") tell("note", where, `the reference does not say its type; the connector has ${mine}`);
-  else tell("breaking", where, `is ${published} in the reference, ${mine} in the connector`);
+  if (published === "")
+    report("note", where, `the reference does not say its type; the connector has ${mine}`);
+  else report("breaking", where, `is ${published} in the reference, ${mine} in the connector`);
   return false;
 }
 
-function compareNull(ours: Shape, theirs: Shape, where: string, { direction, tell }: Sides): void {
-  if (ours.nullable === theirs.nullable) return;
-  if (direction === "request") {
-    if (ours.nullable) tell("breaking", where, "takes no null in the reference");
-    else tell("addition", where, "takes null in the reference");
-  } else if (theirs.nullable) tell("breaking", where, "may be null in the reference");
-  else tell("note", where, "is never null in the reference");
+function reportNull({ ours, theirs, where, direction, report }: Pair): void {
+  if (direction === "request" && ours.nullable) report("breaking", where, "takes no null in the reference");
+  else if (direction === "request") report("addition", where, "takes null in the reference");
+  else if (theirs.nullable) report("breaking", where, "may be null in the reference");
+  else report("note", where, "is never null in the reference");
 }
 
-function compareValues(ours: Shape, theirs: Shape, where: string, { direction, tell }: Sides): void {
-  const expected = ours.values?.filter((value) => !ours.unlisted.includes(value)) ?? [];
-  if (!theirs.values) {
-    if (expected.length === 0) return;
-    tell(direction === "request" ? "addition" : "note", where, "has no list of values in the reference");
-    return;
-  }
-  if (!ours.values) {
-    const severity = direction === "request" ? "breaking" : "addition";
-    tell(severity, where, `has only these values in the reference: ${theirs.values.join(", ")}`);
-    return;
-  }
-  for (const value of theirs.values) {
-    if (!ours.values.includes(value)) tell("addition", where, `the reference has the value ${value}`);
-  }
-  for (const value of expected) {
-    if (!theirs.values.includes(value)) tell("breaking", where, `the reference lacks the value ${value}`);
+function compareValues({ ours, theirs, where, direction, report }: Pair): void {
+  const isRequest = direction === "request";
+  const [mine, published] = [ours.values ?? [], theirs.values ?? []];
+  const expected = mine.filter((value) => !ours.unlisted.includes(value));
+  if (ours.values && theirs.values) {
+    for (const value of published)
+      if (!mine.includes(value)) report("addition", where, `the reference has the value ${value}`);
+    for (const value of expected)
+      if (!published.includes(value)) report("breaking", where, `the reference lacks the value ${value}`);
+  } else if (expected.length > 0)
+    report(isRequest ? "addition" : "note", where, "has no list of values in the reference");
+  else if (theirs.values) {
+    const what = `has only these values in the reference: ${published.join(", ")}`;
+    report(isRequest ? "breaking" : "addition", where, what);
   }
 }
 
-const dated = new Set(["date", "date-time"]);
+const dateFormats: ReadonlySet<string | null> = new Set(["date", "date-time"]);
 
-/** Where the reference leaves a date unsaid the connector may know better; the other way it missed one. */
-function compareFormat(ours: Shape, theirs: Shape, where: string, { tell }: Sides): void {
-  if (ours.format === theirs.format || theirs.format === null || !dated.has(theirs.format)) return;
-  const isOther = ours.format !== null && dated.has(ours.format);
-  const mine = isOther ? ours.format : "plain text";
-  tell(
-    isOther ? "breaking" : "note",
-    where,
-    `is a ${theirs.format} in the reference, ${mine} in the connector`,
-  );
+/** A date that only the connector states is no difference: the reference often leaves it out. */
+function compareFormat({ ours, theirs, where, report }: Pair): void {
+  if (ours.format === theirs.format || !dateFormats.has(theirs.format)) return;
+  const isDate = dateFormats.has(ours.format);
+  const mine = isDate ? ours.format : "plain text";
+  const what = `is a ${theirs.format} in the reference, ${mine} in the connector`;
+  report(isDate ? "breaking" : "note", where, what);
 }
 
-function compareLimits(ours: Shape, theirs: Shape, where: string, tell: Tell): void {
-  for (const name of upperLimits) compareLimit(name, (mine, published) => published < mine, Infinity);
-  for (const name of lowerLimits) compareLimit(name, (mine, published) => published > mine, -Infinity);
-
-  function compareLimit(name: string, isTighter: (mine: number, published: number) => boolean, none: number) {
-    const [mine, published] = [ours.limits[name] ?? none, theirs.limits[name] ?? none];
-    if (mine === published) return;
-    const severity = isTighter(mine, published) ? "breaking" : "addition";
-    tell(
-      severity,
-      where,
-      `${name} is ${limitText(published)} in the reference, ${limitText(mine)} in the connector`,
-    );
+function compareLimits({ ours, theirs, where, report }: Pair): void {
+  for (const name of [...upperLimits, ...lowerLimits]) {
+    const [mine, published] = [ours.limits[name], theirs.limits[name]];
+    if (mine === published) continue;
+    const isTighter = upperLimits.includes(name)
+      ? (published ?? Infinity) < (mine ?? Infinity)
+      : (published ?? -Infinity) > (mine ?? -Infinity);
+    const what = `${name} is ${published ?? "not set"} in the reference, ${mine ?? "not set"} in the connector`;
+    report(isTighter ? "breaking" : "addition", where, what);
   }
 }
 
-function limitText(limit: number): string {
-  return Number.isFinite(limit) ? String(limit) : "not set";
-}
-
-function compareProperties(ours: Shape, theirs: Shape, where: string, sides: Sides): void {
-  if (ours.properties.size === 0) return;
+function compareProperties({ ours, theirs, where, ...on }: Pair): void {
+  const isRequest = on.direction === "request";
+  // A query parameter is `GET /invoices ?sortBy`, a field `invoices.number`.
+  const prefix = where.endsWith("?") ? where : `${where}.`;
   for (const [name, schema] of ours.properties) {
-    const field = joined(where, name);
     const published = theirs.properties.get(name);
-    if (!published) {
-      sides.tell("breaking", field, "is not in the reference");
-      continue;
-    }
-    compareSchemas(schema, published, field, sides);
-    if (sides.direction === "request") compareRequired(name, ours, theirs, field, sides.tell);
+    if (published) compareSchemas(schema, published, prefix + name, on);
+    else on.report("breaking", prefix + name, "is not in the reference");
+    if (!published || !isRequest || ours.required.includes(name) === theirs.required.includes(name)) continue;
+    if (ours.required.includes(name)) on.report("note", prefix + name, "is optional in the reference");
+    else on.report("breaking", prefix + name, "is required in the reference");
   }
-  for (const name of theirs.properties.keys()) {
-    if (!ours.properties.has(name)) tellNew(name, theirs, joined(where, name), sides);
+  const unknown = [...theirs.properties.keys()].filter((name) => !ours.properties.has(name));
+  for (const name of unknown) {
+    const isDemanded = isRequest && theirs.required.includes(name);
+    const what = isDemanded
+      ? "is required by the reference, the connector does not know it"
+      : "is new in the reference";
+    on.report(isDemanded ? "breaking" : "addition", prefix + name, what);
   }
-}
-
-function tellNew(name: string, theirs: Shape, field: string, { direction, tell }: Sides): void {
-  const isDemanded = direction === "request" && theirs.required.has(name);
-  tell(
-    isDemanded ? "breaking" : "addition",
-    field,
-    isDemanded ? "is required by the reference, the connector does not know it" : "is new in the reference",
-  );
-}
-
-function compareRequired(name: string, ours: Shape, theirs: Shape, field: string, tell: Tell): void {
-  const [mine, published] = [ours.required.has(name), theirs.required.has(name)];
-  if (published && !mine) tell("breaking", field, "is required in the reference");
-  if (mine && !published) tell("note", field, "is optional in the reference");
-}
-
-/** A query parameter is said `GET /invoices ?sortBy`, a field `invoices.number`. */
-function joined(where: string, name: string): string {
-  return where.endsWith("?") ? `${where}${name}` : `${where}.${name}`;
 }

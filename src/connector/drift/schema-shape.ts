@@ -1,146 +1,120 @@
 import { isObject } from "../../json/literal.ts";
-import { arrayAt, objectAt, type JsonObject } from "./reference.ts";
+import { arrayAt, objectAt, type JsonObject, type Reference } from "./reference.ts";
 
-/**
- * What a JSON schema says, in one form for both sides: references followed, `allOf` merged, the many
- * ways to say "or null" made one.
- */
+/** What a JSON schema means, in one form: references followed, `allOf` merged, one way to write "or null". */
 export interface Shape {
   /** Without `null`; empty when the schema does not say. */
-  readonly types: ReadonlySet<string>;
+  readonly types: readonly string[];
   readonly nullable: boolean;
   readonly values: readonly string[] | null;
   readonly format: string | null;
   readonly limits: Readonly<Record<string, number>>;
   readonly properties: ReadonlyMap<string, JsonObject>;
-  readonly required: ReadonlySet<string>;
+  readonly required: readonly string[];
   readonly items: JsonObject | null;
-  /** Ours alone: what the record is called, which values the reference need not list. */
+  /** Only in the connector's schemas: the record's name, and values that the reference need not list. */
   readonly name: string | null;
   readonly unlisted: readonly string[];
 }
 
-export type Resolve = (schema: unknown) => JsonObject;
+/** Keywords of a schema that bound a value from above. */
+export const upperLimits: readonly string[] = ["maximum", "exclusiveMaximum", "maxLength", "maxItems"];
+/** Keywords of a schema that bound a value from below. */
+export const lowerLimits: readonly string[] = ["minimum", "exclusiveMinimum", "minLength", "minItems"];
 
-export const upperLimits = ["maximum", "exclusiveMaximum", "maxLength", "maxItems"] as const;
-export const lowerLimits = ["minimum", "exclusiveMinimum", "minLength", "minItems"] as const;
-
-/** `path` holds the references followed so far: one that leads back to itself says nothing new. */
-export function shapeOf(schema: unknown, resolve: Resolve, path: readonly string[] = []): Shape {
+/** The shape of a schema. `path` holds the references followed so far: a circular one adds nothing. */
+export function shapeOf(schema: unknown, resolve: Reference["resolve"], path: readonly string[] = []): Shape {
   if (!isObject(schema)) return ownShape({});
-  const parts = [ownShape(schema), ...referredBy(schema, resolve, path)];
-  parts.push(...arrayAt(schema, "allOf").map((part) => shapeOf(part, resolve, path)));
+  const inner = (part: unknown) => shapeOf(part, resolve, path);
+  const parts = [ownShape(schema)];
+  const pointer: unknown = schema["$ref"];
+  if (typeof pointer === "string" && !path.includes(pointer))
+    parts.push(shapeOf(resolve(schema), resolve, [...path, pointer]));
+  parts.push(...arrayAt(schema, "allOf").map(inner));
   for (const keyword of ["anyOf", "oneOf"]) {
-    const branches = arrayAt(schema, keyword).filter(saysWhat);
-    if (branches.length > 0) parts.push(either(branches.map((branch) => shapeOf(branch, resolve, path))));
+    const branches = arrayAt(schema, keyword).filter(describesValue);
+    if (branches.length > 0) parts.push(anyOf(branches.map(inner)));
   }
-  return parts.reduce(both);
-}
-
-function referredBy(schema: JsonObject, resolve: Resolve, path: readonly string[]): Shape[] {
-  const pointer = schema["$ref"];
-  if (typeof pointer !== "string" || path.includes(pointer)) return [];
-  return [shapeOf(resolve({ $ref: pointer }), resolve, [...path, pointer])];
+  return parts.reduce((a, b) => combined(a, b, "allOf"));
 }
 
 /** `{required: [...]}` alone is a rule over fields, not a kind of value. */
-function saysWhat(branch: unknown): boolean {
-  if (!isObject(branch)) return false;
-  return Object.keys(branch).some((key) => key !== "required" && key !== "description" && key !== "not");
+function describesValue(branch: unknown): boolean {
+  const rules = new Set(["required", "description", "not"]);
+  return isObject(branch) && Object.keys(branch).some((key) => !rules.has(key));
 }
 
 function ownShape(schema: JsonObject): Shape {
-  const type = schema["type"];
-  const types = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string");
+  const types = [schema["type"]].flat().filter((one) => typeof one === "string");
   const listed = Object.hasOwn(schema, "const") ? [schema["const"]] : schema["enum"];
-  const values = Array.isArray(listed) ? listed : null;
-  const format = schema["format"];
-  const items = schema["items"];
-  const name = schema["recordName"];
+  const values: readonly unknown[] | null = Array.isArray(listed) ? listed : null;
+  const { format, items, recordName } = schema;
+  const properties = Object.entries(objectAt(schema, "properties"));
+  const limits = [...upperLimits, ...lowerLimits].map((name) => [name, schema[name]] as const);
   return {
-    types: new Set(types.filter((one) => one !== "null")),
+    types: types.filter((one) => one !== "null"),
     nullable: types.includes("null") || schema["nullable"] === true || (values?.includes(null) ?? false),
     values: values?.filter((one) => one !== null).map(String) ?? null,
     format: typeof format === "string" ? format : null,
-    limits: limitsOf(schema),
-    properties: new Map(Object.entries(objectAt(schema, "properties")).filter(hasSchema)),
-    required: new Set(arrayAt(schema, "required").filter((one) => typeof one === "string")),
+    limits: Object.fromEntries(limits.filter((one): one is [string, number] => typeof one[1] === "number")),
+    properties: new Map(properties.filter((one): one is [string, JsonObject] => isObject(one[1]))),
+    required: arrayAt(schema, "required").filter((one) => typeof one === "string"),
     items: isObject(items) ? items : null,
-    name: typeof name === "string" ? name : null,
+    name: typeof recordName === "string" ? recordName : null,
     unlisted: arrayAt(schema, "unlisted").map(String),
   };
 }
 
-function hasSchema(entry: [string, unknown]): entry is [string, JsonObject] {
-  return isObject(entry[1]);
-}
-
-function limitsOf(schema: JsonObject): Record<string, number> {
-  const said = [...upperLimits, ...lowerLimits].map((name) => [name, schema[name]] as const);
-  return Object.fromEntries(
-    said.filter((one): one is [(typeof one)[0], number] => typeof one[1] === "number"),
-  );
-}
-
-/** All of it holds. */
-function both(a: Shape, b: Shape): Shape {
-  return {
-    types: a.types.size === 0 ? b.types : b.types.size === 0 ? a.types : intersection(a.types, b.types),
-    nullable:
-      a.types.size === 0
-        ? a.nullable || b.nullable
-        : b.types.size === 0
-          ? a.nullable
-          : a.nullable && b.nullable,
-    values: a.values && b.values ? a.values.filter((one) => b.values?.includes(one)) : (a.values ?? b.values),
-    format: b.format ?? a.format,
-    limits: tighter(a.limits, b.limits),
-    properties: merged(a.properties, b.properties, "allOf"),
-    required: new Set([...a.required, ...b.required]),
-    items: a.items && b.items ? { allOf: [a.items, b.items] } : (a.items ?? b.items),
-    name: a.name ?? b.name,
-    unlisted: [...a.unlisted, ...b.unlisted],
-  };
-}
-
-/** One of them holds; a branch that is only `null` makes the rest nullable. */
-function either(branches: readonly Shape[]): Shape {
+/** A branch that is only `null` makes the others nullable. */
+function anyOf(branches: readonly Shape[]): Shape {
   const isNull = (one: Shape) =>
-    one.nullable && one.types.size === 0 && !one.values && one.properties.size === 0;
-  const rest = branches.filter((one) => !isNull(one));
-  const [first, ...others] = rest.length > 0 ? rest : branches;
-  const joined = others.reduce(oneOf, first ?? ownShape({}));
+    one.nullable && one.types.length === 0 && !one.values && one.properties.size === 0;
+  const others = branches.filter((one) => !isNull(one));
+  const rest = others.length > 0 ? others : branches;
+  const joined = rest.reduce((a, b) => combined(a, b, "anyOf"));
   return rest.length < branches.length ? { ...joined, nullable: true } : joined;
 }
 
-function oneOf(a: Shape, b: Shape): Shape {
-  return {
-    types: new Set([...a.types, ...b.types]),
-    nullable: a.nullable || b.nullable,
-    values: a.values && b.values ? [...new Set([...a.values, ...b.values])] : null,
-    format: a.format === b.format ? a.format : null,
-    limits: {},
-    properties: merged(a.properties, b.properties, "anyOf"),
-    required: intersection(a.required, b.required),
-    items: a.items && b.items ? { anyOf: [a.items, b.items] } : (a.items ?? b.items),
+/** `allOf`: both hold. `anyOf`: one of them holds. */
+function combined(a: Shape, b: Shape, how: "allOf" | "anyOf"): Shape {
+  const isAll = how === "allOf";
+  const shared = {
+    properties: mergedProperties(a.properties, b.properties, how),
+    items: a.items && b.items ? { [how]: [a.items, b.items] } : (a.items ?? b.items),
     name: a.name ?? b.name,
     unlisted: [...a.unlisted, ...b.unlisted],
   };
+  if (!isAll)
+    return {
+      ...shared,
+      types: union(a.types, b.types),
+      nullable: a.nullable || b.nullable,
+      values: a.values && b.values ? union(a.values, b.values) : null,
+      format: a.format === b.format ? a.format : null,
+      limits: {},
+      required: intersection(a.required, b.required),
+    };
+  const [isOpenA, isOpenB] = [a.types.length === 0, b.types.length === 0];
+  return {
+    ...shared,
+    types: isOpenA ? b.types : isOpenB ? a.types : intersection(a.types, b.types),
+    nullable: isOpenA ? a.nullable || b.nullable : a.nullable && (isOpenB || b.nullable),
+    values: a.values && b.values ? intersection(a.values, b.values) : (a.values ?? b.values),
+    format: b.format ?? a.format,
+    limits: tighterLimits(a.limits, b.limits),
+    required: union(a.required, b.required),
+  };
 }
 
-function tighter(a: Shape["limits"], b: Shape["limits"]): Shape["limits"] {
-  const result: Record<string, number> = { ...a, ...b };
-  for (const name of upperLimits) pick(name, Math.min);
-  for (const name of lowerLimits) pick(name, Math.max);
-  return result;
-
-  function pick(name: string, choose: (x: number, y: number) => number): void {
-    const [x, y] = [a[name], b[name]];
-    if (x !== undefined && y !== undefined) result[name] = choose(x, y);
-  }
+function tighterLimits(a: Shape["limits"], b: Shape["limits"]): Shape["limits"] {
+  const shared = Object.entries(a).map(([name, mine]): [string, number] => {
+    const other = b[name] ?? mine;
+    return [name, upperLimits.includes(name) ? Math.min(mine, other) : Math.max(mine, other)];
+  });
+  return { ...b, ...Object.fromEntries(shared) };
 }
 
-function merged(a: Shape["properties"], b: Shape["properties"], how: "allOf" | "anyOf"): Shape["properties"] {
+function mergedProperties(a: Shape["properties"], b: Shape["properties"], how: "allOf" | "anyOf") {
   const result = new Map(a);
   for (const [name, schema] of b) {
     const other = a.get(name);
@@ -149,6 +123,10 @@ function merged(a: Shape["properties"], b: Shape["properties"], how: "allOf" | "
   return result;
 }
 
-function intersection(a: ReadonlySet<string>, b: ReadonlySet<string>): Set<string> {
-  return new Set([...a].filter((one) => b.has(one)));
+function union(a: readonly string[], b: readonly string[]): string[] {
+  return [...new Set([...a, ...b])];
+}
+
+function intersection(a: readonly string[], b: readonly string[]): string[] {
+  return a.filter((one) => b.includes(one));
 }
