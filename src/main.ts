@@ -4,6 +4,7 @@ import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
+import { askForLine } from "./cli/console/output.ts";
 import { createInvocation } from "./cli/program/invocation.ts";
 
 /**
@@ -43,8 +44,7 @@ process.stderr.on("error", () => undefined);
 
 process.exitCode = await invocation.run();
 
-async function ask(question: string, signal: AbortSignal): Promise<string> {
-  const { askForLine } = await import("./cli/console/question.ts");
+function ask(question: string, signal: AbortSignal): Promise<string> {
   return askForLine({ input: process.stdin, output: process.stderr }, question, signal);
 }
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/disk.ts";
+import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/data-folder.ts";
 import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
 import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
 import type { CheckSubject } from "../../src/cli/checks/check-result.ts";

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { askForLine } from "../../src/cli/console/question.ts";
+import { askForLine } from "../../src/cli/console/output.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { rememberIdentity } from "../../src/sync/identity/identify.ts";
 import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/clock.ts";
-import { publishAfterRun } from "../../src/cli/runs/publish-after-run.ts";
+import { afterRun } from "../../src/cli/runs/after-run.ts";
 import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { reading, rowsOf } from "../support/published.ts";
@@ -139,7 +139,7 @@ async function after(folder: string, outcome: "complete" | "partial" | "failed",
   const told = await playing(
     ["act"],
     async (context) => {
-      got = await publishAfterRun(context, context.config("when_used").config, company, { outcome });
+      got = await afterRun(context, context.config("when_used").config, company, { outcome });
       return "complete" as const;
     },
     { cwd: folder, env: { T: "token-of-acme" } },
@@ -150,9 +150,9 @@ async function after(folder: string, outcome: "complete" | "partial" | "failed",
 describe("after a run", () => {
   test("that brought something in the report is written; after one that failed it is not", async () => {
     const folder = await aFolder();
-    expect(await after(folder, "failed")).toMatchObject({ got: null, isThere: false });
+    expect(await after(folder, "failed")).toMatchObject({ got: [], isThere: false });
     expect(await after(folder, "partial")).toMatchObject({
-      got: null,
+      got: [],
       isThere: true,
       stderr: expect.stringContaining("report written"),
     });
@@ -162,14 +162,14 @@ describe("after a run", () => {
   test("nothing is published where the config says off, or when at times of its own", async () => {
     for (const publish of ["off", '"0 6 * * *"']) {
       const folder = await aFolder(`schedule: { publish: ${publish} }\n`);
-      expect(await after(folder, "complete")).toMatchObject({ got: null, isThere: false });
+      expect(await after(folder, "complete")).toMatchObject({ got: [], isThere: false });
     }
   });
 
   test("a report that cannot be written is told and is a failure of the database; the run stays what it was", async () => {
     const folder = await aFolder();
     expect(await after(folder, "complete", "other")).toMatchObject({
-      got: "database",
+      got: ["database"],
       stderr: expect.stringContaining("was not written"),
     });
   });

@@ -1,40 +1,17 @@
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
-import { chosenCompanies } from "../../config/companies.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { CommandOptions, CommandRun } from "./command-table.ts";
-import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { forEachCompany } from "../runs/each-company.ts";
 import { exportCompany, type CompanyExport, type CompanyExported } from "../runs/export-company.ts";
-import { failureOf } from "../console/failure-text.ts";
+import type { CommandOptions, CommandRun } from "./command-table.ts";
 
-export const exportCommand: CommandRun<"export"> = async (
-  context,
-  { args, options: given, loaded: { config } },
-) => {
-  const companies = chosenCompanies(config, context.globals.company);
-  const results: Record<string, object> = {};
-  const outcomes: Outcome[] = [];
-  for (const { name } of companies) {
-    try {
-      const exported = await exportCompany(context, config, requestOf(context, name, args, given));
-      results[name] = resultOf(exported);
-      await tell(context, name, exported);
-    } catch (error) {
-      if (companies.length === 1 || context.signal.aborted || isUsage(error)) throw error;
-      outcomes.push("database");
-      const { kind, message, hint } = failureOf(error);
-      results[name] = { outcome: "failed", error: { kind, message, hint } };
-      context.log.error(`${name}: ${message}`, { kind, hint: hint ?? undefined });
-    }
-  }
-  if (context.globals.json) await context.output.json({ companies: results });
-  return worstOutcome(outcomes);
-};
-
-function isUsage(error: unknown): boolean {
-  return error instanceof MirrorError && error.kind === "usage";
-}
+export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
+  forEachCompany(context, config, async (company) => {
+    const exported = await exportCompany(context, config, requestOf(context, company, args, options));
+    await print(context, company, exported);
+    return resultOf(exported);
+  });
 
 function requestOf(
   { cwd }: CommandContext,
@@ -82,7 +59,7 @@ function resultOf({ manifest, path: file, files, removed, uploaded }: CompanyExp
   };
 }
 
-async function tell(
+async function print(
   { output, globals }: CommandContext,
   company: string,
   { manifest, path: file, files, uploaded }: CompanyExported,

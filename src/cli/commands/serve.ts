@@ -10,7 +10,7 @@ import { startServer, type WebhookServer } from "../../webhook/server/server.ts"
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "./command-table.ts";
-import { followRun, followSchedule } from "../runs/after-run-process.ts";
+import { afterRunInProcess, publishInProcess } from "../runs/after-run-process.ts";
 import { reloading } from "../runs/reload.ts";
 
 /** For responses on their way when a signal comes. */
@@ -67,8 +67,8 @@ function createDaemon(context: CommandContext, config: Config, configPath: strin
         random,
         log,
         version,
-        afterRun: followRun(context, configPath),
-        publish: followSchedule(context, configPath),
+        afterRun: afterRunInProcess(context, configPath),
+        publish: publishInProcess(context, configPath),
         onSecrets: keepSecret,
       },
       resourcesOf: (one) => selectResources(manifest, one.resources, []),

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
 import { MirrorError } from "../../base/errors.ts";
 
 /** The part of `process.stdout` that is used. */
@@ -59,4 +61,28 @@ interface RawJson {
 
 function exactNumbers(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? (JSON as typeof JSON & RawJson).rawJSON(String(value)) : value;
+}
+
+/**
+ * Asks a question on stderr and reads one line from the input; empty when the input ends.
+ * @throws MirrorError `stopped` when the signal aborts first
+ */
+export async function askForLine(
+  streams: { readonly input: Readable; readonly output: Writable },
+  question: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { createInterface } = await import("node:readline");
+  const lines = createInterface({ input: streams.input, terminal: false });
+  streams.output.write(question);
+  try {
+    const ended = once(lines, "close", { signal }).then(() => [""]);
+    const [line] = (await Promise.race([once(lines, "line", { signal }), ended])) as [string];
+    return line;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new MirrorError("stopped", "stopped before an answer was given", { cause: error });
+  } finally {
+    lines.close();
+  }
 }

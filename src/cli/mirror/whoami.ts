@@ -3,7 +3,7 @@ import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { isObject } from "../../json/literal.ts";
 
-/** Whose token it is, in one request; null: the service does not say. */
+/** Asks the service for the name of the token's company, in one request. `name` is null when it is not in the answer. */
 export async function askWhoami(
   transport: Transport,
   manifest: Manifest,

@@ -12,10 +12,10 @@ interface Followed {
 type Context = Pick<CommandContext, "env" | "globals" | "log" | "signal">;
 
 /**
- * What the daemon does after each run, in a process of its own: the receiver goes on answering meanwhile, and
- * what fails there harms nothing here. Guarantee: never rejects; what failed is told.
+ * What the daemon does after each run, in a process of its own: its memory and processor time are not the
+ * receiver's. Guarantee: never rejects; failures are logged.
  */
-export function followRun(context: Context, configPath: string) {
+export function afterRunInProcess(context: Context, configPath: string) {
   return async ({
     config,
     company,
@@ -29,8 +29,8 @@ export function followRun(context: Context, configPath: string) {
   };
 }
 
-/** What it does when `schedule.publish` is due by a pattern of its own. */
-export function followSchedule(context: Context, configPath: string) {
+/** What the daemon does when a pattern in `schedule.publish` is due. Guarantee: never rejects; failures are logged. */
+export function publishInProcess(context: Context, configPath: string) {
   return ({ company }: Followed) => runCommand(context, configPath, "publish", company.name);
 }
 

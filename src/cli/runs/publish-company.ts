@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
 import type { Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { datasetteMetadata } from "../../report/datasette.ts";
@@ -24,7 +24,6 @@ export async function publishCompany(
       onStep: (reached) => (step = reached),
     }),
   );
-  rmSync(`${metadataFile(published.file)}.next`, { force: true });
   return { ...published, datasette: datasette ? writeMetadata(context, published.file, company) : null };
 }
 
@@ -36,13 +35,8 @@ function partsOf({ connectors, clock, version, signal }: Parts, config: Config, 
 
 /** Beside the report, under its name. */
 function writeMetadata({ connectors }: Parts, report: string, company: string): string {
-  const file = metadataFile(report);
+  const file = report.replace(/\.db$/, ".metadata.json");
   const metadata = datasetteMetadata(connectors[0].manifest, report, company);
-  writeFileSync(`${file}.next`, `${JSON.stringify(metadata, null, 2)}\n`, { flush: true });
-  renameSync(`${file}.next`, file);
+  writeFileAtomically(file, `${JSON.stringify(metadata, null, 2)}\n`);
   return file;
-}
-
-function metadataFile(report: string): string {
-  return report.replace(/\.db$/, ".metadata.json");
 }

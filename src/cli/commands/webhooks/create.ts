@@ -3,7 +3,7 @@ import { soleCompany } from "../../../config/companies.ts";
 import { deliversHere, eventsNamed } from "../../../webhook/subscriptions/event-choice.ts";
 import type { CommandRun } from "../command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
-import { assertEndpoint } from "../../checks/assert-endpoint.ts";
+import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
 export const webhooksCreateCommand: CommandRun<"webhooksCreate"> = async (

@@ -54,10 +54,10 @@ function viewOf(row: InboxRow) {
 function lineOf(row: InboxRow): string {
   const what = [row.type ?? "-", row.resourceId === null ? "" : String(row.resourceId)].join(" ").trimEnd();
   const request = row.requestId === null ? "" : `  ${row.requestId}`;
-  return `${row.receivedAt}  ${what}  ${fateOf(row)}  ${row.eventId}${request}`;
+  return `${row.receivedAt}  ${what}  ${outcomeText(row)}  ${row.eventId}${request}`;
 }
 
-function fateOf({ state, outcome, problem, work }: InboxRow): string {
+function outcomeText({ state, outcome, problem, work }: InboxRow): string {
   if (state === "done") return outcome ?? "done";
   if (work?.state === "dead") return `dead letter (${work.error ?? "no reason kept"})`;
   if (work?.error) return `${state} (tried ${work.attempts} times: ${work.error})`;

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { isoTime } from "../../../base/clock.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
+import type { SecretPlace } from "../../../config/secrets.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import {
   openPendingKey,
@@ -13,26 +14,26 @@ import {
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Ending } from "../../program/exit-code.ts";
-import { nextStep, oldSecretText, placeFor } from "./secret-text.ts";
-import { subscriptionLines, viewOf } from "./subscription-text.ts";
+import { subscriptionLines, subscriptionView } from "./subscription-text.ts";
 
-/** What is known before the service is asked for a secret. */
+/** How a new secret is asked for and kept. */
 export interface SecretPlan {
   readonly context: CommandContext;
   readonly config: Config;
   readonly configPath: string;
   readonly company: CompanyConfig;
-  /** It is for this config's receiver. Otherwise it is shown and nothing else. */
+  /** The subscription delivers to this config's receiver. Otherwise the secret is only printed. */
   readonly here: boolean;
-  /** Do the config's own secrets go out of use, too, or only what the new one takes the place of? */
+  /** Which secrets end: all of the config, or only the one in the file that is replaced. */
   readonly replaces: "all" | "stored";
-  /** How long the old ones stay accepted; null: without an end. */
+  /** How long the old secrets stay accepted; null: without an end. */
   readonly keepOldMs: number | null;
 }
 
 /**
- * Asks for a secret and keeps it. What it replaces is remembered before, so that no delivery is refused in
- * between; the answer is written to the disk before anything else, and shown whatever became of that.
+ * Asks the service for a secret with `ask`, stores it and prints it. The secrets it replaces are remembered
+ * first, so that no delivery is refused in between. The new one is written to the disk before anything else,
+ * and printed even when that failed.
  */
 export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedSecret>): Promise<Ending> {
   const place = plan.here ? placeFor(plan.company) : null;
@@ -59,7 +60,7 @@ async function asking(ask: () => Promise<IssuedSecret>, pending: PendingKey | nu
   }
 }
 
-/** The last answer did not get to its file: a crash came between, or it could not be moved there. */
+/** Stores a secret that an earlier call received and could not put into its file, after a crash for example. */
 function finishInterrupted(plan: SecretPlan, file: string): void {
   const left = readPendingKey(file);
   if (left === null) return;
@@ -74,7 +75,7 @@ function finishInterrupted(plan: SecretPlan, file: string): void {
 
 export const defaultKeepOldMs = 86_400_000;
 
-/** Until when the old ones are accepted; undefined: there were none. */
+/** Remembers the old secrets. Returns until when they are accepted, null without an end; undefined when there are none. */
 function retireOld(plan: SecretPlan, file: string | null): string | null | undefined {
   const { secrets } = plan.company.webhook;
   const own = plan.replaces === "all" ? secrets.filter((secret) => secret.known) : [];
@@ -109,10 +110,10 @@ interface Kept {
 async function show(plan: SecretPlan, issued: IssuedSecret, kept: Kept): Promise<void> {
   const { context, company, configPath, here } = plan;
   const { output, globals, connectors } = context;
-  const view = viewOf(issued.subscription, company, connectors[0].manifest.events);
+  const view = subscriptionView(issued.subscription, company, connectors[0].manifest.events);
   const facts = { company: company.name, configPath, here, place: placeFor(company), failure: kept.failure };
   const old = kept.oldUntil === undefined ? [] : [oldSecretText(kept.oldUntil)];
-  const next = [nextStep(facts), ...old];
+  const next = [nextStepText(facts), ...old];
   if (globals.json) {
     const { secret } = issued;
     const until = kept.oldUntil === undefined ? {} : { old_accepted_until: kept.oldUntil };
@@ -129,4 +130,42 @@ async function show(plan: SecretPlan, issued: IssuedSecret, kept: Kept): Promise
   for (const line of subscriptionLines(company.name, view)) await output.line(line);
   await output.line(`secret: ${issued.secret}`);
   for (const line of next) await output.line(line);
+}
+
+/** Where a new secret of this company belongs: the first file in the config, else its first other place. */
+function placeFor({ webhook }: CompanyConfig): SecretPlace | null {
+  const { places } = webhook;
+  return places.find(({ kind }) => kind === "file") ?? places[0] ?? null;
+}
+
+interface SecretFacts {
+  readonly company: string;
+  readonly configPath: string;
+  readonly here: boolean;
+  readonly place: SecretPlace | null;
+  /** Why it could not be written to its file; null when it was. */
+  readonly failure: string | null;
+}
+
+/** What was done with the secret, or what the reader has to do. Pure. */
+function nextStepText({ company, configPath, here, place, failure }: SecretFacts): string {
+  if (!here)
+    return "it does not deliver to this config's receiver: give the secret to the one that it delivers to";
+  if (place?.kind === "file") {
+    if (failure === null) return `stored in ${place.path}; a running \`serve\` takes it up by itself`;
+    return `put the secret into ${place.path} yourself, for nobody else to read (mode 0600)`;
+  }
+  if (place?.kind === "environment")
+    return `set ${place.name} to the secret where \`serve\` is started, then restart it`;
+  const where = `companies.${company}.webhook.secrets in ${configPath}`;
+  if (place) return `put the secret in its place in ${where}, then reload \`serve\` (SIGHUP)`;
+  const entry = "${env:FINTORO_WEBHOOK_SECRET}";
+  return `add "${entry}" to ${where}, set FINTORO_WEBHOOK_SECRET to the secret where \`serve\` is started, then start it`;
+}
+
+/** How long the previous secrets are accepted. Pure. */
+function oldSecretText(until: string | null): string {
+  if (until === null)
+    return "another subscription delivers here as well: the secret that was stored before stays accepted";
+  return `deliveries signed with the old secret are accepted until ${until}`;
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
-import { subscriptionLines, viewOf, type SubscriptionView } from "./subscription-text.ts";
+import { subscriptionLines, subscriptionView, type SubscriptionView } from "./subscription-text.ts";
 
 export const webhooksListCommand: CommandRun<"webhooksList"> = async (
   context,
@@ -21,21 +21,21 @@ export const webhooksListCommand: CommandRun<"webhooksList"> = async (
     const views = await viewsOf(context, config, companyAs(context, company, options.tokenEnv), failed);
     if (!views) continue;
     found.set(company.name, views);
-    tellOfSilence(context.log, company, views);
+    warnOfSilence(context.log, company, views);
   }
   await print(context, found);
   return endOf(failed);
 };
 
-/** Somebody waits for events that will not come. */
-function tellOfSilence(log: Log, { name, webhook }: CompanyConfig, views: readonly SubscriptionView[]): void {
+/** Warns when the config expects deliveries and no active subscription sends them. */
+function warnOfSilence(log: Log, { name, webhook }: CompanyConfig, views: readonly SubscriptionView[]): void {
   if (webhook.publicUrl === null || views.some(({ here, active }) => here && active)) return;
   log.warn(`${name}: the service delivers nothing to ${webhook.publicUrl}`, {
     hint: "`webhooks create` makes a subscription, `webhooks update ID --active on` wakes one that is off",
   });
 }
 
-/** One company that cannot be asked does not hide the others. */
+/** A company that fails is logged, and the others are still listed. Null for a failed one. */
 async function viewsOf(
   context: CommandContext,
   config: Config,
@@ -45,7 +45,7 @@ async function viewsOf(
   const { events } = context.connectors[0].manifest;
   try {
     const all = await withSubscriptions(context, config, company, (subscriptions) => subscriptions.list());
-    return all.map((one) => viewOf(one, company, events));
+    return all.map((one) => subscriptionView(one, company, events));
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     if (config.companies.length === 1) throw error;

@@ -82,7 +82,10 @@ async function byDaemon(
   }
 }
 
-/** Nobody writes the mirror, or someone who takes no orders: then the lock cannot be had, and that is told. */
+/**
+ * Replays without a daemon.
+ * @throws MirrorError `locked` while another command writes the mirror
+ */
 async function byOurselves(
   { clock, connectors }: CommandContext,
   config: Config,

@@ -19,7 +19,7 @@ export const webhooksRotateCommand: CommandRun<"webhooksRotate"> = async (
     const chosen = subscriptionWith(id, all);
     const onlyOne = company.webhook.publicUrl === null && all.length === 1;
     const here = onlyOne || deliversHere(chosen.url, company);
-    // Nothing tells whose the stored secret is where several deliver here: then it is not given an end.
+    // With several subscriptions that deliver here, the stored secret may be of any of them: it stays accepted.
     const shared = all.some((one) => one.id !== chosen.id && deliversHere(one.url, company));
     const keepOldMs = shared ? null : (options.keepOld ?? defaultKeepOldMs);
     const replaces = shared ? "stored" : "all";

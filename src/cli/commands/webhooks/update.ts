@@ -6,11 +6,11 @@ import {
   subscriptionId,
   subscriptionWith,
 } from "../../../webhook/subscriptions/event-choice.ts";
-import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
+import type { SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CommandOptions, CommandRun } from "../command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
-import { assertEndpoint } from "../../checks/assert-endpoint.ts";
-import { subscriptionLines, viewOf } from "./subscription-text.ts";
+import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
+import { subscriptionLines, subscriptionView } from "./subscription-text.ts";
 
 export const webhooksUpdateCommand: CommandRun<"webhooksUpdate"> = async (
   context,
@@ -25,27 +25,22 @@ export const webhooksUpdateCommand: CommandRun<"webhooksUpdate"> = async (
     const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
     return subscriptions.update(id, { name, url, active, events, ...change });
   });
-  await print(viewOf(changed, company, rules));
+  const view = subscriptionView(changed, company, rules);
+  if (context.globals.json) await context.output.json({ company: company.name, subscription: view });
+  else for (const line of subscriptionLines(company.name, view)) await context.output.line(line);
   return "complete";
-
-  async function print(view: ReturnType<typeof viewOf>): Promise<void> {
-    if (context.globals.json) await context.output.json({ company: company.name, subscription: view });
-    else for (const line of subscriptionLines(company.name, view)) await context.output.line(line);
-  }
 };
-
-type Change = Partial<SubscriptionInput>;
 
 function changeOf(
   { url, events, active, name }: CommandOptions<"webhooksUpdate">,
   rules: readonly EventRule[],
-): Change {
-  const change: Change = {
+): Partial<SubscriptionInput> {
+  const change: Partial<SubscriptionInput> = {
     ...(url === undefined ? {} : { url }),
     ...(events === undefined ? {} : { events: eventsNamed(events, rules) }),
     ...(active === "unchanged" ? {} : { active: active === "on" }),
     ...(name === undefined ? {} : { name: name === "" ? null : name }),
-  } satisfies Partial<Subscription>;
+  };
   if (Object.keys(change).length > 0) return change;
   throw new MirrorError("usage", "nothing to change: give --url, --events, --active or --name");
 }
