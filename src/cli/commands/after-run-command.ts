@@ -1,6 +1,6 @@
 import { chosenCompanies } from "../../config/companies.ts";
 import { afterRun } from "../runs/after-run.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 
 /** What `serve` starts beside itself: a report of millions of rows must not keep deliveries waiting. */

@@ -1,5 +1,5 @@
 import { lazyCommand as lazy, type Command } from "../program/command.ts";
-import { commandTable as table } from "./command-table.ts";
+import { commandTable as table } from "../program/command-table.ts";
 import { sandboxCommand } from "./sandbox/sandbox-command.ts";
 import { sandboxTickCommand } from "./sandbox/sandbox-tick.ts";
 import { sandboxTriggerCommand } from "./sandbox/sandbox-trigger.ts";

@@ -4,7 +4,7 @@ import { parseLossless } from "../../json/lossless.ts";
 import { stringifyLossless } from "../../json/lossless.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { openExisting } from "../mirror/open-mirror.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 

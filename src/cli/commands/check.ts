@@ -7,7 +7,7 @@ import { checkDataDir, checkDisk, checkLock } from "../checks/data-folder.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
 import { checkWebhook } from "../checks/webhook-endpoint.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import type { Ending } from "../program/exit-code.ts";
 
 /** A result with its company; null for one that concerns all companies. */

@@ -3,7 +3,7 @@ import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { readDocument } from "../../config/yaml.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 
 export const connectorCheckCommand: CommandRun<"connectorCheck"> = async (
   { connectors, output, globals, cwd },

@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { demoContextOf } from "../demo/demo-steps.ts";
 import { setUpDemo } from "../demo/demo-setup.ts";
 import { runDemo } from "../demo/story.ts";

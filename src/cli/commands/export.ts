@@ -4,7 +4,7 @@ import { formatSize } from "../../base/units.ts";
 import type { CommandContext } from "../program/command.ts";
 import { forEachCompany } from "../runs/each-company.ts";
 import { exportCompany, type CompanyExport, type CompanyExported } from "../runs/export-company.ts";
-import type { CommandOptions, CommandRun } from "./command-table.ts";
+import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
 export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
   forEachCompany(context, config, async (company) => {

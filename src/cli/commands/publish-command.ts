@@ -2,7 +2,7 @@ import { formatSize } from "../../base/units.ts";
 import type { CommandContext } from "../program/command.ts";
 import { forEachCompany } from "../runs/each-company.ts";
 import { publishCompany } from "../runs/publish-company.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 
 export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) =>
   forEachCompany(context, config, async (company) => {

@@ -1,5 +1,5 @@
 import { configJsonSchema } from "../../config/config-schema.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
 
 export const schemaCommand: CommandRun<"schema"> = async ({ connectors, output, globals }, { options }) => {

@@ -9,7 +9,7 @@ import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { afterRunInProcess, publishInProcess } from "../runs/after-run-process.ts";
 import { reloading } from "../runs/reload.ts";
 

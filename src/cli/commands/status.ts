@@ -2,7 +2,7 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { CommandRun } from "./command-table.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome } from "../program/exit-code.ts";
 import { openForReading } from "../mirror/open-mirror.ts";
 import { selectResources } from "../mirror/selected-resources.ts";

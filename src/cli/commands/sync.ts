@@ -11,7 +11,7 @@ import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { afterRun } from "../runs/after-run.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany, type CompanyRun } from "../runs/local-sync.ts";
-import type { CommandOptions, CommandRun } from "./command-table.ts";
+import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
 /** Companies that run at the same time; each has a request budget of its own. */
 const companiesAtOnce = 4;

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import { deliversHere, eventsNamed } from "../../../webhook/subscriptions/event-choice.ts";
-import type { CommandRun } from "../command-table.ts";
+import type { CommandRun } from "../../program/command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";

@@ -3,7 +3,7 @@ import { soleCompany } from "../../../config/companies.ts";
 import { subscriptionId, subscriptionWith } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CommandContext } from "../../program/command.ts";
-import type { CommandRun } from "../command-table.ts";
+import type { CommandRun } from "../../program/command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 
 export const webhooksDeleteCommand: CommandRun<"webhooksDelete"> = async (

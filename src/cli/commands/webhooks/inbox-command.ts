@@ -1,6 +1,6 @@
 import { soleCompany } from "../../../config/companies.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
-import { usualInboxCount, type CommandRun } from "../command-table.ts";
+import { usualInboxCount, type CommandRun } from "../../program/command-table.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import { readSince } from "./since.ts";

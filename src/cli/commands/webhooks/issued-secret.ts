@@ -14,7 +14,7 @@ import {
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Ending } from "../../program/exit-code.ts";
-import { subscriptionLines, subscriptionView } from "./subscription-text.ts";
+import { subscriptionLines, viewOfSubscription } from "./subscription-text.ts";
 
 /** How a new secret is asked for and kept. */
 export interface SecretPlan {
@@ -110,7 +110,7 @@ interface Kept {
 async function show(plan: SecretPlan, issued: IssuedSecret, kept: Kept): Promise<void> {
   const { context, company, configPath, here } = plan;
   const { output, globals, connectors } = context;
-  const view = subscriptionView(issued.subscription, company, connectors[0].manifest.events);
+  const view = viewOfSubscription(issued.subscription, company, connectors[0].manifest.events);
   const facts = { company: company.name, configPath, here, place: placeFor(company), failure: kept.failure };
   const old = kept.oldUntil === undefined ? [] : [oldSecretText(kept.oldUntil)];
   const next = [nextStepText(facts), ...old];

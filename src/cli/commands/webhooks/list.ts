@@ -3,10 +3,10 @@ import type { Log } from "../../../base/logger.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import type { CommandContext } from "../../program/command.ts";
-import type { CommandRun } from "../command-table.ts";
+import type { CommandRun } from "../../program/command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
-import { subscriptionLines, subscriptionView, type SubscriptionView } from "./subscription-text.ts";
+import { subscriptionLines, viewOfSubscription, type SubscriptionView } from "./subscription-text.ts";
 
 export const webhooksListCommand: CommandRun<"webhooksList"> = async (
   context,
@@ -45,7 +45,7 @@ async function viewsOf(
   const { events } = context.connectors[0].manifest;
   try {
     const all = await withSubscriptions(context, config, company, (subscriptions) => subscriptions.list());
-    return all.map((one) => subscriptionView(one, company, events));
+    return all.map((one) => viewOfSubscription(one, company, events));
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     if (config.companies.length === 1) throw error;

@@ -14,7 +14,7 @@ import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext } from "../../program/command.ts";
-import type { CommandOptions, CommandRun } from "../command-table.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
 import { readSince } from "./since.ts";

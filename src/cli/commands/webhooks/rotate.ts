@@ -4,7 +4,7 @@ import {
   subscriptionId,
   subscriptionWith,
 } from "../../../webhook/subscriptions/event-choice.ts";
-import type { CommandRun } from "../command-table.ts";
+import type { CommandRun } from "../../program/command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 

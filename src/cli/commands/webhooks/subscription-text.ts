@@ -21,7 +21,7 @@ export interface SubscriptionView {
 }
 
 /** A subscription as `--json` prints it. */
-export function subscriptionView(
+export function viewOfSubscription(
   one: Subscription,
   company: CompanyConfig,
   rules: readonly EventRule[],

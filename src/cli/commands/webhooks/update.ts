@@ -7,10 +7,10 @@ import {
   subscriptionWith,
 } from "../../../webhook/subscriptions/event-choice.ts";
 import type { SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
-import type { CommandOptions, CommandRun } from "../command-table.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
-import { subscriptionLines, subscriptionView } from "./subscription-text.ts";
+import { subscriptionLines, viewOfSubscription } from "./subscription-text.ts";
 
 export const webhooksUpdateCommand: CommandRun<"webhooksUpdate"> = async (
   context,
@@ -25,7 +25,7 @@ export const webhooksUpdateCommand: CommandRun<"webhooksUpdate"> = async (
     const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
     return subscriptions.update(id, { name, url, active, events, ...change });
   });
-  const view = subscriptionView(changed, company, rules);
+  const view = viewOfSubscription(changed, company, rules);
   if (context.globals.json) await context.output.json({ company: company.name, subscription: view });
   else for (const line of subscriptionLines(company.name, view)) await context.output.line(line);
   return "complete";

@@ -1,5 +1,5 @@
-import type { CommandSpec, OptionsOf, RunCommand } from "../program/command.ts";
-import { choice, durationMs, flag, text, wholeNumber } from "../program/command-options.ts";
+import type { CommandSpec, OptionsOf, RunCommand } from "./command.ts";
+import { choice, durationMs, flag, text, wholeNumber } from "./command-options.ts";
 
 /** Which token is used: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {
