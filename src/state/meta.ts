@@ -1,6 +1,6 @@
 import type { Db, Statement } from "../store/database.ts";
 
-/** Small facts about the mirror itself, by key, as JSON. */
+/** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta {
   private readonly select: Statement;
   private readonly upsert: Statement;

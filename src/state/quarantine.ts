@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import type { ReadStamp } from "../store/apply/read-stamp.ts";
-import type { Db, Statement } from "../store/database.ts";
+import type { Db } from "../store/database.ts";
+import { Statements } from "../store/statements.ts";
 
-/** What could not become a row, kept as it came with the reason (I12). */
+/** A record that cannot become a row, with the reason. `at` is ISO. */
 export interface Quarantined {
   readonly resource: string;
   readonly recordId: RecordId | null;
@@ -12,65 +13,66 @@ export interface Quarantined {
   readonly at: string;
 }
 
+/**
+ * Records that cannot become rows, kept as they came (I12).
+ *
+ * Guarantee: one row per record id, or per content where there is no id; the same record again writes nothing.
+ * Source of truth: table `_quarantine`. Only one connection adds to it.
+ * Worst outcome of a crash: none of its own; a row commits with the answer that brought it.
+ */
 export class Quarantine {
-  private readonly upsert: Statement;
-  private readonly clear: Statement;
-  private readonly list: Statement;
-  private readonly nameless: Statement;
-  private readonly named: Statement;
-  /** Resources that may have something in here: most never do, and need not be asked. */
+  private readonly statements: Statements;
+  /** Resources that may have rows: most never do, and cost no query. */
   private readonly resources: Set<string>;
 
   constructor(db: Db) {
-    this.upsert = db.prepare(
-      `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason, at = excluded.at,
-         request_id = excluded.request_id, json = excluded.json
-       WHERE reason <> excluded.reason OR json <> excluded.json`,
-    );
-    this.clear = db.prepare("DELETE FROM _quarantine WHERE resource = ? AND key = ?");
-    const named = "SELECT record_id FROM _quarantine WHERE resource = ? AND at < ? AND record_id IS NOT NULL";
-    this.named = db.prepare(named).pluck().safeIntegers(true);
-    this.nameless = db.prepare("SELECT key FROM _quarantine WHERE resource = ? AND record_id IS NULL");
-    this.resources = new Set(
-      db.prepare("SELECT DISTINCT resource FROM _quarantine").pluck().all() as string[],
-    );
-    this.list = db
-      .prepare("SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key")
-      .safeIntegers(true);
+    this.statements = new Statements(db);
+    this.resources = new Set(this.statements.column<string>("SELECT DISTINCT resource FROM _quarantine"));
   }
 
-  /** One row per record id, or per content where there is no id; gives its key. The same again writes nothing. */
-  add(reading: ReadStamp, resource: string, id: RecordId | null, reason: string, json: string): string {
+  /** Keeps a record's JSON and returns the row's key. */
+  add(stamp: ReadStamp, resource: string, id: RecordId | null, reason: string, json: string): string {
+    const sql = `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json)
+      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason,
+        at = excluded.at, request_id = excluded.request_id, json = excluded.json
+      WHERE reason <> excluded.reason OR json <> excluded.json`;
     this.resources.add(resource);
     const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
-    this.upsert.run(resource, key, id, reason, isoTime(reading.receivedAtMs), reading.requestId, json);
+    this.statements.run(sql, resource, key, id, reason, isoTime(stamp.receivedAtMs), stamp.requestId, json);
     return key;
   }
 
-  /** The record came back whole. */
+  /** The record became a row, or was deleted. */
   release(resource: string, id: RecordId): void {
-    if (this.resources.has(resource)) this.clear.run(resource, String(id));
+    if (this.resources.has(resource)) this.remove(resource, String(id));
   }
 
-  /** Records kept here since before that moment, ISO. */
+  /** Ids of records that are kept since before `at` (ISO). */
   idsBefore(resource: string, at: string): RecordId[] {
     if (!this.resources.has(resource)) return [];
-    return (this.named.all(resource, at) as bigint[]).map(canonicalId);
+    const sql = "SELECT record_id FROM _quarantine WHERE resource = ? AND at < ? AND record_id IS NOT NULL";
+    const ids = this.statements.get(sql).pluck().safeIntegers(true).all(resource, at) as bigint[];
+    return ids.map(canonicalId);
   }
 
-  /** Records without an id that are there no more; `keep` are those that are. */
-  releaseNameless(resource: string, keep: ReadonlySet<string>): void {
+  /** Removes records without an id, except those with a key in `keep`. */
+  releaseWithoutId(resource: string, keep: ReadonlySet<string>): void {
     if (!this.resources.has(resource)) return;
-    const keys = this.nameless.pluck().all(resource) as string[];
-    for (const key of keys) if (!keep.has(key)) this.clear.run(resource, key);
+    const sql = "SELECT key FROM _quarantine WHERE resource = ? AND record_id IS NULL";
+    const keys = this.statements.column<string>(sql, resource);
+    for (const key of keys) if (!keep.has(key)) this.remove(resource, key);
   }
 
+  /** Everything that is kept, by resource. */
   all(): Quarantined[] {
-    const rows = this.list.all() as Quarantined[];
-    return rows.map((one) => ({
-      ...one,
-      recordId: one.recordId === null ? null : canonicalId(one.recordId),
+    const sql = "SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key";
+    return (this.statements.get(sql).safeIntegers(true).all() as Quarantined[]).map((row) => ({
+      ...row,
+      recordId: row.recordId === null ? null : canonicalId(row.recordId),
     }));
+  }
+
+  private remove(resource: string, key: string): void {
+    this.statements.run("DELETE FROM _quarantine WHERE resource = ? AND key = ?", resource, key);
   }
 }

@@ -1,6 +1,6 @@
 import { inTransaction, type Db } from "../store/database.ts";
 
-/** A time in which deliveries were taken, both ends included. Epoch milliseconds. */
+/** A time in which deliveries were accepted, both ends included. Epoch milliseconds. */
 export interface Span {
   readonly startedMs: number;
   /** The last heartbeat. */
@@ -12,11 +12,21 @@ export interface EndedSpan extends Span {
   readonly ended: string | null;
 }
 
+/** Time between two heartbeats. */
+export const heartbeatMs = 15_000;
+
+/** A longer silence is a gap. */
+const missedMs = 4 * heartbeatMs;
+
+/** Long enough for every event that the service may still be sending, and for people to look back. */
+const keptMs = 30 * 86_400_000;
+
 /**
- * When deliveries could be taken: one row for each life of a station, renewed by a heartbeat.
+ * When deliveries could be accepted: one row for each time that a company runtime receives, renewed by a heartbeat.
  *
- * Guarantee: a span never says more than was true; the end of one that was killed is its last heartbeat.
- * Worst outcome of a crash: up to one heartbeat too little is known, and a run too many made.
+ * Guarantee: a span never covers more than the truth; after a kill it ends with the last heartbeat.
+ * Source of truth: table `_receiver`.
+ * Worst outcome of a crash: up to one heartbeat is missing, and a run is made that was not needed.
  */
 export class UptimeLog {
   private readonly db: Db;
@@ -27,7 +37,7 @@ export class UptimeLog {
     this.db = db;
   }
 
-  /** Of every life there was. */
+  /** Of all processes, the oldest first. */
   spans(): Span[] {
     const sql = "SELECT started_ms AS startedMs, seen_ms AS seenMs FROM _receiver ORDER BY started_ms";
     return this.db.prepare(sql).all() as Span[];
@@ -40,6 +50,25 @@ export class UptimeLog {
     return (this.db.prepare(sql).all(most) as EndedSpan[]).toReversed();
   }
 
+  /** A heartbeat. True after a gap (the machine slept, the clock jumped): a new span begins. */
+  beat(nowMs: number): boolean {
+    const isFirst = this.id === null;
+    if (isFirst || nowMs < this.seenMs || nowMs - this.seenMs > missedMs) {
+      this.begin(nowMs);
+      return !isFirst;
+    }
+    this.update("UPDATE _receiver SET seen_ms = ? WHERE id = ?", nowMs);
+    this.seenMs = nowMs;
+    return false;
+  }
+
+  /** No more deliveries are accepted. */
+  end(nowMs: number): void {
+    if (this.id === null) return;
+    this.update("UPDATE _receiver SET seen_ms = max(seen_ms, ?), ended = 'drained' WHERE id = ?", nowMs);
+    this.id = null;
+  }
+
   private begin(nowMs: number): void {
     this.id = inTransaction(this.db, () => {
       this.db.prepare("DELETE FROM _receiver WHERE seen_ms < ?").run(nowMs - keptMs);
@@ -49,33 +78,7 @@ export class UptimeLog {
     this.seenMs = nowMs;
   }
 
-  /** A heartbeat. True: nobody was here for a while (the machine slept, the clock jumped), and a new span begins. */
-  beat(nowMs: number): boolean {
-    const isFirst = this.id === null;
-    if (isFirst || nowMs < this.seenMs || nowMs - this.seenMs > missedMs) {
-      this.begin(nowMs);
-      return !isFirst;
-    }
-    this.write("UPDATE _receiver SET seen_ms = ? WHERE id = ?", nowMs);
-    this.seenMs = nowMs;
-    return false;
-  }
-
-  end(nowMs: number): void {
-    if (this.id === null) return;
-    this.write("UPDATE _receiver SET seen_ms = max(seen_ms, ?), ended = 'drained' WHERE id = ?", nowMs);
-    this.id = null;
-  }
-
-  private write(sql: string, nowMs: number): void {
+  private update(sql: string, nowMs: number): void {
     inTransaction(this.db, () => this.db.prepare(sql).run(nowMs, this.id));
   }
 }
-
-export const heartbeatMs = 15_000;
-
-/** Silence longer than this is not a heartbeat that was late. */
-const missedMs = 4 * heartbeatMs;
-
-/** Long enough to judge every event the service may still be sending, and to look back at. */
-const keptMs = 30 * 86_400_000;

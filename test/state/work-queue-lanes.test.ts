@@ -50,7 +50,7 @@ describe("a queue that is shared", () => {
     const queue = await openQueue();
     expect(queue.nextDueMs(people, "events")).toBeNull();
     queue.add(work({ target: "id:1", dueAtMs: 0 }));
-    queue.lookAgain(work({ target: "id:2", dueAtMs: 60_000, reason: "second look" }));
+    queue.addIfAbsent(work({ target: "id:2", dueAtMs: 60_000, reason: "second look" }));
     queue.add(work({ target: "id:3", dueAtMs: 5, lane: "scrub" }));
     expect(queue.nextDueMs(people, "events")).toBe(0);
     queue.lease(nowMs, people, "events");
@@ -83,7 +83,7 @@ describe("a queue that is shared", () => {
     const queue = await openQueue();
     queue.add(work());
     const row = queue.lease(nowMs, people, "events");
-    if (row) queue.failed(row, "odd", null);
+    if (row) queue.deadLetter(row, "odd");
     if (row) queue.release(row);
     queue.revive(people);
     expect(queue.lease(nowMs, people, "events")).toBeNull();
@@ -111,9 +111,9 @@ describe("reasons that are none of their own", () => {
   test("a second look is added to no row that is there, and an event overtakes one that waits", async () => {
     const queue = await openQueue();
     queue.add(work({ reason: "people.updated" }));
-    queue.lookAgain(work({ reason: "second look", dueAtMs: 60_000, dirtySeq: 9 }));
+    queue.addIfAbsent(work({ reason: "second look", dueAtMs: 60_000, dirtySeq: 9 }));
     expect(queue.lease(nowMs, people)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
-    queue.lookAgain(work({ target: "id:2", reason: "second look", dueAtMs: 60_000 }));
+    queue.addIfAbsent(work({ target: "id:2", reason: "second look", dueAtMs: 60_000 }));
     queue.add(work({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
     expect(queue.lease(nowMs, people)).toMatchObject({
       target: "id:2",

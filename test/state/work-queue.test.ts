@@ -92,7 +92,7 @@ describe("coalescing", () => {
     const queue = new WorkQueue(mirror.db);
     queue.add(work());
     const row = lease(queue);
-    queue.failed(row, "broken", null);
+    queue.deadLetter(row, "broken");
     queue.release(row);
     expect(queue.lease(nowMs, everything)).toBeNull();
     queue.add(work({ dirtySeq: 2 }));
@@ -128,7 +128,7 @@ describe("I4: a reason that arrives while its row is leased", () => {
     queue.add(work({ dirtySeq: 5 }));
     const row = lease(queue);
     queue.add(work({ reason: "people.updated", dirtySeq: 8 }));
-    queue.failed(row, "broken", null);
+    queue.deadLetter(row, "broken");
     queue.release(row);
     expect(lease(queue)).toMatchObject({ reason: "people.updated", attempts: 0 });
   });
@@ -178,7 +178,7 @@ describe("leases", () => {
     const inFlight = lease(queue);
     queue.drop("notes", "child:people:1:");
     queue.add(work({ target: "id:9", resource: "notes" }));
-    queue.failed(inFlight, "the parent is gone", null);
+    queue.deadLetter(inFlight, "the parent is gone");
     expect(lease(queue)).toMatchObject({ target: "id:9", attempts: 0 });
   });
 
@@ -202,7 +202,7 @@ describe("failures", () => {
     expect(queue.nextRetryMs(everything)).toBeNull();
     queue.add(work());
     const row = lease(queue);
-    queue.failed(row, "503", nowMs + 2_000);
+    queue.retry(row, "503", nowMs + 2_000);
     queue.release(row);
     expect(queue.lease(nowMs + 1_999, everything)).toBeNull();
     expect(queue.nextRetryMs(everything)).toBe(nowMs + 2_000);
@@ -216,7 +216,7 @@ describe("failures", () => {
     queue.add(work());
     queue.add(work({ resource: "orders" }));
     const row = lease(queue, nowMs, ["people"]);
-    queue.failed(row, "unreadable", null);
+    queue.deadLetter(row, "unreadable");
     queue.release(row);
     queue.hold("orders", "403");
     expect(queue.lease(nowMs, everything)).toBeNull();
@@ -236,7 +236,7 @@ describe("failures", () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work());
-    queue.failed(lease(queue), "503", nowMs + 60_000);
+    queue.retry(lease(queue), "503", nowMs + 60_000);
     const next = new WorkQueue(mirror.db);
     next.revive(everything);
     expect(lease(next)).toMatchObject({ attempts: 0 });
@@ -326,7 +326,8 @@ test("I4: any story of reasons, leases, answers and failures ends as the rules s
         if (target === undefined || !flight) continue;
         const dueAtMs = step.do === "retry" ? 100 : null;
         if (step.do === "done") queue.done(flight.row, flight.sentSeq);
-        else queue.failed(flight.row, "no", dueAtMs);
+        else if (dueAtMs === null) queue.deadLetter(flight.row, "no");
+        else queue.retry(flight.row, "no", dueAtMs);
         if (step.do === "done") model.done(target, flight.sentSeq);
         else model.failed(target, flight.row.dirtySeq, dueAtMs);
         queue.release(flight.row);

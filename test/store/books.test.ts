@@ -114,11 +114,11 @@ describe("parents spread over runs", () => {
     const mirror = await openShop();
     const parents = new Parents(mirror.db);
     for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id));
-    parents.listed("notes", "people", 1, 2_000);
-    parents.listed("notes", "people", 2, 1_000);
-    parents.listed("notes", "people", 3, 500);
-    parents.listed("notes", "people", 3, 3_000);
-    parents.listed("other", "people", 4, 1);
+    parents.markListed("notes", "people", 1, 2_000);
+    parents.markListed("notes", "people", 2, 1_000);
+    parents.markListed("notes", "people", 3, 500);
+    parents.markListed("notes", "people", 3, 3_000);
+    parents.markListed("other", "people", 4, 1);
     remove(mirror, "people", 2);
     expect(parents.stalest("notes", "people", 9)).toEqual([
       { id: 4, listedAtMs: null },

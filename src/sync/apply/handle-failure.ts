@@ -31,7 +31,7 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
       hold(answer, failure.why, error);
       return;
     case "retry":
-      run.queue.failed(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
+      run.queue.retry(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
       return;
     case "postpone":
       run.queue.postpone(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
@@ -63,7 +63,7 @@ function applyDeletion(answer: AnswerContext): void {
   const counts = wasLive && (item.kind !== "confirm" || isOfEvent(manifest, item));
   if (counts && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource, 1 + removals.count(resource.name));
-    queue.failed(item, "held: a mass deletion", null);
+    queue.deadLetter(item, "held: a mass deletion");
     return;
   }
   if (!removeRecord(answer, resource, id)) return;
@@ -80,7 +80,7 @@ function checkParent(answer: AnswerContext, error: unknown): void {
     deadLetter(answer, error);
     return;
   }
-  run.queue.failed(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
+  run.queue.retry(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
   queueParentCheck(answer);
 }
 
@@ -108,7 +108,7 @@ function hold({ run, resource }: AnswerContext, why: "failed" | "forbidden", err
 
 /** Keeps the work item as a dead letter; the next run tries it again. */
 function deadLetter({ run, item }: AnswerContext, error: unknown): void {
-  run.queue.failed(item, messageOf(error), null);
+  run.queue.deadLetter(item, messageOf(error));
   run.tally.of(item.resource).failed += 1;
   const facts = describe(error);
   const message = `${item.target} was given up: ${facts.message}`;

@@ -102,7 +102,7 @@ function noteUnsettled({ run, resource, item }: AnswerContext, { attempt, total,
 function noteParentListed({ run, resource, item, stamp }: AnswerContext): void {
   const payload = item.payload as ChildPayload;
   if (run.parentBudget)
-    run.parents.listed(resource.name, payload.parent, parentIdOf(payload), stamp.receivedAtMs);
+    run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), stamp.receivedAtMs);
 }
 
 function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySet<RecordId>): void {

@@ -19,6 +19,6 @@ export function releaseWithoutId(run: RunContext, resumed: boolean): void {
   for (const resource of run.selected.keys()) {
     const readWhole = run.full || (run.tally.swept.has(resource) && !resumed);
     if (!readWhole || troubled.has(resource)) continue;
-    quarantine.releaseNameless(resource, run.withoutId.get(resource) ?? new Set());
+    quarantine.releaseWithoutId(resource, run.withoutId.get(resource) ?? new Set());
   }
 }

@@ -244,7 +244,7 @@ export function queueRouteProbe(answer: AnswerContext, id: RecordId): void {
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext): void {
   if (item.lane !== "webhook" || isRecheck(item.reason) || isRouteProbe(item.reason)) return;
-  run.queue.lookAgain({
+  run.queue.addIfAbsent({
     kind: item.kind,
     resource: item.resource,
     target: item.target,
