@@ -2,48 +2,45 @@ import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
-import { openSnapshot, showSnapshot, type Snapshot, type SnapshotOptions } from "../state/snapshot.ts";
+import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
+import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { buildReport } from "./build-report.ts";
-import { originOf, changeAt, readOrigin, sameOrigin, writeFacts, type Origin } from "./report-facts.ts";
+import { checkColumns } from "./column-checks.ts";
+import { pause, type StepOptions } from "./publish-steps.ts";
+import { changeAt, originOf, readOrigin, sameOrigin, writeFacts, type Origin } from "./report-facts.ts";
+import { copyReport, findReport, removeNext, replaceReport, reportPaths } from "./report-file.ts";
+import type { ReportPaths } from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
-import {
-  copyReport,
-  findReport,
-  removeNext,
-  replaceReport,
-  reportPaths,
-  type ReportPaths,
-} from "./report-file.ts";
-import { openKeys, declareKeys } from "./column-checks.ts";
-import { yieldToLoop, type StepOptions } from "./row-copy.ts";
 import { updateReport } from "./update-report.ts";
 
-/** `anew` from the mirror alone, or the last report with what changed since. */
+/** `anew`: from the mirror alone; `changes`: a copy of the last report, with what changed since. */
 export type PublishWay = "anew" | "changes";
 
+/** What a publish works with. */
 export interface PublishParts {
   readonly manifest: Manifest;
   readonly clock: Clock;
   readonly company: string;
-  /** Files. */
+  /** The mirror's file. */
   readonly mirror: string;
+  /** The report's file. */
   readonly report: string;
-  /** The report's date is the local date there. */
+  /** IANA time zone of the report's date. */
   readonly timezone: string;
   /** Of this program. */
   readonly version: string;
   readonly signal: AbortSignal;
-  /** From the mirror alone, also when nothing changed. */
+  /** Publish anew even if nothing changed. */
   readonly force?: boolean;
-  /** Otherwise the faster one is taken. */
+  /** By default the faster one. */
   readonly way?: PublishWay;
   readonly onStep?: StepOptions["onStep"];
 }
 
+/** What a publish did. */
 export interface Published {
-  /** `unchanged`: the file that is there says the same, and was not touched. */
+  /** `unchanged`: the report that is there has the same content and was not touched. */
   readonly outcome: "written" | "unchanged";
   readonly way: PublishWay | null;
   readonly file: string;
@@ -53,26 +50,28 @@ export interface Published {
 }
 
 /**
- * Writes the reporting file from one consistent read of the mirror, beside a running writer.
+ * Publishes the report from one consistent read of the mirror, beside a running writer.
  *
- * Guarantee: readers have a whole file at every moment, the old one or the new one. Source of truth: the
- * mirror. Worst outcome of a crash: the old report stays, and a file beside it until the next publish.
+ * Guarantee: readers have a complete file at every moment, the earlier report or the new one.
+ * Source of truth: the mirror.
+ * Worst outcome of a crash: the earlier report stays, and an unfinished file beside it until the next publish.
+ *
+ * @throws MirrorError `locked`, `stopped` or `database`
  */
 export async function publishReport(parts: PublishParts): Promise<Published> {
   const paths = reportPaths(parts.report);
   if (!existsSync(parts.mirror)) throw noMirror(parts);
   const lock = lockReport(paths);
   try {
-    const isThere = findReport(paths.report);
+    const last = findReport(paths.report) ? readOrigin(paths.report) : null;
     removeNext(paths);
-    const last = isThere ? readOrigin(paths.report) : null;
-    const asked = optionsOf(parts);
-    const { origin, changes } = glance(parts, asked, last);
-    if (last && !parts.force && sameOrigin(last, origin)) return told(parts, "unchanged", null, last);
+    const options = snapshotOptions(parts);
+    const { origin, changes } = lookAhead(parts, options, last);
+    if (last && !parts.force && sameOrigin(last, origin)) return publishedOf(parts, "unchanged", null, last);
     const isUpdatable = last !== null && changes !== null && last.layout === origin.layout;
     const fast = isUpdatable && !parts.force ? fasterWay(last.rows, changes) : "anew";
     const way = isUpdatable ? (parts.way ?? fast) : "anew";
-    return await write(parts, paths, asked, way === "changes" ? last : null);
+    return await write(parts, paths, options, way === "changes" ? last : null);
   } catch (error) {
     removeNext(paths);
     throw databaseError(paths.report, error);
@@ -86,8 +85,9 @@ function lockReport({ lock, report }: ReportPaths): WriterLock {
     return takeWriterLock(lock, "publish");
   } catch (error) {
     if (!(error instanceof MirrorError) || error.kind !== "locked") throw error;
+    const hint = "Wait until it ends.";
     throw new MirrorError("locked", `another process is publishing: ${report}`, {
-      hint: "Wait until it ends.",
+      hint,
       retryable: true,
       cause: error,
     });
@@ -100,24 +100,25 @@ function noMirror({ company, mirror }: PublishParts): MirrorError {
   });
 }
 
-function optionsOf({ company, clock, timezone, version, manifest }: PublishParts): SnapshotOptions {
+function snapshotOptions({ company, clock, timezone, version, manifest }: PublishParts): SnapshotOptions {
   const nowMs = clock.nowMs();
   const facts = { company, published_at: isoTime(nowMs), timezone, connector: manifest.name, version };
   return { reportDate: localDate(nowMs, timezone), facts };
 }
 
-interface Glance {
-  readonly origin: Origin;
-  /** Since the last report; null where that is not of this mirror's past. */
-  readonly changes: number | null;
-}
-
-/** What the mirror would give now, without reading its rows. */
-function glance({ mirror, manifest }: PublishParts, asked: SnapshotOptions, last: Origin | null): Glance {
-  const snapshot = openSnapshot(mirror, manifest, asked);
+/**
+ * The origin that a report would have now, and the number of changes since the last one, without reading rows.
+ * `changes` is null if the last report is not of this mirror.
+ */
+function lookAhead(
+  { mirror, manifest }: PublishParts,
+  options: SnapshotOptions,
+  last: Origin | null,
+): { readonly origin: Origin; readonly changes: number | null } {
+  const snapshot = openSnapshot(mirror, manifest, options);
   try {
     const { db, seq, tables } = snapshot;
-    const origin = originOf(snapshot, layoutOf(manifest, tables).hash, asked.reportDate);
+    const origin = originOf(snapshot, layoutOf(manifest, tables).hash, options.reportDate);
     const isPast = last !== null && last.seq <= seq && changeAt(db, last.seq) === last.lastChange;
     return { origin, changes: isPast ? seq - last.seq : null };
   } finally {
@@ -125,7 +126,7 @@ function glance({ mirror, manifest }: PublishParts, asked: SnapshotOptions, last
   }
 }
 
-/** Measured: with one row in twenty changed it takes half as long, with one in ten as long; with few rows nobody waits. */
+/** Measured: an update takes half as long with one row in twenty changed, and as long with one in ten. */
 function fasterWay(rows: number, changes: number): PublishWay {
   return rows >= 20_000 && changes * 20 <= rows ? "changes" : "anew";
 }
@@ -133,44 +134,46 @@ function fasterWay(rows: number, changes: number): PublishWay {
 async function write(
   parts: PublishParts,
   paths: ReportPaths,
-  asked: SnapshotOptions,
+  options: SnapshotOptions,
   last: Origin | null,
 ): Promise<Published> {
   if (last) copyReport(paths);
-  const origin = await fill(parts, paths, asked, last);
+  const origin = await fill(parts, paths, options, last);
   if (origin === null) {
     removeNext(paths);
-    return write(parts, paths, asked, null);
+    return write(parts, paths, options, null);
   }
   replaceReport(paths);
-  return told(parts, "written", last ? "changes" : "anew", origin);
+  return publishedOf(parts, "written", last ? "changes" : "anew", origin);
 }
 
-/** Everything in one transaction; no journal, because a file that is not finished is thrown away. */
+/**
+ * Writes `next` in one transaction, without a journal: an unfinished file is removed. Null: the copy of the last
+ * report cannot be updated.
+ */
 async function fill(
   { mirror, manifest, signal, onStep = () => undefined }: PublishParts,
   { next }: ReportPaths,
-  asked: SnapshotOptions,
+  options: SnapshotOptions,
   last: Origin | null,
 ): Promise<Origin | null> {
   const db = openDatabase(":memory:");
-  const manners = { signal, onStep };
+  const steps = { signal, onStep };
   try {
-    const snapshot = attach(db, mirror, next, manifest, asked);
+    attach(db, mirror, next);
+    const snapshot = showSnapshot(db, "mirror", manifest, options);
     const layout = layoutOf(manifest, snapshot.tables);
-    const origin = originOf(snapshot, layout.hash, asked.reportDate);
-    if (last && (last.layout !== layout.hash || !(await updateReport(db, layout, last.seq, manners))))
-      return null;
-    if (!last) {
-      await buildReport(db, layout, manners);
-      await declareKeys(db, layout, manners);
-    }
-    await yieldToLoop(manners);
-    writeFacts(db, origin, layout.tables, openKeys(db, layout));
+    if (last && last.layout !== layout.hash) return null;
+    const origin = originOf(snapshot, layout.hash, options.reportDate);
+    const checks = await checkColumns(db, layout, steps);
+    if (!last) await buildReport(db, layout, checks, steps);
+    else if (!(await updateReport(db, layout, checks, last.seq, steps))) return null;
+    await pause(steps);
+    writeFacts(db, origin, layout, checks);
     db.pragma("analysis_limit = 1000");
     db.exec("ANALYZE report");
     db.exec("COMMIT");
-    await yieldToLoop(manners);
+    await pause(steps);
     assertSound(db);
     return origin;
   } finally {
@@ -178,7 +181,8 @@ async function fill(
   }
 }
 
-function attach(db: Db, mirror: string, next: string, manifest: Manifest, asked: SnapshotOptions): Snapshot {
+/** Attaches the `mirror` and the `report`, and begins the transaction. */
+function attach(db: Db, mirror: string, next: string): void {
   db.prepare("ATTACH ? AS mirror").run(mirror);
   db.prepare("ATTACH ? AS report").run(next);
   db.pragma("mirror.synchronous = FULL");
@@ -189,11 +193,10 @@ function attach(db: Db, mirror: string, next: string, manifest: Manifest, asked:
   db.pragma("report.synchronous = OFF");
   db.pragma("report.locking_mode = EXCLUSIVE");
   db.pragma("report.cache_size = -64000");
-  // Of the connection's own, empty database: how much of an index is sorted at once. What fits the processor's
-  // cache and is merged afterwards takes half the time of all at once.
+  // The empty main database's cache is what an index is sorted in. Runs that fit the processor's cache, merged
+  // afterwards, take half the time of one sort.
   db.pragma("main.cache_size = -2000");
   db.exec("BEGIN");
-  return showSnapshot(db, "mirror", manifest, asked);
 }
 
 /** Large pages make a large report a fifth faster to write and to scan; a small one would be mostly empty. */
@@ -204,12 +207,12 @@ function pageSizeFor(mirrorBytes: number): number {
 function assertSound(db: Db): void {
   const found = db.pragma("report.quick_check", { simple: true });
   if (found === "ok") return;
-  throw new MirrorError("database", `the new report is damaged and was thrown away: ${String(found)}`, {
+  throw new MirrorError("database", `the new report is damaged and was removed: ${String(found)}`, {
     hint: "Check the disk and memory, then publish again.",
   });
 }
 
-function told(
+function publishedOf(
   { report }: PublishParts,
   outcome: Published["outcome"],
   way: PublishWay | null,

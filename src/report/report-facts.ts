@@ -1,19 +1,20 @@
 import { existsSync } from "node:fs";
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { openDatabase, type Db } from "../store/database.ts";
+import { referencesOf, type ColumnChecks, type Layout } from "./report-layout.ts";
 
-/** What a report knows of the mirror it was made from: with the same, it would be the same report. */
+/** What a report was made from; two reports of equal origin have equal content. */
 export interface Origin {
   readonly seq: number;
-  /** Tells the change of that seq from one of another mirror that counted as far. */
+  /** The change of that seq. Another mirror with as many changes has a different one. */
   readonly lastChange: string;
+  /** The layout's hash. */
   readonly layout: string;
   readonly reportDate: string;
 }
 
-/** Of a report that is there; null where it cannot be read, and is to be made anew. */
+/** The origin of an existing report; null if it cannot be read. */
 export function readOrigin(report: string): (Origin & { readonly rows: number }) | null {
   if (!existsSync(report)) return null;
   let db: Db | null = null;
@@ -23,12 +24,11 @@ export function readOrigin(report: string): (Origin & { readonly rows: number })
       db.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [string, string][],
     );
     const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
-    const told = (fact: string) => facts.get(fact) ?? "";
     return {
-      seq: Number(told("seq")),
-      lastChange: told("last_change"),
-      layout: told("layout"),
-      reportDate: told("report_date"),
+      seq: Number(facts.get("seq") ?? ""),
+      lastChange: facts.get("last_change") ?? "",
+      layout: facts.get("layout") ?? "",
+      reportDate: facts.get("report_date") ?? "",
       rows: Number(rows),
     };
   } catch {
@@ -38,43 +38,45 @@ export function readOrigin(report: string): (Origin & { readonly rows: number })
   }
 }
 
+/** The origin of a report made from this snapshot. */
 export function originOf({ db, seq }: Snapshot, layout: string, reportDate: string): Origin {
   return { seq, lastChange: changeAt(db, seq), layout, reportDate };
 }
 
-/** Two mirrors do not have the same change at the same seq and the same millisecond. */
+/** The change of this seq as text; empty if there is none. Unique by its time in milliseconds. */
 export function changeAt(db: Db, seq: number): string {
   const sql = `SELECT l.resource || ' ' || l.record_id || ' ' || l.op || ' ' || r.at
     FROM _change_log l JOIN _reads r ON r.id = l.read WHERE l.seq = ?`;
   return (db.prepare(sql).pluck().get(seq) as string | undefined) ?? "";
 }
 
+/** Whether a report of `a` need not be replaced by one of `b`. */
 export function sameOrigin(a: Origin, b: Origin): boolean {
   return (
     a.seq === b.seq && a.lastChange === b.lastChange && a.layout === b.layout && a.reportDate === b.reportDate
   );
 }
 
-/** Writes `_about` of the report: what the snapshot tells, and what was found while it was written. */
+/** Fills the report's `_about`: the snapshot's facts, the origin, and for each table rows and undeclared keys. */
 export function writeFacts(
   db: Db,
   origin: Origin,
-  tables: readonly SnapshotTable[],
-  openKeys: ReadonlyMap<string, readonly string[]>,
+  { tables }: Layout,
+  checks: ReadonlyMap<string, ColumnChecks>,
 ): void {
   db.exec("DELETE FROM report._about");
   db.exec("INSERT INTO report._about SELECT subject, fact, value FROM temp._about");
   const insert = db.prepare("INSERT INTO report._about VALUES (?, ?, ?)");
   insert.run("report", "layout", origin.layout);
   insert.run("report", "last_change", origin.lastChange);
-  for (const { name, kind } of tables) {
-    if (kind === "about") continue;
-    const count = db
-      .prepare(`SELECT count(*) FROM report.${quoted(name)}`)
+  for (const table of tables.filter(({ kind }) => kind !== "about")) {
+    const rows = db
+      .prepare(`SELECT count(*) FROM report.${quoted(table.name)}`)
       .pluck()
       .get() as number;
-    insert.run(name, "rows", String(count));
-    const open = openKeys.get(name) ?? [];
-    if (open.length > 0) insert.run(name, "undeclared_keys", open.join(" "));
+    insert.run(table.name, "rows", String(rows));
+    const undeclared = referencesOf(table).filter(({ name }) => !checks.get(table.name)?.keys.has(name));
+    if (undeclared.length > 0)
+      insert.run(table.name, "undeclared_keys", undeclared.map(({ name }) => name).join(" "));
   }
 }

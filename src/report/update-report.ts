@@ -1,34 +1,41 @@
 import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
-import { oddDays } from "./build-report.ts";
-import { isDay, type Layout } from "./report-layout.ts";
-import { keysChanged } from "./column-checks.ts";
-import { yieldToLoop, type StepOptions } from "./row-copy.ts";
+import { pause, type StepOptions } from "./publish-steps.ts";
+import { tableSql, type ColumnChecks, type Layout } from "./report-layout.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record
- * that the change log names after `since` is taken out and put in again as it is now. False: made anew it would
- * be declared otherwise, and so it has to be.
+ * in the change log after `since` is removed and inserted as it is now.
+ *
+ * Returns false, with nothing changed, if a table would be declared differently today: a foreign key stopped
+ * or started to hold, or a date column got a number or lost its last one. SQLite cannot alter these, so the
+ * report has to be built anew.
  */
 export async function updateReport(
   db: Db,
   layout: Layout,
+  checks: ReadonlyMap<string, ColumnChecks>,
   since: number,
-  manners: StepOptions,
+  steps: StepOptions,
 ): Promise<boolean> {
+  if (layout.tables.some((table) => declaredSql(db, table.name) !== tableSql(table, checks.get(table.name))))
+    return false;
   noteChanged(db, since);
-  const records = layout.tables.filter(({ kind }) => kind === "table");
   let rows = 0;
-  for (const table of records) {
-    manners.onStep({ table: table.name, rows });
-    await yieldToLoop(manners);
+  for (const table of layout.tables.filter(({ kind }) => kind === "table")) {
+    steps.onStep({ table: table.name, rows });
+    await pause(steps);
     for (const part of [table, ...layout.tables.filter(({ parent }) => parent === table.name)])
       rows += replaceRows(db, part, table.name);
     replaceTombstones(db, table.name);
   }
-  await yieldToLoop(manners);
-  return !keysChanged(db, layout) && !layout.tables.some((table) => daysChanged(db, table));
+  return true;
+}
+
+function declaredSql(db: Db, table: string): unknown {
+  const sql = "SELECT sql FROM report.sqlite_schema WHERE type = 'table' AND name = ?";
+  return db.prepare(sql).pluck().get(table);
 }
 
 function noteChanged(db: Db, since: number): void {
@@ -52,17 +59,7 @@ function replaceRows(db: Db, part: SnapshotTable, resource: string): number {
 
 function replaceTombstones(db: Db, resource: string): void {
   const which = `resource = ? AND record_id IN ${changedIds}`;
+  const insert = `INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records WHERE ${which}`;
   db.prepare(`DELETE FROM report.deleted_records WHERE ${which}`).run(resource, resource);
-  db.prepare(`INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records WHERE ${which}`).run(
-    resource,
-    resource,
-  );
-}
-
-/** A day that is none came, or the last report had one: then its column is of another type. */
-function daysChanged(db: Db, table: SnapshotTable): boolean {
-  const sql = "SELECT name, type FROM pragma_table_info(?, 'report')";
-  const types = new Map(db.prepare(sql).raw().all(table.name) as [string, string][]);
-  const isOther = table.columns.some(({ name, type }) => isDay(type) && types.get(name) !== type);
-  return isOther || oddDays(db, table).size > 0;
+  db.prepare(insert).run(resource, resource);
 }

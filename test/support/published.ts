@@ -108,7 +108,7 @@ export function emptyReport(): Db {
   const db = openDatabase(":memory:");
   onTestFinished(() => void db.close());
   const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));
-  for (const table of tables) db.exec(tableSql(table, () => false));
+  for (const table of tables) db.exec(tableSql(table));
   db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
   db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
   for (const view of views) createView(db, "main", view);
