@@ -1,32 +1,88 @@
 import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
+import { checkColumns } from "./column-checks.ts";
 import { pause, type StepOptions } from "./publish-steps.ts";
 import { applicationId, userVersion } from "./report-file.ts";
-import { indexSql, inSchema, tableSql, viewSql, type ColumnChecks, type Layout } from "./report-layout.ts";
+import {
+  indexSql,
+  inSchema,
+  referencesOf,
+  tableSql,
+  viewSql,
+  type ColumnChecks,
+  type Layout,
+  type UndeclaredKeys,
+} from "./report-layout.ts";
 
-/** Fills the empty database attached as `report` from the snapshot of this connection. */
+/**
+ * Fills the empty database attached as `report` from the snapshot of this connection. Keys are declared except
+ * those that did not hold in the last report; `redeclareTables` corrects them.
+ */
 export async function buildReport(
   db: Db,
   layout: Layout,
-  checks: ReadonlyMap<string, ColumnChecks>,
+  undeclared: UndeclaredKeys,
   steps: StepOptions,
 ): Promise<void> {
   db.pragma(`report.application_id = ${applicationId}`);
   db.pragma(`report.user_version = ${userVersion}`);
   let rows = 0;
   for (const table of layout.tables) {
-    db.exec(inSchema("report", tableSql(table, checks.get(table.name))));
-    if (table.kind === "about") continue;
-    steps.onStep({ table: table.name, rows });
-    const added = table.kind === "deleted" ? copyTombstones(db) : await copyRows(db, table, steps, rows);
-    for (const column of layout.indexes.get(table.name) ?? []) {
-      if (added > 0) await pause(steps);
-      db.exec(indexSql("report", table.name, column));
-    }
-    rows += added;
+    const keys = referencesOf(table).map(({ name }) => name);
+    const held = keys.filter((name) => !undeclared.get(table.name)?.includes(name));
+    rows += await buildTable(db, layout, table, { keys: new Set(held), texts: new Set() }, steps, rows);
   }
   for (const view of layout.views) createView(db, "report", view);
+}
+
+/**
+ * Makes the tables anew whose declaration does not fit their rows: a foreign key does not hold or holds now, a
+ * date column has a number or lost its last one. SQLite cannot alter these. A reference to a record that is
+ * missing (a deleted client, a table that is not mirrored) stays as it is, without a key: nothing is invented
+ * and nothing is cut. Returns the references without a key.
+ */
+export async function redeclareTables(db: Db, layout: Layout, steps: StepOptions): Promise<UndeclaredKeys> {
+  const undeclared = new Map<string, readonly string[]>();
+  for (const table of layout.tables) {
+    await pause(steps);
+    const checks = checkColumns(db, layout, table);
+    if (declaredSql(db, table.name) !== tableSql(table, checks)) {
+      db.exec(`DROP TABLE report.${quoted(table.name)}`);
+      await buildTable(db, layout, table, checks, steps, 0);
+    }
+    const names = referencesOf(table).map(({ name }) => name);
+    undeclared.set(
+      table.name,
+      names.filter((name) => !checks.keys.has(name)),
+    );
+  }
+  return undeclared;
+}
+
+function declaredSql(db: Db, table: string): unknown {
+  const sql = "SELECT sql FROM report.sqlite_schema WHERE type = 'table' AND name = ?";
+  return db.prepare(sql).pluck().get(table);
+}
+
+/** Returns the number of rows; `before` were copied of other tables. */
+async function buildTable(
+  db: Db,
+  layout: Layout,
+  table: SnapshotTable,
+  checks: ColumnChecks,
+  steps: StepOptions,
+  before: number,
+): Promise<number> {
+  db.exec(inSchema("report", tableSql(table, checks)));
+  if (table.kind === "about") return 0;
+  steps.onStep({ table: table.name, rows: before });
+  const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(db, table, steps, before);
+  for (const column of layout.indexes.get(table.name) ?? []) {
+    if (rows > 0) await pause(steps);
+    db.exec(indexSql("report", table.name, column));
+  }
+  return rows;
 }
 
 /**

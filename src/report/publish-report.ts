@@ -5,10 +5,17 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
-import { buildReport } from "./build-report.ts";
-import { checkColumns } from "./column-checks.ts";
+import { buildReport, redeclareTables } from "./build-report.ts";
 import { pause, type StepOptions } from "./publish-steps.ts";
-import { changeAt, originOf, readOrigin, sameOrigin, writeFacts, type Origin } from "./report-facts.ts";
+import {
+  changeAt,
+  originOf,
+  readLastReport,
+  sameOrigin,
+  writeFacts,
+  type LastReport,
+  type Origin,
+} from "./report-facts.ts";
 import { copyReport, findReport, removeNext, replaceReport, reportPaths } from "./report-file.ts";
 import type { ReportPaths } from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
@@ -63,7 +70,7 @@ export async function publishReport(parts: PublishParts): Promise<Published> {
   if (!existsSync(parts.mirror)) throw noMirror(parts);
   const lock = lockReport(paths);
   try {
-    const last = findReport(paths.report) ? readOrigin(paths.report) : null;
+    const last = findReport(paths.report) ? readLastReport(paths.report) : null;
     removeNext(paths);
     const options = snapshotOptions(parts);
     const { origin, changes } = lookAhead(parts, options, last);
@@ -71,7 +78,7 @@ export async function publishReport(parts: PublishParts): Promise<Published> {
     const isUpdatable = last !== null && changes !== null && last.layout === origin.layout;
     const fast = isUpdatable && !parts.force ? fasterWay(last.rows, changes) : "anew";
     const way = isUpdatable ? (parts.way ?? fast) : "anew";
-    return await write(parts, paths, options, way === "changes" ? last : null);
+    return await write(parts, paths, options, last, way);
   } catch (error) {
     removeNext(paths);
     throw databaseError(paths.report, error);
@@ -135,27 +142,29 @@ async function write(
   parts: PublishParts,
   paths: ReportPaths,
   options: SnapshotOptions,
-  last: Origin | null,
+  last: LastReport | null,
+  way: PublishWay,
 ): Promise<Published> {
-  if (last) copyReport(paths);
-  const origin = await fill(parts, paths, options, last);
+  if (way === "changes") copyReport(paths);
+  const origin = await fill(parts, paths, options, last, way);
   if (origin === null) {
     removeNext(paths);
-    return write(parts, paths, options, null);
+    return write(parts, paths, options, last, "anew");
   }
   replaceReport(paths);
-  return publishedOf(parts, "written", last ? "changes" : "anew", origin);
+  return publishedOf(parts, "written", way, origin);
 }
 
 /**
- * Writes `next` in one transaction, without a journal: an unfinished file is removed. Null: the copy of the last
- * report cannot be updated.
+ * Writes `next` in one transaction, without a journal: an unfinished file is removed. Null: the layout changed
+ * since the last report, so that its copy cannot be updated.
  */
 async function fill(
   { mirror, manifest, signal, onStep = () => undefined }: PublishParts,
   { next }: ReportPaths,
   options: SnapshotOptions,
-  last: Origin | null,
+  last: LastReport | null,
+  way: PublishWay,
 ): Promise<Origin | null> {
   const db = openDatabase(":memory:");
   const steps = { signal, onStep };
@@ -163,13 +172,13 @@ async function fill(
     attach(db, mirror, next);
     const snapshot = showSnapshot(db, "mirror", manifest, options);
     const layout = layoutOf(manifest, snapshot.tables);
-    if (last && last.layout !== layout.hash) return null;
     const origin = originOf(snapshot, layout.hash, options.reportDate);
-    const checks = await checkColumns(db, layout, steps);
-    if (!last) await buildReport(db, layout, checks, steps);
-    else if (!(await updateReport(db, layout, checks, last.seq, steps))) return null;
+    if (way === "anew") await buildReport(db, layout, last?.undeclared ?? new Map(), steps);
+    else if (last?.layout !== layout.hash) return null;
+    else await updateReport(db, layout, last.seq, steps);
+    const undeclared = await redeclareTables(db, layout, steps);
     await pause(steps);
-    writeFacts(db, origin, layout, checks);
+    writeFacts(db, origin, layout, undeclared);
     db.pragma("analysis_limit = 1000");
     db.exec("ANALYZE report");
     db.exec("COMMIT");

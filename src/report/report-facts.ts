@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { openDatabase, type Db } from "../store/database.ts";
-import { referencesOf, type ColumnChecks, type Layout } from "./report-layout.ts";
+import type { Layout, UndeclaredKeys } from "./report-layout.ts";
 
 /** What a report was made from; two reports of equal origin have equal content. */
 export interface Origin {
@@ -14,8 +14,15 @@ export interface Origin {
   readonly reportDate: string;
 }
 
-/** The origin of an existing report; null if it cannot be read. */
-export function readOrigin(report: string): (Origin & { readonly rows: number }) | null {
+/** What the last report says of itself. */
+export interface LastReport extends Origin {
+  /** Of all its tables. */
+  readonly rows: number;
+  readonly undeclared: UndeclaredKeys;
+}
+
+/** The facts of an existing report; null if it cannot be read. */
+export function readLastReport(report: string): LastReport | null {
   if (!existsSync(report)) return null;
   let db: Db | null = null;
   try {
@@ -23,6 +30,7 @@ export function readOrigin(report: string): (Origin & { readonly rows: number })
     const facts = new Map(
       db.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [string, string][],
     );
+    const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
     const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
     return {
       seq: Number(facts.get("seq") ?? ""),
@@ -30,6 +38,7 @@ export function readOrigin(report: string): (Origin & { readonly rows: number })
       layout: facts.get("layout") ?? "",
       reportDate: facts.get("report_date") ?? "",
       rows: Number(rows),
+      undeclared: new Map((open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")])),
     };
   } catch {
     return null;
@@ -58,25 +67,19 @@ export function sameOrigin(a: Origin, b: Origin): boolean {
 }
 
 /** Fills the report's `_about`: the snapshot's facts, the origin, and for each table rows and undeclared keys. */
-export function writeFacts(
-  db: Db,
-  origin: Origin,
-  { tables }: Layout,
-  checks: ReadonlyMap<string, ColumnChecks>,
-): void {
+export function writeFacts(db: Db, origin: Origin, { tables }: Layout, undeclared: UndeclaredKeys): void {
   db.exec("DELETE FROM report._about");
   db.exec("INSERT INTO report._about SELECT subject, fact, value FROM temp._about");
   const insert = db.prepare("INSERT INTO report._about VALUES (?, ?, ?)");
   insert.run("report", "layout", origin.layout);
   insert.run("report", "last_change", origin.lastChange);
-  for (const table of tables.filter(({ kind }) => kind !== "about")) {
+  for (const { name } of tables.filter(({ kind }) => kind !== "about")) {
     const rows = db
-      .prepare(`SELECT count(*) FROM report.${quoted(table.name)}`)
+      .prepare(`SELECT count(*) FROM report.${quoted(name)}`)
       .pluck()
       .get() as number;
-    insert.run(table.name, "rows", String(rows));
-    const undeclared = referencesOf(table).filter(({ name }) => !checks.get(table.name)?.keys.has(name));
-    if (undeclared.length > 0)
-      insert.run(table.name, "undeclared_keys", undeclared.map(({ name }) => name).join(" "));
+    insert.run(name, "rows", String(rows));
+    const keys = undeclared.get(name) ?? [];
+    if (keys.length > 0) insert.run(name, "undeclared_keys", keys.join(" "));
   }
 }

@@ -15,7 +15,10 @@ export interface Layout {
   readonly hash: string;
 }
 
-/** What a table's declaration takes from its rows. */
+/** References that are no foreign keys, because a record is missing; by table. */
+export type UndeclaredKeys = ReadonlyMap<string, readonly string[]>;
+
+/** What the declaration of a table takes from its rows. */
 export interface ColumnChecks {
   /** References whose records are all there: declared as foreign keys. */
   readonly keys: ReadonlySet<string>;

@@ -2,25 +2,14 @@ import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { pause, type StepOptions } from "./publish-steps.ts";
-import { tableSql, type ColumnChecks, type Layout } from "./report-layout.ts";
+import type { Layout } from "./report-layout.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record
- * in the change log after `since` is removed and inserted as it is now.
- *
- * Returns false, with nothing changed, if a table would be declared differently today: a foreign key stopped
- * or started to hold, or a date column got a number or lost its last one. SQLite cannot alter these, so the
- * report has to be built anew.
+ * in the change log after `since` is removed and inserted as it is now. A table whose keys stopped or started to
+ * hold is made anew afterwards (`redeclareTables`).
  */
-export async function updateReport(
-  db: Db,
-  layout: Layout,
-  checks: ReadonlyMap<string, ColumnChecks>,
-  since: number,
-  steps: StepOptions,
-): Promise<boolean> {
-  if (layout.tables.some((table) => declaredSql(db, table.name) !== tableSql(table, checks.get(table.name))))
-    return false;
+export async function updateReport(db: Db, layout: Layout, since: number, steps: StepOptions): Promise<void> {
   noteChanged(db, since);
   let rows = 0;
   for (const table of layout.tables.filter(({ kind }) => kind === "table")) {
@@ -30,12 +19,6 @@ export async function updateReport(
       rows += replaceRows(db, part, table.name);
     replaceTombstones(db, table.name);
   }
-  return true;
-}
-
-function declaredSql(db: Db, table: string): unknown {
-  const sql = "SELECT sql FROM report.sqlite_schema WHERE type = 'table' AND name = ?";
-  return db.prepare(sql).pluck().get(table);
 }
 
 function noteChanged(db: Db, since: number): void {
