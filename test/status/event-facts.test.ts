@@ -24,8 +24,8 @@ function arrived(
   mirror.db.prepare(sql).run(id, type, at(ms), state, target);
 }
 
-describe("what came by itself", () => {
-  test("is told read-only, beside the process that writes", async () => {
+describe("the facts of events", () => {
+  test("are read beside the process that writes", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
     arrived(mirror, "a", 1, "done");
@@ -76,7 +76,7 @@ describe("what came by itself", () => {
     });
   });
 
-  test("is nothing in a mirror that never had a receiver, or was written before there was one", async () => {
+  test("are empty in a mirror without a receiver, and in one of an older version", async () => {
     const mirror = await openShop();
     const nothing = {
       counts: {},
@@ -93,7 +93,7 @@ describe("what came by itself", () => {
     expect(readEventFacts(mirror.db)).toEqual(nothing);
   });
 
-  test("a note of the service that makes no sense is no note", async () => {
+  test("a malformed note of the service is ignored", async () => {
     const mirror = await openShop();
     for (const odd of ["working", 7, { state: 1, since: "x" }, { state: "working" }]) {
       new Meta(mirror.db).set("service", odd);

@@ -70,7 +70,7 @@ describe("gaps", () => {
     ]);
   });
 
-  test("one goes on while nobody listens", () => {
+  test("the last one is open while no receiver listens", () => {
     expect(judged({ spans }, alone).gaps.at(-1)).toEqual({ from: ago(1_000), to: null, cause: "killed" });
   });
 });
@@ -78,7 +78,7 @@ describe("gaps", () => {
 describe("events may be lost", () => {
   const longPause = [span(20 * hourMs, 12 * hourMs, "drained"), span(hourMs, 1_000)];
 
-  test("after a pause that outlasts the service's attempts, until everything is read whole again", () => {
+  test("after a pause longer than the service's attempts, until everything is read whole again", () => {
     expect(judged({ spans: longPause }, { ...serving, wholeSinceMs: nowMs - 21 * hourMs }).mayBeLost).toBe(
       true,
     );
@@ -87,14 +87,14 @@ describe("events may be lost", () => {
     );
   });
 
-  test("not after a restart that the service's attempts outlast", () => {
+  test("not after a restart shorter than the service's attempts", () => {
     const restart = [span(20 * hourMs, 10 * hourMs, "drained"), span(10 * hourMs - minuteMs, 1_000)];
     expect(judged({ spans: restart }, { ...serving, wholeSinceMs: nowMs - 15 * hourMs }).mayBeLost).toBe(
       false,
     );
   });
 
-  test("as long as nothing was ever read whole; but not where nobody ever listened", () => {
+  test("as long as nothing was ever read whole; but not where no receiver ever ran", () => {
     expect(judged({}, { ...serving, wholeSinceMs: null }).mayBeLost).toBe(true);
     expect(judged({ spans: [] }, { ...serving, wholeSinceMs: null }).mayBeLost).toBe(false);
   });
@@ -122,7 +122,7 @@ describe("for people, status says", () => {
     ]);
   });
 
-  test("nothing of events where nobody listens for any", () => {
+  test("nothing of events where no receiver ever ran", () => {
     expect(linesOf({ spans: [], lastReceivedAt: null, counts: {}, service: null })).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe("for people, status says", () => {
     );
   });
 
-  test("that none ever came", () => {
+  test("that none was ever received", () => {
     expect(linesOf({ lastReceivedAt: null, counts: {} })).toContain(
       "  events: none waits; none was ever received",
     );
@@ -158,7 +158,7 @@ describe("for people, status says", () => {
     expect(odd).toContain("  1 signed delivery that is no event is kept");
   });
 
-  test("since when nobody listens, and why", () => {
+  test("since when no receiver listens, and why", () => {
     const spans = [span(5 * hourMs, 2 * hourMs)];
     const whole = { ...alone, wholeSinceMs: nowMs - minuteMs };
     expect(linesOf({ spans }, whole)).toContain(
@@ -181,7 +181,7 @@ describe("for people, status says", () => {
     );
   });
 
-  test("that events may be lost, and who does something about it", () => {
+  test("that events may be lost, and what repairs it", () => {
     const never = { ...serving, wholeSinceMs: null };
     expect(linesOf({}, never).join("\n")).toMatch(
       /! events may have been lost .*; serve starts a run by itself/,
@@ -197,7 +197,7 @@ describe("for people, status says", () => {
     expect(linesOf({ service }, alone).join("\n")).not.toContain("service:");
   });
 
-  test("what others have asked of the daemon", () => {
+  test("the commands of other processes", () => {
     const orders = [{ kind: "sync", askedAt: ago(3_000), pid: 12, state: "waiting" }] as const;
     expect(linesOf({ orders })).toContain("  command: sync for process 12, sent 3s ago: waiting");
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { families, serviceStates } from "../../src/status/render/metric-families.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
-import { lookedAtMs, service, stationView, waitingEvents } from "../support/company-supervisor.ts";
+import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
 
 const metrics = createMetrics("1.2.3");
 
@@ -23,7 +23,7 @@ const sampleLine = new RegExp(String.raw`^[a-z_][a-z0-9_]*(\{${label}(,${label})
 
 describe("metrics", () => {
   test("are text that Prometheus reads: each sample after its help and type, every name once", async () => {
-    const lines = await scraped(stationView(), stationView({ company: "beta" }));
+    const lines = await scraped(companyView(), companyView({ company: "beta" }));
     expect(metrics.type).toBe("text/plain; version=0.0.4; charset=utf-8");
     const typed = lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []);
     expect(new Set(typed).size).toBe(typed.length);
@@ -41,7 +41,7 @@ describe("metrics", () => {
   });
 
   test("tell of every company what is in its view", async () => {
-    const view = stationView({
+    const view = companyView({
       run: { mode: "full", startedMs: lookedAtMs - 12_500 },
       sweptMs: { invoices: 1_700_000_000_500, clients: null },
       queue: [
@@ -85,7 +85,7 @@ describe("metrics", () => {
   });
 
   test("show the usual results as 0 before the first of them, so that growth from nothing is seen", async () => {
-    const fresh = stationView({ deliveries: {}, runs: {}, requests: {} });
+    const fresh = companyView({ deliveries: {}, runs: {}, requests: {} });
     const refused = 'deliveries_total{company="acme",result="401"} 0';
     expect(await samples("deliveries_total", fresh)).toContain(refused);
     expect(await samples("runs_total", fresh)).toContain('runs_total{company="acme",outcome="failed"} 0');
@@ -94,7 +94,7 @@ describe("metrics", () => {
 
   test("say of the service exactly one state", async () => {
     for (const state of serviceStates) {
-      const lines = await samples("service_state", stationView({ service: service(state, 60_000) }));
+      const lines = await samples("service_state", companyView({ service: service(state, 60_000) }));
       expect(lines.filter((line) => line.endsWith(" 1"))).toEqual([
         `service_state{company="acme",state="${state}"} 1`,
       ]);
@@ -103,34 +103,34 @@ describe("metrics", () => {
   });
 
   test("leave out what is not known instead of making it 0", async () => {
-    const young = stationView({ lastRun: null, nextRunMs: null, budget: null });
+    const young = companyView({ lastRun: null, nextRunMs: null, budget: null });
     for (const name of ["last_run_complete", "next_run_timestamp_seconds", "budget_limit_requests"])
       expect(await samples(name, young)).toEqual([]);
-    const asleep = stationView({ budget: { limit: 120, remaining: null, waitMs: 0 } });
+    const asleep = companyView({ budget: { limit: 120, remaining: null, waitMs: 0 } });
     expect(await samples("budget_remaining_requests", asleep)).toEqual([]);
   });
 
   test("do not take a file that is closed for one that was never filled", async () => {
-    const closed = stationView({ open: false, sweptMs: { invoices: null } });
+    const closed = companyView({ open: false, sweptMs: { invoices: null } });
     for (const name of ["resource_last_success_timestamp_seconds", "events_waiting"])
       expect(await samples(name, closed)).toEqual([]);
     expect(await samples("deliveries_total", closed)).not.toEqual([]);
   });
 
   test("follow what the stations count, from one look to the next and for each one by itself", async () => {
-    const first = await samples("deliveries_total", stationView({ deliveries: { stored: 1 } }));
-    const second = await samples("deliveries_total", stationView({ deliveries: { stored: 9 } }));
+    const first = await samples("deliveries_total", companyView({ deliveries: { stored: 1 } }));
+    const second = await samples("deliveries_total", companyView({ deliveries: { stored: 9 } }));
     expect(first).toContain('deliveries_total{company="acme",result="stored"} 1');
     expect(second).toContain('deliveries_total{company="acme",result="stored"} 9');
     const [one, other] = await Promise.all([
-      samples("database_open", stationView({ company: "beta" })),
-      samples("database_open", stationView({ open: false })),
+      samples("database_open", companyView({ company: "beta" })),
+      samples("database_open", companyView({ open: false })),
     ]);
     expect([one, other]).toEqual([['database_open{company="beta"} 1'], ['database_open{company="acme"} 0']]);
   });
 
   test("stay readable whatever a label is made of", async () => {
-    const odd = stationView({ company: 'a"b\\c\nd', deliveries: { '"': 1 } });
+    const odd = companyView({ company: 'a"b\\c\nd', deliveries: { '"': 1 } });
     const lines = await scraped(odd);
     expect(lines).toContain(String.raw`fintoro_mirror_database_open{company="a\"b\\c\nd"} 1`);
     const bad = lines.filter((line) => line !== "" && !line.startsWith("# ") && !sampleLine.test(line));

@@ -14,7 +14,7 @@ function at(ms: number): string {
 }
 
 describe("how a mirror stands", () => {
-  test("is told of every resource, read-only, beside the process that writes", async () => {
+  test("is read for every resource, beside the process that writes", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
     const run = runContextOf(mirror);

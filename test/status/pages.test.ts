@@ -4,7 +4,7 @@ import { createPages } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
 import { jumpingClock, recordingLog } from "../support/company-status.ts";
-import { lookedAtMs, service, stationView } from "../support/company-supervisor.ts";
+import { lookedAtMs, service, companyView } from "../support/company-view.ts";
 
 async function read(path: string, ...views: readonly CompanyStatusView[]) {
   const page = await createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
@@ -29,7 +29,7 @@ async function served(...views: readonly CompanyStatusView[]): Promise<string> {
 
 describe("over HTTP", () => {
   test("each page comes with its type, nothing to guess, and every header once", async () => {
-    const url = await served(stationView({ open: false }));
+    const url = await served(companyView({ open: false }));
     const types = {
       "/": "text/plain",
       "/healthz": "application/json",
@@ -47,7 +47,7 @@ describe("over HTTP", () => {
   });
 
   test("they can be looked at, not written to", async () => {
-    const url = await served(stationView());
+    const url = await served(companyView());
     for (const path of ["/", "/healthz", "/readyz", "/metrics"]) {
       expect((await fetch(`${url}${path}`, { method: "HEAD" })).status).not.toBe(405);
       const refused = await fetch(`${url}${path}`, { method: "POST", body: "x" });
@@ -58,7 +58,7 @@ describe("over HTTP", () => {
 
 describe("the pages of serve", () => {
   test("/healthz is 200 as long as somebody answers, whatever the companies are like", async () => {
-    const sick = stationView({ open: false, service: service("unauthenticated", 0) });
+    const sick = companyView({ open: false, service: service("unauthenticated", 0) });
     for (const views of [[], [sick]]) {
       const { status, body } = await read("/healthz", ...views);
       expect({ status, said: JSON.parse(body) as unknown }).toEqual({
@@ -69,8 +69,8 @@ describe("the pages of serve", () => {
   });
 
   test("/readyz is 200 only if every company is ready, and tells of each", async () => {
-    const well = stationView();
-    const sick = stationView({ company: "beta", service: service("unauthenticated", 0, "Unauthenticated.") });
+    const well = companyView();
+    const sick = companyView({ company: "beta", service: service("unauthenticated", 0, "Unauthenticated.") });
     expect(await read("/readyz", well)).toMatchObject({ status: 200 });
     const { status, body } = await read("/readyz", well, sick);
     expect(status).toBe(503);
@@ -103,10 +103,10 @@ describe("the pages of serve", () => {
   });
 
   test("/metrics shows the companies as they are when somebody asks", async () => {
-    const views = [stationView()];
+    const views = [companyView()];
     const pages = createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
     const before = await pages["/metrics"]?.();
-    views.push(stationView({ company: "beta" }));
+    views.push(companyView({ company: "beta" }));
     const after = await pages["/metrics"]?.();
     expect(before?.body).not.toContain('company="beta"');
     expect(after).toMatchObject({ status: 200, type: "text/plain; version=0.0.4; charset=utf-8" });
@@ -115,10 +115,10 @@ describe("the pages of serve", () => {
 
   test("/ names the others, and nothing is kept by a cache or loads anything", async () => {
     const { body } = await read("/");
-    const pages = createPages(() => [stationView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const pages = createPages(() => [companyView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
     for (const path of Object.keys(pages)) {
       expect(body).toContain(path);
-      expect((await read(path, stationView())).headers).toEqual({
+      expect((await read(path, companyView())).headers).toEqual({
         "Cache-Control": "no-store",
         "Content-Security-Policy": "default-src 'none'",
       });

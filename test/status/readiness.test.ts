@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { readinessOf, defaultReadyLimits } from "../../src/status/render/readiness.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
-import { lookedAtMs, service, stationView, waitingEvents } from "../support/company-supervisor.ts";
+import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 function readiness(facts: Partial<CompanyStatusView>) {
-  return readinessOf(stationView(facts), lookedAtMs, defaultReadyLimits);
+  return readinessOf(companyView(facts), lookedAtMs, defaultReadyLimits);
 }
 
 describe("a company is ready", () => {
@@ -30,7 +30,7 @@ describe("a company is ready", () => {
     });
   });
 
-  test("with the service away for a moment, which is told all the same", () => {
+  test("with the service away for a moment, which is shown all the same", () => {
     const away = readiness({ service: service("unavailable", 14 * minuteMs, "connection refused") });
     expect(away).toMatchObject({
       ready: true,
@@ -46,7 +46,7 @@ describe("a company is ready", () => {
     expect(readiness({ events: waitingEvents(1, -hourMs) }).ready).toBe(true);
   });
 
-  test("after a run that could not do everything: what it could not is told by its list", () => {
+  test("after a run that could not do everything: the list it missed shows it", () => {
     expect(readiness({ lastRun: { outcome: "partial", startedMs: 0, finishedMs: 1 } }).ready).toBe(true);
   });
 
@@ -138,9 +138,9 @@ describe("a company is not ready, and says why,", () => {
 
   test("by limits of one's own", () => {
     const strict = { freshForMs: hourMs, patienceMs: 0 };
-    const view = stationView({ service: service("unavailable", 1), events: waitingEvents(1, 1) });
+    const view = companyView({ service: service("unavailable", 1), events: waitingEvents(1, 1) });
     expect(readinessOf(view, lookedAtMs, strict).reasons).toHaveLength(3);
     const never = { freshForMs: Infinity, patienceMs: Infinity };
-    expect(readinessOf(stationView({ sweptMs: { invoices: 0 } }), lookedAtMs, never).ready).toBe(true);
+    expect(readinessOf(companyView({ sweptMs: { invoices: 0 } }), lookedAtMs, never).ready).toBe(true);
   });
 });

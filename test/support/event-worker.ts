@@ -24,32 +24,32 @@ import {
   type SyncOptions,
 } from "./open-company.ts";
 
-/** A mirror with all that works on it in one process: ingest, tender, and runs beside it. */
-export interface Tended {
+/** A mirror with its ingest, its event worker and runs in one process. */
+export interface RunningWorker {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
   readonly ingest: CompanyIngest;
-  readonly tender: EventWorker;
+  readonly eventWorker: EventWorker;
   /** As if the service had sent them, all in one transaction. */
   deliver(...events: readonly SandboxEvent[]): void;
-  /** From now on every event of the sandbox comes at once, unless `arrives` says no. */
+  /** From now on every event of the sandbox is delivered at once, unless `arrives` returns false. */
   follow(arrives?: (event: SandboxEvent) => boolean): void;
-  /** Is a request under way? */
+  /** Is a request in flight? */
   asking(): boolean;
-  /** Until nothing of the events' lane is due. */
+  /** Waits until nothing in the lane of events is due. */
   rest(): Promise<void>;
   run(options?: SyncOptions): Promise<CompanyReport>;
-  /** Ends the tender and closes the mirror; without a last word, as a crash would, the work in flight is lost. */
+  /** Aborts the event worker and closes the mirror; work in flight is lost, as in a crash. */
   stop(): Promise<void>;
 }
 
-export interface TendedOptions extends SyncOptions {
-  /** The wall clock of ingest, tender and runs; requests take real time. */
+export interface WorkerOptions extends SyncOptions {
+  /** The wall clock of ingest, event worker and runs; requests take real time. */
   readonly clock?: Clock;
 }
 
-/** Opens the company's mirror and tends it; ended with the test. */
-export async function tend(company: Company, options: TendedOptions = {}): Promise<Tended> {
+/** Opens the company's mirror and starts its event worker; stopped with the test. */
+export async function startWorker(company: Company, options: WorkerOptions = {}): Promise<RunningWorker> {
   const { clock = systemClock, concurrency = 4, token = company.sandbox.token } = options;
   const log = loggingTo(company.said);
   const mirror = await openMirror(company.file, manifest, {}, clock);
@@ -68,7 +68,7 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
   const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
   const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
   const order = new AbortController();
-  const tender = startEventWorker(parts, { resources, concurrency, signal: order.signal });
+  const eventWorker = startEventWorker(parts, { resources, concurrency, signal: order.signal });
   let ended = false;
   const deliver = (...events: readonly SandboxEvent[]) => {
     ingest.store(events.map(deliveryOf), clock.nowMs());
@@ -79,7 +79,7 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
     ended = true;
     for (const end of unfollow) end();
     order.abort();
-    await tender.ended;
+    await eventWorker.ended;
     mirror.close();
     await transport.close();
   };
@@ -88,7 +88,7 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
     mirror,
     queue,
     ingest,
-    tender,
+    eventWorker,
     deliver,
     follow: (arrives = () => true) =>
       void unfollow.push(company.sandbox.control.onEvent((event) => void (arrives(event) && deliver(event)))),
@@ -112,11 +112,11 @@ export async function tend(company: Company, options: TendedOptions = {}): Promi
   };
 }
 
-/** Moves time on in steps, and lets what each step brings be done before the next. */
-export async function pass(clock: DrivenClock, tended: Tended, ms: number): Promise<void> {
+/** Advances the clock in steps; what each step makes due is done before the next. */
+export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number): Promise<void> {
   for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
     await clock.advance(Math.min(10_000, ms - passedMs));
-    await until(() => !tended.asking() && (clock.sleeping() > 0 || due(tended.mirror, clock) === 0));
+    await until(() => !worker.asking() && (clock.sleeping() > 0 || due(worker.mirror, clock) === 0));
   }
 }
 
@@ -128,7 +128,7 @@ function deliveryOf(event: SandboxEvent) {
 
 let forged = 0;
 
-/** An event that the service never sent, as only who knows the secret could. */
+/** An event that the service never sent. */
 export function eventOf(type: string, id: number): SandboxEvent {
   const rule = manifest.events.find((one) => one.type === type);
   if (!rule) throw new Error(`there is no event ${type}`);
@@ -152,16 +152,16 @@ export function waitingRows({ db }: Mirror): string[] {
   return db.prepare(sql).pluck().all() as string[];
 }
 
-/** What the inbox says of each event: `invoices.created done inserted`. */
+/** State and outcome of each event in the inbox: `invoices.created done inserted`. */
 export function inboxOf({ db }: Mirror): string[] {
   const sql = "SELECT type || ' ' || state || coalesce(' ' || outcome, '') FROM _inbox ORDER BY rowid";
   return db.prepare(sql).pluck().all() as string[];
 }
 
-/** Waits for a condition, not for a time; 15 s are the end of patience. */
+/** Waits until the condition holds, 15 s at most. */
 export async function until(
   holds: () => boolean,
-  why: () => string = () => "it never came to be",
+  why: () => string = () => "the condition never held",
 ): Promise<void> {
   for (const endMs = performance.now() + 15_000; !holds(); await pause(2)) {
     if (performance.now() > endMs) throw new Error(why());

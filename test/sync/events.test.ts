@@ -41,8 +41,8 @@ function read(run: RunContext, resource: string, record: { readonly id: number }
   detail(run, resource, record, work, reading(run.mirror, { cause: "webhook" }));
 }
 
-/** People whom notes and a counter hang on, in ways of their own. */
-const rippling: Manifest = {
+/** Notes and a counter change with people, by one rule each. */
+const withRules: Manifest = {
   ...manifest,
   invalidationRules: [
     {
@@ -58,8 +58,8 @@ const rippling: Manifest = {
   ],
 };
 
-async function openRippling(): Promise<RunContext> {
-  const run = runContextOf(await openShop({ manifest: rippling }), { runId: null, share: "events" });
+async function openWithRules(): Promise<RunContext> {
+  const run = runContextOf(await openShop({ manifest: withRules }), { runId: null, share: "events" });
   put(run.mirror, "counters", { id: 1, documentType: "order", next: 1 });
   put(run.mirror, "counters", { id: 2, documentType: "credit-note", next: 1 });
   for (const [id, personId, body] of [
@@ -71,13 +71,13 @@ async function openRippling(): Promise<RunContext> {
   return run;
 }
 
-const rippled = (run: RunContext) => waiting(run).filter((row) => row.includes("changed with another"));
+const dependents = (run: RunContext) => waiting(run).filter((row) => row.includes("changed with another"));
 
 const lanes = ({ mirror }: RunContext) =>
   mirror.db.prepare("SELECT resource || ' ' || lane || ' ' || due_ms FROM _work ORDER BY id").pluck().all();
 
 describe("after an event's read", () => {
-  test("the record is looked at once more, a minute later, and then no more", async () => {
+  test("the record is read once more, a minute later, and then no more", async () => {
     const run = await openEvents();
     read(run, "people", person(1), "people.updated");
     expect(waiting(run)).toEqual(["people id:1 detail recheck"]);
@@ -99,7 +99,7 @@ describe("after an event's read", () => {
     }
   });
 
-  test("a payment's document is read, too; after a recheck only if that found something", async () => {
+  test("a payment's document is read as well; after a recheck only if that found a change", async () => {
     const run = await openEvents();
     read(run, "receipts", receipt, "receipts.updated");
     expect(waiting(run)).toEqual(["orders id:7 detail changed with another", "receipts id:5 detail recheck"]);
@@ -111,18 +111,18 @@ describe("after an event's read", () => {
     expect(waiting(run)).toEqual(["orders id:7 detail changed with another"]);
   });
 
-  test("who names it is read again, and who counts its like when it is new", async () => {
-    const run = await openRippling();
+  test("records that point to it are read, and counters when it is new", async () => {
+    const run = await openWithRules();
     read(run, "people", person(1), "people.updated");
     const named = "notes id:1 detail changed with another";
-    expect(rippled(run)).toEqual(["counters id:1 detail changed with another", named]);
+    expect(dependents(run)).toEqual(["counters id:1 detail changed with another", named]);
     run.mirror.db.exec("DELETE FROM _work");
     read(run, "people", person(1, "B"), "people.updated");
-    expect(rippled(run)).toEqual([named]);
+    expect(dependents(run)).toEqual([named]);
   });
 
   test("an event's own read goes before all that changed with another", async () => {
-    const run = await openRippling();
+    const run = await openWithRules();
     read(run, "people", person(1), "people.updated");
     const dirtySeq = run.mirror.sequence.next();
     run.queue.add({
@@ -137,8 +137,8 @@ describe("after an event's read", () => {
     expect(run.queue.lease(Date.now() + 60_000, names)).toMatchObject({ target: "id:9" });
   });
 
-  test("a row that got another reason since is its event's all the same", async () => {
-    const run = await openRippling();
+  test("an item whose reason was replaced is still its event's", async () => {
+    const run = await openWithRules();
     const { mirror } = run;
     const dirtySeq = mirror.sequence.next();
     mirror.db
@@ -147,13 +147,13 @@ describe("after an event's read", () => {
       )
       .run(dirtySeq);
     read(run, "people", person(1), "changed with another");
-    expect(rippled(run)).toContain("notes id:1 detail changed with another");
+    expect(dependents(run)).toContain("notes id:1 detail changed with another");
     run.mirror.db.exec("DELETE FROM _work");
     read(run, "people", person(1, "B"), "changed with another");
-    expect(rippled(run)).toEqual([]);
+    expect(dependents(run)).toEqual([]);
   });
 
-  test("what follows from it stays in its lane; from a run's read it does not", async () => {
+  test("what follows from it stays in its lane; what follows from a run's read does not", async () => {
     const run = await openEvents();
     put(run.mirror, "colours", { id: 3, label: "red" });
     put(run.mirror, "orders", {
@@ -177,7 +177,7 @@ describe("after an event's read", () => {
 });
 
 describe("I5: what counts against the limit", () => {
-  test("without an end, the last 24 hours do, those before a restart among them", async () => {
+  test("in the event worker, the last 24 hours do", async () => {
     const clock = createDrivenClock();
     const { db } = await openShop();
     const removals = dailyRemovals(db, clock);
@@ -194,13 +194,13 @@ describe("I5: what counts against the limit", () => {
     const run = await openEvents();
     const { mirror } = run;
     const day = 24 * 3_600_000;
-    const deaths = [
+    const deletions = [
       ["webhook", 0],
       ["webhook", -day + 1],
       ["webhook", -day - 1],
       ["confirm", 0],
     ] as const;
-    for (const [id, [cause, ago]] of deaths.entries()) {
+    for (const [id, [cause, ago]] of deletions.entries()) {
       put(mirror, "people", person(id + 1));
       const at = reading(mirror, { cause, receivedAtMs: clock.nowMs() + ago });
       mirror.apply(() => removeRecord({ run, stamp: at }, resourceOf("people"), id + 1));
@@ -209,7 +209,7 @@ describe("I5: what counts against the limit", () => {
     expect(runRemovals().count("people")).toBe(0);
   });
 
-  test("a route that answered speaks for itself for ten minutes", async () => {
+  test("a route that answered is proven for ten minutes", async () => {
     const clock = createDrivenClock();
     const proofs = expiringRouteProofs(clock);
     expect(proofs.has("people")).toBe(false);
@@ -220,7 +220,7 @@ describe("I5: what counts against the limit", () => {
     expect(proofs.has("people")).toBe(false);
   });
 
-  test("a route that answered one who works on the queue counts for the others, for ten minutes", async () => {
+  test("a route that answered one worker of the queue is proven to the others, for ten minutes", async () => {
     const clock = createDrivenClock();
     const { queue } = await openEvents();
     const [run, worker] = [runRouteProofs(queue, clock), sharedRouteProofs(queue, clock)];

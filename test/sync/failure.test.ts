@@ -47,7 +47,7 @@ describe("what a failed read means", () => {
     ["422 of a list closes the resource", refused("sortBy"), "list", "hold"],
     ["422 of a parent's list is a question about the parent", refused("clientId"), "child", "check parent"],
     ["422 on a parent's page size too", refused("perPage"), "child", "check parent"],
-    ["422 of a record buries the row", refused("id"), "detail", "dead"],
+    ["422 of a record makes a dead letter", refused("id"), "detail", "dead"],
     ["503 is tried again", new UnavailableError("503"), "detail", "retry"],
     ["no answer is tried again", new NetworkError("reset"), "list", "retry"],
     ["429 is tried again", new RateLimitedError("429"), "child", "retry"],
@@ -57,7 +57,7 @@ describe("what a failed read means", () => {
       "list",
       "retry",
     ],
-    ["nonsense that will not pass buries the row", new ProtocolError("too large"), "detail", "dead"],
+    ["nonsense that will not pass makes a dead letter", new ProtocolError("too large"), "detail", "dead"],
     ["the user's limit lets what is out come in", new MirrorError("stopped", "enough"), "list", "drain"],
     ["a full disk ends the run", new MirrorError("database", "full"), "list", "stop"],
     ["a bug of ours ends the run", new TypeError("undefined"), "list", "stop"],
@@ -66,7 +66,7 @@ describe("what a failed read means", () => {
     expect(failureOutcome(error, work(kind)).kind).toBe(consequence);
   });
 
-  test("no attempt is endless: the last one buries the row", () => {
+  test("no attempt is endless: the last one makes a dead letter", () => {
     const error = new UnavailableError("503");
     const kinds = Array.from(
       { length: mostAttempts + 2 },

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { fingerprintOf, judgeIdentity, refusal, type Identity } from "../../src/sync/identity/identity-verdict.ts";
+import {
+  fingerprintOf,
+  judgeIdentity,
+  refusal,
+  type Identity,
+} from "../../src/sync/identity/identity-verdict.ts";
 
 const pinned: Identity = {
   name: "Acme",

@@ -14,7 +14,7 @@ function orderReadAt(mirror: Mirror, id: number, receivedAtMs: number): void {
   put(mirror, "orders", order(id), { source: "detail", reading: reading(mirror, { receivedAtMs }) });
 }
 
-function seed(run: RunContext, scrubAllowance = 0): string[] {
+function addWork(run: RunContext, scrubAllowance = 0): string[] {
   run.mirror.apply(() => addInitialWork(run, null, scrubAllowance));
   return waiting(run);
 }
@@ -31,7 +31,7 @@ describe("the scrub", () => {
       orderReadAt(mirror, id, old - agoMs);
     }
     const run = runContextOf(mirror, {}, ["orders"]);
-    expect(seed(run, 2)).toEqual([
+    expect(addWork(run, 2)).toEqual([
       "orders page::1 list sweep",
       "orders id:2 detail scrub",
       "orders id:3 detail scrub",
@@ -45,21 +45,23 @@ describe("the scrub", () => {
     orderReadAt(mirror, 2, startMs - scrubAgeMs);
     orderReadAt(mirror, 3, startMs - scrubAgeMs - 1);
     remove(mirror, "orders", 3, reading(mirror, { receivedAtMs: startMs - scrubAgeMs }));
-    expect(seed(runContextOf(mirror, {}, ["orders"]), 9)).toEqual([
+    expect(addWork(runContextOf(mirror, {}, ["orders"]), 9)).toEqual([
       "orders page::1 list sweep",
       "orders id:2 detail scrub",
     ]);
     const none = await openShop();
     orderReadAt(none, 1, 0);
-    expect(seed(runContextOf(none, {}, ["orders"]), 0)).toEqual(["orders page::1 list sweep"]);
+    expect(addWork(runContextOf(none, {}, ["orders"]), 0)).toEqual(["orders page::1 list sweep"]);
   });
 
   test("has nothing to do in a full run, nor where lists give full records", async () => {
     const mirror = await openShop();
     orderReadAt(mirror, 1, 0);
     put(mirror, "people", person(1), { reading: reading(mirror, { receivedAtMs: 0 }) });
-    expect(seed(runContextOf(mirror, { full: true }, ["orders"]), 9)).toEqual(["orders page::1 list sweep"]);
-    expect(seed(runContextOf(mirror, {}, ["people"]), 9)).not.toContain("people id:1 detail scrub");
+    expect(addWork(runContextOf(mirror, { full: true }, ["orders"]), 9)).toEqual([
+      "orders page::1 list sweep",
+    ]);
+    expect(addWork(runContextOf(mirror, {}, ["people"]), 9)).not.toContain("people id:1 detail scrub");
   });
 });
 
@@ -67,29 +69,29 @@ describe("parents' lists", () => {
   test("of parents whose own list this run reads come with that list, not before", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1));
-    expect(seed(runContextOf(mirror, {}, ["people", "notes"]))).toEqual(["people page::1 list sweep"]);
+    expect(addWork(runContextOf(mirror, {}, ["people", "notes"]))).toEqual(["people page::1 list sweep"]);
   });
 
   test("of parents that are not selected are taken from the mirror", async () => {
     const mirror = await openShop();
     for (const id of [1, 2]) put(mirror, "people", person(id));
     remove(mirror, "people", 2);
-    expect(seed(runContextOf(mirror, {}, ["notes"]))).toEqual(["notes child:people:1:1 child parent"]);
+    expect(addWork(runContextOf(mirror, {}, ["notes"]))).toEqual(["notes child:people:1:1 child parent"]);
   });
 
   test("spread over runs: every parent gets its turn, the stalest first, a new one while there is room", async () => {
     const mirror = await openShop();
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
-    const turns: string[][] = [];
+    const nights: string[][] = [];
     for (let night = 0; night < 4; night++) {
       mirror.db.exec("DELETE FROM _work");
       const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
-      const chosen = seed(run).filter((row) => row.startsWith("notes"));
-      turns.push(chosen.map((row) => row.split(":")[2] ?? ""));
+      const chosen = addWork(run).filter((row) => row.startsWith("notes"));
+      nights.push(chosen.map((row) => row.split(":")[2] ?? ""));
       const at = reading(mirror, { receivedAtMs: startMs + night * 1_000 });
       for (const row of chosen) await childPage(run, Number(row.split(":")[2]), [], { at });
     }
-    expect(turns).toEqual([
+    expect(nights).toEqual([
       ["1", "2"],
       ["3", "1"],
       ["2", "1"],
@@ -101,7 +103,7 @@ describe("parents' lists", () => {
     const mirror = await openShop();
     put(mirror, "people", person(1));
     const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
-    seed(run);
+    addWork(run);
     await page(run, "people", [person(1), person(2), person(3)], { perPage: 5 });
     expect(waiting(run).filter((row) => row.startsWith("notes"))).toEqual([
       "notes child:people:1:1 child parent",
@@ -110,7 +112,7 @@ describe("parents' lists", () => {
   });
 });
 
-test("dead letters and held rows of this run's resources get another chance, those of others wait", async () => {
+test("dead letters and held rows of this run's resources are tried again, those of others wait", async () => {
   const mirror = await openShop();
   const run = runContextOf(mirror, {}, ["people"]);
   const dead = { kind: "detail", target: "id:1", lane: "hydration", reason: "new", dirtySeq: 1 } as const;
@@ -118,7 +120,7 @@ test("dead letters and held rows of this run's resources get another chance, tho
     run.queue.add({ ...dead, resource });
     run.queue.hold(resource, "403");
   }
-  seed(run);
+  addWork(run);
   expect(run.queue.isReady("people", "id:1")).toBe(true);
   expect(run.queue.isReady("orders", "id:1")).toBe(false);
 });
@@ -128,7 +130,7 @@ test("a page left by a run that ended is dropped with its listing before the lis
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });
   expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);
-  expect(seed(run)).toEqual(["people page::1 list sweep"]);
+  expect(addWork(run)).toEqual(["people page::1 list sweep"]);
   expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
 });
 

@@ -24,7 +24,7 @@ const note = (id: number, personId: number) => ({ id, body: "b", personId, attac
 const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => reading(mirror, { receivedAtMs: startMs + ms });
 
-describe("a list that stood still", () => {
+describe("a list that stayed the same", () => {
   test("is one of constant totals whose distinct records are as many as it says", () => {
     const ids = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 6 });
     const property = fc.property(ids, fc.nat({ max: 6 }), fc.boolean(), (shown, total, steady) => {
@@ -61,7 +61,7 @@ describe("a list that stood still", () => {
 });
 
 describe("I12: a record in quarantine that never became a row", () => {
-  test("is let go when a whole list no longer shows it, for nobody is left to ask for it", async () => {
+  test("is released when a complete list no longer shows it, since it has no row to check", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
     await page(run, "people", [person(1), odd(2)], { at: at(mirror, 0) });
@@ -71,7 +71,7 @@ describe("I12: a record in quarantine that never became a row", () => {
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
-  test("stays while the list is not whole, and when it came after the list was begun", async () => {
+  test("stays while the list is not complete, and when it was added after the list began", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", odd(2), { reading: at(mirror, 0) });
@@ -83,7 +83,7 @@ describe("I12: a record in quarantine that never became a row", () => {
   });
 });
 
-describe("a list that moved under our eyes", () => {
+describe("a list that changed while it was read", () => {
   test.each([
     ["an id came twice", [person(2)], 3],
     ["the total changed", [person(3)], 4],
@@ -96,7 +96,7 @@ describe("a list that moved under our eyes", () => {
     expect(run.tally.swept.has("people")).toBe(false);
   });
 
-  test("is read at most so often, then told as unsettled; who was missing all the same is asked for", async () => {
+  test("is read three times at most, then reported as unsettled; missing records are checked all the same", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", person(9));
@@ -154,7 +154,7 @@ test("I1, I7: a long answer goes in parts, and a crash between them repeats the 
 });
 
 describe("a parent's list", () => {
-  test("is read over its pages, and only then it is known who is missing", async () => {
+  test("is read page by page, and only then it is known which records are missing", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people", "notes"]);
     put(mirror, "notes", note(9, 1));
@@ -165,14 +165,14 @@ describe("a parent's list", () => {
     expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
-  test("that moved is told as unsettled, and nothing is deleted for it", async () => {
+  test("that changed is reported as unsettled, and nothing is deleted", async () => {
     const run = runContextOf(await openShop(), {}, ["people", "notes"]);
     await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3 });
     await childPage(run, 1, [note(2, 1)], { page: 2, total: 3 });
     expect(run.tally.allTroubles()).toMatchObject([{ resource: "notes", kind: "unsettled" }]);
   });
 
-  test("is asked for with each person listed, and not a second time when the list is read again", async () => {
+  test("is queued with each person listed, and not a second time when the list is read again", async () => {
     const run = runContextOf(await openShop(), {}, ["people", "notes"]);
     await page(run, "people", [person(1)], { total: 2 });
     expect(waiting(run)).toEqual(["notes child:people:1:1 child parent", "people page::1 list sweep"]);
@@ -183,7 +183,7 @@ describe("a parent's list", () => {
 });
 
 describe("a proven deletion", () => {
-  test("takes what the record owned with it and asks about what pointed to it", async () => {
+  test("removes what the record owned and checks what pointed to it", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     const receipt = { id: 5, documentType: null, documentId: null, amount: 1 };
@@ -195,7 +195,7 @@ describe("a proven deletion", () => {
     expect(run.tally.of("receipts").deleted).toBe(1);
   });
 
-  test("of a lookup makes the records that hold its id to be read again", async () => {
+  test("of a lookup queues the records that hold its id", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     put(mirror, "colours", { id: 3, label: "red" });
@@ -206,7 +206,7 @@ describe("a proven deletion", () => {
     expect(waiting(run)).toEqual(["orders id:1 detail cascade"]);
   });
 
-  test("of a parent drops its lists still to be read and asks for its children one by one", async () => {
+  test("of a parent drops its queued lists and checks its children one by one", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     put(mirror, "people", person(1));
@@ -224,7 +224,7 @@ describe("a proven deletion", () => {
     expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);
   });
 
-  test("a payment that is no longer in its document's detail is gone: the set is complete", async () => {
+  test("a payment that is no longer in its document's detail is deleted: the set is complete", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     const receipts = [1, 2].map((id) => ({ id, documentType: null, documentId: null, amount: 1 }));

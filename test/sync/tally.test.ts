@@ -5,7 +5,7 @@ import { openShop } from "../support/mirror.ts";
 import { runContextOf } from "../support/sync.ts";
 
 describe("the tally", () => {
-  test("counts each apply result once; stale is none, it is asked again", () => {
+  test("counts each apply result once; stale counts as nothing", () => {
     const tally = new Tally();
     for (const result of ["inserted", "updated", "unchanged", "unchanged", "stale", "quarantined"] as const) {
       tally.count("people", result);
@@ -21,7 +21,7 @@ describe("the tally", () => {
     });
   });
 
-  test("tells resources in the order they were asked for, whichever answers first", () => {
+  test("reports resources in the order they were selected, whichever answers first", () => {
     const tally = new Tally();
     tally.begin(["colours", "people"]);
     tally.count("people", "inserted");
@@ -34,7 +34,7 @@ describe("the tally", () => {
     expect(tally.requests).toMatchObject({ total: 4, list: 1, detail: 2, confirm: 1, child: 0 });
   });
 
-  test("keeps one trouble of a kind for each resource, with the latest words", () => {
+  test("keeps one trouble of a kind for each resource, with the latest message", () => {
     const tally = new Tally();
     tally.trouble({ resource: "people", kind: "dead", message: "first" });
     tally.trouble({ resource: "people", kind: "dead", message: "second" });

@@ -17,48 +17,48 @@ test.each([
   expect(pauseMs(impediment, 1_000_000)).toBeLessThanOrEqual(5 * minuteMs);
 });
 
-function story() {
+function setUp() {
   const clock = createDrivenClock();
   const lines: string[] = [];
   const states: WorkerState[] = [];
   const say = (message: string) => void lines.push(message);
   const log: Log = { debug: say, info: say, warn: say, error: say };
-  return { clock, lines, states, story: new WorkerStatus(clock, log, (state) => states.push(state)) };
+  return { clock, lines, states, status: new WorkerStatus(clock, log, (state) => states.push(state)) };
 }
 
-test("each change is told once, with since when it holds; the same again is not", async () => {
-  const told = story();
-  told.story.works();
-  await told.clock.advance(minuteMs);
-  const sinceMs = told.clock.nowMs();
-  expect(told.story.impeded(new NetworkError("reset"))).toBe(1_000);
-  await told.clock.advance(minuteMs);
-  expect(told.story.impeded(new NetworkError("reset"))).toBe(2_000);
-  expect(told.story.state()).toEqual({ state: "unavailable", message: "reset", sinceMs });
-  expect(told.story.impeded(new UnauthenticatedError("401"))).toBe(30_000);
-  told.story.works();
-  told.story.works();
-  expect(told.states.map(({ state }) => state)).toEqual([
+test("each change is reported once, with the time since it holds; a repetition is not", async () => {
+  const seen = setUp();
+  seen.status.works();
+  await seen.clock.advance(minuteMs);
+  const sinceMs = seen.clock.nowMs();
+  expect(seen.status.impeded(new NetworkError("reset"))).toBe(1_000);
+  await seen.clock.advance(minuteMs);
+  expect(seen.status.impeded(new NetworkError("reset"))).toBe(2_000);
+  expect(seen.status.state()).toEqual({ state: "unavailable", message: "reset", sinceMs });
+  expect(seen.status.impeded(new UnauthenticatedError("401"))).toBe(30_000);
+  seen.status.works();
+  seen.status.works();
+  expect(seen.states.map(({ state }) => state)).toEqual([
     "working",
     "unavailable",
     "unauthenticated",
     "working",
   ]);
-  expect(told.lines).toHaveLength(4);
+  expect(seen.lines).toHaveLength(4);
 });
 
-test("other words for the same trouble are the newest message, no new line, and as old as the trouble", async () => {
-  const told = story();
-  told.story.impeded(new NetworkError("reset"));
-  const { sinceMs } = told.story.state();
-  await told.clock.advance(minuteMs);
-  told.story.impeded(new NetworkError("timed out"));
-  expect(told.story.state()).toEqual({ state: "unavailable", message: "timed out", sinceMs });
-  expect(told.lines).toHaveLength(1);
+test("another message for the same state replaces the old one, without a new line or a new time", async () => {
+  const seen = setUp();
+  seen.status.impeded(new NetworkError("reset"));
+  const { sinceMs } = seen.status.state();
+  await seen.clock.advance(minuteMs);
+  seen.status.impeded(new NetworkError("timed out"));
+  expect(seen.status.state()).toEqual({ state: "unavailable", message: "timed out", sinceMs });
+  expect(seen.lines).toHaveLength(1);
 });
 
-test("who listens to the state and fails stops nothing", () => {
-  const { clock } = story();
+test("a listener that throws stops nothing", () => {
+  const { clock } = setUp();
   const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const deaf = new WorkerStatus(clock, silent, () => {
     throw new MirrorError("database", "full");

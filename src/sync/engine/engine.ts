@@ -27,7 +27,8 @@ export interface EngineOptions {
 const longestWaitMs = 60_000;
 
 /**
- * Leases a work item, sends its request, applies the answer; again until its retry policy ends it.
+ * Leases a work item, sends its request, applies the answer; again until its retry policy ends it. Sleeps while
+ * nothing is due; a change of the queue wakes it.
  *
  * Guarantee: a work item is removed only in the transaction that stores its answer (I1).
  * Source of truth: the work queue.
@@ -55,11 +56,6 @@ export class Engine {
     this.resources = [...run.selected.keys()];
   }
 
-  /** Looks at the queue again: items were added. */
-  wake(): void {
-    this.notifier.notify();
-  }
-
   /**
    * Works until the policy ends it.
    *
@@ -72,7 +68,7 @@ export class Engine {
     const drain = () => this.enter("draining");
     signal.addEventListener("abort", stop);
     closed.addEventListener("abort", drain);
-    const unwatch = this.run.queue.watch(() => this.wake());
+    const unwatch = this.run.queue.watch(() => this.notifier.notify());
     if (closed.aborted) drain();
     if (signal.aborted) stop();
     try {
@@ -91,7 +87,7 @@ export class Engine {
 
   private enter(mode: "draining" | "stopped"): void {
     if (this.mode !== "stopped") this.mode = mode;
-    this.wake();
+    this.notifier.notify();
   }
 
   /** Nothing else can work either: requests in flight are aborted. The first reason counts. */
@@ -125,7 +121,7 @@ export class Engine {
     const waitMs = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
     const sleep = async () => {
       await clock.sleep(waitMs, over.signal);
-      if (!over.signal.aborted) this.wake();
+      if (!over.signal.aborted) this.notifier.notify();
     };
     void sleep();
     await this.notifier.wait();
@@ -161,7 +157,7 @@ export class Engine {
       this.inFlight.delete(task);
       this.followUps -= Number(isFollowUp);
       queue.release(item);
-      this.wake();
+      this.notifier.notify();
     });
     return true;
   }

@@ -43,8 +43,6 @@ export interface EventWorkerOptions {
 
 /** A running event worker. */
 export interface EventWorker {
-  /** Looks at the queue again: events were stored. */
-  wake(): void;
   state(): WorkerState;
   readonly tally: Tally;
   /** Resolves when it was stopped and has ended; never rejects. */
@@ -57,7 +55,6 @@ export function startEventWorker(parts: EventWorkerParts, options: EventWorkerOp
   tally.begin(options.resources.map((resource) => resource.name));
   const loop = new EventWorkerLoop(parts, options, tally);
   return {
-    wake: () => loop.wake(),
     state: () => loop.status.state(),
     tally,
     ended: loop.untilStopped(),
@@ -82,7 +79,6 @@ class EventWorkerLoop {
   /** Either signal to end. */
   private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
-  private engine: Engine | null = null;
   /** Kept over outages: what is known of items and routes stays valid. */
   private kept: { readonly run: RunContext; readonly policy: ContinuousRetryPolicy } | null = null;
   /** The service has identified the company, but nothing was read or written since: not yet a recovery. */
@@ -97,10 +93,6 @@ class EventWorkerLoop {
     this.ending = AbortSignal.any([signal, closed]);
     this.signal = stopSignal(signal, closed, graceMs);
     this.status = new WorkerStatus(parts.clock, parts.log, onState ?? (() => undefined));
-  }
-
-  wake(): void {
-    this.engine?.wake();
   }
 
   async untilStopped(): Promise<void> {
@@ -147,13 +139,8 @@ class EventWorkerLoop {
     const { transport } = this.parts;
     const { concurrency } = this.options;
     const { signal, closed } = this;
-    this.engine = new Engine(run, { transport, concurrency, policy, signal, closed });
     this.inDoubt = true;
-    try {
-      await this.engine.work();
-    } finally {
-      this.engine = null;
-    }
+    await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
   }
 
   /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */

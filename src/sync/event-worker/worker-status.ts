@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
+import { backoffMs } from "../../base/retry.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
-/** How the way to the service stands, as its tender last found it. */
+/** Can the event worker read and write? As it found out last. */
 export interface WorkerState {
   readonly state: "starting" | "working" | Impediment;
   /** What is in the way; null while it works. */
@@ -10,37 +11,41 @@ export interface WorkerState {
   readonly sinceMs: number;
 }
 
-/** What keeps a tender from its work; events are received and kept meanwhile. */
+/** What keeps the event worker from its work; events are received and kept meanwhile. */
 export type Impediment = "unavailable" | "unauthenticated" | "identity" | "database";
 
 const minuteMs = 60_000;
 
-/** Pure: how long to wait before the next try, after so many in vain. */
+/**
+ * How long to wait before the next try. Pure.
+ *
+ * @param failures tries that failed, from 1
+ * @returns milliseconds, at most 5 minutes
+ */
 export function pauseMs(impediment: Impediment, failures: number): number {
   if (impediment === "identity") return 5 * minuteMs;
-  const doubled = 2 ** Math.min(failures - 1, 16);
-  if (impediment === "unauthenticated") return Math.min(5 * minuteMs, 30_000 * doubled);
-  return Math.min(minuteMs, 1_000 * doubled);
+  if (impediment === "unauthenticated") return backoffMs(failures, { baseMs: 30_000, maxMs: 5 * minuteMs });
+  return backoffMs(failures, { baseMs: 1_000, maxMs: minuteMs });
 }
 
-/** Pure: what an error says of the way to the service. */
+/** What an error says about the event worker. Pure. */
 function impedimentOf(error: unknown): Impediment {
   if (!(error instanceof MirrorError)) return "unavailable";
   const { kind } = error;
   return kind === "unauthenticated" || kind === "identity" || kind === "database" ? kind : "unavailable";
 }
 
-const words: Readonly<Record<Impediment, string>> = {
-  unavailable: "the service cannot be reached; events are kept until it is back",
-  unauthenticated: "the service does not take the token; events are kept until it does",
-  identity: "the token is another company's; events are kept until that is settled",
+const messages: Readonly<Record<Impediment, string>> = {
+  unavailable: "the service cannot be reached; events are kept and read when it is back",
+  unauthenticated: "the service refuses the token; events are kept until it is replaced",
+  identity: "the token belongs to another company; events are kept until it is replaced",
   database: "the mirror cannot be written; events are refused until it can",
 };
 
-/** The state and its story in the log: one line at each change. */
+/** The state of the event worker; logs one line at each change. */
 export class WorkerStatus {
   private current: WorkerState;
-  /** Tries in vain since it last worked. */
+  /** Failed tries since it last worked. */
   private failures = 0;
   private readonly clock: Clock;
   private readonly log: Log;
@@ -57,17 +62,18 @@ export class WorkerStatus {
     return this.current;
   }
 
+  /** It works: a record was read, or there is nothing to do. */
   works(): void {
     const { state, sinceMs } = this.current;
     this.failures = 0;
     if (state === "working") return;
     const forMs = this.clock.nowMs() - sinceMs;
-    if (state === "starting") this.log.info("events are worked on");
-    else this.log.info("events are worked on again", { after: state, for_ms: forMs });
+    if (state === "starting") this.log.info("events are processed");
+    else this.log.info("events are processed again", { after: state, for_ms: forMs });
     this.become({ state: "working", message: null, sinceMs: this.clock.nowMs() });
   }
 
-  /** Gives how long to pause. */
+  /** Something is in the way; returns how long to pause, ms. */
   impeded(error: unknown): number {
     const impediment = impedimentOf(error);
     const same = this.current.state === impediment;
@@ -76,7 +82,12 @@ export class WorkerStatus {
     const waitMs = pauseMs(impediment, this.failures);
     if (!same) {
       const hint = error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
-      this.log.warn(words[impediment], { state: impediment, error: message, ...hint, retry_in_ms: waitMs });
+      this.log.warn(messages[impediment], {
+        state: impediment,
+        error: message,
+        ...hint,
+        retry_in_ms: waitMs,
+      });
     }
     if (!same || this.current.message !== message)
       this.become({ state: impediment, message, sinceMs: same ? this.current.sinceMs : this.clock.nowMs() });
@@ -88,7 +99,7 @@ export class WorkerStatus {
     try {
       this.onState(state);
     } catch (error) {
-      this.log.warn("the state could not be told", { error: messageOf(error) });
+      this.log.warn("a listener to the state of the event worker failed", { error: messageOf(error) });
     }
   }
 }

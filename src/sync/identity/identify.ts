@@ -13,29 +13,34 @@ import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity
 
 const metaKey = "identity";
 
+/** What identifying needs, and whom it informs. */
 export interface IdentifyParts {
   readonly mirror: Mirror;
   readonly transport: Transport;
   readonly token: string;
   readonly random: Random;
   readonly acceptIdentity: boolean;
-  /** `list` when not given. */
+  /** @default `list` */
   readonly lane?: Lane;
-  /** One attempt alone: whoever asks again by himself has no use for more. */
+  /** One attempt only, for callers that try again themselves. */
   readonly once?: boolean;
   readonly signal: AbortSignal;
   readonly onRequest: () => void;
   readonly onNotice: (message: string) => void;
 }
 
-/** Whom the token speaks for, and what is to be remembered of it. Writes nothing. */
+/** The company of the token, and what is to be stored of it. */
 export interface Identified {
   readonly answer: ServiceAnswer;
   readonly identity: Identity;
   readonly changed: boolean;
 }
 
-/** Asks who the token is of, before anything is written (I10). Throws MirrorError `identity`. */
+/**
+ * Finds out which company the token belongs to, before anything is written (I10). Writes nothing itself.
+ *
+ * @throws MirrorError `identity` when the mirror is of another company, and what the transport throws
+ */
 export async function identify(parts: IdentifyParts): Promise<Identified> {
   const { mirror, token } = parts;
   const { identity: facts } = mirror.manifest;
@@ -58,16 +63,17 @@ export async function identify(parts: IdentifyParts): Promise<Identified> {
   };
 }
 
-/** Whom the mirror is of; null before its first run. */
+/** The company a mirror belongs to; null before its first run. */
 export function pinnedIdentity(meta: Meta): Identity | null {
   return meta.get(metaKey) as Identity | null;
 }
 
+/** Pins the mirror to this company, inside the apply transaction. */
 export function rememberIdentity(mirror: Mirror, identity: Identity): void {
   mirror.meta.set(metaKey, identity);
 }
 
-/** After a run: the business id that the mirrored documents carry. Writes only when it is news. */
+/** Stores the business id of the mirrored documents after a run. Writes only when it has changed. */
 export function learnBusinessId(mirror: Mirror): void {
   const identity = pinnedIdentity(mirror.meta);
   const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
@@ -78,11 +84,11 @@ export function learnBusinessId(mirror: Mirror): void {
 
 function noticeOf(kind: "same" | "renamed" | "rotated" | "refused", before: string, now: string): string {
   if (kind === "renamed") return `the company was renamed from "${before}" to "${now}"`;
-  if (kind === "rotated") return `the token of "${now}" was changed`;
-  return `the mirror of "${before}" now takes "${now}", as --accept-identity asks`;
+  if (kind === "rotated") return `the token of "${now}" was replaced`;
+  return `the mirror of "${before}" is used for "${now}" from now on (--accept-identity)`;
 }
 
-/** One document of the token's company, for its business id; null when it has none. */
+/** The business id in one document of the token's company; null when there is no document. */
 async function probeBusinessId(parts: IdentifyParts): Promise<string | null> {
   const { businessIdColumn, businessIdIn } = parts.mirror.manifest.identity;
   for (const name of businessIdIn) {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { MirrorError } from "../../base/errors.ts";
 
-/** Whom a mirror belongs to (I10). The token itself is never stored: only a salted fingerprint. */
+/** The company a mirror belongs to (I10). The token itself is never stored, only a salted fingerprint. */
 export interface Identity {
   readonly name: string;
   readonly salt: string;
@@ -10,22 +10,25 @@ export interface Identity {
   readonly businessId: string | null;
 }
 
+/** What the service shows of the company of a token. */
 export interface SeenIdentity {
   readonly name: string;
   readonly token: string;
-  /** The service's company's business id as far as it is known; null when it is not. */
+  /** From one of its documents; null when it is not known. */
   readonly businessId: string | null;
 }
 
+/** What a token means for a mirror; `renamed` and `rotated` are accepted and logged. */
 export type IdentityVerdict =
   | { readonly kind: "first" | "same" | "renamed" | "rotated" }
   | { readonly kind: "refused"; readonly why: string };
 
+/** SHA-256 of the salted token, hexadecimal. */
 export function fingerprintOf(token: string, salt: string): string {
   return createHash("sha256").update(`${salt}:${token}`).digest("hex");
 }
 
-/** Pure: what a token and a company name mean for a mirror that has known them before. */
+/** Compares the company of a token with the one the mirror is pinned to (I10). Pure. */
 export function judgeIdentity(pinned: Identity | null, seen: SeenIdentity): IdentityVerdict {
   if (!pinned) return { kind: "first" };
   const sameToken = fingerprintOf(seen.token, pinned.salt) === pinned.fingerprint;
@@ -41,6 +44,7 @@ export function judgeIdentity(pinned: Identity | null, seen: SeenIdentity): Iden
   return { kind: "refused", why };
 }
 
+/** The error for a token of another company. */
 export function refusal(why: string): MirrorError {
   return new MirrorError("identity", `this token belongs to another company: ${why}`, {
     hint: "Nothing was written. Check the token, or use --accept-identity if the company really is the same.",

@@ -24,7 +24,7 @@ const longestPostponeMs = 60_000;
 
 /**
  * The event worker's policy: it never ends, and it is slow to blame a record. A failure may mean that the service
- * is away or that one record is broken; a probe tells them apart. Only an item that fails while others succeed
+ * is away or that one record is broken; a probe shows which. Only an item that fails while others succeed
  * uses up attempts, so that no outage of any length makes a dead letter of an event.
  */
 export class ContinuousRetryPolicy implements RetryPolicy {

@@ -1,13 +1,13 @@
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 
-/** 2026-11-21T08:00:00Z, when somebody looks. */
+/** 2026-11-21T08:00:00Z, the time of the request. */
 export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A company in the daemon with which all is well. */
-export function stationView(facts: Partial<CompanyStatusView> = {}): CompanyStatusView {
+/** A company in the daemon without any problem. */
+export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStatusView {
   return {
     company: "acme",
     open: true,
