@@ -7,7 +7,7 @@ import { expectEqual, expectReplayable, expectTombstonesTrue, look } from "../su
 import { inboxOf, startWorker } from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
-const kept = new Set(["received-invoices.paid", "received-results.paid"]);
+const kept = new Set(["received-invoices.paid", "received-receipts.paid"]);
 
 /**
  * What a record repeats of another (the warehouse's name in its items) changes in silence: the next list or scrub

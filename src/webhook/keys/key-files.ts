@@ -97,7 +97,7 @@ export function openPendingKey(file: string): PendingKey {
   };
 }
 
-/** A key that was replaced and is still accepted. `until`: ISO; null: until it is removed from the file by hand. */
+/** A key that was replaced and is still accepted. `until`: ISO; null: until someone removes it from the file. */
 export interface RetiredKey {
   readonly secret: string;
   readonly until: string | null;
