@@ -1,9 +1,10 @@
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import type { Operation } from "../../src/connector/operation.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events } from "./event-rules.ts";
 import { invalidationRules } from "./invalidation-rules.ts";
 import { knownFintoro } from "./known.ts";
-import { operations } from "./operations/index.ts";
+import * as operationGroups from "./operations/groups.ts";
 import { views } from "./report/views.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
@@ -69,7 +70,7 @@ export const manifest: Manifest = Object.freeze({
     businessIdColumn: "company_subject_id",
     businessIdIn: [...documents, ...receipts].map((one) => one.name),
   },
-  operations,
+  operations: Object.values(operationGroups).flatMap((group) => Object.values<Operation>(group)),
   views,
   webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
 });

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Fields, Origin } from "./field.ts";
+import { fieldsOf } from "./record-schema.ts";
 
 /** How a resource is listed; every path is relative to the base URL. */
 export type ListPlan =
@@ -86,4 +87,13 @@ export function pathOf(template: string, id: number | bigint): string {
 /** Does the mirror read this resource in requests of its own? */
 export function isListed(resource: Resource): boolean {
   return resource.list.kind !== "owned";
+}
+
+type Declared = Omit<Resource, "fields" | "gives" | "previewFields">;
+
+/** A resource as its connector declares it; the fields follow from the record types. */
+export function defineResource(declared: Declared): Resource {
+  const fields = fieldsOf(declared.record);
+  if (!declared.preview) return Object.freeze({ ...declared, fields, gives: "full" });
+  return Object.freeze({ ...declared, fields, gives: "preview", previewFields: fieldsOf(declared.preview) });
 }

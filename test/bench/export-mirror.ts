@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defineResource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { openMirror } from "../../src/state/mirror.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { formatSize } from "../../src/base/units.ts";
-import { defineResource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";

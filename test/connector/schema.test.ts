@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineResource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import {
   boolean,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { defineResource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { documentDate } from "../../src/export/plan/table-choice.ts";
 import { filePath } from "../../src/export/files/file-layout.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { defineResource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { mostNewColumns, type NewColumn } from "../../src/store/tables/unknown-columns.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { snakeCase } from "../../src/base/names.ts";
 import type { Field, Fields, ScalarType } from "../../src/connector/field.ts";
-import { defineResource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Operation } from "../../src/connector/operation.ts";
 import {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { defineResource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";

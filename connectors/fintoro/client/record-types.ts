@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { subject } from "../operations/reference-data.ts";
+import type { subject } from "../operations/company-settings.ts";
 import type { attachmentUpload } from "../operations/crm-operations.ts";
 import type { bankAccount } from "../resources/bank-accounts.ts";
 import type { businessCase, businessCaseStatus } from "../resources/business-cases.ts";

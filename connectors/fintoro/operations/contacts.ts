@@ -13,7 +13,7 @@ import {
 } from "./operation-builders.ts";
 import { constantSymbol, email, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";
 
-/** Who and where, as clients, suppliers and the parties of receipts are written. */
+/** Name and address of a client, a supplier or the party of a receipt. */
 export const partyInput = {
   name: characters(255),
   type: z.enum(contactTypes).optional(),

@@ -81,7 +81,7 @@ const logCreateInput = z
   })
   .refine(...exactlyOne(...targets));
 
-/** Type and target of an event are for good. */
+/** Type and target of an event cannot be changed. */
 const logUpdateInput = z.strictObject({
   metadata,
   attachmentUploadTokens: z.array(z.string()).optional(),
@@ -104,7 +104,7 @@ export const contactActivityLogOperations = group("contactActivityLogs", {
   attachments: download("/contact-activity-logs/{contactActivityLog}/attachments", "application/zip"),
 });
 
-/** What an upload gives: the token is handed over when an event is created or updated. */
+/** The answer to an upload; its token is given when an event is created or updated. */
 export const attachmentUpload = record({
   uploadToken: statedField(text()),
   fileName: statedField(text()),

@@ -16,7 +16,7 @@ import {
   characters,
 } from "./input-types.ts";
 
-/** What the bodies of the five kinds of documents share. */
+/** The client as a document may override it. */
 const clientOverride = z.strictObject({
   name: characters(255).optional(),
   type: z.enum(contactTypes).optional(),
@@ -36,7 +36,7 @@ const clientOverride = z.strictObject({
   deliveryCountryId: maybe(id),
 });
 
-/** With `clientId` the object overrides the snapshot; without, the client is found or created by it. */
+/** With `clientId` the object overrides the snapshot; without, the service finds or creates the client by it. */
 const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };
 export const needsClient = oneOrOther(["clientId"], ["client"]);
 
@@ -66,10 +66,10 @@ const lines = <T extends z.ZodType>(type: T) => z.array(type).min(1).max(100);
 export const plainItems = lines(z.strictObject(line).refine(...isWhole));
 /** Lines of invoices, credit notes and proformas. */
 export const stockedItems = lines(z.strictObject(stockedLine).refine(...isWhole));
-/** On update a line may name itself, so that its stock links stay. */
+/** In an update a line may carry its `uuid`, which keeps its stock links. */
 export const keptItems = lines(z.strictObject({ ...stockedLine, uuid: maybe(z.uuid()) }).refine(...isWhole));
 
-/** A number of one's own, or a series that gives one; never both. */
+/** A number, or a series that gives one; never both. */
 const numbering = { number: maybe(characters(20, 1)), numericalSeriesId: maybe(id) };
 
 const symbols = {

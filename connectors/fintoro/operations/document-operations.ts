@@ -42,7 +42,7 @@ const invoiceShape = {
 const invoiceInput = z.strictObject({ ...invoiceShape, items: of.stockedItems }).refine(...of.needsClient);
 const invoiceUpdate = z.strictObject({ ...invoiceShape, items: of.keptItems }).refine(...of.needsClient);
 
-/** Everything else is taken from the invoice. */
+/** The service takes everything else from the invoice. */
 const creditOfInvoice = z.strictObject({
   number: characters(20, 1).optional(),
   numericalSeriesId: maybe(id),
@@ -65,7 +65,7 @@ export const invoiceOperations = group("invoices", {
   pdf: statedRoute(pdf("/invoices/{invoice}/pdf")),
 });
 
-/** The client is always that of the source invoice, so no body names one. */
+/** The client is always that of the corrected invoice. */
 const creditNoteShape = {
   invoiceId: id,
   businessCaseId: maybe(id),
@@ -90,10 +90,10 @@ const creditNoteShape = {
 const creditNoteInput = z.strictObject({ ...creditNoteShape, items: of.stockedItems });
 const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: of.keptItems });
 
-const settledSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
+const paidSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
 
 export const creditNoteOperations = group("creditNotes", {
-  list: pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...settledSort }),
+  list: pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
   create: idempotent(create("/credit-notes", creditNoteInput, creditNote)),
   show: show("/credit-notes/{creditNote}", creditNote),
   update: update("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
@@ -116,7 +116,7 @@ export const proformaOperations = group("proformas", {
   list: pagedList("/proformas", proformaPreview, 500, {
     ...paidFilters,
     withoutInvoice: flag,
-    ...settledSort,
+    ...paidSort,
   }),
   create: idempotent(create("/proformas", proformaInput, proforma)),
   show: show("/proformas/{proforma}", proforma),

@@ -1,11 +1,11 @@
-/** Every operation the service offers, grouped and named as the client offers them. */
+/** All operations of the service, grouped and named as in the client. */
 export {
+  bankAccountOperations as bankAccounts,
   lookupOperations as lookups,
   seriesOperations as numericalSeries,
   subjectOperations as subjects,
   tokenOperations as token,
-} from "./reference-data.ts";
-export { bankAccountOperations as bankAccounts } from "./bank-accounts.ts";
+} from "./company-settings.ts";
 export { clientOperations as clients, supplierOperations as suppliers } from "./contacts.ts";
 export {
   attachmentOperations as contactActivityAttachments,
@@ -23,7 +23,7 @@ export {
 export {
   documentMailOperations as documentMails,
   documentPaymentOperations as documentPayments,
-} from "./payments.ts";
+} from "./payment-operations.ts";
 export {
   inboundReceiptOperations as warehouseInboundReceipts,
   outboundReceiptOperations as warehouseOutboundReceipts,

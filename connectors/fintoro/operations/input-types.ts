@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** The pieces of request bodies and queries, with the limits as published. */
+/** Parts of request bodies and queries, with the limits as published. */
 export const id = z.int();
 
-/** Lengths are counted in characters as the service does, not in UTF-16 units. */
+/** Text of that many characters; counted as the service does, not in UTF-16 units. */
 export function characters(maxLength: number, minLength = 0) {
   const fits = (value: string) => {
     const length = Array.from(value).length;
@@ -16,7 +16,7 @@ export function characters(maxLength: number, minLength = 0) {
   return z.string().refine(fits, { error }).meta(limits);
 }
 
-/** Looser than any standard on purpose: the service decides, this catches only what is none at all. */
+/** Only catches what is no address at all; the service decides. */
 const address = /^[^\s@]+@[^\s@]+$/;
 export const email = (maxLength?: number) => {
   const type = z.string().regex(address, { error: "must be an e-mail address" });
@@ -50,14 +50,16 @@ export const sorted = <const K extends readonly string[]>(keys: K) => ({
 type Present = Readonly<Record<string, unknown>>;
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
-/** A rule over several fields; the message is given under the first. */
+/** A rule over several fields, for `refine`; its error is reported at the first. */
 type Rule = [(value: Present) => boolean, { error: string; path: string[] }];
 
+/** Exactly one of these fields must be given. */
 export function exactlyOne(...fields: readonly string[]): Rule {
   const rule = (value: Present) => fields.filter((field) => isGiven(value[field])).length === 1;
   return [rule, { error: `exactly one of ${fields.join(", ")} must be given`, path: fields.slice(0, 1) }];
 }
 
+/** All fields of at least one of these groups must be given. */
 export function oneOrOther(...choices: readonly (readonly string[])[]): Rule {
   const rule = (value: Present) => choices.some((fields) => fields.every((field) => isGiven(value[field])));
   const said = choices.map((fields) => fields.join(" with ")).join(" or ");

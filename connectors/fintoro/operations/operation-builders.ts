@@ -3,24 +3,26 @@ import type { Origin } from "../../../src/connector/field.ts";
 import type { Operation } from "../../../src/connector/operation.ts";
 
 /**
- * The words that operations are written in. Every literal is kept in the type, so that the client's
- * methods follow from the table and nothing is written twice.
+ * An operation without its name. The functions below keep every literal in the type, so that the types of the
+ * client's methods follow from the operations.
  */
-export type Written = Omit<Operation, "name">;
+export type Unnamed = Omit<Operation, "name">;
 
 const published: Origin = "published";
 
+/** GET of one record. */
 export function show<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
   const answer = { kind: "record", schema } as const;
   return { method: "GET", path, origin: published, status: 200, answer } as const;
 }
 
+/** GET of a list that comes in one answer. */
 export function wholeList<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
   const answer = { kind: "list", schema, paged: false } as const;
   return { method: "GET", path, origin: published, status: 200, answer } as const;
 }
 
-/** A list in pages, with its own filters. */
+/** GET of a list in pages; `perPage` is the largest page. */
 export function pagedList<const P extends string, S extends z.ZodObject, F extends z.ZodRawShape>(
   path: P,
   schema: S,
@@ -36,10 +38,12 @@ export function pagedList<const P extends string, S extends z.ZodObject, F exten
   return { method: "GET", path, origin: published, query, status: 200, answer } as const;
 }
 
-export function filtered<O extends Written, Q extends z.ZodObject>(operation: O, query: Q) {
+/** The same operation with query parameters. */
+export function filtered<O extends Unnamed, Q extends z.ZodObject>(operation: O, query: Q) {
   return { ...operation, query };
 }
 
+/** POST that answers 201 with the record. */
 export function create<const P extends string, B extends z.ZodObject, S extends z.ZodObject>(
   path: P,
   body: B,
@@ -49,7 +53,7 @@ export function create<const P extends string, B extends z.ZodObject, S extends 
   return { method: "POST", path, origin: published, body, status: 201, answer } as const;
 }
 
-/** PUT replaces, PATCH changes what is sent. */
+/** PUT replaces the record, PATCH changes the fields that are sent. */
 export function update<
   const M extends "PUT" | "PATCH",
   const P extends string,
@@ -60,32 +64,35 @@ export function update<
   return { method, path, origin: published, body, status: 200, answer } as const;
 }
 
+/** DELETE that answers 204. */
 export function remove<const P extends string>(path: P) {
   const answer = { kind: "nothing" } as const;
   return { method: "DELETE", path, origin: published, status: 204, answer } as const;
 }
 
+/** GET of a file. */
 export function download<const P extends string>(path: P, mediaType: string) {
   const answer = { kind: "file", mediaType } as const;
   return { method: "GET", path, origin: published, status: 200, answer } as const;
 }
 
+/** GET of a PDF. */
 export const pdf = <const P extends string>(path: P) => download(path, "application/pdf");
 
-/** Takes an `Idempotency-Key`. */
-export function idempotent<O extends Written>(operation: O) {
+/** The same operation, which takes an `Idempotency-Key`. */
+export function idempotent<O extends Unnamed>(operation: O) {
   return { ...operation, idempotent: true } as const;
 }
 
-/** The interface document itself gives this route. */
-export function statedRoute<O extends Written>(operation: O): O {
+/** The same operation, stated by the interface document. */
+export function statedRoute<O extends Unnamed>(operation: O): O {
   return { ...operation, origin: "stated" };
 }
 
 type Named<T> = { readonly [K in keyof T]: T[K] & { readonly name: string } };
 
-/** Names operations after their group: `invoices.create`. */
-export function group<const T extends Readonly<Record<string, Written>>>(name: string, written: T): Named<T> {
+/** Operations named after their group: `invoices.create`. */
+export function group<const T extends Readonly<Record<string, Unnamed>>>(name: string, written: T): Named<T> {
   const named = Object.entries(written).map(([key, one]) => [key, { ...one, name: `${name}.${key}` }]);
   return Object.fromEntries(named) as Named<T>;
 }

@@ -51,7 +51,7 @@ const receipt = {
   items: z.array(line).min(1),
 };
 
-/** With an id, the party is an override of its snapshot; without, it is found or created by it. */
+/** With an id the object overrides the snapshot; without, the service finds or creates the party by it. */
 const party = z.strictObject(partyInput);
 const inboundInput = z.strictObject({ ...receipt, supplierId: maybe(id), supplier: maybe(party) });
 const outboundInput = z.strictObject({ ...receipt, clientId: maybe(id), client: maybe(party) });

@@ -1,23 +1,13 @@
-import { defineResource } from "../../../../src/connector/define.ts";
-import {
-  children,
-  date,
-  doc,
-  idOf,
-  integer,
-  nested,
-  orNull,
-  owned,
-  record,
-} from "../../../../src/connector/record-schema.ts";
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { stockedItem } from "./invoices.ts";
 
-const deliveryDate = doc("Date of the taxable supply", orNull(date()));
+const deliveryDate = t.doc("Date of the taxable supply", t.orNull(t.date()));
 
-export const creditNotePreview = record({
+export const creditNotePreview = t.record({
   ...of.previewHead,
   ...of.dates,
   deliveryDate,
@@ -27,12 +17,12 @@ export const creditNotePreview = record({
   hasVat: of.hasVat,
 });
 
-export const creditNote = record({
+export const creditNote = t.record({
   ...of.documentHead,
-  bankAccount: orNull(nested("bank_accounts", bankAccountReference)),
-  payments: owned("document_payments", documentPayment),
-  invoiceId: doc("The invoice it corrects", orNull(idOf("invoices"))),
-  variableSymbol: orNull(integer()),
+  bankAccount: t.orNull(t.nested("bank_accounts", bankAccountReference)),
+  payments: t.owned("document_payments", documentPayment),
+  invoiceId: t.doc("The invoice it corrects", t.orNull(t.idOf("invoices"))),
+  variableSymbol: t.orNull(t.integer()),
   ...of.symbols,
   ...of.dates,
   deliveryDate,
@@ -51,7 +41,7 @@ export const creditNote = record({
   toBePaid: of.toBePaid,
   status: of.paymentStatus(),
   hasVat: of.hasVat,
-  items: children("credit_note_items", stockedItem),
+  items: t.children("credit_note_items", stockedItem),
 });
 
 export const creditNotes = defineResource({

@@ -1,18 +1,9 @@
-import { defineResource } from "../../../../src/connector/define.ts";
-import {
-  date,
-  decimal,
-  doc,
-  integer,
-  nested,
-  oneOf,
-  orNull,
-  record,
-} from "../../../../src/connector/record-schema.ts";
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
 import { invoicePreview } from "./invoice-preview.ts";
 import { currency, paymentMethod } from "../lookups.ts";
 
-/** The last two are the interface document's alone. */
+/** The last two are only in the interface document. */
 export const paidDocumentTypes = [
   "invoice",
   "proforma",
@@ -22,16 +13,19 @@ export const paidDocumentTypes = [
 ] as const;
 export const unlistedPaidTypes = ["received-invoice", "received-receipt"] as const;
 
-export const documentPayment = record({
-  id: integer(),
-  documentType: doc("Kind of document that was paid", oneOf(paidDocumentTypes, unlistedPaidTypes)),
-  documentId: doc("Id within the table of that kind", integer()),
-  paymentMethod: nested("payment_methods", paymentMethod),
-  currency: nested("currencies", currency),
-  paymentDate: date(),
-  amount: doc("In the payment's currency", decimal()),
-  currencyRate: doc("Units of the currency per euro; 1 for EUR", decimal()),
-  receiptInvoice: doc("The invoice that receipts this payment", orNull(nested("invoices", invoicePreview))),
+export const documentPayment = t.record({
+  id: t.integer(),
+  documentType: t.doc("Kind of document that was paid", t.oneOf(paidDocumentTypes, unlistedPaidTypes)),
+  documentId: t.doc("Id within the table of that kind", t.integer()),
+  paymentMethod: t.nested("payment_methods", paymentMethod),
+  currency: t.nested("currencies", currency),
+  paymentDate: t.date(),
+  amount: t.doc("In the payment's currency", t.decimal()),
+  currencyRate: t.doc("Units of the currency per euro; 1 for EUR", t.decimal()),
+  receiptInvoice: t.doc(
+    "The invoice that receipts this payment",
+    t.orNull(t.nested("invoices", invoicePreview)),
+  ),
 });
 
 export const documentPayments = defineResource({

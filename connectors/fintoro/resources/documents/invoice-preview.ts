@@ -1,11 +1,11 @@
-import { date, record } from "../../../../src/connector/record-schema.ts";
+import * as t from "../../../../src/connector/record-schema.ts";
 import { dates, hasVat, paymentStatus, previewHead, previewTotals, toBePaid } from "./document-fields.ts";
 
-/** Apart from invoices.ts because payments show the invoice that receipts them. */
-export const invoicePreview = record({
+/** In a file of its own because payments show an invoice, and invoices show their payments. */
+export const invoicePreview = t.record({
   ...previewHead,
   ...dates,
-  deliveryDate: date(),
+  deliveryDate: t.date(),
   ...previewTotals,
   toBePaid,
   status: paymentStatus(),

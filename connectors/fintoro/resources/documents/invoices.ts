@@ -1,25 +1,14 @@
-import { defineResource } from "../../../../src/connector/define.ts";
-import {
-  children,
-  date,
-  decimal,
-  doc,
-  integer,
-  nested,
-  oneOf,
-  owned,
-  record,
-  text,
-} from "../../../../src/connector/record-schema.ts";
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { invoicePreview } from "./invoice-preview.ts";
 
 /** A line that may move stock; credit notes have the same. */
-export const stockedItem = record({
-  id: integer(),
-  uuid: doc("Keeps the line's stock links when sent back on update", text()),
+export const stockedItem = t.record({
+  id: t.integer(),
+  uuid: t.doc("Keeps the line's stock links when sent back on update", t.text()),
   ...of.itemHead,
   discountType: of.openDiscountType(),
   discountValue: of.discountValue,
@@ -27,14 +16,14 @@ export const stockedItem = record({
   ...of.itemTotals,
 });
 
-export const invoice = record({
+export const invoice = t.record({
   ...of.documentHeadStated,
-  bankAccount: nested("bank_accounts", bankAccountReference),
-  payments: owned("document_payments", documentPayment),
-  variableSymbol: integer(),
+  bankAccount: t.nested("bank_accounts", bankAccountReference),
+  payments: t.owned("document_payments", documentPayment),
+  variableSymbol: t.integer(),
   ...of.symbols,
   ...of.dates,
-  deliveryDate: doc("Date of the taxable supply", date()),
+  deliveryDate: t.doc("Date of the taxable supply", t.date()),
   businessCaseId: of.businessCaseId,
   discountType: of.openDiscountType(),
   discountValue: of.discountValue,
@@ -49,10 +38,10 @@ export const invoice = record({
   ...of.itemSums,
   ...of.totals,
   toBePaid: of.toBePaid,
-  status: oneOf(of.paymentStatuses, of.paymentStatuses),
+  status: t.oneOf(of.paymentStatuses, of.paymentStatuses),
   hasVat: of.hasVat,
-  creditNotesSumTotalWithVat: doc("Sum of its credit notes with VAT", decimal()),
-  items: children("invoice_items", stockedItem),
+  creditNotesSumTotalWithVat: t.doc("Sum of its credit notes with VAT", t.decimal()),
+  items: t.children("invoice_items", stockedItem),
 });
 
 export const invoices = defineResource({

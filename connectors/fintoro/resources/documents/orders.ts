@@ -1,26 +1,26 @@
-import { defineResource } from "../../../../src/connector/define.ts";
-import { children, date, integer, record } from "../../../../src/connector/record-schema.ts";
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
 import * as of from "./document-fields.ts";
 
-export const orderPreview = record({
+export const orderPreview = t.record({
   ...of.previewHead,
-  issueDate: date(),
+  issueDate: t.date(),
   ...of.previewTotals,
   hasVat: of.hasVat,
 });
 
 /** A line without stock; quotations have the same. */
-export const plainItem = record({
-  id: integer(),
+export const plainItem = t.record({
+  id: t.integer(),
   ...of.itemHead,
   discountType: of.discountType(),
   discountValue: of.discountValue,
   ...of.itemTotals,
 });
 
-export const order = record({
+export const order = t.record({
   ...of.documentHead,
-  issueDate: date(),
+  issueDate: t.date(),
   businessCaseId: of.businessCaseId,
   discountType: of.discountType(),
   discountValue: of.discountValue,
@@ -33,7 +33,7 @@ export const order = record({
   ...of.itemSums,
   ...of.totals,
   hasVat: of.hasVat,
-  items: children("order_items", plainItem),
+  items: t.children("order_items", plainItem),
 });
 
 export const orders = defineResource({

@@ -1,18 +1,10 @@
-import { defineResource } from "../../../../src/connector/define.ts";
-import {
-  boolean,
-  children,
-  doc,
-  integer,
-  nested,
-  owned,
-  record,
-} from "../../../../src/connector/record-schema.ts";
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 
-export const proformaPreview = record({
+export const proformaPreview = t.record({
   ...of.previewHead,
   ...of.dates,
   ...of.previewTotals,
@@ -21,19 +13,19 @@ export const proformaPreview = record({
   hasVat: of.hasVat,
 });
 
-const proformaItem = record({
-  id: integer(),
+const proformaItem = t.record({
+  id: t.integer(),
   ...of.itemHead,
   discountType: of.openDiscountType(),
   discountValue: of.discountValue,
   ...of.itemTotals,
 });
 
-export const proforma = record({
+export const proforma = t.record({
   ...of.documentHead,
-  bankAccount: nested("bank_accounts", bankAccountReference),
-  payments: owned("document_payments", documentPayment),
-  variableSymbol: integer(),
+  bankAccount: t.nested("bank_accounts", bankAccountReference),
+  payments: t.owned("document_payments", documentPayment),
+  variableSymbol: t.integer(),
   ...of.symbols,
   ...of.dates,
   businessCaseId: of.businessCaseId,
@@ -50,10 +42,10 @@ export const proforma = record({
   alreadyPaid: of.alreadyPaid,
   ...of.totals,
   toBePaid: of.toBePaid,
-  willBePaid: doc("Payment is still expected", boolean()),
+  willBePaid: t.doc("Payment is still expected", t.boolean()),
   status: of.paymentStatus(),
   hasVat: of.hasVat,
-  items: children("proforma_items", proformaItem),
+  items: t.children("proforma_items", proformaItem),
 });
 
 export const proformas = defineResource({

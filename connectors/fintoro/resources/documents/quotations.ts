@@ -1,23 +1,23 @@
-import { defineResource } from "../../../../src/connector/define.ts";
-import { children, date, doc, oneOf, orNull, record } from "../../../../src/connector/record-schema.ts";
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
 import * as of from "./document-fields.ts";
 import { plainItem } from "./orders.ts";
 
-const validityDate = doc("Until when the offer stands", orNull(date()));
-const status = oneOf(of.quotationStatuses);
+const validityDate = t.doc("Until when the offer stands", t.orNull(t.date()));
+const status = t.oneOf(of.quotationStatuses);
 
-export const quotationPreview = record({
+export const quotationPreview = t.record({
   ...of.previewHead,
-  issueDate: date(),
+  issueDate: t.date(),
   validityDate,
   ...of.previewTotals,
   status,
   hasVat: of.hasVat,
 });
 
-export const quotation = record({
+export const quotation = t.record({
   ...of.documentHeadStated,
-  issueDate: date(),
+  issueDate: t.date(),
   validityDate,
   businessCaseId: of.businessCaseId,
   discountType: of.discountType(),
@@ -30,7 +30,7 @@ export const quotation = record({
   ...of.totals,
   status,
   hasVat: of.hasVat,
-  items: children("quotation_items", plainItem),
+  items: t.children("quotation_items", plainItem),
 });
 
 export const quotations = defineResource({

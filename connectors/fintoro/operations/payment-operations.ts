@@ -38,7 +38,7 @@ const mailInput = z.strictObject({
   type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
 });
 
-/** 202: the mail is on its way, there is nothing to answer with. */
+/** 202: the mail is queued, the answer has no body. */
 export const documentMailOperations = group("documentMails", {
   send: idempotent({
     method: "POST",

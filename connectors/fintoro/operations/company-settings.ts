@@ -1,13 +1,24 @@
 import { z } from "zod";
 import { integer, oneOf, orNull, record, text } from "../../../src/connector/record-schema.ts";
+import { bankAccount, pairingStrategies } from "../resources/bank-accounts.ts";
 import { identity } from "../resources/company.ts";
 import * as lookup from "../resources/lookups.ts";
 import { series, seriesDocumentTypes } from "../resources/numerical-series.ts";
-import { filtered, group, show, statedRoute, wholeList } from "./operation-builders.ts";
+import {
+  create,
+  filtered,
+  group,
+  remove,
+  show,
+  statedRoute,
+  update,
+  wholeList,
+} from "./operation-builders.ts";
+import { characters, id, maybe } from "./input-types.ts";
 
 const legalForms = ["freelancer", "company"] as const;
 
-/** A company of the public registry; not mirrored. */
+/** A company of the public registry; the mirror does not hold these. */
 export const subject = record({
   id: integer(),
   name: text(),
@@ -54,4 +65,32 @@ export const subjectOperations = group("subjects", {
     ),
   ),
   show: statedRoute(show("/subjects/{subject}", subject)),
+});
+
+const autoPairingStrategy = z.enum(pairingStrategies).optional();
+
+const createInput = z.strictObject({
+  bankId: maybe(id),
+  name: characters(255),
+  iban: z.string(),
+  swift: characters(255),
+  autoPairingStrategy,
+});
+
+const updateInput = z.strictObject({
+  bankId: maybe(id),
+  name: characters(255).optional(),
+  iban: z.string().optional(),
+  swift: characters(255).optional(),
+  autoPairingStrategy,
+  isPrimary: z.boolean().optional(),
+});
+
+/** Creating an account takes no `Idempotency-Key`. */
+export const bankAccountOperations = group("bankAccounts", {
+  list: wholeList("/bank-accounts", bankAccount),
+  create: create("/bank-accounts", createInput, bankAccount),
+  show: show("/bank-accounts/{bankAccount}", bankAccount),
+  update: update("PATCH", "/bank-accounts/{bankAccount}", updateInput, bankAccount),
+  delete: statedRoute(remove("/bank-accounts/{bankAccount}")),
 });
