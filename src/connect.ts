@@ -10,26 +10,29 @@ import { createMemoryRateLimitStore } from "./rate-limit/state-store.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
 
+/** Settings of `connect`. */
 export interface ConnectOptions {
   readonly token: string;
-  /** The published address when not given. */
+  /** @default the published address */
   readonly baseUrl?: string;
-  /** `Accept-Language`; `en` when not given. */
+  /** `Accept-Language`. @default en */
   readonly language?: string;
   /**
-   * A mirror's `<data_dir>/<company>.budget.db`: shares its request budget. Without it this process
-   * keeps to the budget alone, and knows of others only what the service says.
+   * A mirror's `<data_dir>/<company>.budget.db`, to share its request budget. Without it this process knows of
+   * others only what the service reports.
    */
   readonly budgetFile?: string;
   readonly log?: Log;
 }
 
-/** The typed client over a transport of its own. `close` breaks off what is under way. */
+/** The typed client over a transport of its own. */
 export interface Connection {
   readonly client: FintoroClient;
+  /** Aborts what is in flight. */
   close(): Promise<void>;
 }
 
+/** Opens the typed client. Throws MirrorError `usage` for an unusable token, `config` for the base URL. */
 export function connect(options: ConnectOptions): Connection {
   const { token, baseUrl = manifest.baseUrl, language = "en", log = silentLog, budgetFile } = options;
   assertToken(token);
@@ -56,7 +59,7 @@ export function connect(options: ConnectOptions): Connection {
   };
 }
 
-/** Found out here and not at the first request; and before a file is opened that nobody would close. */
+/** Before the first request, and before a file is opened that nobody would close. */
 function assertToken(token: unknown): void {
   if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return;
   throw new MirrorError("usage", "connect: the token is missing or has characters that no token has", {

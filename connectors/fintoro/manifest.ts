@@ -1,8 +1,7 @@
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Operation } from "../../src/connector/operation.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import { events } from "./event-rules.ts";
-import { invalidationRules } from "./invalidation-rules.ts";
+import { events, invalidationRules } from "./event-rules.ts";
 import { knownFintoro } from "./known.ts";
 import * as operationGroups from "./operations/groups.ts";
 import { views } from "./report/views.ts";

@@ -1,14 +1,15 @@
 import { MirrorError, type ErrorKind, type ErrorOptions } from "../base/errors.ts";
 
+/** Details of a ServiceError. */
 export interface ServiceErrorOptions extends ErrorOptions {
-  /** The answer's status; null when there was no answer. */
+  /** Null when there was no answer. */
   readonly status?: number | null;
   readonly requestId?: string | null;
-  /** The service's own words (`message` of the error body), redacted and shortened. */
+  /** `message` of the error body, redacted and shortened. */
   readonly serviceMessage?: string | null;
 }
 
-/** An answer of the service that is not success, or no answer at all. Carries its `X-Request-Id`. */
+/** The service did not answer with success, or not at all. */
 export class ServiceError extends MirrorError {
   readonly status: number | null;
   readonly requestId: string | null;
@@ -23,28 +24,28 @@ export class ServiceError extends MirrorError {
   }
 }
 
-/** 401: the token is missing, wrong or revoked. Nothing else can work either. */
+/** 401: the token is missing, wrong or revoked. No other call can work either. */
 export class UnauthenticatedError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("unauthenticated", message, options);
   }
 }
 
-/** 403: this token may not do this; other resources may well be open to it. */
+/** 403: this token may not do this; it may well read other resources. */
 export class ForbiddenError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("forbidden", message, options);
   }
 }
 
-/** 404: of a record, or of the route itself; `serviceMessage` hints at which. */
+/** 404: no such record, or no such route; `serviceMessage` hints at which. */
 export class NotFoundError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("not_found", message, options);
   }
 }
 
-/** 422: the request was understood and refused. `fields` maps a field to its messages. */
+/** 422: the service refuses the values. `fields` has the messages by field. */
 export class InvalidError extends ServiceError {
   readonly fields: Readonly<Record<string, readonly string[]>>;
 
@@ -58,28 +59,28 @@ export class InvalidError extends ServiceError {
   }
 }
 
-/** 429, after the rate limiter's waits were used up. */
+/** 429, more often in a row than the transport repeats a call. */
 export class RateLimitedError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("rate_limited", message, { retryable: true, ...options });
   }
 }
 
-/** 5xx. */
+/** 5xx: the service has trouble. */
 export class UnavailableError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("unavailable", message, { retryable: true, ...options });
   }
 }
 
-/** No answer: refused, reset, timed out, name not resolved. */
+/** No answer: connection refused or reset, timeout, name not resolved. */
 export class NetworkError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("network", message, { retryable: true, ...options });
   }
 }
 
-/** An answer that is not what the interface says: HTML with 200, broken JSON, too large, a redirect away. */
+/** Not what the interface promises: HTML with 200, broken JSON, too large, a redirect to another origin. */
 export class ProtocolError extends ServiceError {
   constructor(message: string, options: ServiceErrorOptions = {}) {
     super("protocol", message, options);

@@ -103,7 +103,7 @@ describe("a field's facts", () => {
   });
 
   it("are missing for a type made elsewhere, which is a mistake of the connector", () => {
-    expect(() => fieldsOf(record({ name: z.string() }))).toThrow("made by connector/schema");
+    expect(() => fieldsOf(record({ name: z.string() }))).toThrow("made by connector/record-schema");
   });
 
   it("cannot be changed by who reads them", () => {

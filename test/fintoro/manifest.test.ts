@@ -332,11 +332,11 @@ describe("what hangs together", () => {
 
   it("ripples run along columns that are there, to records that have a route", () => {
     expect(manifest.invalidationRules).toHaveLength(15);
-    for (const { resource, reaches, by } of manifest.invalidationRules ?? []) {
-      expect(named(reaches).detail).toMatch(/\{id\}$/);
-      if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(reaches);
-      else expect(columns(reaches).has(by.column)).toBe(true);
-      if (by.kind === "pointing") expect(named(reaches).lookedUpBy).toEqual([by.column, by.idColumn]);
+    for (const { resource, dependent, by } of manifest.invalidationRules ?? []) {
+      expect(named(dependent).detail).toMatch(/\{id\}$/);
+      if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(dependent);
+      else expect(columns(dependent).has(by.column)).toBe(true);
+      if (by.kind === "pointing") expect(named(dependent).lookedUpBy).toEqual([by.column, by.idColumn]);
     }
   });
 

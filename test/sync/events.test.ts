@@ -47,12 +47,12 @@ const withRules: Manifest = {
   invalidationRules: [
     {
       resource: "people",
-      reaches: "notes",
+      dependent: "notes",
       by: { kind: "pointing", column: "body", is: "b", idColumn: "person_id" },
     },
     {
       resource: "people",
-      reaches: "counters",
+      dependent: "counters",
       by: { kind: "counting", column: "document_type", is: "order" },
     },
   ],

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { subject } from "../operations/company-settings.ts";
+import type { subject } from "../operations/account-operations.ts";
 import type { attachmentUpload } from "../operations/crm-operations.ts";
 import type { bankAccount } from "../resources/bank-accounts.ts";
 import type { businessCase, businessCaseStatus } from "../resources/business-cases.ts";
@@ -24,7 +24,7 @@ import type {
   webhookSubscriptionWithSecret,
 } from "../resources/webhook-subscriptions.ts";
 
-/** The service's records by name, for those who write functions over the client's answers. */
+/** The service's records by name, for functions over the client's answers. */
 export type Identity = z.output<typeof identity>;
 export type Bank = z.output<typeof bank>;
 export type Country = z.output<typeof country>;

@@ -5,7 +5,7 @@ export {
   seriesOperations as numericalSeries,
   subjectOperations as subjects,
   tokenOperations as token,
-} from "./company-settings.ts";
+} from "./account-operations.ts";
 export { clientOperations as clients, supplierOperations as suppliers } from "./contacts.ts";
 export {
   attachmentOperations as contactActivityAttachments,

@@ -4,20 +4,22 @@ import type { Lane } from "../../base/lane.ts";
 import type { Operation } from "../operation.ts";
 import type { Page } from "./page.ts";
 
-/** A method's signature, read off its operation: `/invoices/{invoice}` takes an id, a body its input. */
+/** Options of every method. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly lane?: Lane;
 }
 
+/** Options of methods that take an `Idempotency-Key`. */
 export interface IdempotentOptions extends CallOptions {
-  /** Made up when not given; give the same again to repeat a call whose fate is unknown. */
+  /** Generated when not given. Give the same again to repeat a call with an unknown outcome. */
   readonly idempotencyKey?: string;
 }
 
+/** The parts of a method's signature follow from its operation: `/invoices/{invoice}` takes an id, a body its input. */
 type IdOf<P> = P extends `${string}{${string}}${string}` ? [id: RecordId] : [];
 
-/** Nothing that is given to a method is changed by it, so what its giver may not change is good enough. */
+/** Methods do not change what they are given, so it may be read-only. */
 type Given<T> = T extends Blob
   ? T
   : T extends readonly (infer E)[]
@@ -57,9 +59,9 @@ type AnswerOf<A> = A extends { readonly kind: "record" }
 
 type Method<O extends Operation> = (...args: Arguments<O>) => Promise<AnswerOf<O["answer"]>>;
 
-/** A list in pages also reads itself to the end. */
+/** Reads a list in pages to its end. */
 interface Paging<O extends Operation> {
-  /** Page after page; `perPage` is the largest the service takes unless given. */
+  /** Page after page; `perPage` is the largest possible unless given. */
   readonly pages: (...args: Arguments<O>) => AsyncGenerator<Page<RecordOf<O["answer"]>>, void, undefined>;
   /** Record after record. */
   readonly all: (...args: Arguments<O>) => AsyncGenerator<RecordOf<O["answer"]>, void, undefined>;

@@ -7,7 +7,7 @@ import { checkInput } from "./input-check.ts";
 import type { Operation } from "../operation.ts";
 import type { QueryValue, ServiceRequest } from "../transport.ts";
 
-/** What a method was called with, sorted out by what its operation takes. */
+/** The arguments of a method. */
 export interface Call {
   readonly id: unknown;
   readonly input: unknown;
@@ -15,6 +15,7 @@ export interface Call {
   readonly options: IdempotentOptions;
 }
 
+/** Assigns the arguments by what the operation takes: id, input, query, options. */
 export function parseArguments(operation: Operation, args: readonly unknown[]): Call {
   const rest = [...args];
   const id = operation.path.includes("{") ? rest.shift() : undefined;
@@ -23,10 +24,10 @@ export function parseArguments(operation: Operation, args: readonly unknown[]): 
   return { id, input, query, options: rest.shift() ?? {} };
 }
 
-/** Pure: the request that a call makes, or a `usage` error that names what is wrong with it. */
+/** The request of a call. Throws MirrorError `usage` that names the wrong argument. */
 export function buildRequest(operation: Operation, call: Call, random: Random): ServiceRequest {
   const key = idempotencyKey(operation, call.options, random);
-  const request: ServiceRequest = {
+  return {
     method: operation.method,
     path: pathFor(operation, call.id),
     query: operation.query ? queryFor(operation, call.query) : undefined,
@@ -37,7 +38,6 @@ export function buildRequest(operation: Operation, call: Call, random: Random): 
     lane: call.options.lane,
     signal: call.options.signal,
   };
-  return request;
 }
 
 const expectation = { record: "json", list: "json", file: "bytes", nothing: "nothing" } as const;
@@ -54,7 +54,7 @@ function checkedId(operation: Operation, id: unknown): RecordId {
   });
 }
 
-/** `null` asks for records without a value, which a query string can only say with an empty one. */
+/** `null` asks for records without a value; in a query string that is an empty one. */
 function queryFor(operation: Operation, query: unknown): Record<string, QueryValue> | undefined {
   if (!operation.query) return undefined;
   const checked = checkInput(operation.name, operation.query, query ?? {});
@@ -78,7 +78,7 @@ function formOf(fields: Readonly<Record<string, unknown>>): FormData {
   return form;
 }
 
-/** One is always sent where the service takes one: only then may a write be sent a second time. */
+/** Always sent where the service accepts one: only then may a write be repeated. */
 function idempotencyKey(
   operation: Operation,
   options: IdempotentOptions,

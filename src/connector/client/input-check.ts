@@ -4,7 +4,7 @@ import { nearest } from "../../base/names.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** Refuses what the service would refuse, before a request is spent on it, and names the field. */
+/** Checks an input before a request is spent on it. Throws MirrorError `usage` that names the field. */
 export function checkInput(
   call: string,
   type: z.ZodObject,

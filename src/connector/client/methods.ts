@@ -7,7 +7,7 @@ import { readPages, type Page } from "./page.ts";
 import { readAnswer } from "./answer-reader.ts";
 import type { Transport } from "../transport.ts";
 
-/** Turns a group of operations into methods over a transport; the types follow from the table. */
+/** A group of operations as typed methods over a transport. */
 export function methodsOf<G extends Readonly<Record<string, Operation>>>(
   group: G,
   transport: Transport,
@@ -23,7 +23,7 @@ export function methodsOf<G extends Readonly<Record<string, Operation>>>(
   return { ...Object.fromEntries(methods), ...paging } as Methods<G>;
 }
 
-/** One operation by itself, for who has it from a manifest. */
+/** Calls one operation, for callers that have it from a manifest. */
 export async function callOperation(
   transport: Transport,
   random: Random,
@@ -60,7 +60,7 @@ function pagingOf(list: Operation, caller: Caller) {
   return { pages, all };
 }
 
-/** As published; without a limit the service's own default stands. */
+/** As published; undefined without a limit, then the service's default applies. */
 function largestPage(list: Operation): number | undefined {
   const perPage: unknown = list.query?.shape["perPage"];
   const type = perPage instanceof z.ZodOptional ? perPage.unwrap() : perPage;

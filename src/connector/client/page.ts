@@ -4,7 +4,7 @@ import { isObject } from "../../json/literal.ts";
 import { ProtocolError } from "../service-errors.ts";
 import { boolean, integer, json, orNull, record, stated, text } from "../record-schema.ts";
 
-/** Its addresses are data: pages are asked for by number, never by a URL out of an answer. */
+/** The paginator of a page. Its URLs are never followed: pages are requested by number. */
 export const paginator = record({
   currentPage: stated(integer()),
   perPage: stated(integer()),
@@ -19,17 +19,18 @@ export const paginator = record({
   links: stated(json(z.array(record({ url: orNull(text()), label: text(), active: boolean() })))),
 });
 
+/** One page of a list. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly paginator: z.output<typeof paginator>;
 }
 
-/** Two and a half million records at the smallest useful page; a longer list is a list without end. */
+/** A longer list is taken for an endless one. */
 const maxPages = 50_000;
 
 /**
- * Page after page, by number. Ends with the last page as the service counts, with an empty page, and
- * with one that was given before; so a paginator that lies cannot hold the reader for ever.
+ * Reads page after page, by number, to the last one by the paginator. Also ends with an empty page and with one that
+ * came before, so that a wrong paginator cannot keep it reading. Throws a ProtocolError for an endless list.
  */
 export async function* readPages<T>(
   read: (page: number) => Promise<Page<T>>,
@@ -47,7 +48,7 @@ export async function* readPages<T>(
   throw new ProtocolError(`the list does not end after ${maxPages} pages`);
 }
 
-/** By the records' ids: labels may change between two answers, the set of records makes the page. */
+/** The ids of the page's records: labels may change between two answers. */
 function fingerprint(data: readonly unknown[]): string {
   const ids = data.map((one) => (isObject(one) && "id" in one ? one["id"] : one));
   return createHash("sha1").update(JSON.stringify(ids)).digest("base64");

@@ -38,17 +38,17 @@ export function dependentsOf(run: RunContext, { resource, id, outcome }: Changed
 
 function dependentsBy(
   { mirror: { records }, selected }: RunContext,
-  { resource, reaches, by }: InvalidationRule,
+  { resource, dependent, by }: InvalidationRule,
   id: RecordId,
   outcome: Outcome,
 ): RecordRef[] {
-  if (!selected.has(reaches)) return [];
-  const refs = (ids: readonly RecordId[]) => ids.map((one) => ({ resource: reaches, id: one }));
-  if (by.kind === "column") return refTo(reaches, records.texts(resource, id, [by.column])[0]);
+  if (!selected.has(dependent)) return [];
+  const refs = (ids: readonly RecordId[]) => ids.map((one) => ({ resource: dependent, id: one }));
+  if (by.kind === "column") return refTo(dependent, records.texts(resource, id, [by.column])[0]);
   if (by.kind === "pointing")
-    return refs(records.liveIdsWhereBoth(reaches, by.column, by.is, by.idColumn, id));
+    return refs(records.liveIdsWhereBoth(dependent, by.column, by.is, by.idColumn, id));
   const changesCount = outcome === "inserted" || outcome === "deleted";
-  return changesCount ? refs(records.liveIdsWhere(reaches, by.column, by.is)) : [];
+  return changesCount ? refs(records.liveIdsWhere(dependent, by.column, by.is)) : [];
 }
 
 function refTo(resource: string, text: string | null | undefined): RecordRef[] {
