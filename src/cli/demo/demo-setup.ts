@@ -1,98 +1,170 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
+import { createHttpTransport } from "../../http/http-transport.ts";
+import { createRateLimiter } from "../../rate-limit/rate-limiter.ts";
+import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { failed, ChildProcesses, type DemoProcess } from "./child-processes.ts";
+import type { CommandContext, DemoChange, RunningSandbox } from "../program/command.ts";
+import { DemoProcesses, failedCommand } from "./demo-processes.ts";
 
-/** Where the demo plays: a folder with a config, and this very program as processes of its own. */
-export interface DemoSetup {
-  readonly folder: string;
-  readonly database: string;
-  /** Where `webhooks create` stores the secret. */
-  readonly secret: string;
-  readonly report: string;
-  /** Runs `sync` to its end. */
-  sync(): Promise<CompanyReport>;
-  /** Runs `sync` and kills it, without warning, as soon as `when` says so. Returns whether it was still alive. */
-  syncAndKill(when: () => Promise<boolean>): Promise<boolean>;
-  /** Writes the config anew: `serve` listens on this port, and deliveries go there. */
-  receiveOn(port: number): void;
-  start(args: readonly string[]): DemoProcess;
-  run<T>(args: readonly string[]): Promise<T>;
-  /** Ends every process that still runs. */
-  close(): Promise<void>;
-}
-
-export interface DemoSetupFacts {
-  readonly folder: string;
-  readonly baseUrl: string;
-  /** The mirror's own, which may only read. */
-  readonly readToken: string;
-  /** For `webhooks create` alone. */
-  readonly writeToken: string;
-}
-
-export const company = "acme";
+export const demoCompany = "acme";
+/** Variable with the token that may write, for `webhooks create` alone. */
 export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
-/** Empties and sets up the folder; one with other people's files in it is refused. */
-export function setUpDemo({ folder, baseUrl, readToken, writeToken }: DemoSetupFacts): DemoSetup {
-  claim(folder);
-  writeFileSync(path.join(folder, marker), "made by `fintoro-mirror demo`; may be deleted\n");
-  const config = path.join(folder, "config.yaml");
-  const start = [`base_url: ${baseUrl}`, "data_dir: .", "companies:", `  ${company}:`];
-  const lines = [...start, `    token: "\${env:DEMO_TOKEN}"`];
-  writeFileSync(config, `${lines.join("\n")}\n`);
-  const troupe = new ChildProcesses(config, { DEMO_TOKEN: readToken, [writeTokenVariable]: writeToken });
-  return {
-    folder,
-    database: path.join(folder, `${company}.db`),
-    secret: path.join(folder, `${company}.webhook-secret`),
-    report: path.join(folder, `${company}.report.db`),
-    sync: () => syncedBy(troupe),
-    syncAndKill: (when) => syncKilled(troupe, when),
-    receiveOn: (port) => writeFileSync(config, `${[...lines, ...webhookLines(port)].join("\n")}\n`),
-    start: (args) => troupe.start(args),
-    run: (args) => troupe.run(args),
-    close: () => troupe.end(),
-  };
+/** What the sandbox has sent to receivers so far. */
+interface Deliveries {
+  readonly events: number;
+  /** Events that a receiver answered with 2xx. */
+  readonly delivered: number;
+  readonly attempts: number;
+  /** Attempts without such an answer. */
+  readonly failed: number;
 }
 
-function webhookLines(port: number): string[] {
-  return [
-    "    webhook:",
-    `      secrets: ["\${file:./${company}.webhook-secret}"]`,
-    `      public_url: http://127.0.0.1:${port}/webhooks/${company}`,
-    `serve: { listen: "127.0.0.1:${port}" }`,
-  ];
+type Parts = Pick<CommandContext, "clock" | "random" | "log" | "version" | "signal" | "connectors">;
+
+/** What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. */
+export class DemoSetup {
+  readonly folder: string;
+  readonly database: string;
+  readonly report: string;
+  /** Where `webhooks create` stores the secret. */
+  readonly secret: string;
+  readonly processes: DemoProcesses;
+  /** Prints a line for the reader. */
+  readonly print: (line: string) => Promise<void>;
+  private readonly parts: Parts;
+  private readonly sandbox: RunningSandbox;
+
+  /**
+   * Empties the folder and writes a config into it.
+   * @throws MirrorError `usage` when it holds files that no demo made
+   */
+  constructor(parts: Parts, sandbox: RunningSandbox, folder: string, print: (line: string) => Promise<void>) {
+    emptyFolder(folder);
+    const inFolder = (name: string) => path.join(folder, name);
+    this.folder = folder;
+    this.database = inFolder(`${demoCompany}.db`);
+    this.report = inFolder(`${demoCompany}.report.db`);
+    this.secret = inFolder(`${demoCompany}.webhook-secret`);
+    this.print = print;
+    this.parts = parts;
+    this.sandbox = sandbox;
+    writeFileSync(inFolder(marker), "made by `fintoro-mirror demo`; may be deleted\n");
+    this.writeConfig([]);
+    this.processes = new DemoProcesses(inFolder("config.yaml"), {
+      DEMO_TOKEN: sandbox.companies[0]?.readToken ?? sandbox.token,
+      [writeTokenVariable]: sandbox.token,
+    });
+  }
+
+  /** Runs `sync` to its end. */
+  async sync(): Promise<CompanyReport> {
+    const sync = this.processes.start(["sync"]);
+    await sync.ended;
+    const reports = JSON.parse(sync.stdout || "{}") as { companies?: Record<string, CompanyReport> };
+    const report = reports.companies?.[demoCompany];
+    if (!report) throw failedCommand(["sync"], sync);
+    return report;
+  }
+
+  /** Makes `serve` listen on a free port, and deliveries go there. */
+  async receive(): Promise<void> {
+    const port = await this.freePort();
+    this.writeConfig([
+      "    webhook:",
+      `      secrets: ["\${file:./${demoCompany}.webhook-secret}"]`,
+      `      public_url: http://127.0.0.1:${port}/webhooks/${demoCompany}`,
+      `serve: { listen: "127.0.0.1:${port}" }`,
+    ]);
+  }
+
+  /** Requests that the sandbox has answered so far. */
+  requests(): number {
+    return this.sandbox.requestCount();
+  }
+
+  deliveries(): Deliveries {
+    const attempts = this.sandbox.attempts();
+    const good = attempts.filter(({ outcome }) => outcome === "delivered");
+    return {
+      events: new Set(attempts.map(({ eventId }) => eventId)).size,
+      delivered: new Set(good.map(({ eventId }) => eventId)).size,
+      attempts: attempts.length,
+      failed: attempts.length - good.length,
+    };
+  }
+
+  /** Gives `work` the changes that can be made at the service now. */
+  async withChanges<T>(work: (changes: readonly DemoChange[]) => Promise<T>): Promise<T> {
+    const { clock, random, log, version, connectors } = this.parts;
+    const { url: baseUrl, token } = this.sandbox;
+    const rateLimiter = createRateLimiter({ store: createMemoryRateLimitStore(), clock });
+    const address = { baseUrl, token, language: "en", userAgent: `fintoro-mirror/${version}` };
+    const transport = createHttpTransport({ clock, random, log, rateLimiter, ...address });
+    try {
+      return await work(await connectors[0].demoChanges(transport));
+    } finally {
+      await transport.close();
+    }
+  }
+
+  /** Monotonic time. */
+  nowMs(): number {
+    return this.parts.clock.monotonicMs();
+  }
+
+  /** @throws MirrorError `stopped` when the demo is to stop */
+  async sleep(ms: number): Promise<void> {
+    await this.parts.clock.sleep(ms, this.parts.signal);
+    if (this.parts.signal.aborted) throw new MirrorError("stopped", "the demo was stopped");
+  }
+
+  /** Waits until `isSo` holds; false when it did not within the time. */
+  async waitUntil(isSo: () => boolean, withinMs: number): Promise<boolean> {
+    for (const endMs = this.nowMs() + withinMs; this.nowMs() < endMs; await this.sleep(5))
+      if (isSo()) return true;
+    return isSo();
+  }
+
+  /** Ends every process that still runs. */
+  close(): Promise<void> {
+    return this.processes.stop();
+  }
+
+  private writeConfig(more: readonly string[]): void {
+    const head = [`base_url: ${this.sandbox.url}`, "data_dir: .", "companies:", `  ${demoCompany}:`];
+    const lines = [...head, `    token: "\${env:DEMO_TOKEN}"`, ...more];
+    writeFileSync(path.join(this.folder, "config.yaml"), `${lines.join("\n")}\n`);
+  }
+
+  /** Not of the range that systems give out: the port stays free while `serve` is killed and started again. */
+  private async freePort(): Promise<number> {
+    for (let tries = 0; tries < 100; tries++) {
+      const port = 20_000 + Math.floor(this.parts.random.next() * 12_000);
+      if (await isFree(port)) return port;
+    }
+    throw new MirrorError("usage", "no port from 20000 to 32000 is free");
+  }
 }
 
-async function syncedBy(troupe: ChildProcesses): Promise<CompanyReport> {
-  const player = troupe.start(["sync"]);
-  await player.ended;
-  const reports = JSON.parse(player.stdout() || "{}") as { companies?: Record<string, CompanyReport> };
-  const report = reports.companies?.[company];
-  if (!report) throw failed(["sync"], player);
-  return report;
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
 }
 
-async function syncKilled(troupe: ChildProcesses, when: () => Promise<boolean>): Promise<boolean> {
-  const player = troupe.start(["sync"]);
-  while (!player.isOver() && !(await when()));
-  const alive = !player.isOver();
-  player.child.kill("SIGKILL");
-  await player.ended;
-  return alive;
-}
-
-function claim(folder: string): void {
+function emptyFolder(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const files = readdirSync(folder);
-  if (files.length > 0 && !files.includes(marker)) {
+  if (files.length > 0 && !files.includes(marker))
     throw new MirrorError("usage", `${folder} holds other files`, {
       hint: "name an empty folder with --out",
     });
-  }
   for (const file of files) rmSync(path.join(folder, file), { recursive: true, force: true });
 }

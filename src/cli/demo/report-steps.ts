@@ -1,32 +1,40 @@
-import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { formatSize } from "../../base/units.ts";
-import { readCsv } from "./csv.ts";
-import { question } from "./queries.ts";
-import type { DemoContext } from "./demo-steps.ts";
-import { company, type DemoSetup } from "./demo-setup.ts";
-import type { Narrate } from "./narration.ts";
+import { demoCompany, type DemoSetup } from "./demo-setup.ts";
+import { queryRows } from "./mirror-reader.ts";
 
-/** A report and files of two kinds, and whether they say the same as the mirror. */
-export async function answer(stage: DemoSetup, _scene: DemoContext, tell: Narrate): Promise<boolean> {
-  await stage.run(["publish"]);
-  await tell(`   publish: ${named(stage.report)}; in it v_receivables, who owes us how much:`);
-  for (const { client, invoices, owed } of question<Debtor>(stage.report, debtors)) {
-    const count = String(invoices).padStart(3);
-    await tell(
-      `   ${client.replaceAll(/\s/g, " ").padEnd(40)} ${count} unpaid  ${owed.toFixed(2).padStart(12)} EUR`,
-    );
+/** Publishes a report and files of two kinds, and compares them with the mirror. */
+export async function publishFiles(demo: DemoSetup): Promise<boolean> {
+  await demo.processes.run(["publish"]);
+  await demo.print(`   publish: ${fileText(demo.report)}; in it v_receivables, who owes us how much:`);
+  for (const { client, invoices, owed } of queryRows<Debtor>(demo.report, debtors)) {
+    const name = client.replaceAll(/\s/g, " ").padEnd(40);
+    const amount = owed.toFixed(2).padStart(12);
+    await demo.print(`   ${name} ${String(invoices).padStart(3)} unpaid  ${amount} EUR`);
   }
-  const csv = await exported(stage, "csv");
-  const parquet = await exported(stage, "parquet");
-  const files = [...csv, ...parquet].map(({ place }) => named(place));
-  await tell(`   export: ${files.join(", ")}`);
-  const sums = await compareSums(stage, csv, tell);
-  return (await compareRows(stage, [...csv, ...parquet], tell)) && sums;
+  for (const format of ["csv", "parquet"])
+    await demo.processes.run(["export", ...exportedTables, "--format", format, "--out", exportFolder(demo)]);
+  const files = exportedFiles(demo).map(({ place }) => fileText(place));
+  await demo.print(`   export: ${files.join(", ")}`);
+  return compareFiles(demo);
 }
 
-function named(file: string): string {
+/** Compares the report and the exported files with the mirror. */
+export async function compareFiles(demo: DemoSetup): Promise<boolean> {
+  const files = exportedFiles(demo);
+  const haveSums = await compareSums(demo, files);
+  const haveRows = await compareRows(demo, files);
+  return haveSums && haveRows && files.length === 4;
+}
+
+const exportedTables = ["invoices", "v_receivables"];
+
+function exportFolder({ folder }: DemoSetup): string {
+  return path.join(folder, "export");
+}
+
+function fileText(file: string): string {
   return `${path.basename(file)} (${formatSize(statSync(file).size)})`;
 }
 
@@ -41,29 +49,26 @@ const debtors = `SELECT client_name AS client, sum(invoices) AS invoices, round(
 
 interface ExportedFile {
   readonly table: string;
-  /** By the export's own account. */
+  readonly format: string;
+  /** As the manifest says. */
   readonly rows: number;
   readonly place: string;
-  /** It is the file that the account is of. */
-  readonly intact: boolean;
 }
 
-async function exported(stage: DemoSetup, format: "csv" | "parquet"): Promise<ExportedFile[]> {
-  const out = path.join(stage.folder, "export");
-  await stage.run(["export", "invoices", "v_receivables", "--format", format, "--out", out]);
-  const folder = path.join(out, company);
+/** The files of the manifest, CSV first. */
+function exportedFiles(demo: DemoSetup): ExportedFile[] {
+  const folder = path.join(exportFolder(demo), demoCompany);
   const text = readFileSync(path.join(folder, "manifest.json"), "utf8");
   const { files } = JSON.parse(text) as {
-    readonly files: readonly (Omit<ExportedFile, "place" | "intact"> &
-      Record<"file" | "format" | "sha256", string>)[];
+    readonly files: readonly (ExportedFile & { readonly file: string })[];
   };
-  return files
-    .filter((file) => file.format === format)
-    .map(({ table, rows, file, sha256 }) => {
-      const place = path.join(folder, file);
-      const intact = createHash("sha256").update(readFileSync(place)).digest("hex") === sha256;
-      return { table, rows, place, intact };
-    });
+  const found = files.map(({ table, format, rows, file }) => ({
+    table,
+    format,
+    rows,
+    place: path.join(folder, file),
+  }));
+  return found.toSorted((a, b) => a.format.localeCompare(b.format));
 }
 
 interface Owed {
@@ -79,40 +84,44 @@ const owedInMirror = `SELECT count(*) AS invoices, round(sum(i.to_be_paid), 2) A
 const owedInReport = `SELECT sum(invoices) AS invoices, round(sum(to_be_paid), 2) AS owed
   FROM v_receivables WHERE currency = 'EUR'`;
 
-async function compareSums(stage: DemoSetup, csv: readonly ExportedFile[], tell: Narrate): Promise<boolean> {
+async function compareSums(demo: DemoSetup, files: readonly ExportedFile[]): Promise<boolean> {
+  const csv = files.find(({ table, format }) => table === "v_receivables" && format === "csv");
   const answers = [
-    question<Owed>(stage.database, owedInMirror)[0],
-    question<Owed>(stage.report, owedInReport)[0],
-    owedInCsv(csv.find(({ table }) => table === "v_receivables")),
+    queryRows<Owed>(demo.database, owedInMirror)[0],
+    queryRows<Owed>(demo.report, owedInReport)[0],
+    csv && owedInCsv(csv.place),
   ].map((found) => `${found?.owed?.toFixed(2) ?? "no"} EUR in ${found?.invoices ?? "no"} unpaid invoices`);
-  const agree = new Set(answers).size === 1;
-  await tell(
-    agree
+  const areEqual = new Set(answers).size === 1;
+  await demo.print(
+    areEqual
       ? `   the mirror, the report and the CSV agree: ${answers[0] ?? ""}`
       : `   the mirror, the report and the CSV differ: ${answers.join("; ")}`,
   );
-  return agree;
+  return areEqual;
 }
 
-function owedInCsv(file: ExportedFile | undefined): Owed | undefined {
-  if (!file) return undefined;
-  const rows = readCsv(readFileSync(file.place, "utf8")).filter(({ currency }) => currency === "EUR");
-  const sum = (column: string) => rows.reduce((total, row) => total + Number(row[column]), 0);
+function owedInCsv(file: string): Owed {
+  const [names = [], ...rows] = csvRows(file);
+  const euros = rows.filter((row) => row[names.indexOf("currency")] === "EUR");
+  const sum = (column: string) => euros.reduce((total, row) => total + Number(row[names.indexOf(column)]), 0);
   return { invoices: sum("invoices"), owed: Math.round(sum("to_be_paid") * 100) / 100 };
 }
 
-async function compareRows(
-  stage: DemoSetup,
-  files: readonly ExportedFile[],
-  tell: Narrate,
-): Promise<boolean> {
+/** Rows of a CSV file, the head too; quoted cells, which may hold commas and line breaks, are left out as `""`. */
+function csvRows(file: string): string[][] {
+  const plain = readFileSync(file, "utf8").replaceAll(/"(?:[^"]|"")*"/g, '""');
+  return plain
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => line.split(","));
+}
+
+async function compareRows(demo: DemoSetup, files: readonly ExportedFile[]): Promise<boolean> {
   const sql = "SELECT count(*) AS count FROM invoices WHERE _deleted_at IS NULL";
-  const [mirror] = question<{ count: number }>(stage.database, sql);
-  const invoices = files.filter(({ table }) => table === "invoices");
-  const counts = invoices.map(({ place, rows }) =>
-    place.endsWith(".csv") ? readCsv(readFileSync(place, "utf8")).length : rows,
-  );
-  await tell(`   invoices: ${mirror?.count ?? 0} in the mirror, ${counts.join(" and ")} rows in the files`);
-  const intact = files.length === 4 && files.every((file) => file.intact);
-  return intact && counts.length === 2 && counts.every((count) => count === mirror?.count);
+  const mirrored = queryRows<{ count: number }>(demo.database, sql)[0]?.count ?? 0;
+  const counts = files
+    .filter(({ table }) => table === "invoices")
+    .map(({ place, format, rows }) => (format === "csv" ? csvRows(place).length - 1 : rows));
+  await demo.print(`   invoices: ${mirrored} in the mirror, ${counts.join(" and ")} rows in the files`);
+  return counts.length === 2 && counts.every((count) => count === mirrored);
 }

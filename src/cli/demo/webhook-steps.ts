@@ -1,141 +1,137 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { formatDuration } from "../../base/units.ts";
-import { watch } from "./queries.ts";
-import { until, type DemoContext } from "./demo-steps.ts";
-import { company, writeTokenVariable, type DemoSetup } from "./demo-setup.ts";
-import { failed, type DemoProcess } from "./child-processes.ts";
-import type { Narrate } from "./narration.ts";
+import { failedCommand, type DemoProcess } from "./demo-processes.ts";
+import { demoCompany, writeTokenVariable, type DemoSetup } from "./demo-setup.ts";
+import { MirrorWatch } from "./mirror-reader.ts";
 
 const listensWithinMs = 30_000;
 const runsWithinMs = 60_000;
 const mirroredWithinMs = 30_000;
-/** Of an event that met nobody: the third attempt, should the second have come too early. */
+/** For an event that nobody received: the third attempt, in case the second one came too early. */
 const retriedWithinMs = 75_000;
 
-/** Changes as they happen, a kill, changes that nobody hears of, a restart. */
-export async function behind(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
-  stage.receiveOn(await scene.freePort());
-  await subscribe(stage, tell);
-  const before = watch(stage.database);
-  const first = await serve(stage, scene);
-  await tell(`   serve listens on ${first.url}`);
-  const whole = await until(scene, () => before.ranTo() !== null, runsWithinMs);
-  await tell(
-    `   nobody listened before, so it looks through every list once: ${before.ranTo() ?? "not finished"}`,
+/** `serve` mirrors changes at once; after a kill and a restart also those in between. */
+export async function serveWebhooks(demo: DemoSetup): Promise<boolean> {
+  await demo.receive();
+  await subscribe(demo);
+  const watch = new MirrorWatch(demo.database);
+  const first = await startServe(demo);
+  await demo.print(`   serve listens on ${first.url}`);
+  const whole = await demo.waitUntil(() => watch.runOutcome() !== null, runsWithinMs);
+  await demo.print(
+    `   nobody listened before, so it looks through every list once: ${watch.runOutcome() ?? "not finished"}`,
   );
-  before.close();
-  const heard = await seen(stage, scene, tell);
-  first.player.child.kill("SIGKILL");
-  await first.player.ended;
-  await tell("   serve is killed with SIGKILL; meanwhile");
-  const late = await missed(stage, scene, tell);
-  return whole && heard && late;
+  watch.close();
+  const mirrored = await mirrorChanges(demo);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  await demo.print("   serve is killed with SIGKILL; meanwhile");
+  const late = await mirrorMissedChanges(demo);
+  return whole && mirrored && late;
 }
 
-async function subscribe(stage: DemoSetup, tell: Narrate): Promise<void> {
-  await stage.run(["webhooks", "create", "--token-env", writeTokenVariable]);
-  const mode = (statSync(stage.secret).mode & 0o777).toString(8);
-  await tell(
-    `   webhooks create: subscribed to every event; the secret is in ${path.basename(stage.secret)}, mode ${mode}`,
+async function subscribe(demo: DemoSetup): Promise<void> {
+  await demo.processes.run(["webhooks", "create", "--token-env", writeTokenVariable]);
+  const mode = (statSync(demo.secret).mode & 0o777).toString(8);
+  await demo.print(
+    `   webhooks create: subscribed to every event; the secret is in ${path.basename(demo.secret)}, mode ${mode}`,
   );
 }
 
-interface Served {
-  readonly player: DemoProcess;
-  readonly url: string;
+/** Resolves once `serve` has printed where it listens. */
+async function startServe(
+  demo: DemoSetup,
+): Promise<Pick<DemoProcess, "child" | "ended"> & { readonly url: string }> {
+  const serve = demo.processes.start(["serve"]);
+  const isReady = () => serve.stdout.includes("\n") || serve.isOver;
+  if (!(await demo.waitUntil(isReady, listensWithinMs)) || serve.isOver)
+    throw failedCommand(["serve"], serve);
+  const { url } = JSON.parse(serve.stdout) as { readonly url: string };
+  return { child: serve.child, ended: serve.ended, url };
 }
 
-/** Once it says that it listens. */
-async function serve(stage: DemoSetup, scene: DemoContext): Promise<Served> {
-  const player = stage.start(["serve"]);
-  const told = () => player.stdout().includes("\n") || player.isOver();
-  if (!(await until(scene, told, listensWithinMs)) || player.isOver()) throw failed(["serve"], player);
-  const { url } = JSON.parse(player.stdout()) as { readonly url: string };
-  return { player, url };
-}
-
-/** One change after the other, each timed from its request to the service until it stands in the mirror. */
-async function seen(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
-  return scene.changing(async (changes) => {
+/** Makes one change after the other, each timed from its request until its row is in the mirror. */
+async function mirrorChanges(demo: DemoSetup): Promise<boolean> {
+  return demo.withChanges(async (changes) => {
     let good = changes.length > 0;
     for (const change of changes) {
-      const mirror = watch(stage.database);
-      const startedMs = scene.nowMs();
+      const watch = new MirrorWatch(demo.database);
+      const startedMs = demo.nowMs();
       const { summary, table, id } = await change.make();
-      const there = await until(scene, () => mirror.sees(table, id), mirroredWithinMs);
-      const tookMs = Math.ceil(scene.nowMs() - startedMs);
-      mirror.close();
-      await tell(`   ${summary}: ${there ? `in the mirror ${tookMs} ms later` : "not in the mirror"}`);
-      good &&= there;
+      const isThere = await demo.waitUntil(() => watch.hasChanged(table, id), mirroredWithinMs);
+      const tookMs = Math.ceil(demo.nowMs() - startedMs);
+      watch.close();
+      await demo.print(
+        `   ${summary}: ${isThere ? `in the mirror ${tookMs} ms later` : "not in the mirror"}`,
+      );
+      good &&= isThere;
     }
     return good;
   });
 }
 
-/** What happens while nobody listens, and how it comes in after all. */
-async function missed(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
-  const mirror = watch(stage.database);
-  const failedBefore = scene.sent().failed;
-  const made = await scene.changing(async (changes) => {
+/** Makes changes while nobody listens; the service's retries bring them in after a restart. */
+async function mirrorMissedChanges(demo: DemoSetup): Promise<boolean> {
+  const watch = new MirrorWatch(demo.database);
+  const failedBefore = demo.deliveries().failed;
+  const made = await demo.withChanges(async (changes) => {
     const done = [];
     for (const change of changes) done.push(await change.make());
     return done;
   });
-  for (const { summary } of made) await tell(`   ${summary}`);
-  const unheard = () => scene.sent().failed > failedBefore && !isDelivered(scene);
-  const vain = await until(scene, unheard, mirroredWithinMs);
-  const startedMs = scene.nowMs();
-  const { player } = await serve(stage, scene);
-  const upMs = scene.nowMs() - startedMs;
-  const inMirror = () => isDelivered(scene) && made.every(({ table, id }) => mirror.sees(table, id));
-  const there = await until(scene, inMirror, retriedWithinMs);
-  const tookMs = scene.nowMs() - startedMs;
-  mirror.close();
-  await tell(
-    `   the service has tried ${scene.sent().failed - failedBefore} times in vain, and will try again`,
+  for (const { summary } of made) await demo.print(`   ${summary}`);
+  const isRefused = () => demo.deliveries().failed > failedBefore && !areAllDelivered(demo);
+  const refused = await demo.waitUntil(isRefused, mirroredWithinMs);
+  const startedMs = demo.nowMs();
+  const serve = await startServe(demo);
+  const upMs = demo.nowMs() - startedMs;
+  const isMirrored = () =>
+    areAllDelivered(demo) && made.every(({ table, id }) => watch.hasChanged(table, id));
+  const isThere = await demo.waitUntil(isMirrored, retriedWithinMs);
+  const tookMs = demo.nowMs() - startedMs;
+  watch.close();
+  await demo.print(
+    `   the service has tried ${demo.deliveries().failed - failedBefore} times in vain, and will try again`,
   );
-  await tell(
+  await demo.print(
     `   serve is started again and listens after ${formatDuration(upMs)}; ` +
-      (there ? `all of it is in the mirror after ${formatDuration(tookMs)}` : "not all of it came in"),
+      (isThere ? `all of it is in the mirror after ${formatDuration(tookMs)}` : "not all of it came in"),
   );
-  const kept = await fates(stage, scene, tell);
-  player.child.kill("SIGTERM");
-  const code = await player.ended;
-  await tell(`   SIGTERM: serve finishes what it has begun and exits ${code ?? "by force"}`);
-  return vain && there && kept && code === 0;
+  const kept = await compareInbox(demo);
+  serve.child.kill("SIGTERM");
+  const code = await serve.ended;
+  await demo.print(`   SIGTERM: serve finishes what it has begun and exits ${code ?? "by force"}`);
+  return refused && isThere && kept && code === 0;
 }
 
-function isDelivered(scene: DemoContext): boolean {
-  const { events, delivered } = scene.sent();
+function areAllDelivered(demo: DemoSetup): boolean {
+  const { events, delivered } = demo.deliveries();
   return delivered === events;
 }
 
-interface Inbox {
+interface InboxOutput {
   readonly deliveries: readonly { readonly state: string; readonly outcome: string | null }[];
 }
 
-/** What came of the events, as `webhooks inbox` shows them: none is missing, none is undecided. */
-async function fates(stage: DemoSetup, scene: DemoContext, tell: Narrate): Promise<boolean> {
-  const { deliveries } = await settledInbox(stage, scene);
-  const counts = new Map<string, number>();
-  for (const { state, outcome } of deliveries) {
-    const fate = outcome ?? state;
-    counts.set(fate, (counts.get(fate) ?? 0) + 1);
-  }
-  const { events, attempts } = scene.sent();
-  const words = [...counts].map(([fate, count]) => `${count} ${fate}`).join(", ");
-  await tell(`   the service sent ${events} events in ${attempts} attempts`);
-  await tell(`   webhooks inbox shows ${deliveries.length}: ${words}`);
+/** Compares the events sent with `webhooks inbox`: none is missing, none still waits. */
+async function compareInbox(demo: DemoSetup): Promise<boolean> {
+  const { deliveries } = await finishedInbox(demo);
+  const groups = Map.groupBy(deliveries, ({ state, outcome }) => outcome ?? state);
+  const words = [...groups].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
+  const { events, attempts } = demo.deliveries();
+  await demo.print(`   the service sent ${events} events in ${attempts} attempts`);
+  await demo.print(`   webhooks inbox shows ${deliveries.length}: ${words}`);
   return deliveries.length === events && deliveries.every(({ state }) => state !== "waiting");
 }
 
-/** The last reads may still be under way when the rows that were waited for are there. */
-async function settledInbox(stage: DemoSetup, scene: DemoContext): Promise<Inbox> {
-  const endMs = scene.nowMs() + mirroredWithinMs;
+/** The last reads may still be under way when the expected rows are there. */
+async function finishedInbox(demo: DemoSetup): Promise<InboxOutput> {
+  const endMs = demo.nowMs() + mirroredWithinMs;
+  const args = ["webhooks", "inbox", "--company", demoCompany, "--limit", "10000"];
   for (;;) {
-    const inbox = await stage.run<Inbox>(["webhooks", "inbox", "--company", company, "--limit", "10000"]);
-    if (scene.nowMs() > endMs || inbox.deliveries.every(({ state }) => state !== "waiting")) return inbox;
-    await scene.wait(200);
+    const inbox = await demo.processes.run<InboxOutput>(args);
+    if (demo.nowMs() > endMs || inbox.deliveries.every(({ state }) => state !== "waiting")) return inbox;
+    await demo.sleep(200);
   }
 }

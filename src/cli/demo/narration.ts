@@ -1,2 +1,0 @@
-/** A line of the story. */
-export type Narrate = (line: string) => Promise<void>;
