@@ -13,7 +13,7 @@ async function finish(setup: ExportCrashSetup, args: readonly string[]): Promise
   expect(namedFiles(setup.out)?.wrong).toEqual([]);
 }
 
-/** Kills the run once it has written so much, or a while later; false: it was done before. */
+/** Kills the run after so many bytes and milliseconds; false: it finished before. */
 async function killedAt(
   setup: ExportCrashSetup,
   args: readonly string[],
@@ -32,7 +32,7 @@ async function killedAt(
 }
 
 describe("kill -9", () => {
-  test("at any moment leaves the files of before whole, and the next run leaves nothing else", async () => {
+  test("at any moment leaves the earlier files complete, and the next run leaves nothing else", async () => {
     const setup = await setUpExportCrash(30_000);
     const args = ["clients", "--format", "csv"];
     await finish(setup, args);
@@ -52,7 +52,7 @@ describe("kill -9", () => {
   }, 60_000);
 });
 
-test("SIGINT ends with 130, the files of before are whole and nothing is left", async () => {
+test("SIGINT exits with 130; the earlier files are complete and nothing else is left", async () => {
   const setup = await setUpExportCrash(30_000);
   await finish(setup, ["clients"]);
   setup.change(1);
@@ -71,7 +71,7 @@ test("SIGINT ends with 130, the files of before are whole and nothing is left", 
 
 describe("a full disk", () => {
   test.each(["csv", "parquet"])(
-    "%s: the files of before are whole, the error is clear, nothing is left",
+    "%s: the earlier files are complete, the error names the cause, nothing else is left",
     async (format) => {
       const setup = await setUpExportCrash(30_000);
       const args = ["clients", "--format", format];

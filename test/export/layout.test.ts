@@ -31,7 +31,7 @@ async function aMirror(totals: readonly (readonly [string, number])[]) {
 }
 
 describe("a lake", () => {
-  test("of several companies is one glob to DuckDB, by company, year and month", async () => {
+  test("of several companies can be read by DuckDB as one glob, by company, year and month", async () => {
     const out = path.join(tempFolder(), "lake");
     const acme = await aMirror([
       ["2025-12-31", 1.1],
@@ -62,7 +62,7 @@ describe("a lake", () => {
     ]);
   });
 
-  test("its manifest names every file from where it stands, each with what it holds", async () => {
+  test("its manifest names every file by its relative path, with its rows", async () => {
     const mirror = await aMirror([
       ["2025-12-31", 1.5],
       ["2026-01-01", 2],
@@ -77,7 +77,7 @@ describe("a lake", () => {
     expect(text).toBe("id,total,issued_on\r\n1,1.5,2025-12-31\r\n");
   });
 
-  test("JSON lines are parted as well, still the records as they came", async () => {
+  test("JSON lines are partitioned too, and are still the service's records", async () => {
     const mirror = await aMirror([
       ["2025-12-31", 1.5],
       ["2026-01-01", 2],
@@ -89,8 +89,8 @@ describe("a lake", () => {
   });
 });
 
-describe("the date of a part", () => {
-  test("is the documents' own; tables without one, and those whose records may lack it, stay whole", async () => {
+describe("the date that a table is partitioned by", () => {
+  test("is the documents' date; tables without a date, or with a nullable one, stay in one file", async () => {
     const mirror = await openHasty({ manifest: fintoro });
     const dates = snapshotTables(mirror.db, "main", fintoro)
       .filter(({ kind }) => kind === "table")
@@ -108,7 +108,7 @@ describe("the date of a part", () => {
     });
   });
 
-  test("every part has as many folders, also that of rows without a date", () => {
+  test("every part has the same number of folders, also that of rows without a date", () => {
     const place = { company: "acme", table: "t", format: "csv", partition: "month" } as const;
     expect(filePath({ ...place, part: "2026-03" })).toBe("company=acme/t/year=2026/month=03/part-0.csv");
     const none = "__HIVE_DEFAULT_PARTITION__";

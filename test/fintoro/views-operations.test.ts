@@ -36,7 +36,7 @@ const supplierKey = (json: Dict) =>
 const nameIn = (records: re.Records, table: string, id: unknown) =>
   (re.of(records, table).find((one) => one["id"] === id)?.["name"] ?? null) as string | null;
 
-describe("views of the house, against the service's records counted again", () => {
+describe("views of stock, payments, offers and numbers, compared with the service's records", () => {
   let company: PublishedCompany;
   let records: re.Records;
   const rows = (view: string) => company.rows(view);
@@ -51,7 +51,7 @@ describe("views of the house, against the service's records counted again", () =
   });
   afterAll(() => company.close());
 
-  test("v_stock: every item by warehouse, worth its purchase price or nobody knows what", () => {
+  test("v_stock: every item by warehouse, with its value at the purchase price, null without one", () => {
     const expected = of("price_list_items").flatMap((item) =>
       re.parts(item, "stocks").map((stock) => ({
         price_list_item_id: item["id"],
@@ -63,9 +63,9 @@ describe("views of the house, against the service's records counted again", () =
             : Number(re.scaled(stock["stockQuantity"], 6) * re.scaled(item["purchasePrice"], 6)) / 1e12,
       })),
     );
-    const told = rows("v_stock");
-    expect(told.length).toBeGreaterThan(10);
-    const byKey = new Map(told.map((row) => [`${row["price_list_item_id"]} ${row["warehouse_id"]}`, row]));
+    const found = rows("v_stock");
+    expect(found.length).toBeGreaterThan(10);
+    const byKey = new Map(found.map((row) => [`${row["price_list_item_id"]} ${row["warehouse_id"]}`, row]));
     expect(byKey.size).toBe(expected.length);
     for (const { value, ...row } of expected) {
       const got = byKey.get(`${String(row.price_list_item_id)} ${String(row.warehouse_id)}`);
@@ -75,7 +75,7 @@ describe("views of the house, against the service's records counted again", () =
     }
   });
 
-  test("v_slow_stock: what lies there, and for how long nothing of it was sold", () => {
+  test("v_slow_stock: items on stock, and for how long without a sale", () => {
     const days = (table: string, key: string) =>
       of(table).flatMap((json) =>
         items(json).map((item) => ({
@@ -100,13 +100,13 @@ describe("views of the house, against the service's records counted again", () =
       return [{ price_list_item_id: item["id"], last_sold: last, idle_days: idle, state: kind }];
     });
     expect(expected.length).toBeGreaterThan(0);
-    const told = rows("v_slow_stock").map(({ price_list_item_id, last_sold, idle_days, ...row }) => ({
+    const found = rows("v_slow_stock").map(({ price_list_item_id, last_sold, idle_days, ...row }) => ({
       price_list_item_id,
       last_sold,
       idle_days,
       state: row["state"] ?? null,
     }));
-    expect(sorted(told as re.Row[])).toEqual(sorted(expected as re.Row[]));
+    expect(sorted(found as re.Row[])).toEqual(sorted(expected as re.Row[]));
   });
 
   test("v_payments_by_day: by day, method, kind of document and currency", () => {
@@ -128,16 +128,16 @@ describe("views of the house, against the service's records counted again", () =
     expect(sorted(rows("v_payments_by_day"))).toEqual(sorted(expected));
   });
 
-  test("v_unpaid_proformas: each one that money is waited for; EUR is known for EUR only", () => {
+  test("v_unpaid_proformas: each one that is not paid; EUR is known for EUR only", () => {
     const open = of("proformas").filter(
       (json) => Number(json["toBePaid"]) > 0 && json["status"] !== "will_not_be_paid",
     );
     expect(open.length).toBeGreaterThan(3);
-    const told = new Map(rows("v_unpaid_proformas").map((row) => [row["proforma_id"], row]));
-    expect(told.size).toBe(open.length);
+    const found = new Map(rows("v_unpaid_proformas").map((row) => [row["proforma_id"], row]));
+    expect(found.size).toBe(open.length);
     for (const json of open) {
       const days = Math.max(0, re.daysBetween(json["dueDate"], today));
-      expect(told.get(json["id"] as number)).toMatchObject({
+      expect(found.get(json["id"] as number)).toMatchObject({
         number: json["number"],
         client_id: json["clientId"],
         days_overdue: days,
@@ -148,7 +148,7 @@ describe("views of the house, against the service's records counted again", () =
     }
   });
 
-  test("v_pipeline: quotations by what became of them, and orders, by month", () => {
+  test("v_pipeline: quotations by their outcome, and orders, by month", () => {
     const [quotations, orders] = [byMonth("quotations"), byMonth("orders")];
     const expected = [...new Set([...quotations.keys(), ...orders.keys()])].map((key) => {
       const [quoted, ordered] = [quotations.get(key) ?? [], orders.get(key) ?? []];
@@ -179,7 +179,7 @@ describe("views of the house, against the service's records counted again", () =
   });
 
   test("v_business_cases_by_status: cases, and what was quoted, ordered and invoiced in them", () => {
-    const told = rows("v_business_cases_by_status");
+    const found = rows("v_business_cases_by_status");
     const caseIds = new Set(of("business_cases").map(({ id }) => id));
     const linked = ["quotations", "orders", "invoices", "credit_notes"].flatMap((table) =>
       of(table).flatMap((json) => (caseIds.has(json["businessCaseId"] ?? 0) ? [{ table, json }] : [])),
@@ -188,7 +188,7 @@ describe("views of the house, against the service's records counted again", () =
     const columns = { quoted: ["quotations"], ordered: ["orders"], invoiced: ["invoices", "credit_notes"] };
     for (const [column, tables] of Object.entries(columns)) {
       for (const currency of new Set(linked.map(({ json }) => currencyOf(json)))) {
-        const mine = told.filter((row) => row["currency"] === currency);
+        const mine = found.filter((row) => row["currency"] === currency);
         const expected = linked.filter(
           ({ table, json }) => tables.includes(table) && currencyOf(json) === currency,
         );
@@ -204,13 +204,13 @@ describe("views of the house, against the service's records counted again", () =
       id,
       all.length,
     ]);
-    const toldIdle = told.filter((row) => row["currency"] === null);
-    expect(re.inOrder(toldIdle.map((row) => [String(row["status_id"]), row["business_cases"]]))).toEqual(
+    const idleRows = found.filter((row) => row["currency"] === null);
+    expect(re.inOrder(idleRows.map((row) => [String(row["status_id"]), row["business_cases"]]))).toEqual(
       re.inOrder(expectedIdle),
     );
   });
 
-  test("v_purchases_by_supplier: what came in from whom, also from those deleted since", () => {
+  test("v_purchases_by_supplier: receipts by supplier, deleted ones included", () => {
     const expected = [...re.grouped(of("warehouse_inbound_receipts"), supplierKey)].map(([, all]) => {
       const [first] = all as [Dict];
       const names = all.map(
@@ -233,8 +233,8 @@ describe("views of the house, against the service's records counted again", () =
     expect(sorted(rows("v_purchases_by_supplier"))).toEqual(sorted(expected as re.Row[]));
   });
 
-  test("v_number_gaps: the numbers that are missing between two documents, and no others", () => {
-    const told = rows("v_number_gaps");
+  test("v_number_gaps: exactly the numbers missing between two documents", () => {
+    const found = rows("v_number_gaps");
     const numbers = of("invoices")
       .map(({ number }) => String(number))
       .toSorted();
@@ -255,12 +255,12 @@ describe("views of the house, against the service's records counted again", () =
           ];
     });
     expect(re.inOrder(expected.map(({ missing }) => missing))).toEqual([1, 3]);
-    expect(told).toHaveLength(expected.length);
+    expect(found).toHaveLength(expected.length);
     for (const row of expected)
-      expect(told).toContainEqual(expect.objectContaining({ ...row, document_type: "invoices" }));
+      expect(found).toContainEqual(expect.objectContaining({ ...row, document_type: "invoices" }));
   });
 
-  test("every view has the columns it documents, in that order, and every one of them a meaning", () => {
+  test("every view has the columns it documents, in that order, each with a description", () => {
     for (const { name, columns, doc, title } of manifest.views ?? []) {
       expect([name, Object.keys(rows(name)[0] ?? {})]).toEqual([name, columns.map((column) => column.name)]);
       for (const column of columns)

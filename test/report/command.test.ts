@@ -25,7 +25,7 @@ async function aFolder(more = ""): Promise<string> {
 const play = (cwd: string, ...argv: string[]) => playCommand(argv, { cwd, env: {} });
 
 describe("publish", () => {
-  test("writes the report beside the mirror and says where; again it says that nothing changed; no token is needed", async () => {
+  test("writes the report beside the mirror and prints its path, without a token; a second time it reports no change", async () => {
     const folder = await aFolder();
     const first = await play(folder, "publish", "--company", "acme");
     expect(first).toMatchObject({
@@ -43,7 +43,7 @@ describe("publish", () => {
     });
   });
 
-  test("of a company without a mirror ends with 10 and says what to do; the other companies are published", async () => {
+  test("of a company without a mirror exits with 10 and a hint; the other companies are published", async () => {
     const folder = await aFolder();
     expect(await play(folder, "publish", "--company", "other")).toMatchObject({
       code: 10,
@@ -81,14 +81,14 @@ describe("publish", () => {
     });
     expect(tables["banks"]).toMatchObject({ hidden: true });
     const report = reading(path.join(folder, "acme.report.db"));
-    for (const [table, told] of Object.entries(tables)) {
+    for (const [table, described] of Object.entries(tables)) {
       const names = new Set(report.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table));
       const {
         columns = {},
         facets = [],
         units = {},
         ...more
-      } = told as {
+      } = described as {
         columns?: object;
         facets?: string[];
         units?: object;
@@ -113,7 +113,7 @@ describe("publish", () => {
     expect(new Set(Object.keys(tables))).toEqual(new Set(inReport.map(({ name }) => name)));
   });
 
-  test("at a terminal shows how far it is, and leaves a clean line", async () => {
+  test("at a terminal shows its progress, and clears the line at the end", async () => {
     const folder = await aFolder();
     const {
       play: run,
@@ -136,7 +136,7 @@ const showing = commandThat(async (context) => {
 
 async function after(folder: string, outcome: "complete" | "partial" | "failed", company = "acme") {
   let got: unknown = "nothing";
-  const told = await playing(
+  const run = await playing(
     ["act"],
     async (context) => {
       got = await afterRun(context, context.config("when_used").config, company, { outcome });
@@ -144,11 +144,11 @@ async function after(folder: string, outcome: "complete" | "partial" | "failed",
     },
     { cwd: folder, env: { T: "token-of-acme" } },
   );
-  return { got, stderr: told.stderr, isThere: existsSync(path.join(folder, "acme.report.db")) };
+  return { got, stderr: run.stderr, isThere: existsSync(path.join(folder, "acme.report.db")) };
 }
 
 describe("after a run", () => {
-  test("that brought something in the report is written; after one that failed it is not", async () => {
+  test("that stored data, the report is written; after a failed one it is not", async () => {
     const folder = await aFolder();
     expect(await after(folder, "failed")).toMatchObject({ got: [], isThere: false });
     expect(await after(folder, "partial")).toMatchObject({
@@ -159,14 +159,14 @@ describe("after a run", () => {
     expect((await after(folder, "complete")).stderr).not.toContain("report written");
   });
 
-  test("nothing is published where the config says off, or when at times of its own", async () => {
+  test("nothing is published if the config says `off` or has a schedule for it", async () => {
     for (const publish of ["off", '"0 6 * * *"']) {
       const folder = await aFolder(`schedule: { publish: ${publish} }\n`);
       expect(await after(folder, "complete")).toMatchObject({ got: [], isThere: false });
     }
   });
 
-  test("a report that cannot be written is told and is a failure of the database; the run stays what it was", async () => {
+  test("a report that cannot be written is logged and counts as a database failure; the run keeps its outcome", async () => {
     const folder = await aFolder();
     expect(await after(folder, "complete", "other")).toMatchObject({
       got: ["database"],
@@ -175,7 +175,7 @@ describe("after a run", () => {
   });
 });
 
-test("the report's date is the day of the config's time zone, also in the last minutes of a year", () => {
+test("the report's date is the day in the config's time zone, also at the end of a year", () => {
   const nearMidnight = Date.parse("2026-12-31T23:30:00Z");
   expect(localDate(nearMidnight, "Europe/Bratislava")).toBe("2027-01-01");
   expect(localDate(nearMidnight, "UTC")).toBe("2026-12-31");

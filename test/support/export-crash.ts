@@ -11,12 +11,12 @@ import { temporaryFolder } from "./cli.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-/** A folder with a config and a mirror of so many clients; `generation` stands in each of them. */
+/** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
 export interface ExportCrashSetup {
   readonly folder: string;
   readonly out: string;
   change(generation: number): void;
-  /** The real program; `kilobytes` is the most that it may write into one file. */
+  /** Starts the real program; `kilobytes` limits the size of each file it writes. */
   start(args: readonly string[], kilobytes?: number): ChildProcess;
 }
 
@@ -49,7 +49,7 @@ export async function setUpExportCrash(clients: number): Promise<ExportCrashSetu
   };
 }
 
-/** The files that the manifest names, each as it says; null: there is no manifest. */
+/** The manifest and the files that differ from it; null: there is no manifest. */
 export function namedFiles(out: string): { manifest: ExportManifest; wrong: string[] } | null {
   const file = path.join(out, "acme/manifest.json");
   if (!existsSync(file)) return null;
@@ -62,7 +62,7 @@ function hashOf(file: string): string | null {
   return existsSync(file) ? createHash("sha256").update(readFileSync(file)).digest("hex") : null;
 }
 
-/** What a run is busy with, or left: null when there is nothing. */
+/** Bytes in the staging folder; null: there is none. */
 export function stagedBytes(out: string): number | null {
   const folder = path.join(out, ".acme.export/files");
   if (!existsSync(folder)) return null;

@@ -1,58 +1,58 @@
 /**
- * SQL for amounts. They are summed as whole cents (numbers that are exact), and told in units again at the
- * end, so that no sum is off by what floats are off. `round` gives a REAL in every SQLite: nothing here is
- * ever divided as integers.
+ * SQL of an amount in whole cents. Sums are made of cents, which are exact numbers, and divided at the end.
+ * `round` gives a REAL in every SQLite, so nothing is divided as integers.
  */
 export function cents(amount: string): string {
   return `round(${amount} * 100)`;
 }
 
 /**
- * In euro, rounded once; null where no rate is known. The rate is units of the currency per euro. A double
- * divides to the cent what documents hold; from a billion on, one in thousands may be a cent off.
+ * SQL of an amount in EUR cents, rounded once; null where no rate is known. The rate is units of the currency
+ * per euro. Exact for usual amounts; above a billion, one in a thousand may be a cent off.
  */
 export function euroCents(amount: string, rate: string): string {
   return `round(${cents(amount)} / ${rate})`;
 }
 
-/** A sum of cents, in units. */
+/** SQL of a sum of cents, in units. */
 export function summed(column: string): string {
   return `sum(${column}) / 100.0`;
 }
 
-/** The same, null where one of the summed is unknown: a part of a sum is no sum. */
+/** As `summed`, null if one of the values is null. */
 export function summedIfKnown(column: string): string {
   return `CASE WHEN count(*) = count(${column}) THEN sum(${column}) / 100.0 END`;
 }
 
-/** The ISO code of a document's currency; `c` is the joined row of `currencies`. */
+/** SQL of the ISO code of a document's currency; `c` is the joined row of `currencies`. */
 export function currencyOf(document: string): string {
   return `coalesce(c.symbol, CAST(${document}.currency_id AS TEXT))`;
 }
 
-/** Of documents that carry no rate: one for euro, unknown for others. */
-export const plainRate = "CASE WHEN c.symbol = 'EUR' THEN 1 END";
+/** The rate of documents that carry none: 1 for EUR, unknown for others. */
+export const euroRate = "CASE WHEN c.symbol = 'EUR' THEN 1 END";
 
-/** The report's date. */
-export const today = "(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')";
+/** The report's date; `_about` is part of every report. */
+export const reportDate = `(SELECT value FROM "_about" WHERE subject = 'report' AND fact = 'report_date')`;
 
-/** Whole days from a date to the report's date. */
+/** SQL of the whole days from a date to the report's date. */
 export function daysSince(date: string): string {
-  return `CAST(round(julianday(${today}) - julianday(${date})) AS INTEGER)`;
+  return `CAST(round(julianday(${reportDate}) - julianday(${date})) AS INTEGER)`;
 }
 
-/** How long a payment has been due. */
+/** SQL of the age of a receivable, by its days past due. */
 export function ageOf(days: string): string {
   return `CASE WHEN ${days} > 90 THEN 'over_90' WHEN ${days} > 60 THEN '61-90'
       WHEN ${days} > 30 THEN '31-60' WHEN ${days} > 0 THEN '1-30' ELSE 'not_due' END`;
 }
 
 /**
- * A document's amount spread over its parts in proportion to what each adds to `all`, in whole cents: each
- * part gets what is reached with it less what was reached before it, so that together they are the amount.
- * Where that is what the parts are anyway, nothing is counted. Where the parts come to nothing, they stand as they are and the last one takes the difference.
+ * SQL of one part's share of a document's amount, in whole cents, in proportion to what the part adds to `all`.
+ * A part gets the rounded amount up to and including it (`reached`), less that before it, so that all shares add
+ * up to the amount. If the parts add up to it anyway, each stands as it is. If they add up to nothing, they stand
+ * as they are too, and the last one takes the difference.
  */
-export function share(amount: string, reached: string, part: string, all: string, isLast: string): string {
+export function shareOf(amount: string, reached: string, part: string, all: string, isLast: string): string {
   const upTo = (sum: string) => `round(${amount} * (${sum}) / ${all})`;
   return `CASE WHEN ${all} = ${amount} THEN ${part}
       WHEN coalesce(${all}, 0) = 0 THEN coalesce(${part}, 0) + CASE WHEN ${isLast} THEN ${amount} ELSE 0 END

@@ -1,14 +1,16 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, clientId, clientName, count, currency, day } from "./view-columns.ts";
+import { amountPair, clientId, clientName, count, currency, day } from "./view-columns.ts";
 import { cents, currencyOf, daysSince, euroCents, summed } from "./amount-sql.ts";
 
 const isOpen = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
 
+/** SQL of an amount in EUR cents. */
 function euro(amount: string): string {
   return euroCents(amount, "d.currency_rate");
 }
 
-function arm(table: string, isInvoice: 0 | 1): string {
+/** One row for each document of a table. */
+function documentRows(table: string, isInvoice: 0 | 1): string {
   const owed = (term: string) => (isInvoice === 1 ? `CASE WHEN ${isOpen} THEN ${term} ELSE 0 END` : "0");
   const late = (term: string) =>
     isInvoice === 1 ? `CASE WHEN ${isOpen} AND ${daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END` : "0";
@@ -21,6 +23,7 @@ function arm(table: string, isInvoice: 0 | 1): string {
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 
+/** SQL of two columns: a sum in the currency and in EUR. */
 const both = (term: string, name: string) =>
   `coalesce(${summed(term)}, 0.0) AS ${name},
   CASE WHEN count(s.client_id) = count(s.${term}_eur) THEN coalesce(${summed(`s.${term}_eur`)}, 0.0) END AS ${name}_eur`;
@@ -35,19 +38,19 @@ export const clientSummary: ReportView = {
     currency,
     count("invoices", "How many"),
     count("credit_notes", "How many"),
-    ...amounts("revenue", "Without VAT; credit notes reduce it"),
-    ...amounts("revenue_with_vat", "With VAT"),
-    ...amounts("to_be_paid", "What is open, as in v_receivables"),
-    ...amounts("overdue", "What is open and past due on the report's date"),
+    ...amountPair("revenue", "Without VAT; credit notes reduce it"),
+    ...amountPair("revenue_with_vat", "With VAT"),
+    ...amountPair("to_be_paid", "What is open, as in v_receivables"),
+    ...amountPair("overdue", "What is open and past due on the report's date"),
     day("first_issue_date", "Of its documents"),
     day("last_issue_date", "Of its documents"),
   ],
   facets: ["currency"],
   sort: { column: "revenue_eur", descending: true },
   sql: `WITH sold AS (
-  ${arm("invoices", 1)}
+  ${documentRows("invoices", 1)}
   UNION ALL
-  ${arm("credit_notes", 0)}
+  ${documentRows("credit_notes", 0)}
 ), buyers AS (
   SELECT id AS client_id, name FROM clients
   UNION ALL

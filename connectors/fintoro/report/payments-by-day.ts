@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, count, currency, day, id, words } from "./view-columns.ts";
+import { amountPair, count, currency, day, id, textColumn } from "./view-columns.ts";
 import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
 
 export const paymentsByDay: ReportView = {
@@ -9,11 +9,14 @@ export const paymentsByDay: ReportView = {
   columns: [
     day("payment_date", "When it was paid"),
     id("payment_method_id", "Id in payment_methods"),
-    words("payment_method", "Its name"),
-    words("document_type", "invoice, proforma, credit-note; received-… are payments made by the company"),
+    textColumn("payment_method", "Its name"),
+    textColumn(
+      "document_type",
+      "invoice, proforma, credit-note; received-… are payments made by the company",
+    ),
     currency,
     count("payments", "How many"),
-    ...amounts("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),
+    ...amountPair("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),
   ],
   facets: ["payment_method", "document_type", "currency"],
   sort: { column: "payment_date", descending: true },

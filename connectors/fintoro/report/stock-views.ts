@@ -1,12 +1,12 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, count, day, id, words } from "./view-columns.ts";
+import { amountColumn, count, day, id, textColumn } from "./view-columns.ts";
 import { daysSince } from "./amount-sql.ts";
 
 const item = [
   id("price_list_item_id", "Id in price_list_items"),
-  words("name", "Of the item"),
-  words("warehouse_code", "Code of the stock card"),
-  words("unit", "Unit of measure"),
+  textColumn("name", "Of the item"),
+  textColumn("warehouse_code", "Code of the stock card"),
+  textColumn("unit", "Unit of measure"),
 ];
 
 export const stock: ReportView = {
@@ -16,11 +16,14 @@ export const stock: ReportView = {
   columns: [
     ...item,
     id("warehouse_id", "Id in warehouses"),
-    words("warehouse_name", "Of the warehouse"),
-    amount("quantity", "In this warehouse"),
-    amount("purchase_price", "Without VAT, in EUR"),
-    amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
-    amount("unit_price", "Selling price without VAT"),
+    textColumn("warehouse_name", "Of the warehouse"),
+    amountColumn("quantity", "In this warehouse"),
+    amountColumn("purchase_price", "Without VAT, in EUR"),
+    amountColumn(
+      "value",
+      "Quantity x purchase price, to six decimals; null where no purchase price is known",
+    ),
+    amountColumn("unit_price", "Selling price without VAT"),
   ],
   facets: ["warehouse_name"],
   sort: { column: "value", descending: true },
@@ -32,7 +35,7 @@ FROM price_list_item_stocks s JOIN price_list_items p ON p.id = s.price_list_ite
   LEFT JOIN units u ON u.id = p.unit_id LEFT JOIN warehouses w ON w.id = s.warehouse_id`,
 };
 
-/** A sale is goods that left a warehouse, or a line of an invoice. */
+/** The last sale of each item: goods that left a warehouse, or a line of an invoice. */
 const sold = `SELECT item_id, max(day) AS last_sold FROM (
     SELECT i.price_list_item_id AS item_id, r.issue_date AS day
     FROM warehouse_outbound_receipt_items i JOIN warehouse_outbound_receipts r ON r.id = i.warehouse_outbound_receipt_id
@@ -42,6 +45,7 @@ const sold = `SELECT item_id, max(day) AS last_sold FROM (
     FROM invoice_items i JOIN invoices d ON d.id = i.invoice_id WHERE i.price_list_item_id IS NOT NULL AND i.quantity > 0
   ) GROUP BY item_id`;
 
+/** The first and the last receipt of each item. */
 const received = `SELECT i.price_list_item_id AS item_id, min(r.issue_date) AS first_received, max(r.issue_date) AS last_received
   FROM warehouse_inbound_receipt_items i JOIN warehouse_inbound_receipts r ON r.id = i.warehouse_inbound_receipt_id
   GROUP BY i.price_list_item_id`;
@@ -51,19 +55,22 @@ const idle = daysSince("coalesce(s.last_sold, r.first_received)");
 export const slowStock: ReportView = {
   name: "v_slow_stock",
   title: "Slow and dead stock",
-  doc: "Items on stock that nothing was sold of for more than 90 days: slow, or dead after a year",
+  doc: "Items on stock without a sale for more than 90 days (slow) or a year (dead)",
   columns: [
     ...item,
-    amount("quantity", "In all warehouses"),
-    amount("purchase_price", "Without VAT, in EUR"),
-    amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
+    amountColumn("quantity", "In all warehouses"),
+    amountColumn("purchase_price", "Without VAT, in EUR"),
+    amountColumn(
+      "value",
+      "Quantity x purchase price, to six decimals; null where no purchase price is known",
+    ),
     day("last_sold", "On an invoice or an outbound receipt; null: never"),
     day("last_received", "On an inbound receipt"),
     count(
       "idle_days",
       "Since the last sale, or since it first came if nothing was ever sold; null: never moved",
     ),
-    words("state", "slow, dead, or never_moved"),
+    textColumn("state", "slow, dead, or never_moved"),
   ],
   facets: ["state"],
   sort: { column: "value", descending: true },
@@ -83,13 +90,16 @@ export const purchasesBySupplier: ReportView = {
   doc: "Goods that came in, by supplier and currency; receipts carry no rate, so EUR is known for EUR only",
   columns: [
     id("supplier_id", "Id in suppliers; null for receipts without one"),
-    words("supplier_name", "As the supplier is called today; one deleted since, as on one of its receipts"),
-    words("currency", "ISO 4217 code; amounts of different currencies are never added"),
+    textColumn(
+      "supplier_name",
+      "As the supplier is called today; one deleted since, as on one of its receipts",
+    ),
+    textColumn("currency", "ISO 4217 code; amounts of different currencies are never added"),
     count("receipts", "How many"),
-    amount("total", "Without VAT"),
-    amount("total_eur", "The same in EUR; null for other currencies"),
-    amount("total_with_vat", "With VAT"),
-    amount("total_with_vat_eur", "The same in EUR; null for other currencies"),
+    amountColumn("total", "Without VAT"),
+    amountColumn("total_eur", "The same in EUR; null for other currencies"),
+    amountColumn("total_with_vat", "With VAT"),
+    amountColumn("total_with_vat_eur", "The same in EUR; null for other currencies"),
     day("first_issue_date", "Of its receipts"),
     day("last_issue_date", "Of its receipts"),
   ],

@@ -9,7 +9,7 @@ import { salesLines } from "./sales-lines.ts";
 import { purchasesBySupplier, slowStock, stock } from "./stock-views.ts";
 import { vatByMonth } from "./vat.ts";
 
-/** What people ask first, and what their accountants ask next. */
+/** The views of every report: what people ask first, and what their accountants ask next. */
 export const views: readonly ReportView[] = [
   receivables,
   openInvoices,
