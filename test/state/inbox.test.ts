@@ -32,7 +32,7 @@ describe("a read settles the events that asked for it", () => {
     take({ mirror, ...shop }, nowMs, about(1), about(1), about(2));
     const sentSeq = mirror.sequence.next();
     take({ mirror, ...shop }, nowMs, about(1));
-    const settled = settling.settle("people", "id:1", sentSeq, settlement);
+    const settled = settling.complete("people", "id:1", sentSeq, settlement);
     expect(settled.map(({ type }) => type)).toEqual(["people.updated", "people.updated"]);
     const told = rows(
       mirror,
@@ -46,7 +46,7 @@ describe("a read settles the events that asked for it", () => {
       { target: "id:2", ...waiting },
       { target: "id:1", ...waiting },
     ]);
-    expect(settling.settle("people", "id:1", sentSeq, settlement)).toEqual([]);
+    expect(settling.complete("people", "id:1", sentSeq, settlement)).toEqual([]);
   });
 
   test("without looking through events that are done", async () => {
@@ -101,7 +101,8 @@ describe("a replay evaluates stored events again", () => {
     const ids = take(shop, nowMs, about(1), about(1), about(2, "people.deleted"));
     mirror.db.exec("DELETE FROM _work");
     const sentSeq = mirror.sequence.next();
-    for (const target of ["id:1", "id:2"]) new Inbox(mirror.db).settle("people", target, sentSeq, settlement);
+    for (const target of ["id:1", "id:2"])
+      new Inbox(mirror.db).complete("people", target, sentSeq, settlement);
     expect(ingest.replay([...ids, "nobody"], nowMs)).toEqual({ queued: 3, unread: 0, missing: ["nobody"] });
     expect(counted(mirror, "_inbox")).toBe(3);
     expect(
@@ -110,7 +111,7 @@ describe("a replay evaluates stored events again", () => {
       { target: "id:1", kind: "detail", lane: 0, newer: 1 },
       { target: "id:2", kind: "confirm", lane: 0, newer: 1 },
     ]);
-    const again = { state: "waiting", outcome: null, settledAt: null, requestId: null };
+    const again = { state: "waiting", outcome: null, doneAt: null, requestId: null };
     expect(new InboxView(mirror.db).list({ most: 9 })).toMatchObject([again, again, again]);
   });
 

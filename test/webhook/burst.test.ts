@@ -45,7 +45,7 @@ test("10,000 events in a burst on 50 records: all taken, 50 reads, few transacti
   ]);
   expect(commits()).toBeLessThan(2_000);
   expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
-  const completed = new Inbox(db).settle("people", "id:7", receiver.mirror.sequence.next(), {
+  const completed = new Inbox(db).complete("people", "id:7", receiver.mirror.sequence.next(), {
     outcome: "updated",
     requestId: null,
     at: "2026-03-01T00:00:00.000Z",

@@ -45,7 +45,7 @@ describe("an event is stored together with what it leads to", () => {
         state: "waiting",
         resource: "people",
         target: "id:17",
-        settledAt: null,
+        doneAt: null,
         outcome: null,
         requestId: null,
         problem: null,

@@ -1,18 +1,19 @@
 import { Meta } from "../meta.ts";
 import type { Db, Statement } from "../../store/database.ts";
 
-/** So many ids stand in memory only, at most: filed at once and sorted, many of them share a page of the index. */
-const usualMostUnfiled = 8_192;
+/** Most ids that stand in memory only. When this many are filed at once, in order, many share a page of the index. */
+const mostUnfiledByDefault = 8_192;
 const filedKey = "inbox_filed";
 
 /**
- * Which events the inbox holds, for ever (I7). An index kept with every event would cost each delivery a page
- * written somewhere in it. So what came last is known in memory, and filed in the index, sorted, when it has
- * become many.
+ * Which events the inbox holds, for ever (I7). The latest are in memory; when they are many, they are filed in an
+ * index all at once. An index that is written with each event would add a page to every delivery: a plain UNIQUE
+ * index costs a delivery a sixth more CPU.
  *
- * Source of truth: the inbox. `_inbox_ids` has every event up to `inbox_filed`, which is written with it; those
- * after it are read from the inbox at each `begin`, whoever wrote them. Nothing in memory is ahead of what is
- * committed, so a rollback needs no care, and a crash costs the reading of some thousands of rows.
+ * Guarantee: memory never knows more than what is committed, so a rollback needs no care.
+ * Source of truth: `_inbox`. `_inbox_ids` has every event up to `inbox_filed` of `_meta`, which is written with it;
+ * later ones are read from the inbox at each `begin`, whichever connection wrote them.
+ * Worst outcome of a crash: some thousands of rows are read again.
  */
 export class EventIds {
   private readonly meta: Meta;
@@ -29,7 +30,7 @@ export class EventIds {
   private readonly selectOne: Statement;
   private readonly insert: Statement;
 
-  constructor(db: Db, mostUnfiled = usualMostUnfiled) {
+  constructor(db: Db, mostUnfiled = mostUnfiledByDefault) {
     this.mostUnfiled = mostUnfiled;
     this.meta = new Meta(db);
     this.selectLast = db.prepare("SELECT max(seq) FROM _inbox").pluck();
@@ -47,11 +48,11 @@ export class EventIds {
     this.insert = db.prepare("INSERT OR IGNORE INTO _inbox_ids (hash, seq) VALUES (?, ?)");
   }
 
-  /** First in a transaction: what was committed meanwhile. */
+  /** Call first in a transaction: learns what was committed meanwhile. */
   begin(): void {
     this.inThis.clear();
     this.forget(this.filed());
-    if (Number(this.selectLast.get() ?? 0) < Math.max(this.lastSeq, this.filedSeq)) this.beginAnew();
+    if (Number(this.selectLast.get() ?? 0) < Math.max(this.lastSeq, this.filedSeq)) this.reset();
     const newer = this.selectNewer.all(Math.max(this.lastSeq, this.filedSeq));
     for (const [eventId, seq] of newer as [string, number][]) {
       this.unfiled.set(eventId, seq);
@@ -59,24 +60,25 @@ export class EventIds {
     }
   }
 
+  /** Is the event stored, or added in this transaction? */
   has(eventId: string): boolean {
     if (this.inThis.has(eventId) || this.unfiled.has(eventId)) return true;
     const key = hashOf(eventId);
     return this.selectHash.get(key) !== undefined && this.selectFiled.all(key).includes(eventId);
   }
 
-  /** The number of an event, whoever wrote it; null: it never came. */
+  /** The number of a stored event, whichever connection wrote it; null: it never came. */
   find(eventId: string): number | null {
     const filed = this.filed();
     return (this.selectOne.get({ eventId, filed, key: hashOf(eventId) }) as number | undefined) ?? null;
   }
 
-  /** It was written in this transaction. */
+  /** The event was written in this transaction. */
   add(eventId: string): void {
     this.inThis.add(eventId);
   }
 
-  /** Last in a transaction. What it adds itself is filed by a later one. */
+  /** Call last in a transaction. Files older ids when they are many; its own are filed by a later transaction. */
   end(): void {
     if (this.unfiled.size < this.mostUnfiled) return;
     const entries = [...this.unfiled].map(([eventId, seq]) => [hashOf(eventId), seq] as const);
@@ -84,8 +86,8 @@ export class EventIds {
     this.meta.set(filedKey, this.lastSeq);
   }
 
-  /** Somebody deleted what came last, and its numbers are given out again. */
-  private beginAnew(): void {
+  /** The latest events were deleted by hand, and their numbers are given again. */
+  private reset(): void {
     this.unfiled.clear();
     this.lastSeq = 0;
     this.filedSeq = 0;
@@ -96,7 +98,7 @@ export class EventIds {
     return Number(this.meta.get(filedKey) ?? 0);
   }
 
-  /** What a committed transaction has filed. */
+  /** Removes from memory what a committed transaction has filed. */
   private forget(filedSeq: number): void {
     if (filedSeq === this.filedSeq) return;
     this.filedSeq = filedSeq;
@@ -107,7 +109,7 @@ export class EventIds {
   }
 }
 
-/** 53 bits, mixed as in cyrb53 (public domain): what two ids share by chance costs one more look. */
+/** 53 bits, mixed as in cyrb53 (public domain). Two ids with the same hash cost one more query. */
 function hashOf(eventId: string): number {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

@@ -1,6 +1,6 @@
+import type { RecordId } from "../../base/ids.ts";
 import type { Db, Statement } from "../../store/database.ts";
 import type { WorkKind } from "../work-item.ts";
-import type { RecordId } from "../../base/ids.ts";
 
 /** One delivered event, taken apart. What cannot be read is kept as it came (I12). */
 export interface Delivery {
@@ -31,21 +31,24 @@ export interface EventEvaluation {
   readonly problem: string | null;
 }
 
-/** What an event's read came to. */
-export type Outcome = "inserted" | "updated" | "unchanged" | "deleted" | "absent" | "quarantined";
+/** What the read of an event's record changed. */
+export type EventOutcome = "inserted" | "updated" | "unchanged" | "deleted" | "absent" | "quarantined";
 
-export interface Settlement {
-  readonly outcome: Outcome;
+/** The read that completes events. */
+export interface Completion {
+  readonly outcome: EventOutcome;
   readonly requestId: string | null;
   /** ISO. */
   readonly at: string;
 }
 
-export interface SettledEvent {
+/** An event whose record was read. */
+export interface CompletedEvent {
   readonly eventId: string;
   readonly type: string;
 }
 
+/** An event as the inbox keeps it. */
 export interface StoredEvent {
   readonly eventId: string;
   readonly state: InboxState;
@@ -53,15 +56,16 @@ export interface StoredEvent {
 }
 
 /**
- * The events that were delivered, each once and for ever: EventIds knows which are there (I7).
+ * The events that were delivered, each once and for ever; EventIds knows which are there (I7).
  *
- * Written inside the door's transactions only: an event and its mark in the queue commit together, and so do
- * a read's rows and the settling of the events that asked for it (I1, I6). Source of truth: for what was
- * signed and answered, this table. Worst outcome of a crash: an event that was not answered comes again.
+ * Guarantee: an event commits with its queued work, and a read's rows with the completion of the events that asked
+ * for it (I1, I6).
+ * Source of truth: table `_inbox`, for everything that was signed and answered.
+ * Worst outcome of a crash: an event that was not answered is sent again by the service.
  */
 export class Inbox {
   private readonly insertEvent: Statement;
-  private readonly settleWaiting: Statement;
+  private readonly completeWaiting: Statement;
   private readonly select: Statement;
   private readonly update: Statement;
   private readonly selectLost: Statement;
@@ -71,7 +75,7 @@ export class Inbox {
       `INSERT INTO _inbox (event_id, type, resource_type, resource_id, occurred_at, received_at, body, state,
          resource, target, dirty_seq, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.settleWaiting = db.prepare(
+    this.completeWaiting = db.prepare(
       `UPDATE _inbox SET state = 'done', settled_at = ?, outcome = ?, request_id = ?, problem = NULL
        WHERE state = 'waiting' AND resource = ? AND target = ? AND dirty_seq <= ?
        RETURNING event_id AS eventId, type`,
@@ -90,46 +94,36 @@ export class Inbox {
       .pluck();
   }
 
-  /** Of an event that is not known yet: see EventIds. */
-  insert(delivery: Delivery, receivedAt: string, verdict: EventEvaluation, dirtySeq: number | null): void {
-    this.insertEvent.run(
-      delivery.eventId,
-      delivery.type,
-      delivery.resourceType,
-      delivery.resourceId,
-      delivery.occurredAt,
-      receivedAt,
-      delivery.body,
-      verdict.state,
-      verdict.resource,
-      verdict.target,
-      dirtySeq,
-      verdict.problem,
-    );
+  /** Adds an event that EventIds does not know. `dirtySeq` is the number of its reason to read, if it waits. */
+  insert(delivery: Delivery, receivedAt: string, evaluation: EventEvaluation, dirtySeq: number | null): void {
+    const { eventId, type, resourceType, resourceId, occurredAt, body } = delivery;
+    const { state, resource, target, problem } = evaluation;
+    const event = [eventId, type, resourceType, resourceId, occurredAt, receivedAt, body];
+    this.insertEvent.run(...event, state, resource, target, dirtySeq, problem);
   }
 
-  /** The record was read; events that came after the read was sent stay (I4). Gives those that were settled. */
-  settle(
+  /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
+  complete(
     resource: string,
     target: string,
     sentSeq: number,
-    { outcome, requestId, at }: Settlement,
-  ): SettledEvent[] {
-    return this.settleWaiting.all(at, outcome, requestId, resource, target, sentSeq) as SettledEvent[];
+    { outcome, requestId, at }: Completion,
+  ): CompletedEvent[] {
+    return this.completeWaiting.all(at, outcome, requestId, resource, target, sentSeq) as CompletedEvent[];
   }
 
   /** By its number, as EventIds finds it. */
-  get(seq: number): StoredEvent | null {
+  find(seq: number): StoredEvent | null {
     return (this.select.get(seq) as StoredEvent | undefined) ?? null;
   }
 
-  /** The same event once more, judged anew. */
-  judgeAgain(seq: number, verdict: EventEvaluation, dirtySeq: number | null): void {
-    const { state, resource, target, problem } = verdict;
+  /** Replaces what a stored event means. */
+  reevaluate(seq: number, evaluation: EventEvaluation, dirtySeq: number | null): void {
+    const { state, resource, target, problem } = evaluation;
     this.update.run(state, resource, target, dirtySeq, problem, seq);
   }
 
-  /** Events that wait for a read that nobody makes: it is not in the queue, or its table is mirrored no more. */
+  /** Ids of events that wait for a read that is not queued, or whose table is no longer among `selected`. */
   lost(selected: Iterable<string>): string[] {
     return this.selectLost.all(JSON.stringify([...selected])) as string[];
   }

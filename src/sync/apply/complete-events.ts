@@ -1,6 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { Outcome, SettledEvent } from "../../state/inbox/inbox.ts";
+import type { EventOutcome, CompletedEvent } from "../../state/inbox/inbox.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import type { AnswerContext } from "../context/run-context.ts";
 import { isRecheck, queueRecheck } from "../plan/read-reasons.ts";
@@ -16,7 +16,12 @@ export function isOfEvent(manifest: Manifest, { reason }: Pick<WorkItem, "reason
  *
  * @param completed how many events the read completed
  */
-export function isNews(manifest: Manifest, item: WorkItem, outcome: Outcome, completed: number): boolean {
+export function isNews(
+  manifest: Manifest,
+  item: WorkItem,
+  outcome: EventOutcome,
+  completed: number,
+): boolean {
   if (isRecheck(item.reason)) return completed > 0 || outcome !== "unchanged";
   return completed > 0 || isOfEvent(manifest, item);
 }
@@ -27,11 +32,11 @@ export function isNews(manifest: Manifest, item: WorkItem, outcome: Outcome, com
  *
  * @returns how many events were completed
  */
-export function completeEvents(answer: AnswerContext, outcome: Outcome): number {
+export function completeEvents(answer: AnswerContext, outcome: EventOutcome): number {
   const { run, item, stamp } = answer;
   const { requestId, receivedAtMs, sentSeq } = stamp;
   const at = isoTime(receivedAtMs);
-  const events = run.inbox.settle(item.resource, item.target, sentSeq, { outcome, requestId, at });
+  const events = run.inbox.complete(item.resource, item.target, sentSeq, { outcome, requestId, at });
   if (events.length > 0) run.afterCommit.push(() => logEvents(answer, outcome, events));
   queueRecheck(answer);
   return events.length;
@@ -41,8 +46,8 @@ const mostLogged = 3;
 
 function logEvents(
   { run, item: { resource, target }, stamp: { requestId } }: AnswerContext,
-  outcome: Outcome,
-  events: readonly SettledEvent[],
+  outcome: EventOutcome,
+  events: readonly CompletedEvent[],
 ): void {
   const types = new Set(events.map(({ type }) => type));
   run.log.info(`${resource} ${target}: ${outcome}, after ${events.length === 1 ? "an event" : "events"}`, {

@@ -2,7 +2,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { InvalidationRule } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Outcome } from "../../state/inbox/inbox.ts";
+import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { RunContext } from "../context/run-context.ts";
 
 /** A record by its resource's name and its id. */
@@ -15,7 +15,7 @@ export interface RecordRef {
 interface ChangedRecord {
   readonly resource: Resource;
   readonly id: RecordId;
-  readonly outcome: Outcome;
+  readonly outcome: EventOutcome;
 }
 
 /** The record that owns this one, as its row says, deleted or not: the document of a payment. */
@@ -40,7 +40,7 @@ function dependentsBy(
   { mirror: { records }, selected }: RunContext,
   { resource, dependent, by }: InvalidationRule,
   id: RecordId,
-  outcome: Outcome,
+  outcome: EventOutcome,
 ): RecordRef[] {
   if (!selected.has(dependent)) return [];
   const refs = (ids: readonly RecordId[]) => ids.map((one) => ({ resource: dependent, id: one }));

@@ -3,7 +3,7 @@ import type { Lane } from "../../base/lane.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
-import type { Outcome } from "../../state/inbox/inbox.ts";
+import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { Listing } from "../../state/listings.ts";
 import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { ListedAs } from "../../store/apply/read-stamp.ts";
@@ -262,7 +262,7 @@ export function queueRecheck({ run, item, stamp }: AnswerContext): void {
  *
  * Guard: the caller asks for news only (`isNews`); the read of a dependent is no news, so it ends here.
  */
-export function queueDependents(read: AnswerContext, id: RecordId, outcome: Outcome): void {
+export function queueDependents(read: AnswerContext, id: RecordId, outcome: EventOutcome): void {
   const changed = { resource: read.resource, id, outcome };
   for (const owner of ownersOf(read.run, changed)) queueDependent(read, owner, 0);
   for (const one of dependentsOf(read.run, changed)) queueDependent(read, one, read.stamp.receivedAtMs);

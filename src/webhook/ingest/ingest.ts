@@ -135,13 +135,13 @@ export class CompanyIngest {
   /** Gives the event's state; null: there is no such event. */
   private replayOne(eventId: string, followUps: FollowUps): InboxState | null {
     const seq = this.ids.find(eventId);
-    const stored = seq === null ? null : this.inbox.get(seq);
+    const stored = seq === null ? null : this.inbox.find(seq);
     if (seq === null || !stored) return null;
     const delivery = readStored(stored.eventId, stored.body);
     const evaluation = this.evaluate(delivery);
     const { state } = evaluation;
     if (state === stored.state && state !== "waiting") return state;
-    this.inbox.judgeAgain(seq, evaluation, state === "waiting" ? followUps.dirtySeq : null);
+    this.inbox.reevaluate(seq, evaluation, state === "waiting" ? followUps.dirtySeq : null);
     followUps.add(delivery, evaluation);
     return state;
   }
