@@ -233,7 +233,7 @@ export class CompanyRuntime {
     const { clock, random, log } = context;
     const { config, company } = settings;
     const notices = this.notices.begin();
-    const shared = { queue, lanes: "others" } as const;
+    const shared = { queue };
     const closed = AbortSignal.any([request.closed, this.closed]);
     return performRun(
       { mirror, transport, config, company, clock, random, log, tally, notices, signal, graceMs, shared },

@@ -68,7 +68,14 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
   const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
   const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
   const order = new AbortController();
-  const eventWorker = startEventWorker(parts, { resources, concurrency, signal: order.signal });
+  const { closed, graceMs } = defaultRun;
+  const eventWorker = startEventWorker(parts, {
+    resources,
+    concurrency,
+    signal: order.signal,
+    closed,
+    graceMs,
+  });
   let ended = false;
   const deliver = (...events: readonly SandboxEvent[]) => {
     ingest.store(events.map(deliveryOf), clock.nowMs());

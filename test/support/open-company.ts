@@ -17,6 +17,7 @@ import { createHttpTransport } from "../../src/http/http-transport.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { runSync, type RunOptions } from "../../src/sync/run/sync-run.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { startProxy, type FaultProxy } from "./proxy.ts";
 
@@ -101,6 +102,7 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
   const wrapped = options.wrap?.(transport) ?? transport;
   const parts = {
     mirror,
+    queue: new WorkQueue(mirror.db),
     transport: wrapped,
     clock,
     random: seededRandom(1),
@@ -126,7 +128,10 @@ export const defaultRun: RunOptions = {
   parentsPerRun: null,
   scrubAllowance: 0,
   concurrency: 6,
+  lanes: "all",
   signal: new AbortController().signal,
+  closed: new AbortController().signal,
+  graceMs: 30_000,
 };
 
 export function resourcesNamed(names: readonly string[] | undefined) {

@@ -29,12 +29,9 @@ export function runContextOf(
 ): RunContext {
   const selected = mirror.manifest.resources.filter((one) => names?.includes(one.name) ?? true);
   const runs = new Runs(mirror.db);
-  const run = createRunContext(selected, {
-    mirror,
-    queue: new WorkQueue(mirror.db),
-    tally: new Tally(),
-    clock: stillClock,
-    log: silentLog,
+  const queue = new WorkQueue(mirror.db);
+  const parts = { mirror, queue, tally: new Tally(), clock: stillClock, log: silentLog };
+  const run = createRunContext(parts, selected, {
     runId: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
     startedAtMs: startMs,
     share: "all",

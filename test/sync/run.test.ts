@@ -3,6 +3,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { runSync, type RunParts } from "../../src/sync/run/sync-run.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
@@ -30,6 +31,7 @@ function service(name: string, colours: readonly object[], onColours = () => 0):
 function partsOf(mirror: Mirror, transport: Transport, token = "token"): RunParts {
   return {
     mirror,
+    queue: new WorkQueue(mirror.db),
     transport,
     clock: stillClock,
     random: seededRandom(1),
@@ -50,7 +52,10 @@ function options(more: { acceptIdentity?: boolean } = {}) {
     parentsPerRun: null,
     scrubAllowance: 0,
     concurrency: 1,
+    lanes: "all" as const,
     signal: new AbortController().signal,
+    closed: new AbortController().signal,
+    graceMs: 30_000,
     ...more,
   };
 }

@@ -7,9 +7,10 @@ import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import type { Mirror } from "../../state/mirror.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { RunNotices } from "../../sync/run/run-outcome.ts";
-import { runSync, type RunOptions, type RunParts } from "../../sync/run/sync-run.ts";
+import { runSync } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 
 /** What a run is asked for, the same for every company of it. */
@@ -39,14 +40,13 @@ export interface PerformParts {
   readonly signal: AbortSignal;
   /** @default the deadline of a request */
   readonly graceMs?: number;
-  /** Of an event worker that shares the mirror with this run. */
-  readonly shared?: Pick<RunParts, "queue"> & Pick<RunOptions, "lanes">;
+  /** Of an event worker beside this run; it takes the lane of events. */
+  readonly shared?: { readonly queue: WorkQueue };
 }
 
 /** Makes one run on an open mirror. Throws only what a report cannot say. */
 export function performRun(parts: PerformParts, request: RunRequest): Promise<CompanyReport> {
   const { mirror, transport, config, company, clock, random, log, tally, notices, signal } = parts;
-  const { queue, lanes } = parts.shared ?? {};
   const { resources, full, allowMassDelete, acceptIdentity, closed } = request;
   const { manifest } = mirror;
   return runSync(
@@ -60,7 +60,7 @@ export function performRun(parts: PerformParts, request: RunRequest): Promise<Co
       notices,
       token: company.token.reveal(),
       rateLimited: () => transport.stats().rateLimited,
-      ...(queue && { queue }),
+      queue: parts.shared?.queue ?? new WorkQueue(mirror.db),
     },
     {
       resources,
@@ -73,7 +73,7 @@ export function performRun(parts: PerformParts, request: RunRequest): Promise<Co
       concurrency: config.http.concurrency,
       signal,
       graceMs: parts.graceMs ?? config.http.timeoutMs,
-      ...(lanes && { lanes }),
+      lanes: parts.shared ? "others" : "all",
     },
   );
 }

@@ -1,8 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ParentLink, Resource } from "../../connector/resource.ts";
+import type { Transport } from "../../connector/transport.ts";
 import { Inbox } from "../../state/inbox/inbox.ts";
 import { Listings } from "../../state/listings.ts";
 import { Parents } from "../../state/parents.ts";
@@ -33,13 +35,25 @@ export interface ProbeTrial {
   readonly sinceMs: number;
 }
 
-/** What a run and the event worker each bring to their context. */
-export interface RunSettings {
+/** What a context is built over. */
+interface MirrorParts {
   readonly mirror: Mirror;
+  /** Shared by all who work on the mirror in this process, because leases are kept in it. */
   readonly queue: WorkQueue;
-  readonly tally: Tally;
   readonly clock: Clock;
   readonly log: Log;
+  readonly tally: Tally;
+}
+
+/** The parts of a run or an event worker of one company. */
+export interface WorkerParts extends MirrorParts {
+  readonly transport: Transport;
+  readonly random: Random;
+  readonly token: string;
+}
+
+/** What a run and the event worker each bring to their context. */
+export interface RunSettings {
   /** Row in `_runs`; null for the event worker, which reads no lists. */
   readonly runId: number | null;
   readonly startedAtMs: number;
@@ -56,7 +70,7 @@ export interface RunSettings {
 }
 
 /** What every part of one run shares. The event worker is a run without an end. */
-export interface RunContext extends RunSettings {
+export interface RunContext extends RunSettings, MirrorParts {
   readonly manifest: Manifest;
   readonly listings: Listings;
   readonly parents: Parents;
@@ -86,10 +100,19 @@ export interface AnswerContext extends ReadContext {
 }
 
 /** Builds the context of a run or of the event worker over these resources. */
-export function createRunContext(resources: readonly Resource[], settings: RunSettings): RunContext {
-  const { db, manifest } = settings.mirror;
+export function createRunContext(
+  { mirror, queue, clock, log, tally }: MirrorParts,
+  resources: readonly Resource[],
+  settings: RunSettings,
+): RunContext {
+  const { db, manifest } = mirror;
   return {
     ...settings,
+    mirror,
+    queue,
+    clock,
+    log,
+    tally,
     manifest,
     listings: new Listings(db),
     parents: new Parents(db),

@@ -1,12 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/logger.ts";
-import type { Random } from "../../base/random.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Transport } from "../../connector/transport.ts";
-import type { WorkQueue } from "../../state/work-queue.ts";
-import type { Mirror } from "../../state/mirror.ts";
 import { databaseError } from "../../store/database.ts";
-import { createRunContext, type RunContext } from "../context/run-context.ts";
+import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
 import { Tally } from "../context/tally.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/route-probe.ts";
@@ -14,17 +8,6 @@ import { Engine, stopSignal } from "../engine/engine.ts";
 import { identify, rememberIdentity, type Identified } from "../identity/identify.ts";
 import { ContinuousRetryPolicy } from "../retry/continuous-retry-policy.ts";
 import { WorkerStatus, type WorkerState } from "./worker-status.ts";
-
-/** The parts one company's event worker is built from; mirror, queue and transport are shared with its runs. */
-export interface EventWorkerParts {
-  readonly mirror: Mirror;
-  readonly queue: WorkQueue;
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly token: string;
-}
 
 /** How the event worker works, and what ends it. */
 export interface EventWorkerOptions {
@@ -34,11 +17,8 @@ export interface EventWorkerOptions {
   /** Ends it at once: aborts waiting and requests in flight. */
   readonly signal: AbortSignal;
   /** Ends it when requests in flight are done, or after `graceMs`. */
-  readonly closed?: AbortSignal;
-  /** @default 30,000 */
-  readonly graceMs?: number;
-  /** Called at each change of state. */
-  readonly onState?: (state: WorkerState) => void;
+  readonly closed: AbortSignal;
+  readonly graceMs: number;
 }
 
 /** A running event worker. */
@@ -50,15 +30,15 @@ export interface EventWorker {
 }
 
 /** Starts the worker of one company's events; it runs until stopped. */
-export function startEventWorker(parts: EventWorkerParts, options: EventWorkerOptions): EventWorker {
+export function startEventWorker(
+  parts: Omit<WorkerParts, "tally">,
+  options: EventWorkerOptions,
+): EventWorker {
   const tally = new Tally();
-  tally.begin(options.resources.map((resource) => resource.name));
-  const loop = new EventWorkerLoop(parts, options, tally);
-  return {
-    state: () => loop.status.state(),
-    tally,
-    ended: loop.untilStopped(),
-  };
+  tally.begin(options.resources.map(({ name }) => name));
+  const status = new WorkerStatus(parts.clock, parts.log);
+  const loop = new EventWorkerLoop({ ...parts, tally }, options, status);
+  return { state: () => status.state(), tally, ended: loop.untilStopped() };
 }
 
 /**
@@ -71,11 +51,9 @@ export function startEventWorker(parts: EventWorkerParts, options: EventWorkerOp
  * Worst outcome of a crash: the requests in flight are sent again.
  */
 class EventWorkerLoop {
-  readonly status: WorkerStatus;
-  private readonly parts: EventWorkerParts;
+  private readonly parts: WorkerParts;
   private readonly options: EventWorkerOptions;
-  private readonly tally: Tally;
-  private readonly closed: AbortSignal;
+  private readonly status: WorkerStatus;
   /** Either signal to end. */
   private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
@@ -84,15 +62,13 @@ class EventWorkerLoop {
   /** The service has identified the company, but nothing was read or written since: not yet a recovery. */
   private inDoubt = false;
 
-  constructor(parts: EventWorkerParts, options: EventWorkerOptions, tally: Tally) {
-    const { signal, closed = new AbortController().signal, graceMs = 30_000, onState } = options;
+  constructor(parts: WorkerParts, options: EventWorkerOptions, status: WorkerStatus) {
+    const { signal, closed, graceMs } = options;
     this.parts = parts;
     this.options = options;
-    this.tally = tally;
-    this.closed = closed;
+    this.status = status;
     this.ending = AbortSignal.any([signal, closed]);
     this.signal = stopSignal(signal, closed, graceMs);
-    this.status = new WorkerStatus(parts.clock, parts.log, onState ?? (() => undefined));
   }
 
   async untilStopped(): Promise<void> {
@@ -118,40 +94,24 @@ class EventWorkerLoop {
   }
 
   private identifyCompany(): Promise<Identified> {
-    const { mirror, transport, token, random, log } = this.parts;
-    return identify({
-      mirror,
-      transport,
-      token,
-      random,
-      acceptIdentity: false,
-      lane: "webhook",
-      once: true,
-      signal: this.signal,
-      onRequest: () => this.tally.sent("list"),
-      onNotice: (message) => log.warn(message),
-    });
+    const { signal } = this;
+    return identify(this.parts, { acceptIdentity: false, lane: "webhook", repeatable: false, signal });
   }
 
   private async work(): Promise<void> {
     this.kept ??= this.createContext();
     const { run, policy } = this.kept;
+    const { signal } = this;
+    const { concurrency, closed } = this.options;
     const { transport } = this.parts;
-    const { concurrency } = this.options;
-    const { signal, closed } = this;
     this.inDoubt = true;
     await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
   }
 
   /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */
   private createContext(): { readonly run: RunContext; readonly policy: ContinuousRetryPolicy } {
-    const { mirror, queue, clock, log } = this.parts;
-    const run = createRunContext(this.options.resources, {
-      mirror,
-      queue,
-      tally: this.tally,
-      clock,
-      log,
+    const { mirror, queue, clock } = this.parts;
+    const run = createRunContext(this.parts, this.options.resources, {
       runId: null,
       startedAtMs: clock.nowMs(),
       share: "events",

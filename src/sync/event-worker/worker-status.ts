@@ -49,12 +49,10 @@ export class WorkerStatus {
   private failures = 0;
   private readonly clock: Clock;
   private readonly log: Log;
-  private readonly onState: (state: WorkerState) => void;
 
-  constructor(clock: Clock, log: Log, onState: (state: WorkerState) => void) {
+  constructor(clock: Clock, log: Log) {
     this.clock = clock;
     this.log = log;
-    this.onState = onState;
     this.current = { state: "starting", message: null, sinceMs: clock.nowMs() };
   }
 
@@ -70,7 +68,7 @@ export class WorkerStatus {
     const forMs = this.clock.nowMs() - sinceMs;
     if (state === "starting") this.log.info("events are processed");
     else this.log.info("events are processed again", { after: state, for_ms: forMs });
-    this.become({ state: "working", message: null, sinceMs: this.clock.nowMs() });
+    this.current = { state: "working", message: null, sinceMs: this.clock.nowMs() };
   }
 
   /** Something is in the way; returns how long to pause, ms. */
@@ -90,16 +88,11 @@ export class WorkerStatus {
       });
     }
     if (!same || this.current.message !== message)
-      this.become({ state: impediment, message, sinceMs: same ? this.current.sinceMs : this.clock.nowMs() });
+      this.current = {
+        state: impediment,
+        message,
+        sinceMs: same ? this.current.sinceMs : this.clock.nowMs(),
+      };
     return waitMs;
-  }
-
-  private become(state: WorkerState): void {
-    this.current = state;
-    try {
-      this.onState(state);
-    } catch (error) {
-      this.log.warn("a listener to the state of the event worker failed", { error: messageOf(error) });
-    }
   }
 }

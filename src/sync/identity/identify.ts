@@ -1,33 +1,28 @@
 import type { Lane } from "../../base/lane.ts";
-import type { Random } from "../../base/random.ts";
 import { resourceNamed } from "../../connector/connector-manifest.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
-import type { ServiceAnswer, ServiceRequest, Transport } from "../../connector/transport.ts";
+import type { ServiceAnswer, ServiceRequest } from "../../connector/transport.ts";
 import { readList, readObject } from "../../extract/answers.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { isObject } from "../../json/literal.ts";
 import { cellsOf } from "../../store/tables/row-decoder.ts";
+import type { WorkerParts } from "../context/run-context.ts";
 import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity-verdict.ts";
 
 const metaKey = "identity";
 
-/** What identifying needs, and whom it informs. */
-export interface IdentifyParts {
-  readonly mirror: Mirror;
-  readonly transport: Transport;
-  readonly token: string;
-  readonly random: Random;
+/** How the company is asked for. */
+export interface IdentifyOptions {
   readonly acceptIdentity: boolean;
-  /** @default `list` */
-  readonly lane?: Lane;
-  /** One attempt only, for callers that try again themselves. */
-  readonly once?: boolean;
+  readonly lane: Lane;
+  /** False: one attempt only, for callers that try again themselves. */
+  readonly repeatable: boolean;
   readonly signal: AbortSignal;
-  readonly onRequest: () => void;
-  readonly onNotice: (message: string) => void;
 }
+
+type Question = WorkerParts & IdentifyOptions;
 
 /** The company of the token, and what is to be stored of it. */
 export interface Identified {
@@ -41,20 +36,21 @@ export interface Identified {
  *
  * @throws MirrorError `identity` when the mirror is of another company, and what the transport throws
  */
-export async function identify(parts: IdentifyParts): Promise<Identified> {
-  const { mirror, token } = parts;
+export async function identify(parts: WorkerParts, options: IdentifyOptions): Promise<Identified> {
+  const { mirror, token, random, log } = parts;
+  const question = { ...parts, ...options };
   const { identity: facts } = mirror.manifest;
   const resource = resourceNamed(mirror.manifest, facts.resource);
-  const answer = await ask(parts, resource.list.kind === "single" ? resource.list.path : "");
+  const answer = await ask(question, resource.list.kind === "single" ? resource.list.path : "");
   const name = nameIn(answer.body, facts.nameField);
   const pinned = pinnedIdentity(mirror.meta);
   const sameToken = pinned && fingerprintOf(token, pinned.salt) === pinned.fingerprint;
-  const businessId = pinned && !sameToken && pinned.name === name ? await probeBusinessId(parts) : null;
+  const businessId = pinned && !sameToken && pinned.name === name ? await probeBusinessId(question) : null;
   const verdict = judgeIdentity(pinned, { name, token, businessId });
-  if (verdict.kind === "refused" && !parts.acceptIdentity) throw refusal(verdict.why);
+  if (verdict.kind === "refused" && !options.acceptIdentity) throw refusal(verdict.why);
   if (verdict.kind === "same" && pinned) return { answer, identity: pinned, changed: false };
-  if (verdict.kind !== "first") parts.onNotice(noticeOf(verdict.kind, pinned?.name ?? "", name));
-  const salt = pinned?.salt ?? parts.random.uuid();
+  if (verdict.kind !== "first") log.warn(noticeOf(verdict.kind, pinned?.name ?? "", name));
+  const salt = pinned?.salt ?? random.uuid();
   const keep = verdict.kind === "refused" ? null : (pinned?.businessId ?? null);
   return {
     answer,
@@ -89,14 +85,14 @@ function noticeOf(kind: "same" | "renamed" | "rotated" | "refused", before: stri
 }
 
 /** The business id in one document of the token's company; null when there is no document. */
-async function probeBusinessId(parts: IdentifyParts): Promise<string | null> {
-  const { businessIdColumn, businessIdIn } = parts.mirror.manifest.identity;
+async function probeBusinessId(question: Question): Promise<string | null> {
+  const { businessIdColumn, businessIdIn } = question.mirror.manifest.identity;
   for (const name of businessIdIn) {
-    const resource = resourceNamed(parts.mirror.manifest, name);
-    const body = await firstRecord(parts, resource);
+    const resource = resourceNamed(question.mirror.manifest, name);
+    const body = await firstRecord(question, resource);
     if (!body) continue;
     const record = parseLossless(body);
-    const { plan } = parts.mirror.table(name);
+    const { plan } = question.mirror.table(name);
     const i = plan.columns.findIndex((column) => column.name === businessIdColumn);
     const cell = isObject(record) ? (cellsOf(plan, record)[i] ?? null) : null;
     if (cell !== null) return String(cell);
@@ -104,31 +100,31 @@ async function probeBusinessId(parts: IdentifyParts): Promise<string | null> {
   return null;
 }
 
-async function firstRecord(parts: IdentifyParts, resource: Resource): Promise<Buffer | null> {
+async function firstRecord(question: Question, resource: Resource): Promise<Buffer | null> {
   if (resource.list.kind !== "paged") return null;
-  const list = await ask(parts, resource.list.path, { ...resource.list.params, perPage: 1, page: 1 });
+  const list = await ask(question, resource.list.path, { ...resource.list.params, perPage: 1, page: 1 });
   const { records } = readList(list.body);
   const id = records.count > 0 ? records.id(0) : null;
   if (id === null) return null;
   if (resource.gives === "full" || resource.detail === undefined) return records.slice(0);
-  const detail = await ask(parts, pathOf(resource.detail, BigInt(id)));
+  const detail = await ask(question, pathOf(resource.detail, BigInt(id)));
   return readObject(detail.body);
 }
 
 function ask(
-  parts: IdentifyParts,
+  { transport, tally, lane, repeatable, signal }: Question,
   path: string,
   query: ServiceRequest["query"] = {},
 ): Promise<ServiceAnswer> {
-  return parts.transport.send({
+  return transport.send({
     method: "GET",
     path,
     query,
     expect: "json",
-    lane: parts.lane ?? "list",
-    ...(parts.once ? { repeatable: false } : {}),
-    signal: parts.signal,
-    onSent: parts.onRequest,
+    lane,
+    repeatable,
+    signal,
+    onSent: () => tally.sent("list"),
   });
 }
 

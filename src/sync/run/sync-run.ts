@@ -1,17 +1,12 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/logger.ts";
-import type { Random } from "../../base/random.ts";
+import { isoTime } from "../../base/clock.ts";
 import { resourceNamed } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { Transport } from "../../connector/transport.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
-import { WorkQueue, type LaneShare } from "../../state/work-queue.ts";
-import type { Mirror } from "../../state/mirror.ts";
+import type { LaneShare } from "../../state/work-queue.ts";
 import { databaseError } from "../../store/database.ts";
 import { applySingle } from "../apply/list-answer.ts";
-import { createRunContext, type RunContext } from "../context/run-context.ts";
-import type { CompanyReport, Outcome } from "../context/run-report.ts";
-import type { Tally } from "../context/tally.ts";
+import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
+import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import { runRouteProofs } from "../deletion/route-probe.ts";
 import { Engine, stopSignal } from "../engine/engine.ts";
@@ -21,20 +16,11 @@ import type { Unfinished } from "../plan/sweep-plan.ts";
 import { BatchRetryPolicy } from "../retry/retry-policy.ts";
 import { finishRun, outcomeOfError, outcomeOfWork, errorOf, type RunNotices } from "./run-outcome.ts";
 
-/** The parts one company's run is built from. */
-export interface RunParts {
-  readonly mirror: Mirror;
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly token: string;
-  readonly tally: Tally;
+/** The parts of one company's run. */
+export interface RunParts extends WorkerParts {
   /** Returns how many answers were 429 so far. */
   readonly rateLimited: () => number;
   readonly notices: RunNotices;
-  /** Shared with the event worker of the same process, because leases are kept in it. @default a new one */
-  readonly queue?: WorkQueue;
 }
 
 /** What the user, or the daemon, asks of a run. */
@@ -48,14 +34,13 @@ export interface RunOptions {
   /** Details that the scrub may read again in this run. */
   readonly scrubAllowance: number;
   readonly concurrency: number;
-  /** `others` where an event worker takes the lane of events. @default `all` */
-  readonly lanes?: LaneShare;
+  /** `others` where an event worker takes the lane of events, else `all`. */
+  readonly lanes: LaneShare;
   /** Interrupts the run: aborts waiting and requests in flight. */
   readonly signal: AbortSignal;
   /** The run's time is over: requests in flight may finish within `graceMs`. */
-  readonly closed?: AbortSignal;
-  /** @default 30,000 */
-  readonly graceMs?: number;
+  readonly closed: AbortSignal;
+  readonly graceMs: number;
 }
 
 /**
@@ -65,39 +50,28 @@ export interface RunOptions {
  * @throws only what the report cannot say: bugs
  */
 export async function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
-  const startedAtMs = parts.clock.nowMs();
-  const { mirror, transport, token, random, tally, log } = parts;
-  const { concurrency, acceptIdentity, closed = new AbortController().signal, graceMs = 30_000 } = options;
+  const { mirror, transport, clock } = parts;
+  const { concurrency, acceptIdentity, closed, graceMs } = options;
+  const startedAtMs = clock.nowMs();
   const signal = stopSignal(options.signal, closed, graceMs);
-  const earlyEnd = (): Outcome | null =>
-    options.signal.aborted ? "interrupted" : closed.aborted ? "stopped" : null;
   let run: RunContext | null = null;
   let resumed = false;
+  const finish = (outcome: Outcome, error?: RunError) =>
+    finishRun(parts, run, { outcome, startedAtMs, resumed, ...(error && { error }) });
   try {
-    const onRequest = () => tally.sent("list");
-    const onNotice = (message: string) => log.warn(message);
-    const identified = await identify({
-      mirror,
-      transport,
-      token,
-      random,
-      signal,
-      acceptIdentity,
-      onRequest,
-      onNotice,
-    });
+    const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
     ({ run, resumed } = beginRun(parts, options, identified, startedAtMs));
     const policy = new BatchRetryPolicy(run);
     const ended = await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
     learnBusinessId(mirror);
-    const early = options.signal.aborted ? "interrupted" : ended === "drained" ? "stopped" : null;
-    const outcome = early ?? outcomeOfWork(run, resumed);
-    return finishRun(parts, run, { outcome, startedAtMs, resumed });
+    if (options.signal.aborted) return finish("interrupted");
+    return finish(ended === "drained" ? "stopped" : outcomeOfWork(run, resumed));
   } catch (thrown) {
     const error = databaseError(mirror.db.name, thrown);
-    const outcome = earlyEnd() ?? outcomeOfError(error);
+    if (options.signal.aborted) return finish("interrupted", errorOf(error));
+    const outcome = closed.aborted ? "stopped" : outcomeOfError(error);
     if (outcome === null) throw error;
-    return finishRun(parts, run, { outcome, startedAtMs, resumed, error: errorOf(error) });
+    return finish(outcome, errorOf(error));
   }
 }
 
@@ -125,18 +99,13 @@ function beginRun(
 }
 
 function contextOf(parts: RunParts, options: RunOptions, runId: number, startedAtMs: number): RunContext {
-  const { mirror, clock, log, tally, queue = new WorkQueue(mirror.db) } = parts;
-  const { resources, full, allowMassDelete, parentsPerRun, lanes: share = "all" } = options;
-  tally.begin(resources.map((resource) => resource.name));
-  return createRunContext(resources, {
-    mirror,
-    queue,
-    tally,
-    clock,
-    log,
+  const { queue, clock, tally } = parts;
+  const { resources, full, allowMassDelete, parentsPerRun, lanes } = options;
+  tally.begin(resources.map(({ name }) => name));
+  return createRunContext(parts, resources, {
     runId,
     startedAtMs,
-    share,
+    share: lanes,
     full,
     allowMassDelete,
     parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
