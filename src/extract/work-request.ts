@@ -3,15 +3,16 @@ import type { ServiceRequest } from "../connector/transport.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { WorkItem } from "../state/work-item.ts";
 
-/** What a page's work row carries. */
+/** Payload of the work item for a page of a list. */
 export interface PagePayload {
   readonly variant: string;
   readonly page: number;
-  /** Smaller than the resource's own where the service refused that. */
+  /** Smaller than the resource's own where the service refused that size. */
   readonly perPage?: number;
   readonly attempt?: number;
 }
 
+/** Payload of the work item for a page of a parent's list. */
 export interface ChildPayload {
   readonly parent: string;
   readonly parentId: string;
@@ -20,7 +21,7 @@ export interface ChildPayload {
 
 type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
 
-/** The request that a work row stands for. Pure. */
+/** Pure: the request of a work item. Throws when the item does not fit the resource. */
 export function requestFor(resource: Resource, work: WorkItem): Read {
   if (work.kind === "list") return pageRequest(resource, work.payload as PagePayload);
   if (work.kind === "child") return childRequest(resource, work.payload as ChildPayload);
@@ -30,13 +31,14 @@ export function requestFor(resource: Resource, work: WorkItem): Read {
   return get(pathOf(resource.detail ?? "", recordOf(work)));
 }
 
-/** The id in `id:17`. */
+/** The id in the target `id:17`. */
 export function recordOf(work: WorkItem): RecordId {
   const id = recordId(work.target.slice("id:".length));
   if (id === null) throw new Error(`broken promise: ${work.target} names a record`);
   return id;
 }
 
+/** The id of the parent whose list is read. */
 export function parentIdOf(payload: ChildPayload): RecordId {
   const id = recordId(payload.parentId);
   if (id === null) throw new Error(`broken promise: ${payload.parentId} names a parent`);

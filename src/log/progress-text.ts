@@ -2,14 +2,15 @@ import pc from "picocolors";
 import { formatDuration } from "../base/units.ts";
 import { etaMs, type ProgressView, type ResourceProgress } from "./progress-view.ts";
 
+/** The room there is. */
 export interface TextOptions {
   readonly columns: number;
-  /** The most lines there is room for. */
+  /** Lines, at most. */
   readonly rows: number;
   readonly colour: boolean;
 }
 
-/** The live block: a head, one line for each resource at work, one line of budget, queue and time left. */
+/** The live block: a head, a line for each resource in work, a line with budget, queue and time left. */
 export function progressLines(view: ProgressView, { columns, rows, colour }: TextOptions): string[] {
   const paint = pc.createColors(colour);
   const cut = (text: string) =>
@@ -35,7 +36,7 @@ function headLine(view: ProgressView): string {
 
 const interest = { failed: 0, reading: 1, listing: 1, done: 2, waiting: 3 } as const;
 
-/** What is at work first to be kept, in the order of the run; what waits is only counted in the head. */
+/** The resources with most interest that fit, in the order of the run; waiting ones are only counted in the head. */
 function shownResources(resources: readonly ResourceProgress[], room: number): readonly ResourceProgress[] {
   const begun = resources.filter((resource) => resource.phase !== "waiting");
   const kept = begun

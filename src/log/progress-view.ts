@@ -1,12 +1,12 @@
 import type { BudgetView } from "../rate-limit/permit.ts";
 
-/** How a run stands at one moment: plain data, drawn or logged as it is. */
+/** The state of a run at one moment. */
 export interface ProgressView {
   readonly company: string;
   readonly elapsedMs: number;
   /** In the order of the run. */
   readonly resources: readonly ResourceProgress[];
-  /** Requests made. */
+  /** Requests made so far. */
   readonly requests: number;
   /** Requests still to be made, as far as known. */
   readonly queued: number;
@@ -14,20 +14,21 @@ export interface ProgressView {
   readonly windowMs: number;
 }
 
+/** The state of one resource. */
 export interface ResourceProgress {
   readonly name: string;
   readonly phase: "waiting" | "listing" | "reading" | "done" | "failed";
   /** Records seen (while listing) or read in full (while reading). */
   readonly done: number;
-  /** null while nobody knows. */
+  /** null while it is not known. */
   readonly total: number | null;
   readonly changed: number;
 }
 
-/** Before this many requests a run's own pace says little. */
+/** With fewer requests the pace of the run says little. */
 const paceFromRequests = 30;
 
-/** Until the queue is empty, by the budget or by the pace so far, whichever is slower; null while the limit is not known. */
+/** Time until the queue is empty, ms: by the budget or the pace so far, whichever is slower; null without a limit. */
 export function etaMs({ queued, budget, windowMs, requests, elapsedMs }: ProgressView): number | null {
   if (queued === 0) return 0;
   if (budget.limit === null || budget.limit <= 0) return null;
@@ -39,7 +40,7 @@ export function etaMs({ queued, budget, windowMs, requests, elapsedMs }: Progres
   return Math.max(paceMs, nextWindowMs + (Math.ceil(later / budget.limit) - 1) * windowMs);
 }
 
-/** The same for a collector of JSON lines. */
+/** The state as fields of a log line. */
 export function progressFields(view: ProgressView): Readonly<Record<string, unknown>> {
   const resources = view.resources
     .filter(({ phase }) => phase !== "waiting" && phase !== "done")

@@ -1,4 +1,4 @@
-/** As much of `process.stderr` as is used. */
+/** The used part of `process.stderr`. */
 export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -7,8 +7,8 @@ export interface OutputStream {
 }
 
 /**
- * The one writer of stderr: lines scroll by, below them stands a block that is drawn over. On anything but
- * a terminal there is no block. `close` always leaves a clean line and a visible cursor.
+ * The only writer of stderr: lines that scroll, and below them a block that is redrawn. Without a terminal there is
+ * no block. `close` leaves an empty line and a visible cursor.
  */
 export interface Screen {
   readonly live: boolean;
@@ -24,6 +24,7 @@ const showCursor = "\u001B[?25h";
 const clearBelow = "\u001B[J";
 const clearRight = "\u001B[K";
 
+/** A screen without a block yet. `live`: a block is drawn. */
 export function createScreen(stream: OutputStream, live: boolean): Screen {
   let drawn: readonly string[] = [];
   let begun = false;
@@ -59,12 +60,12 @@ function drawing(lines: readonly string[]): string {
   return lines.map((line) => `${line}${clearRight}\n`).join("");
 }
 
-/** Is there a person to draw for, with a terminal that can move its cursor? */
+/** Is the stream a terminal that can move its cursor, outside CI? */
 export function canDraw(stream: OutputStream, env: Readonly<Record<string, string | undefined>>): boolean {
   return stream.isTTY === true && env["TERM"] !== "dumb" && (env["CI"] ?? "") === "";
 }
 
-/** https://no-color.org: any value but an empty one turns colours off. */
+/** Colours are off without a terminal, by flag, and by a non-empty NO_COLOR (https://no-color.org). */
 export function wantsColour(
   stream: OutputStream,
   env: Readonly<Record<string, string | undefined>>,

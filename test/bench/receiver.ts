@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLogger } from "../../src/log/log.ts";
-import { createRedaction } from "../../src/log/redaction.ts";
+import { createRedaction } from "../../src/log/log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/webhook/server/server.ts";

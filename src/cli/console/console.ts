@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { createLogger, logFormat, type AdjustableLog } from "../../log/log.ts";
-import { createRedaction, type Redaction } from "../../log/redaction.ts";
+import { createRedaction, type Redaction } from "../../log/log.ts";
 import { canDraw, createScreen, wantsColour, type OutputStream, type Screen } from "../../log/screen.ts";
 import { failureOf } from "./failure-text.ts";
 import type { Output } from "./output.ts";
