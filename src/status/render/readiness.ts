@@ -15,30 +15,12 @@ const hourMs = 3_600_000;
 /** A day and two hours, as `status --max-age 26h`. */
 export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, patienceMs: hourMs / 4 };
 
-/** What /readyz answers for one company. Times are ISO. */
-export interface Readiness {
-  readonly ready: boolean;
-  readonly reasons: readonly string[];
-  readonly database: "open" | "closed";
-  readonly service: CompanyStatusView["service"]["state"];
-  readonly service_message: string | null;
-  readonly service_since: string;
-  readonly stale: readonly string[];
-  readonly events_waiting: number;
-  readonly oldest_event_at: string | null;
-  readonly last_event_at: string | null;
-  readonly whole_run_at: string | null;
-  readonly run: { readonly mode: string; readonly started_at: string } | null;
-  readonly last_run: { readonly outcome: string; readonly finished_at: string } | null;
-  readonly next_run_at: string | null;
-}
-
 /**
- * Is this mirror current? Pure. It does not say whether deliveries may be sent here: they may as long as the
+ * What /readyz answers for one company: is its mirror current? Times are ISO. Pure. It does not say whether deliveries may be sent here: they may as long as the
  * process answers. A service that is away is a reason only after a while; a refused token is one at once, since
  * somebody must act.
  */
-export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Readiness {
+export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
   const reasons = view.open
     ? [
         ...serviceReasons(view, nowMs, limits),

@@ -1,28 +1,23 @@
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
+const noRecords = { listed: 0, inserted: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, pending: 0 };
+const noRequests = {
+  total: 0,
+  list: 0,
+  detail: 0,
+  child: 0,
+  confirm: 0,
+  file: 0,
+  retried: 0,
+  rate_limited: 0,
+};
+
 /** What one run did to one resource, in records. */
-export interface ResourceCounts {
-  listed: number;
-  inserted: number;
-  updated: number;
-  deleted: number;
-  unchanged: number;
-  failed: number;
-  pending: number;
-}
+export type ResourceCounts = typeof noRecords;
 
 /** Requests of one run, by what they read. */
-export interface RequestCounts {
-  total: number;
-  list: number;
-  detail: number;
-  child: number;
-  confirm: number;
-  file: number;
-  retried: number;
-  rate_limited: number;
-}
+export type RequestCounts = typeof noRequests;
 
 /** Why a resource is not complete after this run. Each is shown; none stops other resources. */
 export interface Trouble {
@@ -35,16 +30,7 @@ export interface Trouble {
 
 /** The counts of one run while it works. */
 export class Tally {
-  readonly requests: RequestCounts = {
-    total: 0,
-    list: 0,
-    detail: 0,
-    child: 0,
-    confirm: 0,
-    file: 0,
-    retried: 0,
-    rate_limited: 0,
-  };
+  readonly requests: RequestCounts = { ...noRequests };
   readonly resources = new Map<string, ResourceCounts>();
   /** When each resource's list was last read whole, ISO. */
   readonly swept = new Map<string, string>();
@@ -61,7 +47,7 @@ export class Tally {
   of(resource: string): ResourceCounts {
     let counts = this.resources.get(resource);
     if (!counts) {
-      counts = { listed: 0, inserted: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, pending: 0 };
+      counts = { ...noRecords };
       this.resources.set(resource, counts);
     }
     return counts;
