@@ -17,7 +17,6 @@ import { performRun, type RunRequest } from "./runs/company-run.ts";
 import { progressView } from "./runs/run-progress.ts";
 import { RunQueue, type RunUnderWay } from "./runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
-import type { RequestLimits } from "../rate-limit/rate-limiter.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
@@ -186,7 +185,7 @@ export class CompanyRuntime {
       log: context.log,
       places: runPlaces,
       closed: this.closed,
-      connect: (request) => this.service.limited(this.limitsOf(request)),
+      connect: (limits) => this.service.limited(limits),
       perform: (run) => this.perform(run),
       onEnd: ({ tally, transport }, ended) => {
         counters.add(tally, transport.stats());
@@ -196,28 +195,16 @@ export class CompanyRuntime {
     });
   }
 
-  private limitsOf({ closed, mostRequests }: RunRequest): RequestLimits {
-    const limits = { closed: AbortSignal.any([closed, this.closed]) };
-    return mostRequests === undefined ? limits : { ...limits, mostRequests };
-  }
-
   private createScheduler(): RunScheduler {
     const { mirror, runQueue, schedule, closed } = this;
     const { context, settings } = this.options;
     const { clock, random, log } = context;
-    const request: RunRequest = {
-      resources: settings.resources,
-      full: false,
-      allowMassDelete: false,
-      acceptIdentity: false,
-      mostRequests: undefined,
-      closed,
-    };
+    const { resources } = settings;
     const isServiceThere = () => this.eventWorker.state().state === "working";
     return new RunScheduler({
       mirror,
       runQueue,
-      request,
+      resources,
       schedule,
       clock,
       random,
@@ -227,16 +214,14 @@ export class CompanyRuntime {
     });
   }
 
-  private perform({ request, tally, transport }: RunUnderWay): Promise<CompanyReport> {
+  private perform({ request, tally, transport, closed }: RunUnderWay): Promise<CompanyReport> {
     const { mirror, queue } = this;
     const { context, settings, signal } = this.options;
     const { clock, random, log } = context;
     const { config, company } = settings;
     const notices = this.notices.begin();
-    const shared = { queue };
-    const closed = AbortSignal.any([request.closed, this.closed]);
     return performRun(
-      { mirror, transport, config, company, clock, random, log, tally, notices, signal, graceMs, shared },
+      { mirror, transport, config, company, clock, random, log, tally, notices, queue, signal, graceMs },
       { ...request, closed },
     );
   }

@@ -38,21 +38,9 @@ export function needsRestart(before: CompanySettings, after: CompanySettings): b
 
 function builtFrom({ config, company, resources }: CompanySettings): string {
   const { baseUrl, language, rateLimit, http, schedule } = config;
-  const secrets = [company.token, ...company.webhook.secrets].map((secret) =>
-    secret.known ? secret.reveal() : null,
-  );
-  const names = resources.map(({ name }) => name);
   const { parentsPerRun } = config.resources;
-  const { places } = company.webhook;
-  return JSON.stringify({
-    baseUrl,
-    language,
-    rateLimit,
-    http,
-    schedule,
-    secrets,
-    places,
-    names,
-    parentsPerRun,
-  });
+  const { places, secrets } = company.webhook;
+  const keys = [company.token, ...secrets].map((secret) => (secret.known ? secret.reveal() : null));
+  const names = resources.map(({ name }) => name);
+  return JSON.stringify([baseUrl, language, rateLimit, http, schedule, keys, places, names, parentsPerRun]);
 }

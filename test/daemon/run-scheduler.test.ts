@@ -20,15 +20,6 @@ import { WoundClock } from "../support/sandbox.ts";
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 20, 12);
 
-const request: RunRequest = {
-  resources: [],
-  full: false,
-  allowMassDelete: false,
-  acceptIdentity: false,
-  mostRequests: undefined,
-  closed: new AbortController().signal,
-};
-
 /** A scheduler over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
 async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSchedulerParts> = {}) {
   const mirror = await openShop();
@@ -44,7 +35,7 @@ async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSch
   const scheduler = new RunScheduler({
     mirror,
     runQueue: { run },
-    request,
+    resources: [],
     schedule: null,
     clock,
     random: seededRandom(1),

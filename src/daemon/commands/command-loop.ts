@@ -8,7 +8,7 @@ import { createErrorGuard } from "../../store/transient-errors.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
-import { endOfSyncCommand, parseSyncCommand } from "./sync-command.ts";
+import { parseSyncCommand } from "./sync-command.ts";
 
 export interface CommandLoopParts {
   readonly manifest: Manifest;
@@ -72,8 +72,7 @@ async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<
   const until = AbortSignal.any([ended.signal, closed]);
   log.info("another process asks for a sync", { command: id, pid });
   try {
-    const timeOver = abortingAt(clock, endOfSyncCommand(options), until);
-    const request = parseSyncCommand(options, manifest, timeOver);
+    const request = parseSyncCommand(options, manifest, (untilMs) => abortingAt(clock, untilMs, until));
     void showProgress(parts, command, request, until);
     const report = await runQueue.run(request, `asked for by process ${pid}`);
     const isCutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";

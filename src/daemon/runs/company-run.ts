@@ -1,16 +1,12 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
-import type { Random } from "../../base/random.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
-import type { Mirror } from "../../state/mirror.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import type { RunNotices } from "../../sync/run/run-outcome.ts";
-import { runSync } from "../../sync/run/sync-run.ts";
+import { runSync, type RunParts } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 
 /** What a run is asked for, the same for every company of it. */
@@ -25,30 +21,23 @@ export interface RunRequest {
   readonly closed: AbortSignal;
 }
 
-export interface PerformParts {
-  readonly mirror: Mirror;
+export interface PerformParts extends Omit<RunParts, "transport" | "token" | "rateLimited" | "queue"> {
   /** With the request's own limits. */
   readonly transport: HttpTransport;
   readonly config: Config;
   readonly company: CompanyConfig;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly tally: Tally;
-  readonly notices: RunNotices;
   /** Interrupts the run. */
   readonly signal: AbortSignal;
   /** @default the deadline of a request */
   readonly graceMs?: number;
-  /** Of an event worker beside this run; it takes the lane of events. */
-  readonly shared?: { readonly queue: WorkQueue };
+  /** Of an event worker beside this run, which takes the lane of events. */
+  readonly queue?: WorkQueue;
 }
 
-/** Makes one run on an open mirror. Throws only what a report cannot say. */
+/** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
 export function performRun(parts: PerformParts, request: RunRequest): Promise<CompanyReport> {
-  const { mirror, transport, config, company, clock, random, log, tally, notices, signal } = parts;
-  const { resources, full, allowMassDelete, acceptIdentity, closed } = request;
-  const { manifest } = mirror;
+  const { mirror, transport, config, company, queue, signal, graceMs = config.http.timeoutMs } = parts;
+  const { clock, random, log, tally, notices } = parts;
   return runSync(
     {
       mirror,
@@ -60,20 +49,16 @@ export function performRun(parts: PerformParts, request: RunRequest): Promise<Co
       notices,
       token: company.token.reveal(),
       rateLimited: () => transport.stats().rateLimited,
-      queue: parts.shared?.queue ?? new WorkQueue(mirror.db),
+      queue: queue ?? new WorkQueue(mirror.db),
     },
     {
-      resources,
-      full,
-      allowMassDelete,
-      acceptIdentity,
-      closed,
-      parentsPerRun: parentsPerRun(manifest, config),
-      scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour(manifest)),
+      ...request,
+      parentsPerRun: parentsPerRun(mirror.manifest, config),
+      scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour(mirror.manifest)),
       concurrency: config.http.concurrency,
+      lanes: queue ? "others" : "all",
       signal,
-      graceMs: parts.graceMs ?? config.http.timeoutMs,
-      lanes: parts.shared ? "others" : "all",
+      graceMs,
     },
   );
 }

@@ -3,6 +3,8 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
+import type { RequestLimits } from "../../rate-limit/rate-limiter.ts";
+import type { CompanyStatusView } from "../../status/company-status.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import { notBegun, type RunRequest } from "./company-run.ts";
@@ -15,13 +17,11 @@ export interface RunUnderWay {
   readonly startedMs: number;
   readonly tally: Tally;
   readonly transport: HttpTransport;
+  /** The run's time is over, or the queue is closed. */
+  readonly closed: AbortSignal;
 }
 
-export interface EndedRun {
-  readonly outcome: string;
-  readonly startedMs: number;
-  readonly finishedMs: number;
-}
+type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 
 export interface RunQueueParts {
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface RunQueueParts {
   readonly places: Semaphore;
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
-  readonly connect: (request: RunRequest) => HttpTransport;
+  readonly connect: (limits: RequestLimits) => HttpTransport;
   readonly perform: (run: RunUnderWay) => Promise<CompanyReport>;
   /** Called when a run has ended, before the next one begins; `current` is null by then. */
   readonly onEnd: (run: RunUnderWay, ended: EndedRun) => void;
@@ -71,14 +71,15 @@ export class RunQueue {
   }
 
   private async runWithPlace(request: RunRequest, why: string): Promise<CompanyReport | null> {
-    const { clock, log, places, closed } = this.parts;
-    const release = await places.acquire(closed);
+    const { clock, log, places } = this.parts;
+    const closed = AbortSignal.any([request.closed, this.parts.closed]);
+    const release = await places.acquire(this.parts.closed);
     if (!release) return null;
     const startedMs = clock.nowMs();
     try {
-      const transport = this.parts.connect(request);
+      const transport = this.parts.connect({ closed, mostRequests: request.mostRequests });
       const mode = request.full ? "full" : "incremental";
-      const run: RunUnderWay = { request, mode, startedMs, tally: new Tally(), transport };
+      const run: RunUnderWay = { request, mode, startedMs, tally: new Tally(), transport, closed };
       this.current = run;
       log.info("a run begins", { why, mode });
       const report = await this.perform(run);

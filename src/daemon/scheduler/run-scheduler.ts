@@ -3,11 +3,11 @@ import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { backoffMs } from "../../base/retry.ts";
 import type { ScheduleConfig } from "../../config/config.ts";
+import type { Resource } from "../../connector/resource.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
-import type { RunRequest } from "../runs/company-run.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
 import { lastWholeRun, type WholeRun } from "./run-history.ts";
@@ -16,8 +16,8 @@ import { runOnSchedule } from "./run-on-schedule.ts";
 export interface RunSchedulerParts {
   readonly mirror: Mirror;
   readonly runQueue: Pick<RunQueue, "run">;
-  /** What each scheduled run asks for. */
-  readonly request: RunRequest;
+  /** What each run reads. */
+  readonly resources: readonly Resource[];
   /** Null: no run by the clock. */
   readonly schedule: CronSchedule | null;
   readonly clock: Clock;
@@ -71,7 +71,7 @@ export class RunScheduler {
   constructor(parts: RunSchedulerParts) {
     this.parts = parts;
     this.guard = createErrorGuard(parts.clock, parts.log);
-    this.names = parts.request.resources.map(({ name }) => name);
+    this.names = parts.resources.map(({ name }) => name);
   }
 
   /** Why a run is needed at once; null: none is. To be asked before this process's own span begins. */
@@ -120,7 +120,9 @@ export class RunScheduler {
 
   /** Runs until a run that began after the moment is complete. */
   async runUntilWhole(sinceMs: number, why: string): Promise<void> {
-    const { clock, closed, runQueue, request, log, isServiceThere } = this.parts;
+    const { clock, closed, runQueue, resources, log, isServiceThere } = this.parts;
+    const flags = { full: false, allowMassDelete: false, acceptIdentity: false, mostRequests: undefined };
+    const request = { resources, ...flags, closed };
     log.info("a run is due", { why });
     for (let failures = 0; !closed.aborted; failures++) {
       if (failures > 0) await clock.sleep(backoffMs(failures, failedRunBackoff), closed);

@@ -76,41 +76,30 @@ export function isSigned(body: Uint8Array, signature: string, secrets: readonly 
 export function readDelivery(body: Buffer, headerId: string): Delivery | DeliveryRefusal {
   const text = isUtf8(body) ? body.toString() : null;
   const event = text === null ? null : objectIn(text);
-  if (event === null) return unreadable(unreadableId(body), text ?? body);
+  if (event === null) return deliveryOf(unreadableId(body), null, text ?? body);
   const { id } = event;
   if (typeof id !== "string" || id === "") return { status: 400, why: "the event has no id" };
   if (!isSameId(id, headerId)) return { status: 400, why: "webhook-id is not the event's id" };
-  return readable(id, event, text ?? body);
+  return deliveryOf(id, event, text ?? body);
 }
 
 /** Parses the body of a stored event again. */
 export function readStored(eventId: string, body: string | Buffer): Delivery {
   const event = typeof body === "string" && !eventId.startsWith(unreadablePrefix) ? objectIn(body) : null;
-  return event === null ? unreadable(eventId, body) : readable(eventId, event, body);
+  return deliveryOf(eventId, event, body);
 }
 
-function readable(eventId: string, event: JsonObject, body: string | Buffer): Delivery {
-  const { type, occurredAt, resource } = event;
+/** `event` null: the body is unreadable. */
+function deliveryOf(eventId: string, event: JsonObject | null, body: string | Buffer): Delivery {
+  const { type, occurredAt, resource } = event ?? {};
   const about = isObject(resource) ? resource : {};
   return {
     eventId,
-    readable: true,
+    readable: event !== null,
     type: textOrNull(type),
     resourceType: textOrNull(about["type"]),
     resourceId: idOrNull(about["id"]),
     occurredAt: textOrNull(occurredAt),
-    body,
-  };
-}
-
-function unreadable(eventId: string, body: string | Buffer): Delivery {
-  return {
-    eventId,
-    readable: false,
-    type: null,
-    resourceType: null,
-    resourceId: null,
-    occurredAt: null,
     body,
   };
 }

@@ -7,8 +7,7 @@ import type { WorkQueue } from "../../state/work-queue.ts";
 import { createBusyRetry } from "../../store/transient-errors.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { readStored } from "./delivery.ts";
-import { createEventEvaluator, type EvaluateEvent } from "./event-evaluation.ts";
-import { FollowUps } from "./follow-ups.ts";
+import { createEventEvaluator, FollowUps, type EvaluateEvent } from "./follow-ups.ts";
 
 export interface StoreResult {
   readonly eventId: string;

@@ -58,14 +58,13 @@ async function answerTo(parts: RemoteReplay, ids: readonly string[]): Promise<Re
 function problemNow({ signal, isDaemonThere, clock }: RemoteReplay, deadlineMs: number): MirrorError | null {
   const hint = "Nothing is lost: run it again.";
   if (signal.aborted) return new MirrorError("stopped", "stopped before the daemon answered", { hint });
-  if (!isDaemonThere())
-    return new MirrorError("locked", "the daemon ended before it answered", { hint, retryable: true });
-  if (clock.monotonicMs() < deadlineMs) return null;
-  return new MirrorError("locked", "the daemon does not answer", { hint, retryable: true });
+  const isThere = isDaemonThere();
+  if (isThere && clock.monotonicMs() < deadlineMs) return null;
+  const what = isThere ? "the daemon does not answer" : "the daemon ended before it answered";
+  return new MirrorError("locked", what, { hint, retryable: true });
 }
 
 function failureOf(report: unknown): MirrorError {
-  const { error } = (report ?? {}) as { readonly error?: unknown };
-  const why = typeof error === "string" ? error : "it does not say why";
-  return new MirrorError("database", `the daemon could not do it: ${why}`, { retryable: true });
+  const { error = "it does not say why" } = (report ?? {}) as { readonly error?: string };
+  return new MirrorError("database", `the daemon could not do it: ${error}`, { retryable: true });
 }

@@ -105,50 +105,41 @@ function configKeys({ secrets, places }: KeyringParts, file: string | null): str
   });
 }
 
+/** A file with keys, as it was read last. */
 interface WatchedFile {
   /** Reads the file if it changed. True: it did. */
   refresh(): boolean;
   keys(): readonly RetiredKey[];
 }
 
-interface KeySource {
-  readonly path: string;
-  readonly initial: readonly RetiredKey[];
-  /** Null: the text says nothing, and the keys stay as they are. */
-  readonly parse: (text: string) => readonly RetiredKey[] | null;
-  /** The keys while there is no such file; null: they stay as they are. */
-  readonly ifMissing: readonly RetiredKey[] | null;
-}
+/** `text` null: there is no such file. Gives null for what says nothing: the keys stay as they are. */
+type ParseKeys = (text: string | null) => readonly RetiredKey[] | null;
 
 function watchedFiles(parts: KeyringParts, files: KeyFiles): WatchedFile[] {
   const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
-  const single = (parse: (text: string) => string | null) => (text: string) => {
-    const secret = parse(text);
-    return secret === null ? null : [permanent(secret)];
-  };
-  const sources = [...paths].flatMap((path): KeySource[] => [
+  const keysOf = (secret: string | null) => (secret === null ? null : [permanent(secret)]);
+  const configured = [...paths].flatMap((path) => [
     // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
     // that a key moved between both reads is seen by one of them.
-    { path: draftOf(path), initial: [], parse: single(parseDraft), ifMissing: [] },
-    {
-      path,
-      initial: configKeys(parts, path).map(permanent),
-      parse: single(parseKeyFile),
-      ifMissing: null,
-    },
+    watch(files, draftOf(path), [], (text) => (text === null ? [] : keysOf(parseDraft(text)))),
+    watch(files, path, configKeys(parts, path).map(permanent), (text) =>
+      text === null ? null : keysOf(parseKeyFile(text)),
+    ),
   ]);
-  const retired: KeySource = { path: parts.file, initial: [], parse: parseRetiredKeys, ifMissing: [] };
-  return [...sources, retired].map((source) => watch(source, files));
+  return [
+    ...configured,
+    watch(files, parts.file, [], (text) => (text === null ? [] : parseRetiredKeys(text))),
+  ];
 }
 
-function watch({ path, initial, parse, ifMissing }: KeySource, files: KeyFiles): WatchedFile {
+function watch(files: KeyFiles, path: string, initial: readonly RetiredKey[], parse: ParseKeys): WatchedFile {
   let keys = initial;
   let version: string | null = null;
   const refresh = () => {
     try {
       const found = files.version(path);
       if (found === version) return false;
-      keys = (found === null ? ifMissing : parse(files.read(path))) ?? keys;
+      keys = parse(found === null ? null : files.read(path)) ?? keys;
       version = found;
       return true;
     } catch {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { rawResponse } from "./response.ts";
+import { rawRefusal } from "./response.ts";
 
 const statuses: Readonly<Record<string, readonly [number, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "the headers are too long"],
@@ -36,7 +36,7 @@ export class Connections {
     );
     server.on("connect", (_request, duplex) => {
       refused(...noTunnel);
-      duplex.end(rawResponse(...noTunnel));
+      duplex.end(rawRefusal(...noTunnel));
     });
   }
 
@@ -68,7 +68,7 @@ export class Connections {
     }
     const [status, why] = statuses[code] ?? invalidRequest;
     this.refused(status, why);
-    this.afterResponse(socket, () => socket.end(rawResponse(status, why)));
+    this.afterResponse(socket, () => socket.end(rawRefusal(status, why)));
   }
 
   private afterResponse(socket: Socket, step: () => void): void {

@@ -2,8 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:ht
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
-/** What every response carries. */
-const commonHeaders = ["X-Content-Type-Options", "nosniff", "Cache-Control", "no-store"] as const;
+const textType = "text/plain; charset=utf-8";
 const retryAfterSeconds = 5;
 /** How much of a refused request is still read, and for how long. */
 const lingerBytes = 4_000_000;
@@ -15,16 +14,6 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-export interface TextResponse {
-  readonly status: number;
-  /** Text of this program; never a part of the request. */
-  readonly why: string;
-  /** Value of the `Allow` header of a 405. */
-  readonly allow?: string | undefined;
-  /** Closes the connection after this response. */
-  readonly close: boolean;
-}
-
 export interface Page {
   readonly status: number;
   /** Content type. */
@@ -33,34 +22,51 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends 204 without a body. */
+/** Sends 204 without a body; `close` ends the connection after it. */
 export function respondAccepted(response: ServerResponse, close: boolean): void {
   const connection = close ? ["Connection", "close"] : [];
-  response.writeHead(204, [commonHeaders[0], commonHeaders[1], ...connection]);
+  response.writeHead(204, ["X-Content-Type-Options", "nosniff", ...connection]);
   response.end();
 }
 
+/** The page of a refusal: a short text of this program. `allow`: value of the header `Allow`, for 405. */
+export function refusalPage(status: number, why: string, allow?: string): Page {
+  const headers: Record<string, string> = {};
+  if (status === 503) headers["Retry-After"] = String(retryAfterSeconds);
+  if (allow !== undefined) headers["Allow"] = allow;
+  return { status, type: textType, body: `${why}\n`, headers };
+}
+
+/** Makes a page; one that throws is logged and becomes a 500 without the reason. Never rejects. */
+export async function renderPage(render: () => Promise<Page> | Page, log: Log): Promise<Page> {
+  try {
+    return await render();
+  } catch (error) {
+    log.error("a page could not be made", { error: messageOf(error) });
+    return { status: 500, type: textType, body: "the page cannot be made now\n" };
+  }
+}
+
 /**
- * Sends a short text. While the sender is still sending, the rest of its request is read and dropped for a
- * while: closing the connection at once could lose the response on its way.
+ * Sends a page; `close` ends the connection after it. While the sender is still sending, the rest of its request is
+ * read and dropped for a while: closing the connection at once could lose the response on its way.
  */
-export function respondText({ request, response }: Exchange, text: TextResponse): void {
-  const body = Buffer.from(`${text.why}\n`);
-  response.writeHead(text.status, [...textHeaders(text), "Content-Length", String(body.length)]);
+export function respondPage({ request, response }: Exchange, page: Page, close: boolean): void {
+  const body = Buffer.from(page.body);
+  response.writeHead(page.status, {
+    "Cache-Control": "no-store",
+    ...page.headers,
+    "X-Content-Type-Options": "nosniff",
+    "Content-Type": page.type,
+    "Content-Length": body.length,
+    ...(close && { Connection: "close" }),
+  });
   if (request.complete || isBodiless(request)) {
     response.end(body);
     return;
   }
   response.write(body);
   discard(request, () => response.end());
-}
-
-function textHeaders({ status, allow, close }: TextResponse): string[] {
-  const headers: string[] = [...commonHeaders, "Content-Type", "text/plain; charset=utf-8"];
-  if (status === 503) headers.push("Retry-After", String(retryAfterSeconds));
-  if (allow !== undefined) headers.push("Allow", allow);
-  if (close) headers.push("Connection", "close");
-  return headers;
 }
 
 function isBodiless({ headers }: IncomingMessage): boolean {
@@ -80,43 +86,13 @@ function discard(request: IncomingMessage, done: () => void): void {
   request.resume();
 }
 
-const failedPage: Page = {
-  status: 500,
-  type: "text/plain; charset=utf-8",
-  body: "the page cannot be made now\n",
-};
-
-/** Sends a page; a page that throws is logged and answered with 500, without the reason. */
-export async function respondPage(
-  response: ServerResponse,
-  render: () => Promise<Page> | Page,
-  log: Log,
-  close: boolean,
-): Promise<void> {
-  let page = failedPage;
-  try {
-    page = await render();
-  } catch (error) {
-    log.error("a page could not be made", { error: messageOf(error) });
-  }
-  response.writeHead(page.status, {
-    "Cache-Control": "no-store",
-    ...page.headers,
-    "X-Content-Type-Options": "nosniff",
-    "Content-Type": page.type,
-    "Content-Length": Buffer.byteLength(page.body),
-    ...(close && { Connection: "close" }),
-  });
-  response.end(page.body);
-}
-
-/** The bytes of a response for a socket without an HTTP request on it. */
-export function rawResponse(status: number, why: string): string {
+/** The bytes of a refusal for a socket without an HTTP request on it. */
+export function rawRefusal(status: number, why: string): string {
   const text = `${why}\n`;
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
     "X-Content-Type-Options: nosniff",
-    "Content-Type: text/plain; charset=utf-8",
+    `Content-Type: ${textType}`,
     `Content-Length: ${Buffer.byteLength(text)}`,
     "Connection: close",
   ];

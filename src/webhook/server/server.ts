@@ -3,8 +3,15 @@ import type { AddressInfo } from "node:net";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { Connections } from "./connections.ts";
 import { Receiver, type Admission, type Answer, type ReceiverOptions } from "./receiver.ts";
-import { BodyMemory, readRequestBody, type BodyResult } from "./request-body.ts";
-import { respondAccepted, respondPage, respondText, type Exchange, type Page } from "./response.ts";
+import { createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
+import {
+  refusalPage,
+  renderPage,
+  respondAccepted,
+  respondPage,
+  type Exchange,
+  type Page,
+} from "./response.ts";
 
 export interface ServerOptions extends ReceiverOptions {
   readonly host: string;
@@ -15,35 +22,24 @@ export interface ServerOptions extends ReceiverOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
-export interface ServerLimits {
-  /** Of one body. @default 256,000 */
-  readonly bodyBytes: number;
-  /** Of all bodies being read. @default 32,000,000 */
-  readonly bodiesBytes: number;
-  /** @default 10,000 */
-  readonly headerDeadlineMs: number;
-  /** @default 10,000 */
-  readonly bodyDeadlineMs: number;
-  /** @default 75,000 */
-  readonly keepAliveMs: number;
-  /** @default 512 */
-  readonly connections: number;
-}
-
 export interface WebhookServer {
   readonly port: number;
   /** Stops accepting, answers what is on its way, and ends what is not done after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-const defaultLimits: ServerLimits = {
+const defaultLimits = {
+  /** Of one body. */
   bodyBytes: 256_000,
+  /** Of all bodies being read. */
   bodiesBytes: 32_000_000,
   headerDeadlineMs: 10_000,
   bodyDeadlineMs: 10_000,
   keepAliveMs: 75_000,
   connections: 512,
 };
+export type ServerLimits = Readonly<typeof defaultLimits>;
+
 const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
 
 /**
@@ -82,7 +78,7 @@ class RequestHandler {
   private readonly options: ServerOptions;
   private readonly limits: ServerLimits;
   private readonly receiver: Receiver;
-  private readonly memory: BodyMemory;
+  private readonly readBody: BodyReader;
 
   constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
     const { companies, clock, log } = options;
@@ -91,7 +87,7 @@ class RequestHandler {
     this.options = options;
     this.limits = limits;
     this.receiver = receiver;
-    this.memory = new BodyMemory(limits.bodiesBytes);
+    this.readBody = createBodyReader(limits);
     this.connections = new Connections(server, (status, why) => receiver.refuse("", status, why));
   }
 
@@ -129,21 +125,18 @@ class RequestHandler {
       this.refuse(exchange, answer, { allow: "GET, HEAD" });
     } else {
       this.connections.track(request, response);
-      void respondPage(response, page, log, !this.server.listening);
+      void renderPage(page, log).then((made) => respondPage(exchange, made, !this.server.listening));
     }
   }
 
   private receive(exchange: Exchange, admission: Admission, expectsContinue: boolean): void {
     const { request, response } = exchange;
-    const { bodyBytes: maxBytes, bodyDeadlineMs: deadlineMs } = this.limits;
-    if (announcedBytes(request) > maxBytes) {
+    if (announcedBytes(request) > this.limits.bodyBytes) {
       this.bodyEnded(exchange, admission, "large");
       return;
     }
     if (expectsContinue) response.writeContinue();
-    readRequestBody(request, { maxBytes, deadlineMs, memory: this.memory }, (result) =>
-      this.bodyEnded(exchange, admission, result),
-    );
+    this.readBody(request, (result) => this.bodyEnded(exchange, admission, result));
   }
 
   private bodyEnded(exchange: Exchange, admission: Admission, result: BodyResult): void {
@@ -178,7 +171,7 @@ class RequestHandler {
     this.connections.track(request, response);
     const isTooLong = announcedBytes(request) > this.limits.bodyBytes;
     const close = how.close ?? (isTooLong || !this.server.listening);
-    respondText(exchange, { status, why, close, allow: how.allow });
+    respondPage(exchange, refusalPage(status, why, how.allow), close);
   }
 }
 

@@ -1,44 +1,25 @@
 import { BlockList, isIP } from "node:net";
 
+function blockList(family: "ipv4" | "ipv6", networks: string): BlockList {
+  const list = new BlockList();
+  for (const network of networks.split(" ")) {
+    const [address = "", prefix] = network.split("/");
+    list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
 /** Blocks that the registries (IANA) reserve for other uses than hosts that anyone can reach. */
-const reservedV4 = new BlockList();
-for (const [net, prefix] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 3],
-] as const) {
-  reservedV4.addSubnet(net, prefix, "ipv4");
-}
-
-const globalV6 = new BlockList();
-globalV6.addSubnet("2000::", 3, "ipv6");
-
+const reservedV4 = blockList(
+  "ipv4",
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 " +
+    "192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3",
+);
+const globalV6 = blockList("ipv6", "2000::/3");
 /** Reserved within `2000::/3`. */
-const reservedV6 = new BlockList();
-for (const [net, prefix] of [
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["3fff::", 20],
-] as const) {
-  reservedV6.addSubnet(net, prefix, "ipv6");
-}
-
+const reservedV6 = blockList("ipv6", "2001::/23 2001:db8::/32 2002::/16 3fff::/20");
 /** IPv6 addresses that carry an IPv4 address; resolvers of IPv6-only networks answer the second. */
-const carryingV4 = new BlockList();
-carryingV4.addSubnet("::ffff:0:0", 96, "ipv6");
-carryingV4.addSubnet("64:ff9b::", 96, "ipv6");
+const carryingV4 = blockList("ipv6", "::ffff:0:0/96 64:ff9b::/96");
 
 /** Can anyone on the internet reach it? False for what is no IP address. */
 export function isPublicAddress(address: string): boolean {
