@@ -1,55 +1,48 @@
 import { throwIfAborted } from "../base/cancellation.ts";
 import type { ReportType } from "../connector/report-view.ts";
-import type { Db } from "../store/database.ts";
+import type { Snapshot } from "../state/snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { freeBytes } from "./columns/cells.ts";
 import { rangesOf, type KeyRange } from "./columns/row-source.ts";
-import { csvHead, type Dialect } from "./csv/csv-writer.ts";
+import { csvHead } from "./csv/csv-writer.ts";
+import type { ManifestFile } from "./files/export-manifest.ts";
+import { filePath, fromManifest } from "./files/file-layout.ts";
 import { FileSink, type WrittenFile } from "./files/file-sink.ts";
+import type { Staging } from "./files/staging.ts";
 import type { RowGroup } from "./parquet/column-chunk.ts";
 import { moveRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
 import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-types.ts";
-import { partsSql, type TablePlan } from "./plan/export-plan.ts";
-import type { Format } from "./plan/formats.ts";
+import { partsSql, planExport, type TablePlan } from "./plan/export-plan.ts";
+import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
+import { documentDate } from "./plan/table-choice.ts";
 import type { EncodedRows, Encoding, Job, NestedTable } from "./workers/protocol.ts";
-import type { WorkerPool } from "./workers/worker-pool.ts";
+import type { SharedSnapshot } from "./workers/snapshot-pool.ts";
 
-export const interrupted = "the export was interrupted; the earlier files are unchanged";
-
-/** What the files of one table are written with. */
-export interface WriteParts {
-  readonly format: Format;
-  readonly pool: WorkerPool;
-  /** A connection of this thread to the state that the pool reads. */
-  readonly db: Db;
-  readonly dialect: Dialect;
-  /** Child tables that become nested columns of their parents. */
-  readonly nested: readonly SnapshotTable[];
-  /** Key-value metadata of a Parquet file. */
-  readonly facts: Readonly<Record<string, string>>;
-  readonly createdBy: string;
-  /** The path that a part's file is written to; null: the table is not partitioned. */
-  readonly placeOf: (part: string | null) => string;
-  readonly onRows: (rows: number) => void;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** One finished file. */
-export interface WrittenPart extends WrittenFile {
-  readonly part: string | null;
-  readonly rows: number;
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
+/** What all tables of one export share. */
+export interface ExportContext {
+  readonly parts: ExportParts;
+  readonly request: ExportRequest;
+  readonly shared: SharedSnapshot;
+  readonly staging: Staging;
 }
 
 /** Types that replace the declared ones, by column; `list.column` within a nested column. */
 type WidenedTypes = ReadonlyMap<string, ReportType>;
 
-/** Writes all files of one table. On a type overflow the column gets a wider type and all is written again. */
-export async function writeTable(plan: TablePlan, parts: WriteParts): Promise<WrittenPart[]> {
+/**
+ * Writes all files of one table into the staging folder. After a type overflow the column gets a wider type and
+ * everything is written again.
+ */
+export async function writeTable(
+  context: ExportContext,
+  table: SnapshotTable,
+  onRows: (rows: number) => void,
+): Promise<ManifestFile[]> {
+  const plan = planOf(context, table);
   const types = new Map<string, ReportType>();
   for (;;) {
     try {
-      return await writeOnce(plan, encodingOf(plan, parts, types), parts);
+      return await writeFiles(context, plan, encodingOf(context, plan, types), onRows);
     } catch (error) {
       const wider = error instanceof TypeOverflow ? widerType(error.type) : null;
       if (!(error instanceof TypeOverflow) || wider === null) throw error;
@@ -58,21 +51,41 @@ export async function writeTable(plan: TablePlan, parts: WriteParts): Promise<Wr
   }
 }
 
+function planOf({ parts, request, shared }: ExportContext, table: SnapshotTable): TablePlan {
+  const { format, since, partition } = request;
+  const date = partition === null ? null : documentDate(parts.manifest, table);
+  // A mirror of an older version has no JSON of records.
+  const raw = shared.snapshot.db.prepare(
+    "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?",
+  );
+  const hasRaw = raw.get(`_raw_${table.name}`) !== undefined;
+  return planExport(table, { format, since, partition, date, hasRaw });
+}
+
 let lastJob = 0;
 
-async function writeOnce(plan: TablePlan, encoding: Encoding, parts: WriteParts): Promise<WrittenPart[]> {
+async function writeFiles(
+  context: ExportContext,
+  plan: TablePlan,
+  encoding: Encoding,
+  onRows: (rows: number) => void,
+): Promise<ManifestFile[]> {
+  const { request, shared, staging } = context;
+  const { company, format, partition } = request;
   const job: Job = { id: ++lastJob, setup: plan.setup, source: plan.source, encoding };
-  const columns = writtenColumns(plan, encoding);
-  await parts.pool.open(job);
+  const common = { table: plan.table.name, format, columns: writtenColumns(plan, encoding) };
+  await shared.pool.open(job);
   try {
-    const written: WrittenPart[] = [];
-    for (const { part, ranges } of await rangesByPart(plan, job, parts)) {
-      const file = await writeFile(job, ranges, parts.placeOf(part), parts);
-      written.push({ ...file, part, columns });
+    const files: ManifestFile[] = [];
+    for (const { part, ranges } of await rangesByPart(plan, job, shared)) {
+      const file = filePath({ company, table: plan.table.name, format, part, partition });
+      const encoded = encodeInOrder(context, job, ranges, onRows);
+      const written = await writeFile(staging.placeOf(file), encoding, encoded);
+      files.push({ ...common, file: fromManifest(company, file), ...written, seq: shared.snapshot.seq });
     }
-    return written;
+    return files;
   } finally {
-    await parts.pool.close(job);
+    await shared.pool.close(job);
   }
 }
 
@@ -85,10 +98,10 @@ interface PartRanges {
 async function rangesByPart(
   plan: TablePlan,
   { encoding, source }: Job,
-  { pool, db }: WriteParts,
+  { pool, snapshot }: SharedSnapshot,
 ): Promise<PartRanges[]> {
   const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
-  if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(db, source, rowsEach) }];
+  if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(snapshot.db, source, rowsEach) }];
   const found = (await pool.query(partsSql)) as [string, number, number][];
   if (plan.isPartitioned && found.length > 0)
     return found.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
@@ -101,30 +114,21 @@ function* numberedRanges(first: number, last: number, rowsEach: number): Generat
 }
 
 async function writeFile(
-  job: Job,
-  ranges: Iterable<KeyRange>,
   place: string,
-  parts: WriteParts,
+  encoding: Encoding,
+  encodedRows: AsyncIterable<EncodedRows>,
 ): Promise<WrittenFile & { readonly rows: number }> {
-  const { encoding } = job;
   const sink = await FileSink.open(place);
   const rowGroups: RowGroup[] = [];
   let rows = 0;
   try {
     if (encoding.kind === "parquet") await sink.write(parquetMagic);
-    if (encoding.kind === "csv") {
-      const names = encoding.columns.map(({ name }) => name);
-      await sink.write(csvHead(names, encoding.dialect));
-    }
-    for await (const encoded of encodeInOrder(job, ranges, parts)) {
+    if (encoding.kind === "csv") await sink.write(csvHead(encoding.columns, encoding.dialect));
+    for await (const encoded of encodedRows) {
       rowGroups.push(...(await writeRows(encoded, sink)));
       rows += encoded.rows;
-      parts.onRows(encoded.rows);
     }
-    if (encoding.kind === "parquet") {
-      const { facts, createdBy } = parts;
-      await sink.write(parquetFooter({ ...encoding, rowGroups, facts, createdBy }));
-    }
+    if (encoding.kind === "parquet") await sink.write(parquetFooter({ ...encoding, rowGroups }));
     return { ...(await sink.finish()), rows };
   } catch (error) {
     await sink.drop();
@@ -151,71 +155,88 @@ const aheadEach = 1;
 
 /** Encodes ranges on all workers of a job; yields them in order. Memory holds `1 + aheadEach` for each worker. */
 async function* encodeInOrder(
+  { parts, shared: { pool } }: ExportContext,
   job: Job,
   ranges: Iterable<KeyRange>,
-  { pool, signal }: WriteParts,
+  onRows: (rows: number) => void,
 ): AsyncGenerator<EncodedRows> {
   const ahead = pool.workersFor(job).length * (1 + aheadEach) - 1;
   const pending: Promise<EncodedRows>[] = [];
+  const oldest = async () => {
+    const encoded = await (pending.shift() as Promise<EncodedRows>);
+    onRows(encoded.rows);
+    return encoded;
+  };
   try {
     for (const range of ranges) {
-      throwIfAborted(signal, interrupted);
+      throwIfAborted(parts.signal, "the export was interrupted; the earlier files are unchanged");
       const encoded = pool.encode(job, range);
       encoded.catch(() => undefined);
       pending.push(encoded);
-      if (pending.length > ahead) yield await (pending.shift() as Promise<EncodedRows>);
+      if (pending.length > ahead) yield await oldest();
     }
-    while (pending.length > 0) yield await (pending.shift() as Promise<EncodedRows>);
+    while (pending.length > 0) yield await oldest();
   } finally {
     await Promise.allSettled(pending);
   }
 }
 
 function encodingOf(
-  { columns, json, table }: TablePlan,
-  { format, dialect, nested }: WriteParts,
+  { parts, request, shared }: ExportContext,
+  { columns, isJson, table }: TablePlan,
   types: WidenedTypes,
 ): Encoding {
+  const { format, dialect, nested } = request;
   if (format === "csv") return { kind: "csv", columns, dialect };
-  if (json === "record") return { kind: "records" };
-  if (format === "jsonl") {
-    const members =
-      json === null ? columns : [...columns.slice(0, 2), { name: "json", type: "TEXT" as const }];
-    return { kind: "objects", columns: members, endsInRecord: json !== null };
-  }
-  const typed = columns.map(({ name, type, nullable }) => ({
-    name,
-    type: types.get(name) ?? type,
-    nullable,
-  }));
-  const children = nested.filter(({ parent }) => parent === table.name);
-  return { kind: "parquet", columns: typed, nested: children.map((child) => nestedTable(child, types)) };
+  if (format === "jsonl") return isJson ? { kind: "records" } : { kind: "objects", columns };
+  const children = shared.snapshot.tables.filter(
+    ({ kind, parent }) => kind === "child" && parent === table.name,
+  );
+  return {
+    kind: "parquet",
+    columns: columns.map(({ name, type, nullable }) => ({ name, type: types.get(name) ?? type, nullable })),
+    nested: nested ? children.map((child) => nestedTable(child, types)) : [],
+    facts: factsOf(shared.snapshot, request, table),
+    createdBy: `fintoro-mirror ${parts.version}`,
+  };
 }
 
 function nestedTable({ name, primaryKey, columns }: SnapshotTable, types: WidenedTypes): NestedTable {
   const [parentKey = ""] = primaryKey;
   const inner = columns.filter((column) => !primaryKey.includes(column.name));
-  const typeOf = (column: string) => types.get(`${name}.${column}`);
-  return {
-    name,
-    parentKey,
-    columns: inner.map((column) => ({
-      name: column.name,
-      type: typeOf(column.name) ?? column.type,
-      nullable: true,
-    })),
-  };
+  const widened = inner.map((column) => ({
+    name: column.name,
+    type: types.get(`${name}.${column.name}`) ?? column.type,
+    nullable: true,
+  }));
+  return { name, parentKey, columns: widened };
 }
 
 /** The columns that the export's manifest names. */
-function writtenColumns({ columns, json }: TablePlan, encoding: Encoding): WrittenPart["columns"] {
-  if (encoding.kind !== "parquet") {
-    const shown = json === "record" ? [] : json === null ? columns : columns.slice(0, 2);
-    return shown.map(({ name, type }) => ({ name, type }));
-  }
+function writtenColumns({ columns }: TablePlan, encoding: Encoding): ManifestFile["columns"] {
+  if (encoding.kind !== "parquet") return columns.map(({ name, type }) => ({ name, type }));
   const lists = encoding.nested.map(({ name, columns: inner }) => ({
     name,
     type: `LIST(STRUCT(${inner.map((column) => `${column.name} ${column.type}`).join(", ")}))`,
   }));
   return [...encoding.columns.map(({ name, type }) => ({ name, type })), ...lists];
+}
+
+/** Key-value metadata of a Parquet file. */
+function factsOf(
+  { seq, run }: Snapshot,
+  { company, since }: ExportRequest,
+  { name, title, doc, columns }: SnapshotTable,
+): Record<string, string> {
+  const comments = columns.flatMap((column) => (column.doc === null ? [] : [[column.name, column.doc]]));
+  return {
+    company,
+    table: name,
+    title,
+    ...(doc === null ? {} : { description: doc }),
+    seq: String(seq),
+    ...(since === null ? {} : { since: String(since) }),
+    ...(run === null ? {} : { run: String(run.id), run_finished_at: run.finishedAt }),
+    column_comments: JSON.stringify(Object.fromEntries(comments)),
+  };
 }

@@ -101,8 +101,12 @@ describe("numbers stay numbers", () => {
 });
 
 test("Excel's dialect begins with a byte order mark and separates by semicolons", () => {
-  expect(Buffer.from(csvHead(["id", "názov"], "excel-sk")).toString()).toBe("\ufeffid;názov\r\n");
-  expect(Buffer.from(csvHead(["id", 'a "b", c'], "standard")).toString()).toBe('id,"a ""b"", c"\r\n');
+  expect(Buffer.from(csvHead([{ name: "id" }, { name: "názov" }], "excel-sk")).toString()).toBe(
+    "\ufeffid;názov\r\n",
+  );
+  expect(Buffer.from(csvHead([{ name: "id" }, { name: 'a "b", c' }], "standard")).toString()).toBe(
+    'id,"a ""b"", c"\r\n',
+  );
   expect(csvOf([text(), text()], [["a,b", "a;b"]], "excel-sk")).toBe('a,b;"a;b"\r\n');
 });
 

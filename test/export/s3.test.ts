@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import type { ExportRequest } from "../../src/export/export-tables.ts";
+import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { connectStore, type ObjectStore } from "../../src/export/s3/object-store.ts";
 import { readAccess, readTarget } from "../../src/export/s3/target.ts";
 import { uploadExport } from "../../src/export/s3/upload.ts";

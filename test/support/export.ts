@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/base/clock.ts";
-import { exportTables, type ExportRequest, type ExportResult } from "../../src/export/export-tables.ts";
+import { exportTables, type ExportResult } from "../../src/export/export-tables.ts";
+import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "./mirror.ts";
 

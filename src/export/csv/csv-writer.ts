@@ -14,9 +14,11 @@ const carriageReturn = 0x0d;
 const newline = 0x0a;
 
 /** The first line: the columns' names; for Excel after a byte order mark, so that it reads UTF-8. */
-export function csvHead(columns: readonly string[], dialect: Dialect): Uint8Array {
+export function csvHead(columns: readonly Pick<CellColumn, "name">[], dialect: Dialect): Uint8Array {
   const separator = dialect === "standard" ? "," : ";";
-  const names = columns.map((name) => (/[",;\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name));
+  const names = columns.map(({ name }) =>
+    /[",;\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name,
+  );
   return new TextEncoder().encode(`${dialect === "standard" ? "" : "\ufeff"}${names.join(separator)}\r\n`);
 }
 

@@ -33,14 +33,11 @@ export class RecordLines {
 /** Rows as objects of their columns, one a line. */
 export class RowLines {
   readonly #columns: readonly CellColumn[];
-  readonly #endsInRecord: boolean;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   rows = 0;
 
-  /** `endsInRecord`: the last column is a record's JSON, whose members follow those of the other columns. */
-  constructor(columns: readonly CellColumn[], endsInRecord: boolean) {
+  constructor(columns: readonly CellColumn[]) {
     this.#columns = columns;
-    this.#endsInRecord = endsInRecord;
   }
 
   /** The lines of these cells. */
@@ -49,24 +46,15 @@ export class RowLines {
     let members: string[] = [];
     for (let from = 0; from <= cells.length;) {
       const end = endOfCell(cells, from);
-      members.push(this.#member(cells, from, end, members.length));
+      const column = this.#columns[members.length] as CellColumn;
+      members.push(`${JSON.stringify(column.name)}:${this.#value(cells, from, end, column)}`);
       from = end + 1;
       if (members.length < this.#columns.length) continue;
-      lines.push(`{${members.filter((member) => member !== "").join(",")}}\n`);
+      lines.push(`{${members.join(",")}}\n`);
       members = [];
     }
     this.rows += lines.length;
     return Buffer.from(lines.join(""));
-  }
-
-  #member(cells: Uint8Array, from: number, end: number, index: number): string {
-    const column = this.#columns[index] as CellColumn;
-    if (!this.#endsInRecord || index < this.#columns.length - 1)
-      return `${JSON.stringify(column.name)}:${this.#value(cells, from, end, column)}`;
-    if (cells[from] === nullCell) return "";
-    // `{"a":1}` -> `"a":1`
-    const json = this.#decoder.decode(cells.subarray(from, end)).replaceAll(/[\r\n]/g, " ");
-    return json.trim().slice(1, -1).trim();
   }
 
   #value(cells: Uint8Array, from: number, end: number, { type }: CellColumn): string {

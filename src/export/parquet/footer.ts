@@ -5,19 +5,18 @@ import { fileSchema, type NestedColumn, type ParquetColumn } from "./parquet-typ
 /** The first bytes of every Parquet file. */
 export const parquetMagic = Buffer.from("PAR1");
 
-/** What a footer describes. */
+/** What is known of a file before its rows. */
 export interface ParquetFile {
   readonly columns: readonly ParquetColumn[];
   readonly nested: readonly NestedColumn[];
-  /** With their offsets in the file. */
-  readonly rowGroups: readonly RowGroup[];
   /** Key-value metadata. */
   readonly facts: Readonly<Record<string, string>>;
   readonly createdBy: string;
 }
 
-/** The bytes after the last row group. */
-export function parquetFooter({ columns, nested, rowGroups, facts, createdBy }: ParquetFile): Uint8Array {
+/** The bytes after the last row group; the row groups have their offsets in the file. */
+export function parquetFooter(file: ParquetFile & { readonly rowGroups: readonly RowGroup[] }): Uint8Array {
+  const { columns, nested, rowGroups, facts, createdBy } = file;
   const writer = new ByteWriter();
   const kvMetadata = Object.entries(facts).map(([key, value]) => ({ key, value }));
   const parquet = new ParquetWriter({ writer, schema: fileSchema(columns, nested), kvMetadata, createdBy });

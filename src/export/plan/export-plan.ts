@@ -13,10 +13,10 @@ interface OutColumn extends CellColumn {
 /** How one table is read for its files. */
 export interface TablePlan {
   readonly table: SnapshotTable;
-  /** Of the files. With `json`, `source` reads the JSON instead of them. */
+  /** Of the files; with `isJson` only the mirror's own. */
   readonly columns: readonly OutColumn[];
-  /** Records as the service sent them: `record` is the whole line, `after columns` follows two own columns. */
-  readonly json: "record" | "after columns" | null;
+  /** Whether `source` reads the JSON of records, with the own columns as its first members. */
+  readonly isJson: boolean;
   /** Statements that lay out the rows, for one connection; empty: any connection reads the table in place. */
   readonly setup: readonly string[];
   readonly source: RowSource;
@@ -44,23 +44,21 @@ const ownColumns: readonly OutColumn[] = [
 export function planExport(table: SnapshotTable, options: PlanOptions): TablePlan {
   const { since, format, hasRaw, date } = options;
   const partition = date === null ? null : options.partition;
-  const isRaw = format === "jsonl" && table.kind === "table" && hasRaw;
-  const json = !isRaw ? null : since === null ? "record" : "after columns";
-  const columns = since === null ? table.columns : [...ownColumns, ...changedColumns(table)];
+  const isJson = format === "jsonl" && table.kind === "table" && hasRaw;
+  const own = since === null ? [] : ownColumns;
+  const columns = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
   const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
   if (inPlace)
-    return { table, columns, json, setup: [], source: sourceInPlace(table, isRaw), isPartitioned: false };
-  const rows = since === null ? rowsSql(table, isRaw, date) : changesSql(table, since, isRaw);
+    return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson), isPartitioned: false };
+  const rows = since === null ? rowsSql(table, isJson, date) : changesSql(table, since, isJson);
   const part = partition === null || date === null ? "''" : partSql(partition, date);
   const setup = [
     `DROP TABLE IF EXISTS temp.${quoted(rowsTable)}`,
     `CREATE TEMP TABLE ${quoted(rowsTable)} AS SELECT ${part} AS _part, * FROM (${rows}) ORDER BY ${orderOf(table, since)}`,
   ];
-  const names = isRaw
-    ? [...(since === null ? [] : ["_op", "_seq"]), "json"]
-    : columns.map(({ name }) => name);
+  const names = isJson ? ["json"] : columns.map(({ name }) => name);
   const source = { from: `temp.${quoted(rowsTable)}`, key: "rowid", columns: names.map(quoted) };
-  return { table, columns, json, setup, source, isPartitioned: partition !== null };
+  return { table, columns, isJson, setup, source, isPartitioned: partition !== null };
 }
 
 /** The parts of rows that were laid out: name, number of the first row, number of the last. */
@@ -72,8 +70,8 @@ function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-function sourceInPlace({ name, columns, primaryKey }: SnapshotTable, isRaw: boolean): RowSource {
-  if (isRaw) return { from: withRaw(name), key: "t.id", columns: ["w.json"] };
+function sourceInPlace({ name, columns, primaryKey }: SnapshotTable, isJson: boolean): RowSource {
+  if (isJson) return { from: withRaw(name), key: "t.id", columns: ["w.json"] };
   const [key = "id"] = primaryKey;
   return { from: quoted(name), key: quoted(key), columns: columns.map((column) => quoted(column.name)) };
 }
@@ -82,8 +80,9 @@ function withRaw(name: string): string {
   return `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
 }
 
-function rowsSql({ name, columns }: SnapshotTable, isRaw: boolean, date: string | null): string {
-  if (!isRaw) return `SELECT ${columns.map((column) => quoted(column.name)).join(", ")} FROM ${quoted(name)}`;
+function rowsSql({ name, columns }: SnapshotTable, isJson: boolean, date: string | null): string {
+  if (!isJson)
+    return `SELECT ${columns.map((column) => quoted(column.name)).join(", ")} FROM ${quoted(name)}`;
   const day = date === null ? "NULL" : `t.${quoted(date)}`;
   return `SELECT t.id AS id, ${day} AS ${quoted(date ?? "_day")}, w.json AS json FROM ${withRaw(name)}`;
 }
@@ -105,14 +104,16 @@ function partSql(partition: Partition, date: string): string {
  * they give the present ones. A deleted record is one row with its id. A child table's rows come as a set:
  * one `delete` without a position, then the rows that the parent has now.
  */
-function changesSql(table: SnapshotTable, since: number, isRaw: boolean): string {
+function changesSql(table: SnapshotTable, since: number, isJson: boolean): string {
   if (table.kind === "child") return childChanges(table, since);
   const { name, columns } = table;
-  const isDeleted = "t.id IS NULL";
-  const own = `CASE WHEN ${isDeleted} THEN 'delete' ELSE 'upsert' END AS _op, c.seq AS _seq, 0 AS _place`;
+  const op = "CASE WHEN t.id IS NULL THEN 'delete' ELSE 'upsert' END";
+  const own = `${op} AS _op, c.seq AS _seq, 0 AS _place`;
   const changed = `${changedRecords(name, since)} c LEFT JOIN ${quoted(name)} t ON t.id = c.id`;
-  if (isRaw) {
-    const json = `CASE WHEN ${isDeleted} THEN '{"id":' || c.id || '}' ELSE w.json END AS json`;
+  if (isJson) {
+    const record = "substr(ltrim(w.json, char(9, 10, 13, 32)), 2)";
+    const members = `CASE WHEN t.id IS NULL THEN '"id":' || c.id || '}' ELSE ${record} END`;
+    const json = `'{"_op":"' || ${op} || '","_seq":' || c.seq || ',' || ${members} AS json`;
     return `SELECT ${own}, ${json} FROM ${changed} LEFT JOIN main.${quoted(`_raw_${name}`)} w ON w.id = c.id`;
   }
   const shown = columns.map((column) =>

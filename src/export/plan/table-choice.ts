@@ -1,6 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { nearest, snakeCase } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ExportRequest } from "./export-request.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 
 /**
@@ -11,14 +12,14 @@ import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
  */
 export function chosenTables(
   tables: readonly SnapshotTable[],
-  names: readonly string[],
-  { nested, since }: { readonly nested: boolean; readonly since: boolean },
+  { tables: names, nested, since }: Pick<ExportRequest, "tables" | "nested" | "since">,
 ): SnapshotTable[] {
   for (const name of names) assertKnown(tables, name);
   const chosen = tables.filter(({ name, kind }) =>
     names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
   );
-  const unchanging = since ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
+  const unchanging =
+    since !== null ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
   if (!unchanging) return chosen;
   throw new MirrorError(
     "usage",

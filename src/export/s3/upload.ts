@@ -3,7 +3,6 @@ import path from "node:path";
 import { throwIfAborted } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
-import type { ExportRequest, ExportResult } from "../export-tables.ts";
 import {
   keptFiles,
   parseManifest,
@@ -12,6 +11,7 @@ import {
   type ManifestFile,
 } from "../files/export-manifest.ts";
 import { belowOut, isInside, manifestPath } from "../files/file-layout.ts";
+import type { ExportRequest } from "../plan/export-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 
 /** What an upload works with. */
@@ -48,7 +48,7 @@ const partBytes = 8_000_000;
 export async function uploadExport(
   parts: UploadParts,
   { company, format, tables, out }: ExportRequest,
-  { manifest }: ExportResult,
+  { manifest }: { readonly manifest: ExportManifest },
 ): Promise<Uploaded> {
   const keyBelow = (file: string) => [parts.prefix, file].filter((part) => part !== "").join("/");
   const keyOf = (file: string) => keyBelow(belowOut(company, file));

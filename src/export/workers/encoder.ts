@@ -1,11 +1,12 @@
 import type { Db, Statement } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { cellsSql, endOfCell } from "../columns/cells.ts";
+import { cellsSql, endOfCell, nullCell } from "../columns/cells.ts";
 import { asciiText } from "../columns/number-cell.ts";
 import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
 import { CsvWriter } from "../csv/csv-writer.ts";
 import { RecordLines, RowLines } from "../jsonl/jsonl-writer.ts";
-import { structsByParent } from "../parquet/nested.ts";
+import { cellParser } from "../parquet/logical-values.ts";
+import { TypeOverflow } from "../parquet/parquet-types.ts";
 import { RowGroupWriter } from "../parquet/row-group-writer.ts";
 import type { EncodedRows, Encoding, Job, NestedTable } from "./protocol.ts";
 
@@ -23,7 +24,7 @@ export function createEncoder(db: Db, { encoding, source }: Job): Encoder {
     case "records":
       return lineEncoder(reader, new RecordLines());
     case "objects":
-      return lineEncoder(reader, new RowLines(encoding.columns, encoding.endsInRecord));
+      return lineEncoder(reader, new RowLines(encoding.columns));
     default:
       return encoding satisfies never;
   }
@@ -82,4 +83,37 @@ function childCells(
   const rows = `(SELECT ${names.join(", ")} FROM ${quoted(name)}
     WHERE ${quoted(parentKey)} IN (${parents}) ORDER BY ${quoted(parentKey)}, position)`;
   return db.prepare(cellsSql(names, rows)).pluck();
+}
+
+type Struct = Record<string, unknown>;
+
+/**
+ * Groups child rows by the parent's id, which is the first column of `cells`; each row becomes a struct.
+ *
+ * @throws TypeOverflow with the column as `list.column`
+ */
+function structsByParent(
+  cells: Uint8Array | null,
+  { name: list, columns }: NestedTable,
+): Map<string, Struct[]> {
+  const found = new Map<string, Struct[]>();
+  if (cells === null) return found;
+  const parsers = columns.map(({ name, type }) => ({ name, type, parse: cellParser(type) }));
+  for (let from = 0; from <= cells.length;) {
+    let end = endOfCell(cells, from);
+    const parent = asciiText(cells, from, end);
+    const child: Struct = {};
+    for (const { name, type, parse } of parsers) {
+      from = end + 1;
+      end = endOfCell(cells, from);
+      const value = cells[from] === nullCell ? null : parse(cells, from, end);
+      if (value === undefined) throw new TypeOverflow(`${list}.${name}`, type);
+      child[name] = value;
+    }
+    from = end + 1;
+    const siblings = found.get(parent);
+    if (siblings) siblings.push(child);
+    else found.set(parent, [child]);
+  }
+  return found;
 }

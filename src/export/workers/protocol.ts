@@ -3,19 +3,16 @@ import type { CellColumn } from "../columns/cells.ts";
 import type { KeyRange, RowSource } from "../columns/row-source.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { RowGroup } from "../parquet/column-chunk.ts";
-import type { NestedColumn, ParquetColumn } from "../parquet/parquet-types.ts";
+import type { ParquetFile } from "../parquet/footer.ts";
+import type { NestedColumn } from "../parquet/parquet-types.ts";
 
 /** How a table's cells become bytes of a file. */
 export type Encoding =
   | { readonly kind: "csv"; readonly columns: readonly CellColumn[]; readonly dialect: Dialect }
   /** The one column is a record's JSON. */
   | { readonly kind: "records" }
-  | { readonly kind: "objects"; readonly columns: readonly CellColumn[]; readonly endsInRecord: boolean }
-  | {
-      readonly kind: "parquet";
-      readonly columns: readonly ParquetColumn[];
-      readonly nested: readonly NestedTable[];
-    };
+  | { readonly kind: "objects"; readonly columns: readonly CellColumn[] }
+  | (Omit<ParquetFile, "nested"> & { readonly kind: "parquet"; readonly nested: readonly NestedTable[] });
 
 /** A child table, found by `parentKey`; the parents' id is the first column of the job's source. */
 export interface NestedTable extends NestedColumn {
