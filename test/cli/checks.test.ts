@@ -20,7 +20,7 @@ describe("the clock", () => {
     expect(judgeClock(there, noon + offMs)).toMatchObject({ status, detail });
   });
 
-  test("cannot be judged by a service that does not tell its own", () => {
+  test("cannot be judged by a service that does not send its own", () => {
     expect(judgeClock(undefined, noon).status).toBe("warn");
     expect(judgeClock("noon", noon).status).toBe("warn");
   });

@@ -9,7 +9,7 @@ import { DemoSetup } from "../../src/cli/demo/demo-setup.ts";
 import { queryRows } from "../../src/cli/demo/mirror-reader.ts";
 import { compareFiles, publishFiles } from "../../src/cli/demo/report-steps.ts";
 import { serveWebhooks } from "../../src/cli/demo/webhook-steps.ts";
-import { connectorEntry, endOf, playing, startProgram, temporaryFolder } from "../support/cli.ts";
+import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/cli.ts";
 
 const connector = connectorEntry({
   demoChanges,
@@ -39,7 +39,7 @@ async function withDemo(act: (demo: DemoSetup, lines: string[]) => Promise<void>
     await act(demo, lines);
     return "complete" as const;
   };
-  const { code, stderr } = await playing(["act"], runDemo, { clock: systemClock, connectors: [connector] });
+  const { code, stderr } = await runAct(["act"], runDemo, { clock: systemClock, connectors: [connector] });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 }
 

@@ -22,7 +22,7 @@ function refusing(): never {
 }
 
 describe("SIGHUP", () => {
-  test("a good config is taken, a bad one is told and the old one kept", () => {
+  test("a good config is taken, a bad one is logged and the old one kept", () => {
     const more = `  other:\n    token: \${env:TOKEN}\n`;
     const { applied, records } = reloads(minimal(), ["companies: 1", minimal(more)]);
     expect(applied.map(({ companies }) => companies.length)).toEqual([2]);
@@ -32,7 +32,7 @@ describe("SIGHUP", () => {
     ]);
   });
 
-  test("address and folder wait for a restart, and that is told", () => {
+  test("address and folder wait for a restart, and that is logged", () => {
     const moved = minimal("serve: { listen: 127.0.0.1:1 }\ndata_dir: elsewhere\n");
     const { applied, records } = reloads(minimal(), [moved]);
     expect(applied[0]).toMatchObject({ serve: { port: 8787 }, dataDir: "/home/me/data" });

@@ -5,7 +5,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { CommandContext } from "../../src/cli/program/command.ts";
 import type { Ending } from "../../src/cli/program/exit-code.ts";
 import { UnavailableError } from "../../src/connector/service-errors.ts";
-import { commandThat, jsonLines, playing, stage, temporaryFolder } from "../support/cli.ts";
+import { commandThat, jsonLines, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
 import { resource, view } from "../support/company-status.ts";
 
 function thrower(error: unknown) {
@@ -17,8 +17,8 @@ function thrower(error: unknown) {
 const lacking = new MirrorError("config", "c.yaml:1:1: first\nc.yaml:2:5: second", { hint: "write it down" });
 
 describe("an error", () => {
-  test("is told on stderr, a JSON line for each thing that is wrong, and leaves stdout empty", async () => {
-    const { code, stdout, stderr } = await playing(["act"], thrower(lacking));
+  test("is printed on stderr, a JSON line for each thing that is wrong, and leaves stdout empty", async () => {
+    const { code, stdout, stderr } = await runAct(["act"], thrower(lacking));
     expect(code).toBe(2);
     expect(stdout).toBe("");
     expect(jsonLines(stderr)).toMatchObject([
@@ -28,14 +28,14 @@ describe("an error", () => {
   });
 
   test("with --json is also the one document on stdout", async () => {
-    const { stdout } = await playing(["act", "--json"], thrower(lacking));
+    const { stdout } = await runAct(["act", "--json"], thrower(lacking));
     expect(jsonLines(stdout)).toEqual([
       { error: { kind: "config", message: lacking.message, hint: "write it down" } },
     ]);
   });
 
   test("after the document was written does not become a second one", async () => {
-    const { code, stdout } = await playing(["--json", "act"], async ({ output }) => {
+    const { code, stdout } = await runAct(["--json", "act"], async ({ output }) => {
       await output.json({ outcome: "partial" });
       throw lacking;
     });
@@ -44,12 +44,12 @@ describe("an error", () => {
   });
 
   test("of the service names the request it can be traced by", async () => {
-    const { stderr } = await playing(["act"], thrower(new UnavailableError("503", { requestId: "req-7" })));
+    const { stderr } = await runAct(["act"], thrower(new UnavailableError("503", { requestId: "req-7" })));
     expect(jsonLines(stderr)).toMatchObject([{ kind: "unavailable", request_id: "req-7" }]);
   });
 
-  test("of the operating system is told with what to do, not as a bug", async () => {
-    const { code, stderr } = await playing(["act"], () => {
+  test("of the operating system is printed with what to do, not as a bug", async () => {
+    const { code, stderr } = await runAct(["act"], () => {
       readFileSync("/nowhere/at/all");
       return "complete";
     });
@@ -59,7 +59,7 @@ describe("an error", () => {
   });
 
   test("that nobody foresaw is called a bug, with exit 10, and its stack only with -v", async () => {
-    const quiet = await playing(["act"], thrower(new TypeError("x is not a function")));
+    const quiet = await runAct(["act"], thrower(new TypeError("x is not a function")));
     expect(quiet.code).toBe(10);
     expect(jsonLines(quiet.stderr)).toMatchObject([
       {
@@ -69,37 +69,41 @@ describe("an error", () => {
       },
     ]);
     expect(quiet.stderr).not.toContain("run.test.ts");
-    const verbose = await playing(["act", "-v"], thrower(new TypeError("x is not a function")));
+    const verbose = await runAct(["act", "-v"], thrower(new TypeError("x is not a function")));
     expect(verbose.stderr).toContain("run.test.ts");
     expect(verbose.code).toBe(10);
   });
 
-  test("that escaped every promise is told the same way", async () => {
-    const { invocation, written } = stage(["act", "--json"], { commands: [commandThat(() => "complete")] });
+  test("that escaped every promise is printed the same way", async () => {
+    const { invocation, written } = createTestInvocation(["act", "--json"], {
+      commands: [commandThat(() => "complete")],
+    });
     expect(await invocation.fail(new TypeError("lost"))).toBe(10);
     expect(jsonLines(written.stderr)).toMatchObject([{ kind: "bug", msg: expect.stringContaining("lost") }]);
     expect(jsonLines(written.stdout)).toMatchObject([{ error: { kind: "bug", message: "lost" } }]);
   });
 
   test("at a terminal is a sentence, with the hint below", async () => {
-    const { stderr } = await playing(["act", "--no-color"], thrower(lacking), { terminal: true });
+    const { stderr } = await runAct(["act", "--no-color"], thrower(lacking), { terminal: true });
     expect(stderr).toMatch(
       /error: c\.yaml:1:1: first\n.*error: c\.yaml:2:5: second.*\n\s+hint: write it down\n$/,
     );
   });
 
   test.each([["--log-format", "pretty"], ["--log-format=pretty"]])(
-    "in the arguments is told as they ask: %s",
+    "in the arguments is printed as they ask: %s",
     async (...flags) => {
-      const { stderr } = await stage(["atc", ...flags], { commands: [commandThat(() => "complete")] }).play();
+      const { stderr } = await createTestInvocation(["atc", ...flags], {
+        commands: [commandThat(() => "complete")],
+      }).run();
       expect(stderr).toMatch(/^\d\d:\d\d:\d\d {2}error: unknown command/);
     },
   );
 
-  test("in the arguments is told before anything runs, as JSON when that was asked for", async () => {
-    const { code, stdout, stderr } = await stage(["atc", "--json"], {
+  test("in the arguments is printed before anything runs, as JSON when that was asked for", async () => {
+    const { code, stdout, stderr } = await createTestInvocation(["atc", "--json"], {
       commands: [commandThat(() => "complete")],
-    }).play();
+    }).run();
     expect(code).toBe(2);
     expect(jsonLines(stdout)).toMatchObject([
       { error: { kind: "usage", message: expect.stringContaining(`"act"`) } },
@@ -130,7 +134,7 @@ function speak({ config, log }: CommandContext): Ending {
 }
 
 async function said(...flags: string[]): Promise<string[]> {
-  const { stderr } = await playing(["act", ...flags], speak, { cwd: folderWithSecret() });
+  const { stderr } = await runAct(["act", ...flags], speak, { cwd: folderWithSecret() });
   return jsonLines(stderr).map(({ msg }) => String(msg).replace(/^.*stands in the file.*$/, "warning"));
 }
 
@@ -141,7 +145,7 @@ function findBeta({ config }: CommandContext): Ending {
 describe("I9: what the config keeps secret", () => {
   test("is in no line and no document, also when an error carries it", async () => {
     for (const terminal of [false, true]) {
-      const { stdout, stderr } = await playing(["act", "--json", "-v"], leak, {
+      const { stdout, stderr } = await runAct(["act", "--json", "-v"], leak, {
         cwd: folderWithSecret(),
         terminal,
       });
@@ -151,7 +155,7 @@ describe("I9: what the config keeps secret", () => {
     }
   });
 
-  test("its warnings are told, and its log level counts unless -q or -v do", async () => {
+  test("its warnings are logged, and its log level counts unless -q or -v do", async () => {
     expect(await said()).toEqual(["warning", "detail", "fact"]);
     expect(await said("-q")).toEqual(["warning"]);
     expect(await said("-v")).toEqual(["warning", "detail", "fact"]);
@@ -159,9 +163,9 @@ describe("I9: what the config keeps secret", () => {
 
   test("is found through --config and the environment", async () => {
     const cwd = temporaryFolder({ "other.yaml": "companies: { beta: { token: '${env:T}' } }\n" });
-    expect((await playing(["act", "-c", "other.yaml"], findBeta, { cwd, env: { T: "t" } })).code).toBe(0);
+    expect((await runAct(["act", "-c", "other.yaml"], findBeta, { cwd, env: { T: "t" } })).code).toBe(0);
     const env = { T: "t", FINTORO_MIRROR_CONFIG: "other.yaml" };
-    expect((await playing(["act"], findBeta, { cwd, env })).code).toBe(0);
+    expect((await runAct(["act"], findBeta, { cwd, env })).code).toBe(0);
   });
 });
 
@@ -175,28 +179,30 @@ describe("a signal", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)("%s asks the command to stop, and its exit code is %i", async (name, code) => {
-    const { play, signals, ended, written } = stage(["act"], { commands: [commandThat(untilStopped)] });
-    const told = play();
+    const { run, signals, ended, written } = createTestInvocation(["act"], {
+      commands: [commandThat(untilStopped)],
+    });
+    const running = run();
     setImmediate(() => signals.emit(name));
-    expect((await told).code).toBe(code);
+    expect((await running).code).toBe(code);
     expect(ended).toEqual([]);
     expect(jsonLines(written.stderr)).toMatchObject([{ level: "info", signal: name }]);
   });
 
   test("a second one ends at once", async () => {
-    const { play, signals, ended } = stage(["act"], { commands: [commandThat(untilStopped)] });
-    const told = play();
+    const { run, signals, ended } = createTestInvocation(["act"], { commands: [commandThat(untilStopped)] });
+    const running = run();
     setImmediate(() => {
       signals.emit("SIGTERM");
       signals.emit("SIGINT");
     });
-    await told;
+    await running;
     expect(ended).toEqual([130]);
   });
 
   test("is no longer listened for when the command has ended", async () => {
-    const { play, signals } = stage(["act"], { commands: [commandThat(() => "complete")] });
-    await play();
+    const { run, signals } = createTestInvocation(["act"], { commands: [commandThat(() => "complete")] });
+    await run();
     expect(signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM")).toBe(0);
   });
 });
@@ -232,16 +238,16 @@ async function writeFive({ output }: CommandContext): Promise<Ending> {
 }
 
 describe("a reader of stdout that goes away", () => {
-  test("is no error: the command is stopped, nothing is said, exit 0", async () => {
+  test("is no error: the command is stopped, nothing is printed, exit 0", async () => {
     const reader = leavingReader();
-    const { code, stderr } = await playing(["act"], writeOn, { stdout: reader });
+    const { code, stderr } = await runAct(["act"], writeOn, { stdout: reader });
     expect(code).toBe(0);
     expect(stderr).toBe("");
     expect(reader.lines()).toBe(3);
   });
 
   test("does not hide how the work ended", async () => {
-    expect((await playing(["act"], writeFive, { stdout: leavingReader() })).code).toBe(3);
+    expect((await runAct(["act"], writeFive, { stdout: leavingReader() })).code).toBe(3);
   });
 });
 
@@ -249,7 +255,7 @@ function fiveOfNine() {
   return [view({ resources: [resource("invoices", { done: 5, total: 9 })] })];
 }
 
-/** Seventy seconds of the stage's clock, which pass at once. */
+/** Seventy seconds of the test's clock, which pass at once. */
 async function work({ progress, log, clock }: CommandContext): Promise<Ending> {
   const begun = clock.monotonicMs();
   await progress(fiveOfNine, async () => {
@@ -261,26 +267,26 @@ async function work({ progress, log, clock }: CommandContext): Promise<Ending> {
 
 describe("a long command", () => {
   test("draws its progress at a terminal and leaves only the lines", async () => {
-    const { play, screen, written } = stage(["act", "--no-color"], {
+    const { run, screen, written } = createTestInvocation(["act", "--no-color"], {
       commands: [commandThat(work)],
       terminal: true,
     });
-    await play();
+    await run();
     expect(written.stderr).toContain("invoices  listing  5 of 9");
     expect(screen.visible()).toEqual([expect.stringMatching(/between$/)]);
     expect(screen.cursorHidden()).toBe(false);
   });
 
   test("logs its progress elsewhere, and not at all with -q", async () => {
-    const { stderr } = await playing(["act"], work);
+    const { stderr } = await runAct(["act"], work);
     const messages = jsonLines(stderr).map(({ msg }) => msg);
     expect(messages.filter((msg) => msg === "progress").length).toBeGreaterThanOrEqual(2);
-    expect((await playing(["act", "-q"], work)).stderr).toBe("");
+    expect((await runAct(["act", "-q"], work)).stderr).toBe("");
   });
 });
 
 test("a document holds record ids beyond 2^53 exactly", async () => {
-  const { stdout } = await playing(["act"], async ({ output }): Promise<Ending> => {
+  const { stdout } = await runAct(["act"], async ({ output }): Promise<Ending> => {
     await output.json({ id: 2n ** 60n, small: 7n });
     return "complete";
   });

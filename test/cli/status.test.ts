@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventStatus } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { playCommand, temporaryFolder } from "../support/cli.ts";
+import { runCommand, temporaryFolder } from "../support/cli.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 
 const hourMs = 3_600_000;
@@ -19,7 +19,7 @@ async function mirrored(): Promise<Company> {
 async function status(company: Company, ...args: string[]) {
   const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\ncompanies:\n  acme:\n    token: \${env:T}\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
-  return playCommand(["status", ...args], { cwd, env: { T: company.sandbox.token } });
+  return runCommand(["status", ...args], { cwd, env: { T: company.sandbox.token } });
 }
 
 async function eventsOf(company: Company): Promise<EventStatus> {
@@ -35,7 +35,7 @@ function arrived(company: Company, id: string, agoMs: number, state: string): vo
   );
 }
 
-/** As a daemon that began an hour ago leaves it between two signs of life. */
+/** As a daemon that began an hour ago leaves it between two heartbeats. */
 function listening(company: Company): void {
   const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "serve");
   onTestFinished(() => lock.release());
@@ -63,7 +63,7 @@ describe("status", () => {
     });
   });
 
-  test("beside a daemon tells who writes, since when somebody listens, and what came last", async () => {
+  test("beside a daemon shows who writes, since when somebody listens, and what came last", async () => {
     const company = await mirrored();
     listening(company);
     arrived(company, "a", 30_000, "done");
@@ -114,7 +114,7 @@ describe("status", () => {
     expect((await status(company)).stdout).toContain("  2 requests wait for a turn\n");
   });
 
-  test("events that nobody knows or can read are told, and make nothing less whole", async () => {
+  test("events that nobody knows or can read are reported, and make nothing less whole", async () => {
     const company = await mirrored();
     arrived(company, "a", 1_000, "unknown");
     arrived(company, "b", 1_000, "unreadable");

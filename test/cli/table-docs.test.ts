@@ -14,7 +14,7 @@ const named = (table: string): TableDoc => {
 };
 
 describe("schema --tables", () => {
-  test("tells exactly the columns that a mirror has, table by table", async () => {
+  test("describes exactly the columns that a mirror has, table by table", async () => {
     const mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), manifest);
     try {
       const columnsOf = (table: string) =>
@@ -32,14 +32,14 @@ describe("schema --tables", () => {
         )
         .pluck()
         .all() as string[];
-      const told = docs.filter(({ place }) => place === "both").map(({ table }) => table);
-      expect(told.toSorted()).toEqual(typed.toSorted());
+      const documented = docs.filter(({ place }) => place === "both").map(({ table }) => table);
+      expect(documented.toSorted()).toEqual(typed.toSorted());
     } finally {
       mirror.db.close();
     }
   });
 
-  test("tells exactly the tables, views and columns that a report has, with the types it declares", async () => {
+  test("describes exactly the tables, views and columns that a report has, with the types it declares", async () => {
     const mirror = await openMirror(path.join(temporaryFolder(), "acme.db"), manifest);
     const { file } = await publish(mirror);
     mirror.close();
@@ -52,10 +52,12 @@ describe("schema --tables", () => {
     expect(inReport.map(({ table }) => table).toSorted()).toEqual(names.toSorted());
     for (const { table, columns } of inReport) {
       const types = report.prepare("SELECT name, type FROM pragma_table_info(?)").raw().all(table);
-      const told = columns.flatMap(({ name, report_type: type }) => (type === null ? [] : [[name, type]]));
+      const documented = columns.flatMap(({ name, report_type: type }) =>
+        type === null ? [] : [[name, type]],
+      );
       const isView = table.startsWith("v_");
       const compared = (rows: unknown[]) => (isView ? rows.map((row) => (row as string[])[0]) : rows);
-      expect([table, ...compared(told)]).toEqual([table, ...compared(types)]);
+      expect([table, ...compared(documented)]).toEqual([table, ...compared(types)]);
     }
   });
 

@@ -44,7 +44,7 @@ describe("every command line in what users read is one that the program takes:",
   });
 
   test("the ones that are looked for are found, and are not taken for forms", () => {
-    const told = new Set(found.filter(([, line]) => !isForm(line)).map(([, line]) => commandOf(line)));
+    const names = new Set(found.filter(([, line]) => !isForm(line)).map(([, line]) => commandOf(line)));
     for (const name of [
       "check",
       "sync",
@@ -55,7 +55,7 @@ describe("every command line in what users read is one that the program takes:",
       "sandbox",
       "webhooks create",
     ])
-      expect(told).toContain(name);
+      expect(names).toContain(name);
     expect(new Set(found.map(([file]) => file))).toEqual(new Set(docs.keys()));
     expect(found.filter(([, line]) => isForm(line)).length).toBeLessThan(4);
   });

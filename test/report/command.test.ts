@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/clock.ts";
 import { afterRun } from "../../src/cli/runs/after-run.ts";
-import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
+import { commandThat, runCommand, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { reading, rowsOf } from "../support/published.ts";
 import { put } from "../support/store.ts";
@@ -22,22 +22,22 @@ async function aFolder(more = ""): Promise<string> {
   return folder;
 }
 
-const play = (cwd: string, ...argv: string[]) => playCommand(argv, { cwd, env: {} });
+const runIn = (cwd: string, ...argv: string[]) => runCommand(argv, { cwd, env: {} });
 
 describe("publish", () => {
   test("writes the report beside the mirror and prints its path, without a token; a second time it reports no change", async () => {
     const folder = await aFolder();
-    const first = await play(folder, "publish", "--company", "acme");
+    const first = await runIn(folder, "publish", "--company", "acme");
     expect(first).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^acme: report written: .*acme\.report\.db \(\d+\.\d kB\)\n$/),
     });
-    const again = await play(folder, "publish", "--company", "acme", "--json");
+    const again = await runIn(folder, "publish", "--company", "acme", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({
       companies: { acme: { outcome: "unchanged", way: null, seq: 2 } },
     });
     expect(
-      JSON.parse((await play(folder, "publish", "--company", "acme", "--json", "--force")).stdout),
+      JSON.parse((await runIn(folder, "publish", "--company", "acme", "--json", "--force")).stdout),
     ).toMatchObject({
       companies: { acme: { outcome: "written", way: "anew", file: path.join(folder, "acme.report.db") } },
     });
@@ -45,11 +45,11 @@ describe("publish", () => {
 
   test("of a company without a mirror exits with 10 and a hint; the other companies are published", async () => {
     const folder = await aFolder();
-    expect(await play(folder, "publish", "--company", "other")).toMatchObject({
+    expect(await runIn(folder, "publish", "--company", "other")).toMatchObject({
       code: 10,
       stderr: expect.stringContaining("fintoro-mirror sync"),
     });
-    const both = await play(folder, "publish", "--json");
+    const both = await runIn(folder, "publish", "--json");
     expect(both.code).toBe(10);
     expect(JSON.parse(both.stdout)).toMatchObject({
       companies: { acme: { outcome: "written" }, other: { outcome: "failed", error: { kind: "database" } } },
@@ -59,7 +59,7 @@ describe("publish", () => {
 
   test("--datasette describes tables and columns, facets, sort and units, and prints how to start it", async () => {
     const folder = await aFolder();
-    const { stdout } = await play(folder, "publish", "--company", "acme", "--datasette");
+    const { stdout } = await runIn(folder, "publish", "--company", "acme", "--datasette");
     const file = path.join(folder, "acme.report.metadata.json");
     expect(stdout).toContain(
       `datasette --immutable ${path.join(folder, "acme.report.db")} --metadata ${file}`,
@@ -115,11 +115,11 @@ describe("publish", () => {
 
   test("at a terminal shows its progress, and clears the line at the end", async () => {
     const folder = await aFolder();
-    const {
-      play: run,
-      screen,
-      written,
-    } = stage(["publish", "--company", "acme"], { terminal: true, cwd: folder, commands: [showing] });
+    const { run, screen, written } = createTestInvocation(["publish", "--company", "acme"], {
+      terminal: true,
+      cwd: folder,
+      commands: [showing],
+    });
     await run();
     expect(written.stderr).toContain("publishing invoices, 7 rows written");
     expect(screen.visible().join("")).not.toContain("publishing");
@@ -136,7 +136,7 @@ const showing = commandThat(async (context) => {
 
 async function after(folder: string, outcome: "complete" | "partial" | "failed", company = "acme") {
   let got: unknown = "nothing";
-  const run = await playing(
+  const run = await runAct(
     ["act"],
     async (context) => {
       got = await afterRun(context, context.config("when_used").config, company, { outcome });

@@ -97,19 +97,20 @@ export function commandThat(
   return command({ name, summary: "for a test", options: {}, run: async (context) => act(context) });
 }
 
-export interface Told {
+export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface Stage extends Partial<ProcessEnvironment> {
-  /** stderr is a terminal. */
+/** What a test changes of the process environment. */
+export interface InvocationParts extends Partial<ProcessEnvironment> {
+  /** True when stderr is a terminal. */
   readonly terminal?: boolean;
 }
 
 function unable(): Promise<never> {
-  return Promise.reject(new Error("there is no service on this stage"));
+  return Promise.reject(new Error("there is no service in this test"));
 }
 
 /** A connector as the composition root gives it, loaded already. */
@@ -121,7 +122,10 @@ export function connectorEntry(
 }
 
 /** The whole command line in this process, over streams that keep what is written. */
-export function stage(argv: readonly string[], { terminal = false, ...parts }: Stage = {}) {
+export function createTestInvocation(
+  argv: readonly string[],
+  { terminal = false, ...parts }: InvocationParts = {},
+) {
   const screen = createTerminal();
   const written = { stdout: "", stderr: "" };
   const stdout: DataStream = {
@@ -158,20 +162,23 @@ export function stage(argv: readonly string[], { terminal = false, ...parts }: S
     connectors: [connectorEntry()],
     ...parts,
   });
-  const play = async (): Promise<Told> => ({ code: await invocation.run(), ...written });
-  return { play, invocation, signals, ended, screen, written };
+  const run = async (): Promise<CommandResult> => ({ code: await invocation.run(), ...written });
+  return { run, invocation, signals, ended, screen, written };
 }
 
-/** Plays a command line whose `act` command does `act`. */
-export async function playing(
+/** Runs a command line whose `act` command does `act`. */
+export async function runAct(
   argv: readonly string[],
   act: (context: CommandContext) => Promise<Ending> | Ending,
-  parts: Stage = {},
-): Promise<Told> {
-  return stage(argv, { commands: [commandThat(act)], ...parts }).play();
+  parts: InvocationParts = {},
+): Promise<CommandResult> {
+  return createTestInvocation(argv, { commands: [commandThat(act)], ...parts }).run();
 }
 
-/** Plays a real command in this process, on the real clock. */
-export async function playCommand(argv: readonly string[], parts: Stage = {}): Promise<Told> {
-  return stage(argv, { commands, clock: systemClock, ...parts }).play();
+/** Runs a real command in this process, on the real clock. */
+export async function runCommand(
+  argv: readonly string[],
+  parts: InvocationParts = {},
+): Promise<CommandResult> {
+  return createTestInvocation(argv, { commands, clock: systemClock, ...parts }).run();
 }

@@ -4,12 +4,12 @@ import { Secret } from "../../src/base/secret.ts";
 import { createKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WoundClock } from "../support/sandbox.ts";
 import { about, aReceiver, post, sign } from "../support/webhook.ts";
-import { openHouse } from "../support/webhooks-cli.ts";
+import { openWebhookSetup } from "../support/webhooks-cli.ts";
 
 const dayMs = 86_400_000;
 
 test("a receiver that runs takes both secrets from the moment of a rotation, and the old one for a day", async () => {
-  const cli = await openHouse();
+  const cli = await openWebhookSetup();
   const clock = new WoundClock(Date.now());
   const { subscription, secret: old } = await cli.json("create", { clock });
   const learned: string[] = [];

@@ -11,10 +11,10 @@ import {
   type SnapshotTable,
 } from "../../store/snapshot/snapshot-tables.ts";
 
-/** One table, as `schema --tables` tells it: made from the same plan as the table itself. */
+/** One table of `schema --tables`, made from the same plan as the table itself. */
 export interface TableDoc {
   readonly table: string;
-  /** Where it stands: in the mirror, in the published report, or in both under the same name. */
+  /** `both`: in mirror and report under the same name. */
   readonly place: "mirror" | "report" | "both";
   readonly title: string;
   readonly doc: string | null;
@@ -23,17 +23,18 @@ export interface TableDoc {
 
 interface ColumnDoc {
   readonly name: string;
-  /** In the mirror; of what only reports have, in the report. */
+  /** Type in the mirror; for a table of the report alone, its type there. */
   readonly type: string;
-  /** As the report declares it; null: the report does not have it. */
+  /** Type that the report declares; null when the report has no such column. */
   readonly report_type: string | null;
   readonly nullable: boolean;
   readonly references: string | null;
   readonly doc: string | null;
-  /** Values known today; others are kept as they come. */
+  /** Known values; others are kept as they come. */
   readonly values: readonly string[] | null;
 }
 
+/** Describes every table of the mirror and the report that is meant to be read. */
 export function tableDocs(manifest: Manifest): TableDoc[] {
   const views = (manifest.views ?? []).map(viewTable);
   const inReport = [...views, deletedRecords, about].map(reportDoc);
@@ -155,7 +156,7 @@ named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never f
 
 Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole is an integer, so divide by \`1.0 * x\`.`;
 
-/** The same as Markdown. */
+/** The descriptions as Markdown. */
 export function renderTableDocs(docs: readonly TableDoc[]): string {
   return [preface, ...docs.map(renderTable)].join("\n\n");
 }
