@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { command, type Command } from "../../src/cli/program/command.ts";
-import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/command-options.ts";
+import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/option-specs.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
 
 const sync = command({

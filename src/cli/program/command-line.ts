@@ -2,7 +2,7 @@ import { Command as Node, CommanderError, Option } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import type { Command, ParsedInput } from "./command.ts";
 import { globalOptions, type Globals } from "./globals.ts";
-import type { Given, OptionSpecs, OptionValues } from "./command-options.ts";
+import type { Given, OptionSpecs, OptionValues } from "./option-specs.ts";
 
 /** What the command line asks for. */
 export type Request =

@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionsOf, RunCommand } from "./command.ts";
-import { choice, durationMs, flag, text, wholeNumber } from "./command-options.ts";
+import { choice, durationMs, flag, text, wholeNumber } from "./option-specs.ts";
 
 /** Which token is used: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {

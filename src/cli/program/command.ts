@@ -9,7 +9,7 @@ import type { ProgressView } from "../../log/progress-view.ts";
 import type { Output } from "../console/output.ts";
 import type { Ending } from "./exit-code.ts";
 import type { Globals } from "./globals.ts";
-import type { OptionSpecs, OptionValues } from "./command-options.ts";
+import type { OptionSpecs, OptionValues } from "./option-specs.ts";
 
 /** What a command works with. */
 export interface CommandContext {

@@ -1,4 +1,4 @@
-import { choice, flag, negation, text, type OptionValues } from "./command-options.ts";
+import { choice, flag, negation, text, type OptionValues } from "./option-specs.ts";
 
 /** Options of every command, given before or after its name. */
 export const globalOptions = {

@@ -1,6 +1,6 @@
 import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts";
 import type { CommandContext } from "../../program/command.ts";
-import { text, wholeNumber } from "../../program/command-options.ts";
+import { text, wholeNumber } from "../../program/option-specs.ts";
 
 /** How a running sandbox is named; without either it is the config's base_url. */
 export const sandboxClientOptions = {

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { formatDuration } from "../../../base/units.ts";
 import { command, type RunningSandbox } from "../../program/command.ts";
-import { choice, durationMs, text, wholeNumber } from "../../program/command-options.ts";
+import { choice, durationMs, text, wholeNumber } from "../../program/option-specs.ts";
 
 export const sandboxCommand = command({
   name: "sandbox",

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { formatDuration } from "../../../base/units.ts";
 import { command, type CommandContext } from "../../program/command.ts";
-import { durationMs, wholeNumber } from "../../program/command-options.ts";
+import { durationMs, wholeNumber } from "../../program/option-specs.ts";
 import { sandboxClientOptions, connectSandbox, type SandboxClient } from "./running-sandbox.ts";
 
 interface DayReport {

@@ -1,5 +1,5 @@
 import { command } from "../../program/command.ts";
-import { flag, wholeNumber } from "../../program/command-options.ts";
+import { flag, wholeNumber } from "../../program/option-specs.ts";
 import { sandboxClientOptions, connectSandbox } from "./running-sandbox.ts";
 
 interface Event {
