@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { reloading } from "../../src/cli/runs/reload.ts";
+import { createReload } from "../../src/cli/commands/serve.ts";
 import type { Config } from "../../src/config/config.ts";
 import { load, minimal } from "../support/config.ts";
 import { recordingLog } from "../support/company-status.ts";
@@ -10,7 +10,7 @@ function reloads(first: string, texts: readonly string[]) {
   const { log, records } = recordingLog();
   const applied: Config[] = [];
   const rest = [...texts];
-  const hangup = reloading({ log }, load(first).config, () => load(rest.shift() ?? "").config, {
+  const hangup = createReload({ log }, load(first).config, () => load(rest.shift() ?? "").config, {
     apply: (config) => void applied.push(config),
   });
   for (const _ of texts) hangup();
@@ -42,7 +42,7 @@ describe("SIGHUP", () => {
 
   test("an error that nobody foresaw keeps the daemon going, too", () => {
     const { log, records } = recordingLog();
-    reloading({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();
+    createReload({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();
     expect(records().at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("no room") });
   });
 });

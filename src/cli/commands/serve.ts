@@ -7,11 +7,11 @@ import { Daemon } from "../../daemon/daemon.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
+import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { afterRunInProcess, publishInProcess } from "../runs/after-run-process.ts";
-import { reloading } from "../runs/reload.ts";
 
 /** For responses on their way when a signal comes. */
 const answerGraceMs = 3_000;
@@ -23,7 +23,7 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
   const address = parseListen(options.listen) ?? config.serve;
   const daemon = createDaemon(context, config, loaded.path);
   const load = () => servedConfig(context, context.config());
-  const stopReloading = context.onHangup(reloading(context, config, load, daemon));
+  const stopReloading = context.onHangup(createReload(context, config, load, daemon));
   // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
   const server = await listen(context, daemon, address);
   daemon.start();
@@ -106,4 +106,36 @@ async function printReady(
 
 function urlOf(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * Creates what SIGHUP does: reads the config again and applies it to the daemon. A bad config is logged and
+ * changes nothing; so does a change of a key that needs a restart.
+ */
+export function createReload(
+  { log }: Pick<CommandContext, "log">,
+  first: Config,
+  load: () => Config,
+  daemon: Pick<Daemon, "apply">,
+): () => void {
+  let current = first;
+  return () => {
+    try {
+      const loaded = load();
+      for (const key of changedFixedKeys(current, loaded))
+        log.warn(`${key} was changed: that needs a restart`);
+      current = { ...loaded, serve: current.serve, dataDir: current.dataDir };
+      daemon.apply(current);
+      log.info("the config was read again", { companies: current.companies.map(({ name }) => name) });
+    } catch (error) {
+      const { message, hint } = failureOf(error);
+      log.error(`the config is kept as it was: ${message}`, { hint: hint ?? undefined });
+    }
+  };
+}
+
+/** Keys that only a restart changes. */
+function changedFixedKeys(before: Config, after: Config): string[] {
+  const listens = before.serve.host !== after.serve.host || before.serve.port !== after.serve.port;
+  return [...(listens ? ["serve.listen"] : []), ...(before.dataDir === after.dataDir ? [] : ["data_dir"])];
 }

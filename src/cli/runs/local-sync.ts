@@ -16,24 +16,38 @@ import { followRemoteSync } from "./remote-sync.ts";
 import { progressView } from "../../daemon/runs/run-progress.ts";
 
 export interface TimedRequest extends RunRequest {
-  /** Wall clock, when `closed` closes; null: never. */
+  /** Epoch milliseconds when `closed` aborts; null: never. */
   readonly untilMs: number | null;
 }
 
-type Show = (view: () => ProgressView | null) => void;
-
-/** One company's run, from its lock to its report, and how it stands on the way. */
+/** One company's run, and its progress. */
 export interface CompanyRun {
   readonly company: string;
+  /** Null before the run begins. */
   view(): ProgressView | null;
+  /** Never rejects with a MirrorError: its report names it. */
   run(): Promise<CompanyReport>;
 }
 
+/** What a run of one company is made with. */
+interface RunParts {
+  readonly context: CommandContext;
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  readonly request: TimedRequest;
+  readonly startedAt: string;
+  readonly show: (view: () => ProgressView | null) => void;
+}
+
+/**
+ * Prepares the run of one company. It takes the writer lock; where a daemon holds the lock, the daemon makes the
+ * run, and its report is given.
+ */
 export function syncCompany(
   context: CommandContext,
   config: Config,
   company: CompanyConfig,
-  asked: TimedRequest,
+  request: TimedRequest,
 ): CompanyRun {
   let view: () => ProgressView | null = nothingYet;
   return {
@@ -42,10 +56,14 @@ export function syncCompany(
     run: async () => {
       const startedAt = isoTime(context.clock.nowMs());
       try {
-        const show: Show = (shown) => (view = shown);
-        const got = await lockOrFollow(context, config, company, asked, startedAt, show);
-        if ("outcome" in got) return got;
-        return await perform(context, config, company, asked, show).finally(() => got.release());
+        return await lockOrFollow({
+          context,
+          config,
+          company,
+          request,
+          startedAt,
+          show: (shown) => (view = shown),
+        });
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
         return notBegun(context.clock, startedAt, error);
@@ -58,47 +76,43 @@ function nothingYet(): null {
   return null;
 }
 
-/** A holder may just be coming or going. */
+/** The process that holds the lock may just be starting or ending: it is asked again. */
 const againMs = 200;
 const mostAgain = 10;
 
-/** The lock; or, where a daemon holds it, what became of the run there. */
-async function lockOrFollow(
-  context: CommandContext,
-  config: Config,
-  company: CompanyConfig,
-  asked: TimedRequest,
-  startedAt: string,
-  show: Show,
-): Promise<WriterLock | CompanyReport> {
+async function lockOrFollow(parts: RunParts): Promise<CompanyReport> {
+  const { context, config, company, request, startedAt, show } = parts;
   mkdirSync(config.dataDir, { recursive: true });
   const { clock, log, signal } = context;
   const files = mirrorFiles(config, company.name);
   for (let tries = 1; ; tries++) {
-    try {
-      return takeWriterLock(files.lock, "sync");
-    } catch (error) {
-      const holder = lockingCommand(files.lock);
-      const isLocked = error instanceof MirrorError && error.kind === "locked";
-      if (!isLocked || (holder !== "serve" && (holder !== null || tries > mostAgain))) throw error;
-      const more = { company: company.name, files, asked, untilMs: asked.untilMs, startedAt, show };
-      const report = holder === null ? null : await followRemoteSync({ ...more, clock, log, signal });
+    const lock = tryLock(files.lock, tries);
+    if (lock) return performLocked(parts).finally(() => lock.release());
+    if (lockingCommand(files.lock) !== null) {
+      const { untilMs } = request;
+      const followed = { company: company.name, files, asked: request, untilMs, startedAt, show };
+      const report = await followRemoteSync({ ...followed, clock, log, signal });
       if (report) return report;
-      await clock.sleep(againMs, signal);
     }
+    await clock.sleep(againMs, signal);
   }
 }
 
-/** The caller holds the writer lock. */
-async function perform(
-  context: CommandContext,
-  config: Config,
-  company: CompanyConfig,
-  asked: RunRequest,
-  show: Show,
-): Promise<CompanyReport> {
+/** The lock; null while a daemon holds it, or for a few tries nobody that is known. Throws otherwise. */
+function tryLock(file: string, tries: number): WriterLock | null {
+  try {
+    return takeWriterLock(file, "sync");
+  } catch (error) {
+    const holder = lockingCommand(file);
+    const isLocked = error instanceof MirrorError && error.kind === "locked";
+    if (isLocked && (holder === "serve" || (holder === null && tries <= mostAgain))) return null;
+    throw error;
+  }
+}
+
+async function performLocked({ context, config, company, request, show }: RunParts): Promise<CompanyReport> {
   const { clock, random, log, signal } = context;
-  const limits = { mostRequests: asked.mostRequests, closed: asked.closed };
+  const limits = { mostRequests: request.mostRequests, closed: request.closed };
   const service = connectService(context, config, company, { limits });
   const { manifest } = context.connectors[0];
   const notices = createNotices(log);
@@ -108,10 +122,10 @@ async function perform(
     const { windowMs } = config.rateLimit;
     const view = { company: company.name, mirror, tally, rateLimiter: service.rateLimiter, clock, windowMs };
     const startedMs = clock.monotonicMs();
-    show(() => progressView({ ...view, startedMs, resources: asked.resources }));
+    show(() => progressView({ ...view, startedMs, resources: request.resources }));
     const { transport } = service;
     const parts = { mirror, transport, config, company, clock, random, log, tally, signal };
-    return await performRun({ ...parts, notices: notices.begin() }, asked).finally(() => mirror.close());
+    return await performRun({ ...parts, notices: notices.begin() }, request).finally(() => mirror.close());
   } finally {
     await service.close();
   }
