@@ -5,10 +5,10 @@ import type { RecordId } from "../base/ids.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
-import { growTable, refillRows } from "../store/apply/column-growth.ts";
 import { Fences } from "../store/apply/fences.ts";
 import type { ReadStamp } from "../store/apply/read-stamp.ts";
-import { ResourceTable, type TableContext } from "../store/apply/resource-table.ts";
+import { ResourceTable } from "../store/apply/resource-table.ts";
+import type { TableContext } from "../store/apply/table-context.ts";
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Records } from "../store/tables/records.ts";
@@ -115,7 +115,7 @@ export class Mirror {
   /** Fills columns that a newer connector knows from the JSON of older rows. */
   private refill(table: ResourceTable, added: ReadonlySet<Column>): void {
     this.log.begin();
-    refillRows(this.db, table, added, {
+    table.refill(added, {
       cause: "schema",
       sentSeq: this.sequence.next(),
       receivedSeq: this.sequence.next(),
@@ -135,10 +135,8 @@ export class Mirror {
       onStamped: () => this.sequence.markStored(),
       onMissing: (resource, paths) => notices.onMissing?.(resource, paths),
       onUnkept: (resource, paths) => notices.onUnkept?.(resource, paths),
-      onUnknown: (table, unknown, stamp) => {
-        this.grown.add(table.resource.name);
-        this.newColumns.push(...growTable(db, table, unknown, stamp));
-      },
+      beforeGrowth: (resource) => void this.grown.add(resource),
+      onNewColumns: (added) => void this.newColumns.push(...added),
     };
   }
 }

@@ -11,16 +11,18 @@ import { sweptAt } from "./sweeps.ts";
 export interface SnapshotOptions {
   /** The local date that ages are counted against: `2026-11-22`. */
   readonly reportDate: string;
-  /** More that `_about` is to tell of the report: the company's name, the time, the program's version. */
+  /** More facts for `_about`: the company's name, the time, the program's version. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
 /**
- * The mirror at one moment, as people read it. Under their plain names stand live rows without own columns,
- * the connector's views, `deleted_records` and `_about`: temporary views, gone with the connection.
+ * The mirror at one moment, as people read it: live rows under plain names and without own columns, the connector's
+ * views, `deleted_records` and `_about`. All are temporary views, which end with the connection.
  *
- * Guarantee: everything read through `db` is of the same commit, however long it takes and whatever is
- * written meanwhile. Nothing is written but to the connection's own temporary tables.
+ * Guarantee: everything read through `db` is of one commit, whatever is written meanwhile. Nothing is written but
+ * temporary tables of the connection.
+ * Source of truth: the mirror's file.
+ * Worst outcome of a crash: none, because nothing was stored.
  */
 export interface Snapshot {
   readonly db: Db;
@@ -34,7 +36,7 @@ export interface Snapshot {
   close(): void;
 }
 
-/** Beside a running writer. Throws MirrorError `database` where there is no mirror that this version can read. */
+/** Opens a snapshot, also beside a running writer. Throws MirrorError `database` where no mirror can be read. */
 export function openSnapshot(path: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
   if (!existsSync(path)) {
     throw new MirrorError("database", `there is no mirror yet: ${path}`, {
@@ -53,7 +55,7 @@ export function openSnapshot(path: string, manifest: Manifest, options: Snapshot
   }
 }
 
-/** The same on a connection whose transaction has begun, of the mirror attached as `schema`. */
+/** Makes a snapshot on a connection whose transaction has begun, of the mirror attached as `schema`. */
 export function showSnapshot(db: Db, schema: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
   const tables = createSnapshotViews(db, schema, manifest);
   const seq = new Changes(db).lastSeq();
@@ -62,11 +64,11 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
   const swept = Object.fromEntries(
     manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, runs)]),
   );
-  tellAbout(db, { seq, run, swept }, options);
+  createAbout(db, { seq, run, swept }, options);
   return { db, tables, seq, run, swept, close: () => db.close() };
 }
 
-function tellAbout(
+function createAbout(
   db: Db,
   { seq, run, swept }: Pick<Snapshot, "seq" | "run" | "swept">,
   { reportDate, facts = {} }: SnapshotOptions,
@@ -75,14 +77,14 @@ function tellAbout(
     `CREATE TEMP TABLE ${about.name} (subject TEXT, fact TEXT, value TEXT, PRIMARY KEY (subject, fact))`,
   );
   const insert = db.prepare(`INSERT INTO temp.${about.name} VALUES (?, ?, ?)`);
-  const tell = (subject: string, told: Readonly<Record<string, string | number | null>>) => {
-    for (const [fact, value] of Object.entries(told))
+  const add = (subject: string, values: Readonly<Record<string, string | number | null>>) => {
+    for (const [fact, value] of Object.entries(values))
       insert.run(subject, fact, value === null ? null : String(value));
   };
-  tell("report", { ...facts, report_date: reportDate, seq });
+  add("report", { ...facts, report_date: reportDate, seq });
   if (run) {
     const { id, mode, startedAt, finishedAt, outcome } = run;
-    tell("run", { id, mode, outcome, started_at: startedAt, finished_at: finishedAt });
+    add("run", { id, mode, outcome, started_at: startedAt, finished_at: finishedAt });
   }
-  for (const [name, freshAt] of Object.entries(swept)) tell(name, { fresh_at: freshAt });
+  for (const [name, freshAt] of Object.entries(swept)) add(name, { fresh_at: freshAt });
 }

@@ -1,27 +1,27 @@
 import Database from "better-sqlite3";
 import { MirrorError } from "../base/errors.ts";
 
-/**
- * One place opens SQLite. Every writing connection runs `synchronous=FULL`: what was acknowledged
- * survives the power going off. The library itself would compile WAL with NORMAL.
- */
+/** An open SQLite database. */
 export type Db = Database.Database;
 export type Statement = Database.Statement;
 
-/** Before this, two connections could corrupt a write-ahead log while resetting it. */
+/** In older versions, two connections can corrupt a write-ahead log while they reset it. */
 const oldestVersion = [3, 51, 3] as const;
 
 export interface OpenOptions {
+  /** @default false */
   readonly readonly?: boolean;
-  readonly busyTimeoutMs?: number;
 }
 
+const busyTimeoutMs = 5_000;
+
+/**
+ * Opens a database; the one place that does. A writing connection runs `synchronous=FULL`, so that what was committed
+ * survives a power failure; the library itself would use NORMAL. Throws MirrorError `database`.
+ */
 export function openDatabase(path: string, options: OpenOptions = {}): Db {
   return guarded(path, () => {
-    const db = new Database(path, {
-      readonly: options.readonly ?? false,
-      timeout: options.busyTimeoutMs ?? 5_000,
-    });
+    const db = new Database(path, { readonly: options.readonly ?? false, timeout: busyTimeoutMs });
     try {
       assertVersion(db);
       if (!options.readonly) setUpWriter(db);
@@ -57,7 +57,7 @@ function assertVersion(db: Db): void {
   }
 }
 
-/** Runs `step`; whatever SQLite throws comes out as a MirrorError that says what to do. */
+/** Runs `step`. Throws MirrorError `database`, with what to do, in place of an error of SQLite or the disk. */
 export function guarded<T>(path: string, step: () => T): T {
   try {
     return step();
@@ -66,6 +66,7 @@ export function guarded<T>(path: string, step: () => T): T {
   }
 }
 
+/** Codes of SQLite or the system: what happened, what to do, and whether to try again. */
 const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
   [
     /^SQLITE_FULL|^(ENOSPC|EFBIG|EDQUOT)$/,
@@ -111,6 +112,7 @@ const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
   ],
 ];
 
+/** The MirrorError `database` for an error of SQLite or the disk; any other error as it is. */
 export function databaseError(path: string, error: unknown): unknown {
   if (error instanceof MirrorError || !(error instanceof Error)) return error;
   const code = codeOf(error);
@@ -125,7 +127,7 @@ export function databaseError(path: string, error: unknown): unknown {
   return error;
 }
 
-/** The library refuses a missing folder by itself, without a code. */
+/** The library throws an error without a code for a missing folder. */
 function codeOf(error: Error): string {
   if (error.message.startsWith("Cannot open database")) return "directory missing";
   return "code" in error ? String(error.code) : "";
@@ -133,7 +135,7 @@ function codeOf(error: Error): string {
 
 type Runner = Database.Transaction<(step: () => unknown) => unknown>;
 
-/** Made once for each connection: a delivery's transaction is too short to make one each time. */
+/** One per connection: to create it anew for each delivery would cost more than the transaction. */
 const runners = new WeakMap<Db, Runner>();
 
 function runnerOf(db: Db): Runner {
@@ -144,7 +146,10 @@ function runnerOf(db: Db): Runner {
   return runner;
 }
 
-/** `BEGIN IMMEDIATE`: a transaction that reads first and then writes would fail at once when another wrote between. */
+/**
+ * Runs `step` in one transaction, inside another one as a savepoint. `BEGIN IMMEDIATE`: a transaction that reads first
+ * would fail at its first write if another connection wrote meanwhile. Throws what `step` throws, MirrorError `database`.
+ */
 export function inTransaction<T>(db: Db, step: () => T): T {
   return guarded(db.name, () => runnerOf(db).immediate(step) as T);
 }

@@ -1,11 +1,11 @@
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 
-/** Any table, any column: the shapes come from the connector at run time. */
+/** Any table, any column: the connector names them at run time. */
 type AnyTables = Record<string, Record<string, unknown>>;
 
 /**
- * Kysely as a compiler only: each statement is compiled once and then run as our own prepared statement.
- * Executing through it would prepare again at every call, seven times slower.
+ * Kysely as a compiler only: each statement is compiled once and prepared once. Kysely itself would prepare it at
+ * every call, which is seven times slower.
  */
 const sqlBuilder = new Kysely<AnyTables>({
   dialect: {
@@ -32,7 +32,7 @@ export function upsertSql(table: string, key: string, columns: readonly string[]
     .compile().sql;
 }
 
-/** `INSERT`, of several rows at once where `rows` says so. */
+/** `INSERT` of one or several rows; parameters in the order of `columns`. */
 export function insertSql(table: string, columns: readonly string[], rows = 1): string {
   const row = Object.fromEntries(columns.map((column) => [column, null]));
   return sqlBuilder
@@ -41,6 +41,7 @@ export function insertSql(table: string, columns: readonly string[], rows = 1): 
     .compile().sql;
 }
 
+/** `SELECT` of these columns by `id`. */
 export function selectByIdSql(table: string, columns: readonly string[]): string {
   return sqlBuilder
     .selectFrom(table)
@@ -49,7 +50,7 @@ export function selectByIdSql(table: string, columns: readonly string[]): string
     .compile().sql;
 }
 
-/** `"name"`, with quotes inside doubled: names can come from the service. */
+/** `"name"` with inner quotes doubled: names can come from the service. */
 export function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;
 }

@@ -3,22 +3,26 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 
 /**
- * One writer per mirror. The guarantee is the operating system's file lock behind an exclusive SQLite
- * transaction on a file of its own: any kind of death releases it, nothing stale can be left behind.
- * The note beside it only tells people who holds it.
+ * The lock of the one process that writes a mirror.
+ *
+ * Guarantee: one holder at a time. The operating system's lock behind an exclusive SQLite transaction on a file of
+ * its own ends with the process, however it ends.
+ * Source of truth: that lock; the note beside the file only says to people who holds it.
+ * Worst outcome of a crash: a note without a lock, which nobody reads.
  */
 export interface WriterLock {
   release(): void;
 }
 
-/** Long enough to outlast a glance of `lockHolder`, too short for a person to notice. */
-const patienceMs = 250;
+/** Longer than `lockHolder` takes, and too short for a person to notice. */
+const busyTimeoutMs = 250;
 
+/** Takes the lock. Throws MirrorError `locked` where another process holds it, `database` where the file fails. */
 export function takeWriterLock(path: string, command: string): WriterLock {
   const note = `${path}.holder`;
   let db: Database.Database | null = null;
   try {
-    db = new Database(path, { timeout: patienceMs });
+    db = new Database(path, { timeout: busyTimeoutMs });
     db.pragma("journal_mode = DELETE");
     db.exec("BEGIN EXCLUSIVE");
     writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
@@ -42,7 +46,7 @@ function lockOn(db: Database.Database, note: string): WriterLock {
   };
 }
 
-/** Who holds the lock, for people; null when nobody does. */
+/** Who holds the lock, in words for people; null: nobody. */
 export function lockHolder(path: string): string | null {
   if (!existsSync(path)) return null;
   const db = new Database(path, { timeout: 0 });
@@ -57,14 +61,14 @@ export function lockHolder(path: string): string | null {
   }
 }
 
-/** The command that holds the lock, by its note; null: nobody holds it, or nobody knows who. */
+/** The command that holds the lock; null: nobody holds it, or its note cannot be read. */
 export function lockingCommand(path: string): string | null {
   return lockNote(path)?.command ?? null;
 }
 
-/** What the holder of the lock wrote down of itself; null: nobody holds it, or nobody knows who. */
+/** The note of the lock's holder; null: nobody holds it, or the note cannot be read. */
 export function lockNote(path: string): HolderNote | null {
-  return lockHolder(path) === null ? null : noted(`${path}.holder`);
+  return lockHolder(path) === null ? null : readNote(`${path}.holder`);
 }
 
 function isBusy(error: unknown): boolean {
@@ -73,12 +77,13 @@ function isBusy(error: unknown): boolean {
 
 function lockedBy(note: string, cause: unknown): MirrorError {
   return new MirrorError("locked", `the mirror is being written by ${describe(note)}`, {
-    hint: "Wait until it ends, or stop it; two writers would spoil each other's work.",
+    hint: "Wait until it ends, or stop it; two writers would overwrite each other's work.",
     retryable: true,
     cause,
   });
 }
 
+/** What the holder of a lock writes beside it. */
 export interface HolderNote {
   readonly pid?: number;
   readonly command?: string;
@@ -86,7 +91,7 @@ export interface HolderNote {
   readonly since?: string;
 }
 
-function noted(note: string): HolderNote | null {
+function readNote(note: string): HolderNote | null {
   try {
     return JSON.parse(readFileSync(note, "utf8")) as HolderNote;
   } catch {
@@ -95,6 +100,6 @@ function noted(note: string): HolderNote | null {
 }
 
 function describe(note: string): string {
-  const holder = noted(note);
+  const holder = readNote(note);
   return holder ? `process ${holder.pid} (${holder.command}, since ${holder.since})` : "another process";
 }

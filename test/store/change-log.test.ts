@@ -55,14 +55,12 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     put(mirror, "people", person(1, "A"));
     expect(() =>
       mirror.apply(() => {
-        mirror
-          .table("people")
-          .put({
-            stamp: reading(mirror),
-            id: 2,
-            slice: Buffer.from(JSON.stringify(person(2, "B"))),
-            source: "list",
-          });
+        mirror.table("people").put({
+          stamp: reading(mirror),
+          id: 2,
+          slice: Buffer.from(JSON.stringify(person(2, "B"))),
+          source: "list",
+        });
         throw new Error("the answer was cut off");
       }),
     ).toThrow("cut off");

@@ -28,7 +28,8 @@ describe("a writing connection", () => {
   test("takes the write lock when a transaction begins, so that reading first is no trap", async () => {
     const path = join(tempFolder(), "shop.db");
     const one = openDatabase(path);
-    const other = openDatabase(path, { busyTimeoutMs: 0 });
+    const other = openDatabase(path);
+    other.pragma("busy_timeout = 0");
     inTransaction(one, () => {
       const error = errorOf(() => inTransaction(other, () => undefined));
       expect(error).toMatchObject({ kind: "database", retryable: true });

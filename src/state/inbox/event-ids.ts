@@ -86,7 +86,7 @@ export class EventIds {
     this.meta.set(filedKey, this.lastSeq);
   }
 
-  /** The latest events were deleted by hand, and their numbers are given again. */
+  /** The latest events were deleted from outside, and their numbers are given again. */
   private reset(): void {
     this.unfiled.clear();
     this.lastSeq = 0;

@@ -1,16 +1,19 @@
 import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
-import type { RecordId } from "../../base/ids.ts";
+import { canonicalId, type RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import type { Db } from "../database.ts";
-import { OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decoder.ts";
+import { quoted } from "../sql-text.ts";
+import { fillsAny, nullIfOdd, OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decoder.ts";
 import { planRow, planTable, type Column, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
-import { dataColumns, prepareStatements, type TableStatements } from "../tables/table-statements.ts";
-import { isKnown } from "../tables/unknown-columns.ts";
-import type { ChangeLog } from "./change-log.ts";
-import type { Fences } from "./fences.ts";
+import {
+  dataColumns,
+  prepareStatements,
+  rawTable,
+  type TableStatements,
+} from "../tables/table-statements.ts";
+import { addUnknownColumns, isKnown } from "../tables/unknown-columns.ts";
 import {
   coveredSha,
   covers,
@@ -26,27 +29,7 @@ import {
   type PreviewCells,
 } from "./merge-rules.ts";
 import type { ApplyResult, IncomingRecord, ListedAs, Overrides, ReadStamp, Removal } from "./read-stamp.ts";
-
-/** Keeps records that cannot become rows (I12); the same record again writes nothing. */
-export interface QuarantineStore {
-  add(stamp: ReadStamp, resource: string, id: RecordId, reason: string, json: string): void;
-  release(resource: string, id: RecordId): void;
-}
-
-/** What one resource's table needs of the mirror around it. */
-export interface TableContext {
-  readonly db: Db;
-  readonly log: ChangeLog;
-  readonly fences: Fences;
-  readonly quarantine: QuarantineStore;
-  /** Called within the transaction when it stores a sequence number. */
-  readonly onStamped: () => void;
-  /** Adds columns for fields that the connector does not know, then calls `prepareAgain`. */
-  readonly onUnknown: (table: ResourceTable, unknown: readonly UnknownKey[], stamp: ReadStamp) => void;
-  readonly onMissing: (resource: string, paths: readonly string[]) => void;
-  /** Fields that only previews show: they have no column, and no place in `_raw`. */
-  readonly onUnkept: (resource: string, paths: readonly string[]) => void;
-}
+import type { TableContext } from "./table-context.ts";
 
 /**
  * The rows of one resource.
@@ -70,11 +53,6 @@ export class ResourceTable {
     this.plan = plan;
     this.previewPlan = planRow(resource.previewFields ?? resource.fields);
     this.statements = prepareStatements(context.db, plan);
-  }
-
-  /** Prepares the statements for the plan's present columns. */
-  prepareAgain(): void {
-    this.statements = prepareStatements(this.context.db, this.plan);
   }
 
   /** Applies a full record where it differs from the mirror and was sent after the last applied read came. */
@@ -139,15 +117,38 @@ export class ResourceTable {
     return "removed";
   }
 
-  /** Writes a row again from its own JSON where that fills one of the columns that were added (I2). */
-  refill(stamp: ReadStamp, id: RecordId, added: ReadonlySet<Column>): void {
+  /** Fills columns that were added, where the JSON of a row has a value for one of them (I2). */
+  refill(added: ReadonlySet<Column>, stamp: ReadStamp): void {
+    const raw = quoted(rawTable(this.resource.name));
+    const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`);
+    const keys = [...added].flatMap((column) => column.paths.map((path) => path.at(-1) ?? ""));
+    // A key of other letters may be escaped in more than one way: then every record is a candidate.
+    const texts = keys.map((key) => (/^[A-Za-z0-9_]+$/.test(key) ? JSON.stringify(key) : '"'));
+    const ids = [...new Set(texts)].flatMap(
+      (text) => having.pluck().safeIntegers(true).all(text) as bigint[],
+    );
+    for (const id of new Set(ids)) this.refillRow(canonicalId(id), added, stamp);
+  }
+
+  private refillRow(id: RecordId, added: ReadonlySet<Column>, stamp: ReadStamp): void {
     const fence = this.fence(id);
     const stored = isLive(fence) ? this.stored(id) : null;
-    if (!fence || !stored || !fillsAny(this.plan, stored, added)) return;
+    if (!fence || !stored || !fillsAny(this.plan, stored.row, added)) return;
     const before = this.statements.selectRaw.get(id) as string;
     this.writeCells(stamp, id, stored, true, Object.fromEntries(this.storedCells(id)));
     const change = { stamp, resource: this.resource.name, id, op: "update", before } as const;
     this.statements.setLastChange.run(this.context.log.add(change, fence.last_change), id);
+  }
+
+  /** Adds columns for unknown fields, in the transaction that brought them, and fills them for older rows. */
+  private grow(unknown: readonly UnknownKey[], stamp: ReadStamp): void {
+    const { db, beforeGrowth, onNewColumns } = this.context;
+    beforeGrowth(this.resource.name);
+    const added = addUnknownColumns(db, this.plan, unknown, this.formatTime(stamp.receivedAtMs));
+    if (added.length === 0) return;
+    onNewColumns(added);
+    this.statements = prepareStatements(db, this.plan);
+    this.refill(new Set(added.map(({ column }) => column)), { ...stamp, cause: "schema" });
   }
 
   private fence(id: RecordId): Fence | undefined {
@@ -177,14 +178,14 @@ export class ResourceTable {
 
   /** Parses the record and cuts it to columns; null after it went into quarantine. */
   private decode({ stamp, id, slice }: IncomingRecord): DecodedRecord | null {
-    const { quarantine, onUnknown, onMissing } = this.context;
+    const { quarantine, onMissing } = this.context;
     const { name } = this.resource;
     try {
       const record = parseLossless(slice);
       if (!isObject(record)) throw new OddValue("the record is not an object");
       let row = toRow(this.plan, record);
       if (row.unknown.length > 0) {
-        onUnknown(this, row.unknown, stamp);
+        this.grow(row.unknown, stamp);
         row = toRow(this.plan, record);
       }
       if (row.missing.length > 0) onMissing(name, row.missing);
@@ -200,7 +201,7 @@ export class ResourceTable {
   /** What the mirror holds of a record; null when an earlier version took values that are odd today. */
   private stored(id: RecordId): DecodedRecord | null {
     const record = parseLossless(this.statements.selectRaw.get(id) as string);
-    return isObject(record) ? nullWhenOdd(() => ({ record, row: toRow(this.plan, record) })) : null;
+    return isObject(record) ? nullIfOdd(() => ({ record, row: toRow(this.plan, record) })) : null;
   }
 
   private storedCells(id: RecordId): PreviewCells {
@@ -212,7 +213,7 @@ export class ResourceTable {
     const record = parseLossless(slice);
     const unknown: UnknownKey[] = [];
     const cells = isObject(record)
-      ? nullWhenOdd(() => previewCells(this.plan, { plan: this.previewPlan, record }, unknown))
+      ? nullIfOdd(() => previewCells(this.plan, { plan: this.previewPlan, record }, unknown))
       : null;
     const paths = unknown.map(({ path }) => path).filter((path) => !isKnown(this.plan.root, path));
     if (cells && paths.length > 0)
@@ -262,22 +263,6 @@ export class ResourceTable {
   private formatTime(ms: number): string {
     if (this.at.ms !== ms) this.at = { ms, text: isoTime(ms) };
     return this.at.text;
-  }
-}
-
-function fillsAny(plan: TablePlan, { row }: DecodedRecord, added: ReadonlySet<Column>): boolean {
-  const fills = (rows: RowPlan, cells: readonly Cell[]) =>
-    rows.columns.some((column, i) => added.has(column) && (cells[i] ?? null) !== null);
-  if (fills(plan, row.cells)) return true;
-  return plan.children.some((child, i) => row.children[i]?.some((cells) => fills(child, cells)));
-}
-
-function nullWhenOdd<T>(step: () => T): T | null {
-  try {
-    return step();
-  } catch (error) {
-    if (error instanceof OddValue) return null;
-    throw error;
   }
 }
 

@@ -21,7 +21,7 @@ const statements = [
   `CREATE TABLE _quarantine (
     resource TEXT NOT NULL, key TEXT NOT NULL, record_id INTEGER, reason TEXT NOT NULL, at TEXT NOT NULL,
     request_id TEXT, json TEXT NOT NULL, PRIMARY KEY (resource, key)) STRICT, WITHOUT ROWID`,
-  // AUTOINCREMENT: a lease is known by its row's id, and a new row must never take that of one in flight.
+  // AUTOINCREMENT: a lease is known by its item's id, and a new item must never get that of a leased one.
   `CREATE TABLE _work (
     id INTEGER PRIMARY KEY AUTOINCREMENT, resource TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
     lane INTEGER NOT NULL, due_ms INTEGER NOT NULL, reason TEXT NOT NULL, payload TEXT,

@@ -1,9 +1,8 @@
 import { sql, type Kysely } from "kysely";
 
 /**
- * An event is written at the end of the inbox and nowhere else; where its id stands is noted later, for many
- * at once (webhook/inbox-ids). An index of the ids themselves cost every delivery a page of its own. What came
- * when, its place tells.
+ * An event is written at the end of the inbox only; its id is filed later, for many at once (state/inbox/event-ids).
+ * An index of the ids themselves cost every delivery a page. `seq` is the order of arrival.
  */
 const statements = [
   `CREATE TABLE _inbox_later (

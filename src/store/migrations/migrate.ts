@@ -7,7 +7,7 @@ import { inboxIds } from "./0003-inbox-ids.ts";
 import type { Db } from "../database.ts";
 import { databaseError } from "../database.ts";
 
-/** In the order of their names; a name, once released, never changes its meaning. */
+/** Migrations in the order of their names. A released name never changes its meaning. */
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-first": first,
   "0002-inbox": inbox,
@@ -17,8 +17,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
 const table = "_migrations";
 
 /**
- * Brings the mirror's own tables up to this version, in one transaction: a crash in the middle leaves the
- * database as it was. A database that a newer version wrote is refused untouched. Throws MirrorError `database`.
+ * Brings the mirror's own tables up to this version in one transaction: a crash leaves the database as it was.
+ * Throws MirrorError `database`, also for a database that a newer version wrote, which stays untouched.
  */
 export async function migrate(
   db: Db,
@@ -40,6 +40,7 @@ export async function migrate(
   });
 }
 
+/** Names of the migrations that a database has, in their order. */
 export function appliedMigrations(db: Db): string[] {
   const present = db.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table);
   return present ? (db.prepare(`SELECT name FROM ${table} ORDER BY name`).pluck().all() as string[]) : [];
@@ -57,7 +58,7 @@ function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {
   );
 }
 
-/** SQLite creates and alters tables within transactions; kysely does not count on it by itself. */
+/** SQLite creates and alters tables in transactions; kysely learns so from its adapter. */
 class AtomicDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new AtomicAdapter();
@@ -70,7 +71,7 @@ class AtomicAdapter extends SqliteAdapter {
   }
 }
 
-/** Kysely closes what it is given; this handle lives on. */
+/** Kysely closes its database at the end; this one stays open. */
 function withoutClose(db: Db) {
   return { prepare: (sql: string) => db.prepare(sql), close: () => undefined };
 }

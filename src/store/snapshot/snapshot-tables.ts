@@ -12,10 +12,11 @@ import { quoted } from "../sql-text.ts";
 import { restoreUnknownColumns } from "../tables/unknown-columns.ts";
 import type { Db } from "../database.ts";
 
+/** A column of a snapshot. */
 export interface SnapshotColumn {
   readonly name: string;
   readonly type: ReportType;
-  /** What the connector says it is; `any` for a field it does not know. Columns of views have none. */
+  /** Type in the connector; `any`: a field it does not know. null: a column of a view or an own table. */
   readonly scalar: ColumnScalar | null;
   readonly nullable: boolean;
   /** The table whose id this is. */
@@ -25,9 +26,10 @@ export interface SnapshotColumn {
   readonly values: readonly string[] | null;
 }
 
-/** `deleted` is the list of tombstones, `about` what is told of the whole. */
+/** `deleted`: the list of tombstones. `about`: facts about the whole. */
 type SnapshotKind = "table" | "child" | "view" | "deleted" | "about";
 
+/** A table of a snapshot, as people read it. */
 export interface SnapshotTable {
   readonly name: string;
   readonly kind: SnapshotKind;
@@ -38,24 +40,26 @@ export interface SnapshotTable {
   readonly primaryKey: readonly string[];
   /** A child's parent; its key is the first column of the primary key. */
   readonly parent: string | null;
-  /** What a view says of itself. */
+  /** The declaration of a view. */
   readonly view: ReportView | null;
 }
 
-/** The default of amounts; exports widen it where a value needs more. */
-const decimalType = "DECIMAL(18,6)";
+/** Most tables have no parent, view or key, and most columns of views and own tables no more than these facts. */
+const plain = { primaryKey: [], parent: null, view: null } as const;
+const plainColumn = { scalar: null, nullable: true, references: null, values: null } as const;
 
+/** The types that snapshots give to the connector's types. Exports widen a decimal where a value needs more. */
 export const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportType>> = {
   integer: "INTEGER",
   boolean: "BOOLEAN",
-  decimal: decimalType,
+  decimal: "DECIMAL(18,6)",
   text: "TEXT",
   date: "DATE",
   timestamp: "TIMESTAMP",
   json: "TEXT",
 };
 
-/** What the connector alone knows of a snapshot: without columns that grew. */
+/** The tables of a snapshot as the connector declares them, without columns of unknown fields. */
 export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
   const tables = manifest.resources.flatMap((resource) =>
     describeTables(resource, planTable(resource), ({ scalar }) =>
@@ -65,7 +69,7 @@ export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
   return [...tables, ...(manifest.views ?? []).map(viewTable)];
 }
 
-/** Everything that the mirror attached as `schema` shows, parents first as far as the connector's order has it. */
+/** All tables of the mirror attached as `schema`, in the connector's order. */
 export function snapshotTables(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
   const tables = manifest.resources.flatMap((resource) => tablesOf(db, schema, resource));
   return [...tables, ...(manifest.views ?? []).map(viewTable), deletedRecords, about];
@@ -83,20 +87,14 @@ function describeTables(resource: Resource, plan: TablePlan, typeIn: TypeOf): Sn
   const { title, name } = resource;
   const id = keyColumn("id", "The record's id in the service.");
   const data = columnsOf(name, plan, typeIn).filter((column) => column.name !== "id");
-  const main: SnapshotTable = {
-    name,
-    kind: "table",
-    title,
-    doc: resource.doc ?? null,
-    columns: [id, ...data],
-    primaryKey: ["id"],
-    parent: null,
-    view: null,
-  };
+  const doc = resource.doc ?? null;
+  const columns = [id, ...data];
+  const main: SnapshotTable = { ...plain, name, kind: "table", title, doc, columns, primaryKey: ["id"] };
   const children = plan.children.map((child): SnapshotTable => {
     const parentKey = keyColumn(child.parentKey, "The record it belongs to.", name);
     const position = keyColumn("position", "Its place in the record, from 0.");
     return {
+      ...plain,
       name: child.table,
       kind: "child",
       title: `${title}: ${child.field}`,
@@ -104,7 +102,6 @@ function describeTables(resource: Resource, plan: TablePlan, typeIn: TypeOf): Sn
       columns: [parentKey, position, ...columnsOf(child.table, child, typeIn)],
       primaryKey: [child.parentKey, "position"],
       parent: name,
-      view: null,
     };
   });
   return [main, ...children];
@@ -130,7 +127,7 @@ function typeOf(db: Db, schema: string, table: string, { name, scalar }: Column)
   return scalar === "any" ? typeByContent(db, schema, table, name) : reportTypes[scalar];
 }
 
-/** A field nobody described has the one type that all its values have, and is text where they differ. */
+/** An unknown field has the type of all its values, and is text where they differ. */
 function typeByContent(db: Db, schema: string, table: string, column: string): ReportType {
   const from = `${quoted(schema)}.${quoted(table)}`;
   const sql = `SELECT DISTINCT typeof(${quoted(column)}) FROM ${from} WHERE ${quoted(column)} IS NOT NULL`;
@@ -140,31 +137,19 @@ function typeByContent(db: Db, schema: string, table: string, column: string): R
   return "TEXT";
 }
 
+/** The table that a view of the connector shows as. */
 export function viewTable(view: ReportView): SnapshotTable {
-  const columns = view.columns.map((column) => ({
-    ...column,
-    scalar: null,
-    nullable: true,
-    references: null,
-    values: null,
-  }));
-  return {
-    name: view.name,
-    kind: "view",
-    title: view.title,
-    doc: view.doc,
-    columns,
-    primaryKey: [],
-    parent: null,
-    view,
-  };
+  const { name, title, doc } = view;
+  const columns = view.columns.map((column) => ({ ...column, ...plainColumn }));
+  return { ...plain, name, kind: "view", title, doc, columns, view };
 }
 
 function own(name: string, type: ReportType, doc: string, nullable = false): SnapshotColumn {
-  return { name, type, scalar: null, nullable, references: null, doc, values: null };
+  return { ...plainColumn, name, type, nullable, doc };
 }
 
 export const deletedRecords: SnapshotTable = {
+  ...plain,
   name: "deleted_records",
   kind: "deleted",
   title: "Deleted records",
@@ -175,11 +160,10 @@ export const deletedRecords: SnapshotTable = {
     own("deleted_at", "TIMESTAMP", "When it was found to be gone."),
   ],
   primaryKey: ["resource", "record_id"],
-  parent: null,
-  view: null,
 };
 
 export const about: SnapshotTable = {
+  ...plain,
   name: "_about",
   kind: "about",
   title: "About this report",
@@ -190,6 +174,4 @@ export const about: SnapshotTable = {
     own("value", "TEXT", "As text; null where nobody knows.", true),
   ],
   primaryKey: ["subject", "fact"],
-  parent: null,
-  view: null,
 };

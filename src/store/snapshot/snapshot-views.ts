@@ -43,7 +43,7 @@ function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly Sn
   return arms.join(" UNION ALL ");
 }
 
-/** Columns that a newer connector knows and this mirror does not have yet are null. */
+/** Columns that this mirror does not have yet, because the connector is newer, are null. */
 function liveRows(db: Db, schema: string, { name, kind, columns }: SnapshotTable): string {
   const present = columnsIn(db, schema, name);
   const shown = columns.map((column) => {
@@ -62,7 +62,7 @@ function tombstones(db: Db, schema: string, name: string): string {
   return `${head}, id AS record_id, _deleted_at AS deleted_at FROM ${quoted(schema)}.${quoted(name)} WHERE _deleted_at IS NOT NULL`;
 }
 
-/** Lower-case, as SQLite compares them; never those of a temporary view of the same name. */
+/** Lower-case; never the columns of a temporary view of the same name. */
 function columnsIn(db: Db, schema: string, table: string): Set<string> {
   const sql = "SELECT lower(name) FROM pragma_table_info(?, ?)";
   return new Set(db.prepare(sql).pluck().all(table, schema) as string[]);

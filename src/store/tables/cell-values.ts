@@ -2,12 +2,12 @@ import type { ColumnScalar } from "./table-plan.ts";
 import { integerOf, NumberLiteral, type JsonValue } from "../../json/literal.ts";
 import { stringifyLossless } from "../../json/lossless.ts";
 
-/** A value SQLite can hold in the column, or `undefined`: it cannot, and the record is quarantined. */
+/** A value that the column can hold; undefined: it cannot. */
 export type CellValue = number | bigint | string | null | undefined;
 
 const int64 = 2n ** 63n;
 
-/** The value of a column's type for what the service sent; numbers that came as text are read as numbers. */
+/** The cell of a column for a value of the service. Numbers that came as text are read as numbers. */
 export function cellValue(scalar: ColumnScalar, value: JsonValue | undefined): CellValue {
   return value === null || value === undefined ? null : readers[scalar](value);
 }
@@ -50,7 +50,7 @@ function textCell(value: JsonValue): CellValue {
   return undefined;
 }
 
-/** `2026-03-01 12:00:00` -> `2026-03-01T12:00:00`: ISO, without claiming a zone the service did not give. */
+/** `2026-03-01 12:00:00` -> `2026-03-01T12:00:00`: ISO, without a zone, because the service names none. */
 function timestampCell(value: JsonValue): CellValue {
   if (typeof value !== "string") return undefined;
   return /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(value)
@@ -73,7 +73,7 @@ function anyCell(value: JsonValue): CellValue {
   return stringifyLossless(value);
 }
 
-/** Half a character cannot be stored: SQLite gives back U+FFFD for it, and so it is compared. */
+/** SQLite stores half a surrogate pair as U+FFFD, so it is compared as that. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -4,13 +4,13 @@ import type { Db } from "../database.ts";
 import { Statements } from "../statements.ts";
 import { fenceTable } from "./table-statements.ts";
 
-/** The column that holds the id of a parent. */
+/** A column that holds the id of a parent. */
 export interface ParentColumn {
   readonly parent: string;
   readonly column: string;
 }
 
-/** Questions about what the mirror holds; none of them writes. */
+/** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records {
   private readonly statements: Statements;
 
@@ -42,7 +42,7 @@ export class Records {
     return this.ids(`SELECT id FROM ${fence(resource)} WHERE gone = 0 ORDER BY id`);
   }
 
-  /** Live, and last received before `seq`: what a sweep that began then must have shown. */
+  /** Live records last received before `seq`: those that a sweep begun then must show. */
   liveIdsReceivedBefore(resource: string, seq: number): RecordId[] {
     return this.ids(`SELECT id FROM ${fence(resource)} WHERE gone = 0 AND received_seq < ? ORDER BY id`, seq);
   }
@@ -55,12 +55,13 @@ export class Records {
     );
   }
 
+  /** Live records with these values in two columns. */
   liveIdsWhereBoth(table: string, a: string, aValue: string, b: string, bValue: RecordId): RecordId[] {
     const where = `${quoted(a)} = ? AND ${quoted(b)} = ?`;
     return this.ids(`SELECT id FROM ${quoted(table)} WHERE ${where} AND _deleted_at IS NULL`, aValue, bValue);
   }
 
-  /** Live records that name a parent and of whose parents none is live, those received longest ago first. */
+  /** Live records that name a parent, and have no live one; those received longest ago first. */
   liveWithoutParent(table: string, column: string, links: readonly ParentColumn[], most: number): RecordId[] {
     const dead = links.map(
       (link) =>
@@ -73,7 +74,7 @@ export class Records {
     );
   }
 
-  /** The details read longest ago, at the latest at `beforeMs`. */
+  /** The details read longest ago, not after `beforeMs`. */
   oldestDetails(resource: string, beforeMs: number, most: number): { id: RecordId; readAtMs: number }[] {
     const rows = this.statements
       .get(
@@ -84,7 +85,7 @@ export class Records {
     return rows.map((row) => ({ id: canonicalId(row.id), readAtMs: Number(row.read_at) }));
   }
 
-  /** The newest value of a column among these tables' live rows; null when no row has one. */
+  /** The newest value of a column among the live rows of these tables; null: no row has one. */
   latestValue(tables: readonly string[], column: string): string | null {
     for (const table of tables) {
       const sql = `SELECT ${quoted(column)} FROM ${quoted(table)}
@@ -95,7 +96,7 @@ export class Records {
     return null;
   }
 
-  /** Values of a row, live or deleted, as text; empty when there is no row. */
+  /** Values of a row, live or deleted, as text; empty where there is no row. */
   texts(table: string, id: RecordId, columns: readonly string[]): (string | null)[] {
     const cast = columns.map((column) => `CAST(${quoted(column)} AS TEXT)`);
     const sql = `SELECT ${cast.join(", ")} FROM ${quoted(table)} WHERE id = ?`;

@@ -2,15 +2,16 @@ import { isObject, type JsonObject, type JsonValue } from "../../json/literal.ts
 import type { Column, KeyNode, RowPlan, TablePlan } from "./table-plan.ts";
 import { cellValue } from "./cell-values.ts";
 
+/** A value that SQLite holds. */
 export type Cell = number | bigint | string | null;
 
-/** A key the plan does not know: where it stands and in which table its column belongs. */
+/** A key that the plan does not know, and the plan whose table gets its column. */
 export interface UnknownKey {
   readonly plan: RowPlan;
   readonly path: readonly string[];
 }
 
-/** A record, cut to the table's columns. */
+/** A record as cells of its columns. */
 export interface Row {
   readonly cells: Cell[];
   /** For each child plan, the cells of each of its rows, in order. */
@@ -20,10 +21,10 @@ export interface Row {
   readonly missing: readonly string[];
 }
 
-/** A value that its column cannot hold: the record is quarantined with this reason. */
+/** A value that its column cannot hold; the record is quarantined with the message as its reason. */
 export class OddValue extends Error {}
 
-/** Pure but for the memo of keys: the same plan and record give the same row. Throws OddValue. */
+/** Decodes a record: the same plan and record give the same row. Throws OddValue. */
 export function toRow(plan: TablePlan, record: JsonObject): Row {
   const unknown: UnknownKey[] = [];
   const missing: string[] = [];
@@ -39,7 +40,25 @@ export function toRow(plan: TablePlan, record: JsonObject): Row {
   return { cells, children, unknown, missing };
 }
 
-/** The cells of one object, in the order of the plan's columns. Keys nobody knows are added to `unknown`. */
+/** The value of `step`; null where it throws OddValue. */
+export function nullIfOdd<T>(step: () => T): T | null {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof OddValue) return null;
+    throw error;
+  }
+}
+
+/** Has the row or a child row a value in one of these columns? */
+export function fillsAny(plan: TablePlan, row: Row, columns: ReadonlySet<Column>): boolean {
+  const fills = (rows: RowPlan, cells: readonly Cell[]) =>
+    rows.columns.some((column, i) => columns.has(column) && (cells[i] ?? null) !== null);
+  if (fills(plan, row.cells)) return true;
+  return plan.children.some((child, i) => row.children[i]?.some((cells) => fills(child, cells)));
+}
+
+/** The cells of one object in the order of the plan's columns. Adds unknown keys to `unknown`. Throws OddValue. */
 export function cellsOf(plan: RowPlan, record: JsonObject, unknown?: UnknownKey[]): Cell[] {
   const cells: Cell[] = [];
   for (let i = 0; i < plan.columns.length; i++) cells.push(null);
@@ -83,7 +102,7 @@ function cellAt(column: Column, value: JsonValue, path: readonly string[], key: 
   throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not ${column.scalar}`);
 }
 
-/** The nodes of these keys; remembered, because records of one list have the same keys in the same order. */
+/** The nodes of these keys; remembered, because the records of a list mostly have the same keys in the same order. */
 function nodesOf(node: KeyNode, keys: readonly string[]): readonly (KeyNode | undefined)[] {
   if (node.memo && sameKeys(node.memo.keys, keys)) return node.memo.nodes;
   const nodes = keys.map((key) => node.below?.get(key));

@@ -2,10 +2,10 @@ import { snakeCase } from "../../base/names.ts";
 import type { Field, Fields, ScalarField, ScalarType } from "../../connector/field.ts";
 import type { Resource } from "../../connector/resource.ts";
 
-/** `any` is the type of a field the connector does not know: it keeps each value's own type. */
+/** `any`: a field the connector does not know; each value keeps its own type. */
 export type ColumnScalar = ScalarType | "any";
 
-/** A column and where its value stands in the record; of several paths the first that is not null wins. */
+/** A column, and the paths of its value in the record: the first that is not null counts. */
 export interface Column {
   readonly name: string;
   readonly scalar: ColumnScalar;
@@ -17,27 +17,29 @@ export interface Column {
 }
 
 /**
- * One key of the records of a plan: which column its value fills, and what is known below it. Reading a
- * record walks its own keys through this tree, so that a key nobody knows is met on the way.
+ * One key of the records of a plan: the column that its value fills, and the keys below it. A record is decoded by
+ * walking its own keys through this tree, which finds unknown keys on the way.
  */
 export interface KeyNode {
   /** Index of the column, -1 for none. */
   column: number;
-  /** Is this the first of its column's paths? It wins, wherever in the record it stands. */
+  /** Is this the first of its column's paths? Its value counts, wherever in the record it stands. */
   readonly first: boolean;
-  /** null: whatever is below is not looked at (a child table's array, a column of its own). */
+  /** null: the value is not searched (a child table's array, a JSON column). */
   readonly below: Map<string, KeyNode> | null;
-  /** Are keys that are not in `below` news? Not in a nested record: its own resource tells of them. */
+  /** Are keys that are not in `below` unknown? Not in a nested record: its own resource has them. */
   readonly open: boolean;
-  /** The keys of the last object seen here and their nodes: most records look like the one before. */
+  /** The keys of the last object here and their nodes: most records have the keys of the one before. */
   memo: { readonly keys: readonly string[]; readonly nodes: readonly (KeyNode | undefined)[] } | null;
 }
 
+/** The columns of one table, and the tree of keys that fills them. */
 export interface RowPlan {
   readonly columns: Column[];
   readonly root: KeyNode;
 }
 
+/** The table of a record's parts, such as its lines. */
 export interface ChildPlan extends RowPlan {
   readonly field: string;
   readonly table: string;
@@ -45,12 +47,12 @@ export interface ChildPlan extends RowPlan {
   readonly parentKey: string;
 }
 
-/** How a record becomes rows: plain data made from the connector's fields, grown by fields it did not know. */
+/** How a record becomes rows: from the connector's fields, and from fields that were added as unknown. */
 export interface TablePlan extends RowPlan {
   readonly table: string;
   readonly children: readonly ChildPlan[];
   readonly owned: readonly { readonly field: string; readonly resource: string }[];
-  /** Columns that the records of one owner, or of one parent, are looked up by. */
+  /** Columns by which the records of one owner or parent are found. */
   readonly indexes: readonly (readonly string[])[];
 }
 
@@ -65,10 +67,12 @@ const sqlTypes: Readonly<Record<ColumnScalar, string>> = {
   any: "ANY",
 };
 
+/** The column's type in the mirror, whose tables are STRICT. */
 export function sqlType(column: Column): string {
   return sqlTypes[column.scalar];
 }
 
+/** The plan of a resource without unknown columns. Pure. */
 export function planTable(resource: Resource): TablePlan {
   const children: ChildPlan[] = [];
   const owned: { field: string; resource: string }[] = [];
@@ -94,13 +98,14 @@ function indexesOfList(list: Resource["list"]): string[][] {
   return [...new Set(pairs)].map((pair) => pair.split(" "));
 }
 
-/** Columns of the scalar, lookup and snapshot fields, in their order. */
+/** The columns of scalar, lookup and snapshot fields, in their order. Pure. */
 export function planRow(fields: Fields): RowPlan {
   const plan: RowPlan = { columns: [], root: keyNode(new Map()) };
   addFields(plan, plan.root, fields, [], false);
   return plan;
 }
 
+/** A key that fills `column`, or none (-1). */
 export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = true, first = true): KeyNode {
   return { column, first, below, open, memo: null };
 }
@@ -145,7 +150,7 @@ function columnOf(field: Field, path: readonly string[], nullable: boolean): Col
   return { name, scalar: field.type, paths: [path], field, ...references, ...facts };
 }
 
-/** `countryId` and `country.id` are one column. Returns its index. */
+/** Adds a column and returns its index; `countryId` and `country.id` are one column. */
 function mergeColumn(columns: Column[], column: Column): number {
   const i = columns.findIndex((other) => other.name === column.name);
   const twin = columns[i];

@@ -5,19 +5,17 @@ import type { RecordId } from "../../base/ids.ts";
 import type { Cell } from "./row-decoder.ts";
 import type { Db, Statement } from "../database.ts";
 
-/**
- * The tables of one resource. Three for each, because raw JSON in the row would make every report
- * scan it: the typed rows, the JSON as received, and the fences a read is judged by.
- */
+/** The table of a resource's JSON as received. Apart from the typed rows, so that reports do not scan it. */
 export function rawTable(resource: string): string {
   return `_raw_${resource}`;
 }
 
+/** The table of the last applied read of each record. */
 export function fenceTable(resource: string): string {
   return `_fence_${resource}`;
 }
 
-/** Creates what is missing; what is there stays untouched. Returns the columns it added to older tables. */
+/** Creates the missing tables and columns of a plan. Returns the columns it added to older tables. */
 export function ensureTables(db: Db, plan: TablePlan): { table: string; column: Column }[] {
   const own = ["_deleted_at TEXT", "_synced_at TEXT NOT NULL"];
   const isOlder = columnNames(db, plan.table).size > 0;
@@ -43,7 +41,7 @@ export function ensureTables(db: Db, plan: TablePlan): { table: string; column: 
   return added;
 }
 
-/** A child table that is new beside an older parent has all its columns to be filled. */
+/** Of a child table that is new beside an older parent, all columns are to be filled. */
 function ensureChild(db: Db, child: ChildPlan, hasOlderParent: boolean): { table: string; column: Column }[] {
   const isNew = columnNames(db, child.table).size === 0;
   const added = ensureTable(db, child.table, child.columns, (columns) => [
@@ -72,17 +70,18 @@ function ensureTable(
   return absent.map((column) => ({ table, column }));
 }
 
+/** Adds a column without values. */
 export function addColumn(db: Db, table: string, column: Column): void {
   db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${ddl(column)}`);
 }
 
-/** Lower-case, as SQLite compares them. Empty when there is no such table. */
+/** Names of a table's columns, lower-case as SQLite compares them; empty where there is no such table. */
 export function columnNames(db: Db, table: string): Set<string> {
   const rows = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[];
   return new Set(rows.map((name) => name.toLowerCase()));
 }
 
-/** The columns of the record's own row besides its key; a child's `id` is an ordinary column of it. */
+/** The columns of a record's own row without its key; the `id` of a child row is an ordinary column. */
 export function dataColumns(plan: TablePlan): Column[] {
   return plan.columns.filter((column) => column.name !== "id");
 }
@@ -91,15 +90,13 @@ function ddl(column: Column): string {
   return `${quoted(column.name)} ${sqlType(column)}`;
 }
 
-/** The prepared statements of one resource; made anew when a column was added. */
+/** The prepared statements of one resource, for the plan's present columns. */
 export interface TableStatements {
-  /** Where `id` stands among the plan's columns, -1 where it is none of them. */
-  readonly idAt: number;
-  /** Cells of all columns but id, then `_deleted_at`, `_synced_at`, with id first. */
+  /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`. */
   readonly upsertRow: Statement;
   readonly selectRow: Statement;
   readonly markDeleted: Statement;
-  /** Takes the JSON as the bytes that came: no way through a JavaScript string. */
+  /** Takes the JSON as the bytes that came, without making a string of them. */
   readonly upsertRaw: Statement;
   readonly selectRaw: Statement;
   readonly selectFence: Statement;
@@ -117,22 +114,13 @@ interface ChildStatements {
   insert(id: RecordId, rows: readonly (readonly Cell[])[]): void;
 }
 
+/** Prepares all statements of one resource. */
 export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
   const names = dataColumns(plan).map((column) => column.name);
   const raw = rawTable(plan.table);
   const fence = fenceTable(plan.table);
-  const fenceColumns = [
-    "id",
-    "sha",
-    "listed_sha",
-    "source",
-    "received_seq",
-    "read_at",
-    "last_change",
-    "gone",
-  ];
+  const facts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
   return {
-    idAt: plan.columns.findIndex((column) => column.name === "id"),
     upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
     selectRow: db.prepare(selectByIdSql(plan.table, names)).raw(true).safeIntegers(true),
     markDeleted: db.prepare(`UPDATE ${quoted(plan.table)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`),
@@ -140,8 +128,8 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
       `INSERT INTO ${quoted(raw)} (id, json) VALUES (?, CAST(? AS TEXT)) ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
     ),
     selectRaw: db.prepare(selectByIdSql(raw, ["json"])).pluck(),
-    selectFence: db.prepare(selectByIdSql(fence, fenceColumns.slice(1))),
-    upsertFence: db.prepare(upsertSql(fence, "id", fenceColumns)),
+    selectFence: db.prepare(selectByIdSql(fence, facts)),
+    upsertFence: db.prepare(upsertSql(fence, "id", ["id", ...facts])),
     setListedSha: db.prepare(`UPDATE ${quoted(fence)} SET listed_sha = ? WHERE id = ?`),
     setLastChange: db.prepare(`UPDATE ${quoted(fence)} SET last_change = ? WHERE id = ?`),
     touchFence: db.prepare(
@@ -154,7 +142,7 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
   };
 }
 
-/** So many child rows go into SQLite with one call. */
+/** Child rows that one statement inserts. */
 const rowsAtOnce = 8;
 
 function childStatements(db: Db, child: ChildPlan): ChildStatements {
