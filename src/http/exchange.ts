@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import type { Pool } from "undici";
+import { linkSignals } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
@@ -55,7 +56,7 @@ export interface Head {
 export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
   const permit = await waitForPermit(wire, message);
   const release = await waitForConnection(wire, message, permit);
-  const deadline = new Deadline(wire.clock, wire.timeoutMs, message.signal);
+  const deadline = startDeadline(wire.clock, wire.timeoutMs, message.signal);
   try {
     return await use(await headOf(wire, message, permit, deadline));
   } finally {
@@ -71,7 +72,7 @@ async function waitForPermit(wire: Wire, { lane, signal }: Message): Promise<Per
   try {
     return await rateLimiter.admit(lane, signal);
   } finally {
-    counter.waited(clock.monotonicMs() - askedMs);
+    counter.waitedMs += clock.monotonicMs() - askedMs;
   }
 }
 
@@ -87,17 +88,17 @@ async function headOf(wire: Wire, message: Message, permit: Permit, deadline: De
   let answered = false;
   try {
     message.onSent?.();
-    wire.counter.sent();
+    wire.counter.requests++;
     const answer = await wire.pool.request({ method, path, headers, body, signal: deadline.signal });
     const head = { status: answer.statusCode, headers: answerHeaders(answer.headers) };
     answered = true;
     permit.answered(head.status, budgetHeaders(head.headers, wire.clock.nowMs()));
-    wire.counter.status(head.status);
+    wire.counter.addStatus(head.status);
     return { ...head, ...bodyOf(wire, message, deadline, { ...head, body: answer.body }) };
   } catch (error) {
     if (!answered) {
       permit.lost();
-      wire.counter.unanswered();
+      wire.counter.unanswered++;
     }
     throw errorOfExchange(error, wire, { where: message.where, requestId: null }, deadline);
   }
@@ -127,42 +128,33 @@ function errorOfExchange(
   request: { readonly where: string; readonly requestId: string | null },
   deadline: Deadline,
 ): MirrorError {
-  if (deadline.reason === "timeout") return timeoutError({ ...request, timeoutMs });
-  if (deadline.reason === "stopped") return new MirrorError("stopped", `${request.where}: stopped`);
+  if (deadline.reason() === "timeout") return timeoutError({ ...request, timeoutMs });
+  if (deadline.reason() === "stopped") return new MirrorError("stopped", `${request.where}: stopped`);
   return networkErrorOf(error, { ...request, timeoutMs }, safeText);
 }
 
+interface Deadline {
+  readonly signal: AbortSignal;
+  /** Why the signal has aborted. */
+  reason(): "timeout" | "stopped" | null;
+  stop(): void;
+}
+
 /** Aborts one exchange as a whole: when its time is over, however slowly bytes come, or when the caller stops. */
-class Deadline {
-  readonly #exchange = new AbortController();
-  readonly #timer = new AbortController();
-  readonly #caller: AbortSignal;
-  readonly #onStop = () => this.#end("stopped");
-  reason: "timeout" | "stopped" | null = null;
-
-  constructor(clock: Clock, timeoutMs: number, caller: AbortSignal) {
-    this.#caller = caller;
-    if (caller.aborted) this.#onStop();
-    else caller.addEventListener("abort", this.#onStop, { once: true });
-    void this.#watch(clock, timeoutMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#exchange.signal;
-  }
-
-  stop(): void {
-    this.#caller.removeEventListener("abort", this.#onStop);
-    this.#timer.abort();
-  }
-
-  async #watch(clock: Clock, timeoutMs: number): Promise<void> {
-    await clock.sleep(timeoutMs, this.#timer.signal);
-    if (!this.#timer.signal.aborted) this.#end("timeout");
-  }
-
-  #end(reason: "timeout" | "stopped"): void {
-    this.reason ??= reason;
-    this.#exchange.abort(new Error(reason));
-  }
+function startDeadline(clock: Clock, timeoutMs: number, caller: AbortSignal): Deadline {
+  const [timeout, timer] = [new AbortController(), new AbortController()];
+  const linked = linkSignals(caller, timeout.signal);
+  const watch = async () => {
+    await clock.sleep(timeoutMs, timer.signal);
+    if (!timer.signal.aborted && !caller.aborted) timeout.abort();
+  };
+  void watch();
+  return {
+    signal: linked.signal,
+    reason: () => (timeout.signal.aborted ? "timeout" : caller.aborted ? "stopped" : null),
+    stop: () => {
+      linked.release();
+      timer.abort();
+    },
+  };
 }

@@ -18,7 +18,7 @@ import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
 import type { Wire } from "./exchange.ts";
 import { requestHeaders } from "./headers.ts";
 import { createSafeText } from "./safe-text.ts";
-import { createCounter, type HttpStats } from "./stats.ts";
+import { Counter, type HttpStats } from "./stats.ts";
 
 /** Settings of a transport. */
 export interface HttpOptions {
@@ -92,7 +92,7 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
     clock,
     timeoutMs,
     connections: new Semaphore(concurrency),
-    counter: createCounter(),
+    counter: new Counter(),
     safeText: createSafeText([options.token, ...(options.secrets ?? [])]),
   };
 }
@@ -130,7 +130,7 @@ async function sendUntilDone(
     logRetry(options.log, where, failure, next.retryInMs);
     await wire.clock.sleep(next.retryInMs, signal);
     if (signal.aborted) throw new MirrorError("stopped", `${where}: stopped before another attempt`);
-    wire.counter.retried();
+    wire.counter.retried++;
   }
 }
 

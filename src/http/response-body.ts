@@ -20,7 +20,7 @@ export class BodyError extends Error {
   }
 }
 
-/** Wraps what broke the connection, to tell it from broken compression. */
+/** Wraps what broke the connection, to distinguish it from broken compression. */
 class WireError extends Error {}
 
 /**

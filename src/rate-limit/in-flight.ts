@@ -44,7 +44,7 @@ export function lateWindowEndsAt(state: RateLimitState, rules: Rules): number | 
 }
 
 /** Late requests that an open window may still count. */
-export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): readonly LateHit[] {
+export function stillLate(state: RateLimitState, nowMs: number, rules: Rules): LateHit[] {
   const endsAt = lateWindowEndsAt(state, rules);
   return endsAt !== null && endsAt <= nowMs ? [] : state.late;
 }

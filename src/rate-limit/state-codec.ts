@@ -1,5 +1,86 @@
 import { z } from "zod";
-import type { RateLimitState } from "./state.ts";
+
+const time = z.number();
+const count = z.int().min(0);
+
+const window = z.object({
+  id: count,
+  /** It cannot have ended before. */
+  aliveUntil: time,
+  /** It has ended by then. */
+  deadAt: time,
+  /** Remaining by the first answer that showed this window. */
+  first: count,
+  /** Lowest reported remaining, and when it was received. */
+  lowest: count,
+  lowestAt: time,
+  /** Own requests that can have been counted after `first` was. */
+  issued: count,
+  /** When requests without a report ended: spent, until a later report includes them. */
+  spent: z.array(time),
+  /** Counted requests that own ones do not explain. */
+  foreign: count,
+  /** Partly used before the state begins, by us or others. */
+  inherited: z.boolean(),
+});
+
+const flight = z.object({
+  id: count,
+  sentAt: time,
+  /** Then it counts as lost, so that a process that died holds no permit for ever. */
+  deadlineAt: time,
+  /** Sent while no window was open, to show the next. */
+  opener: z.boolean(),
+  /** The window when it was sent (0: none), and the lowest value known then. */
+  windowId: count,
+  ceiling: count,
+});
+
+/**
+ * What is known of the service's rate limiter. Times are milliseconds of the monotonic clock.
+ * Source of truth: the service's answers. Losing the state costs one careful start.
+ *
+ * The service counts in fixed windows; one opens with the first counted request after the last has ended
+ * (interface document, "Limits"). Its end is only known between two bounds, `aliveUntil` and `deadAt`.
+ */
+const storedState = z.object({
+  /** As the service last stated; null before. */
+  limit: z.int().min(1).nullable(),
+  window: window.nullable(),
+  /** Requests in flight, of all processes. */
+  flights: z.array(flight),
+  nextId: z.int().min(1),
+  /** Requests that ended when the window may already have been over: the next window may have counted them. */
+  late: z.array(z.object({ sentAt: time, endedAt: time })),
+  /** Answers with status 429. */
+  refusals: z.object({
+    /** In a row; those of one burst count as one. */
+    inARow: count,
+    lastAt: time.nullable(),
+    pausedUntil: time.nullable(),
+    /** Until then one request at a time. */
+    serialUntil: time.nullable(),
+    /** Permits held back because of them. */
+    caution: count,
+  }),
+  /** Other programs that use the same company's budget. */
+  others: z.object({
+    /** What they lately took of a window. */
+    perWindow: count,
+    /** They count as present until then. */
+    until: time.nullable(),
+  }),
+});
+const document = z.object({
+  version: z.literal(1),
+  bootId: z.string().nullable(),
+  monotonicMs: time,
+  wallMs: time,
+  state: storedState,
+});
+
+/** The state as it is stored. */
+export type StoredState = z.output<typeof storedState>;
 
 /** The clocks of the process that reads or writes a state. The monotonic clock starts anew with each boot. */
 export interface Origin {
@@ -9,55 +90,8 @@ export interface Origin {
   readonly wallMs: number;
 }
 
-const time = z.number();
-const count = z.int().min(0);
-const stateSchema = z.object({
-  limit: z.int().min(1).nullable(),
-  window: z
-    .object({
-      id: count,
-      aliveUntil: time,
-      deadAt: time,
-      first: count,
-      lowest: count,
-      lowestAt: time,
-      issued: count,
-      spent: z.array(time),
-      foreign: count,
-      inherited: z.boolean(),
-    })
-    .nullable(),
-  flights: z.array(
-    z.object({
-      id: count,
-      sentAt: time,
-      deadlineAt: time,
-      opener: z.boolean(),
-      windowId: count,
-      ceiling: count,
-    }),
-  ),
-  nextId: z.int().min(1),
-  late: z.array(z.object({ sentAt: time, endedAt: time })),
-  refusals: z.object({
-    inARow: count,
-    lastAt: time.nullable(),
-    pausedUntil: time.nullable(),
-    serialUntil: time.nullable(),
-    caution: count,
-  }),
-  others: z.object({ perWindow: count, until: time.nullable() }),
-});
-const documentSchema = z.object({
-  version: z.literal(1),
-  bootId: z.string().nullable(),
-  monotonicMs: time,
-  wallMs: time,
-  state: stateSchema,
-});
-
 /** The state as JSON, with the clocks that its times belong to. */
-export function encodeState(state: RateLimitState, here: Origin): string {
+export function encodeState(state: StoredState, here: Origin): string {
   return JSON.stringify({ version: 1, ...here, state });
 }
 
@@ -65,16 +99,17 @@ export function encodeState(state: RateLimitState, here: Origin): string {
  * Reads a state with its times on the clocks of this process; times of another boot are carried over by the wall
  * clock. Null for anything implausible: a cold start costs little, a wrong time could block requests for ever.
  */
-export function decodeState(text: string, here: Origin): RateLimitState | null {
-  const document = documentSchema.safeParse(parsed(text));
-  if (!document.success) return null;
-  const { state, ...there } = document.data;
+export function decodeState(text: string, here: Origin): StoredState | null {
+  const parsed = document.safeParse(parseJson(text));
+  if (!parsed.success) return null;
+  const { state, ...there } = parsed.data;
   const sameClock = isSameClock(there, here);
   const shiftMs = sameClock ? 0 : there.wallMs - there.monotonicMs - (here.wallMs - here.monotonicMs);
   if (there.monotonicMs + shiftMs > here.monotonicMs + clockErrorMs) return null;
-  const moved = shifted(state, shiftMs);
+  const shift = (at: number) => at + shiftMs;
   // Requests of a machine that has gone down get no answer any more.
-  const known = sameClock ? moved : { ...moved, flights: moved.flights.map(overdue(here.monotonicMs)) };
+  const deadline = (at: number) => (sameClock ? at : Math.min(shift(at), here.monotonicMs));
+  const known = withTimes(state, { past: shift, future: shift, deadline });
   return isPlausible(known, here.monotonicMs) ? known : null;
 }
 
@@ -82,7 +117,7 @@ const clockErrorMs = 1_000;
 /** No pause ends later than this. */
 const furthestMs = 24 * 3_600_000;
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -96,56 +131,45 @@ function isSameClock(there: Origin, here: Origin): boolean {
   return Math.abs(drift) < clockErrorMs;
 }
 
-function overdue(nowMs: number) {
-  return <F extends { deadlineAt: number }>(flight: F): F => ({
-    ...flight,
-    deadlineAt: Math.min(flight.deadlineAt, nowMs),
-  });
-}
+type ChangeTime = (at: number) => number;
+const maybe = (change: ChangeTime, at: number | null) => (at === null ? null : change(at));
+type TimeChanges = Readonly<Record<"past" | "future" | "deadline", ChangeTime>>;
 
-function shifted(state: RateLimitState, ms: number): RateLimitState {
-  if (ms === 0) return state;
-  const at = (old: number) => old + ms;
-  const maybe = (old: number | null) => (old === null ? null : old + ms);
-  const { window, refusals, others } = state;
+/** The state with all its times changed, those of the past, of the future, and the deadlines of requests. */
+function withTimes(state: StoredState, { past, future, deadline }: TimeChanges): StoredState {
+  const { window: known, flights, late, refusals, others } = state;
   return {
     ...state,
-    window: window && {
-      ...window,
-      aliveUntil: at(window.aliveUntil),
-      deadAt: at(window.deadAt),
-      lowestAt: at(window.lowestAt),
-      spent: window.spent.map(at),
+    window: known && {
+      ...known,
+      aliveUntil: future(known.aliveUntil),
+      deadAt: future(known.deadAt),
+      lowestAt: past(known.lowestAt),
+      spent: known.spent.map(past),
     },
-    flights: state.flights.map((f) => ({ ...f, sentAt: at(f.sentAt), deadlineAt: at(f.deadlineAt) })),
-    late: state.late.map((hit) => ({ sentAt: at(hit.sentAt), endedAt: at(hit.endedAt) })),
+    flights: flights.map((one) => ({
+      ...one,
+      sentAt: past(one.sentAt),
+      deadlineAt: deadline(one.deadlineAt),
+    })),
+    late: late.map(({ sentAt, endedAt }) => ({ sentAt: past(sentAt), endedAt: past(endedAt) })),
     refusals: {
       ...refusals,
-      lastAt: maybe(refusals.lastAt),
-      pausedUntil: maybe(refusals.pausedUntil),
-      serialUntil: maybe(refusals.serialUntil),
+      lastAt: maybe(past, refusals.lastAt),
+      pausedUntil: maybe(future, refusals.pausedUntil),
+      serialUntil: maybe(future, refusals.serialUntil),
     },
-    others: { ...others, until: maybe(others.until) },
+    others: { ...others, until: maybe(future, others.until) },
   };
 }
 
-const within = (latestMs: number) => (at: number | null | undefined) => (at ?? -Infinity) <= latestMs;
-
-function isPlausible(state: RateLimitState, nowMs: number): boolean {
-  const { window, flights, late, refusals, others } = state;
-  const past = [
-    window?.lowestAt,
-    refusals.lastAt,
-    ...(window?.spent ?? []),
-    ...flights.map((flight) => flight.sentAt),
-    ...late.map((hit) => hit.endedAt),
-  ];
-  const future = [
-    window?.deadAt,
-    refusals.pausedUntil,
-    refusals.serialUntil,
-    others.until,
-    ...flights.map((flight) => flight.deadlineAt),
-  ];
-  return past.every(within(nowMs + clockErrorMs)) && future.every(within(nowMs + furthestMs));
+function isPlausible(state: StoredState, nowMs: number): boolean {
+  let isFine = true;
+  const atMost = (latestMs: number) => (at: number) => {
+    isFine &&= at <= latestMs;
+    return at;
+  };
+  const future = atMost(nowMs + furthestMs);
+  withTimes(state, { past: atMost(nowMs + clockErrorMs), future, deadline: future });
+  return isFine;
 }

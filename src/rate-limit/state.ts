@@ -1,85 +1,18 @@
 import type { BudgetHeaders } from "./permit.ts";
+import type { StoredState } from "./state-codec.ts";
 
-/**
- * What is known of the service's rate limiter, as plain data. Times are milliseconds of the monotonic clock.
- * Source of truth: the service's answers. Losing the state costs one careful start.
- *
- * The service counts in fixed windows; one opens with the first counted request after the last has ended
- * (interface document, "Limits"). Its end is only known between two bounds, `aliveUntil` and `deadAt`.
- */
-export interface RateLimitState {
-  /** As the service last stated; null before. */
-  readonly limit: number | null;
-  readonly window: Window | null;
-  /** Requests in flight, of all processes. */
-  readonly flights: readonly Flight[];
-  readonly nextId: number;
-  /** Requests that ended when the window may already have been over: the next window may have counted them. */
-  readonly late: readonly LateHit[];
-  readonly refusals: Refusals;
-  readonly others: Others;
-}
-
+/** What is known of the service's rate limiter, as plain data; declared in state-codec.ts. */
+export type RateLimitState = StoredState;
 /** One counting period of the service. */
-export interface Window {
-  readonly id: number;
-  /** It cannot have ended before. */
-  readonly aliveUntil: number;
-  /** It has ended by then. */
-  readonly deadAt: number;
-  /** Remaining by the first answer that showed this window. */
-  readonly first: number;
-  /** Lowest reported remaining, and when it was received. */
-  readonly lowest: number;
-  readonly lowestAt: number;
-  /** Own requests that can have been counted after `first` was. */
-  readonly issued: number;
-  /** When requests without a report ended: spent, until a later report includes them. */
-  readonly spent: readonly number[];
-  /** Counted requests that own ones do not explain. */
-  readonly foreign: number;
-  /** Partly used before the state begins, by us or others. */
-  readonly inherited: boolean;
-}
-
+export type Window = NonNullable<StoredState["window"]>;
 /** A request in flight. */
-export interface Flight {
-  readonly id: number;
-  readonly sentAt: number;
-  /** Then it counts as lost, so that a process that died holds no permit for ever. */
-  readonly deadlineAt: number;
-  /** Sent while no window was open, to show the next. */
-  readonly opener: boolean;
-  /** The window when it was sent (0: none), and the lowest value known then. */
-  readonly windowId: number;
-  readonly ceiling: number;
-}
-
+export type Flight = StoredState["flights"][number];
 /** A request that ended late. */
-export interface LateHit {
-  readonly sentAt: number;
-  readonly endedAt: number;
-}
-
+export type LateHit = StoredState["late"][number];
 /** Answers with status 429. */
-export interface Refusals {
-  /** In a row; those of one burst count as one. */
-  readonly inARow: number;
-  readonly lastAt: number | null;
-  readonly pausedUntil: number | null;
-  /** Until then one request at a time. */
-  readonly serialUntil: number | null;
-  /** Permits held back because of them. */
-  readonly caution: number;
-}
-
+export type Refusals = StoredState["refusals"];
 /** Other programs that use the same company's budget. */
-export interface Others {
-  /** What they lately took of a window. */
-  readonly perWindow: number;
-  /** They count as present until then. */
-  readonly until: number | null;
-}
+export type Others = StoredState["others"];
 
 /** The end of one request, as its answer's head reports it. */
 export interface Answer extends BudgetHeaders {

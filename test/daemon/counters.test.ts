@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { CompanyCounters } from "../../src/daemon/counters.ts";
-import { createCounter } from "../../src/http/stats.ts";
+import { Counter } from "../../src/http/stats.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 
 function counted(inserted: number, statuses: readonly number[], waitedMs: number) {
   const tally = new Tally();
   for (let i = 0; i < inserted; i++) tally.count("invoices", "inserted");
-  const counter = createCounter();
-  for (const status of statuses) counter.status(status);
-  counter.unanswered();
-  counter.waited(waitedMs);
+  const counter = new Counter();
+  for (const status of statuses) counter.addStatus(status);
+  counter.unanswered++;
+  counter.waitedMs += waitedMs;
   return { tally, stats: counter.read() };
 }
 
