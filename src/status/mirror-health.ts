@@ -1,4 +1,6 @@
+import { isoTime } from "../base/clock.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../state/quarantine.ts";
 import { unknownColumns } from "../store/tables/unknown-columns.ts";
@@ -46,14 +48,21 @@ const runsLookedAt = 200;
  */
 export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health {
   return db.transaction(() => {
-    const runs = new Runs(db).latest(runsLookedAt);
+    const runs = new Runs(db);
+    const rows = runs.latest(runsLookedAt);
+    const reports = rows.map(({ report }) => report as Partial<CompanyReport>);
+    const last = reports[rows.findIndex(({ finishedAt }) => finishedAt !== null)];
+    const records = new Records(db);
     const queue = new WorkQueue(db);
-    const last = runs.find((run) => run.finishedAt !== null)?.report as Partial<CompanyReport> | undefined;
     return {
-      resources: manifest.resources.map((resource) =>
-        resourceHealth(db, manifest, resource.name, runs, spread),
-      ),
-      runs: runs.slice(0, 10),
+      resources: manifest.resources.map((resource) => ({
+        name: resource.name,
+        ...records.counts(resource.name),
+        sweptAt: sweptAt(manifest, resource, runs),
+        troubles: latestTroubles(reports, resource.name),
+        ...(spread && stalestParent(db, resource)),
+      })),
+      runs: rows.slice(0, 10),
       queue: queue.counts(),
       quarantine: new Quarantine(db).all(),
       deadLetters: queue.deadLetters(),
@@ -64,24 +73,22 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
   })();
 }
 
-function resourceHealth(
-  db: Db,
-  manifest: Manifest,
-  name: string,
-  runs: readonly RunRow[],
-  spread: boolean,
-): ResourceHealth {
-  const records = new Records(db);
-  const reports = runs.map((run) => run.report as Partial<CompanyReport>);
-  const last = reports.find((report) => report.resources && name in report.resources);
-  const stalest = spread ? stalestParent(db, manifest, name) : undefined;
-  return {
-    name,
-    ...records.counts(name),
-    sweptAt: sweptAt(manifest, resourceNamed(manifest, name), new Runs(db)),
-    troubles: last?.troubles?.filter((trouble) => trouble.resource === name) ?? [],
-    ...(stalest ? { stalestParent: stalest } : {}),
-  };
+function latestTroubles(reports: readonly Partial<CompanyReport>[], name: string): readonly Trouble[] {
+  const last = reports.find(({ resources }) => resources && name in resources);
+  return last?.troubles?.filter(({ resource }) => resource === name) ?? [];
+}
+
+function stalestParent(db: Db, { name, list }: Resource): Pick<ResourceHealth, "stalestParent"> {
+  if (list.kind !== "parents") return {};
+  const parents = new Parents(db);
+  const known = list.parents.flatMap(({ resource }) =>
+    parents.stalest(name, resource, 1).map((one) => ({ ...one, parent: resource })),
+  );
+  const [first] = known.toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0));
+  if (!first) return {};
+  const { parent, id, listedAtMs } = first;
+  const listedAt = listedAtMs === null ? null : isoTime(listedAtMs);
+  return { stalestParent: { parent, id: String(id), listedAt } };
 }
 
 /** The last run that ended, in epoch milliseconds; null: none did. */
@@ -101,17 +108,4 @@ export function sweptTimes(
   const runs = new Runs(db);
   const times = names.map((name) => [name, sweptAt(manifest, resourceNamed(manifest, name), runs)] as const);
   return Object.fromEntries(times.map(([name, at]) => [name, at === null ? null : Date.parse(at)]));
-}
-
-function stalestParent(db: Db, manifest: Manifest, name: string): ResourceHealth["stalestParent"] {
-  const list = manifest.resources.find((resource) => resource.name === name)?.list;
-  if (list?.kind !== "parents") return undefined;
-  const parents = new Parents(db);
-  const stalest = list.parents.flatMap(({ resource }) =>
-    parents.stalest(name, resource, 1).map((one) => ({ parent: resource, ...one })),
-  );
-  const [first] = stalest.toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0));
-  if (!first) return undefined;
-  const listedAt = first.listedAtMs === null ? null : new Date(first.listedAtMs).toISOString();
-  return { parent: first.parent, id: String(first.id), listedAt };
 }

@@ -7,8 +7,12 @@ import { startMs } from "../support/store.ts";
 
 const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"), resourceOf("notes")];
 
+function around(unfinished: Unfinished | null, open: readonly string[] = []) {
+  return { unfinished, openSweeps: new Set(open), nowMs: startMs, dirtySeq: 7 };
+}
+
 function plan(unfinished: Unfinished | null, open: readonly string[] = []): string[] {
-  const { firstPages, abandoned } = planSweeps(list, unfinished, new Set(open), startMs, 7);
+  const { firstPages, abandoned } = planSweeps(list, around(unfinished, open));
   return [
     ...firstPages.map(({ resource, target, lane }) => `${resource} ${target} ${lane}`),
     ...abandoned.map(({ resource, variant }) => `abandon ${sweepKey(resource, variant)}`),
@@ -63,7 +67,7 @@ describe("which lists a run begins with", () => {
   });
 
   test("a first page carries the number of its reason and which list it is of", () => {
-    const [first] = planSweeps([resourceOf("counters")], null, new Set(), startMs, 7).firstPages;
+    const [first] = planSweeps([resourceOf("counters")], around(null)).firstPages;
     expect(first).toMatchObject({
       kind: "list",
       reason: "sweep",

@@ -5,18 +5,12 @@ import type { CompanyStatusView } from "../company-status.ts";
 /** Requests for no company and no page, by the status of the answer. */
 export type Strays = Readonly<Record<string, number>>;
 
-/** Renders /metrics. */
-export interface Metrics {
-  readonly type: string;
-  render(views: readonly CompanyStatusView[], nowMs: number, strays?: Strays): Promise<string>;
-}
-
 /**
  * Renders every metric from the companies' status at the moment of the request. Nothing is counted here, so nothing
  * can disagree, and a company that left the config disappears. A counter restarts at 0 with its company, which
  * Prometheus takes for a restart.
  */
-export function createMetrics(version: string): Metrics {
+export function createMetrics(version: string) {
   const own = new Registry();
   collectDefaultMetrics({ register: own });
   new Gauge({
@@ -27,7 +21,7 @@ export function createMetrics(version: string): Metrics {
   }).set({ version }, 1);
   return {
     type: own.contentType,
-    render: async (views, nowMs, strays = {}) => {
+    render: async (views: readonly CompanyStatusView[], nowMs: number, strays: Strays = {}) => {
       const companies = registryOf(views, nowMs);
       countStrays(companies, strays);
       return `${await companies.metrics()}\n${withNaN(await own.metrics())}`;

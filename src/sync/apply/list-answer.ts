@@ -22,9 +22,8 @@ export function applySingle({ run, stamp }: ReadContext, resource: Resource, bod
   const { name } = resource;
   run.tally.of(name).listed = 1;
   run.tally.count(name, run.mirror.table(name).put({ stamp, id: 1, slice, source: "list" }));
-  const at = isoTime(stamp.receivedAtMs);
-  run.tally.swept.set(name, at);
-  run.runs.noteSwept(requireRunId(run), name, at);
+  run.tally.swept.add(name);
+  run.runs.noteSwept(requireRunId(run), name, isoTime(stamp.receivedAtMs));
 }
 
 /**

@@ -106,8 +106,8 @@ function noteParentListed({ run, resource, item, stamp }: AnswerContext): void {
 }
 
 function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySet<RecordId>): void {
-  const { run, resource, stamp } = answer;
-  run.tally.swept.set(resource.name, isoTime(stamp.receivedAtMs));
+  const { run, resource } = answer;
+  run.tally.swept.add(resource.name);
   run.runs.noteSwept(requireRunId(run), sweepKey(resource.name, listing.variant), listing.startedAt);
   if (run.startedAtMs - Date.parse(listing.startedAt) > trustPauseMs)
     queueFreshSweep(answer, listing.variant);

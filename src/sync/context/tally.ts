@@ -32,8 +32,8 @@ export interface Trouble {
 export class Tally {
   readonly requests: RequestCounts = { ...noRequests };
   readonly resources = new Map<string, ResourceCounts>();
-  /** When each resource's list was last read whole, ISO. */
-  readonly swept = new Map<string, string>();
+  /** Resources of which a list was read whole. */
+  readonly swept = new Set<string>();
   /** How many records each list has, as the service says; for progress. */
   readonly totals = new Map<string, number>();
   private readonly troubles = new Map<string, Trouble>();

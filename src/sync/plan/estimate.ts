@@ -4,7 +4,9 @@ import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
+import { requestFor } from "../../extract/work-request.ts";
 import type { Records } from "../../store/tables/records.ts";
+import { sweepWork } from "./read-reasons.ts";
 import { variantsOf } from "./sweep-plan.ts";
 
 /** Requests a run would make for one resource. */
@@ -33,61 +35,49 @@ export async function estimateRun(
   full: boolean,
 ): Promise<Map<string, ResourceEstimate>> {
   const estimates = new Map<string, ResourceEstimate>();
-  const totals = new Map<string, number>();
   for (const resource of resources) {
-    const estimate = await estimateOne(transport, resource, known, full, totals);
-    estimates.set(resource.name, estimate);
+    const { name, list } = resource;
+    if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
+    else if (list.kind === "owned") estimates.set(name, nothing);
+    else if (list.kind === "parents") {
+      const parents = list.parents.map((link) => link.resource);
+      const counts = parents.map((parent) => estimates.get(parent)?.records ?? known?.liveCount(parent) ?? 0);
+      estimates.set(name, { ...nothing, child: counts.reduce((sum, count) => sum + count, 0) });
+    } else {
+      const details = (records: number) => (full ? records : records - (known?.liveCount(name) ?? 0));
+      estimates.set(name, await estimateList(transport, resource, details));
+    }
   }
   return estimates;
 }
 
-async function estimateOne(
+const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };
+
+/** @param details how many details are read of so many records */
+async function estimateList(
   transport: Transport,
   resource: Resource,
-  known: Known,
-  full: boolean,
-  totals: Map<string, number>,
+  details: (records: number) => number,
 ): Promise<ResourceEstimate> {
-  const { list } = resource;
-  if (list.kind === "single") return { list: 1, detail: 0, child: 0, records: 1 };
-  if (list.kind === "owned") return { list: 0, detail: 0, child: 0, records: null };
-  if (list.kind === "parents") {
-    const child = list.parents.reduce(
-      (sum, { resource: parent }) => sum + (totals.get(parent) ?? known?.liveCount(parent) ?? 0),
-      0,
-    );
-    return { list: 0, detail: 0, child, records: null };
-  }
+  const { list, gives } = resource;
   try {
     const records = await countRecords(transport, resource);
-    totals.set(resource.name, records);
-    const pages =
-      list.kind === "paged" ? Math.max(1, Math.ceil(records / list.perPage)) : variantsOf(resource).length;
-    return { list: pages, detail: detailsOf(resource, records, known, full), child: 0, records };
+    const pages = list.kind === "paged" ? Math.ceil(records / list.perPage) : variantsOf(resource).length;
+    const detail = gives === "preview" ? Math.max(0, details(records)) : 0;
+    return { list: Math.max(1, pages), detail, child: 0, records };
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;
-    return { list: 1, detail: 0, child: 0, records: null, error: messageOf(error) };
+    return { ...nothing, list: 1, error: messageOf(error) };
   }
 }
 
-function detailsOf(resource: Resource, records: number, known: Known, full: boolean): number {
-  if (resource.gives !== "preview") return 0;
-  return full ? records : Math.max(0, records - (known?.liveCount(resource.name) ?? 0));
-}
-
-async function countRecords(transport: Transport, { list }: Resource): Promise<number> {
-  if (list.kind === "paged") {
-    const query = { ...list.params, perPage: 1, page: 1 };
-    const answer = await transport.send({ method: "GET", path: list.path, query, expect: "json" });
-    const { records, paginator } = readList(answer.body);
-    return pageFacts(paginator, 1, records.count).total;
-  }
-  if (list.kind !== "whole") return 0;
+async function countRecords(transport: Transport, resource: Resource): Promise<number> {
   let count = 0;
-  for (const value of list.variants?.values ?? [null]) {
-    const query = list.variants && value !== null ? { [list.variants.param]: value } : {};
-    const answer = await transport.send({ method: "GET", path: list.path, query, expect: "json" });
-    count += readList(answer.body).records.count;
+  for (const variant of variantsOf(resource)) {
+    const work = { ...sweepWork(resource.name, variant, "list", 0), id: 0, attempts: 0 };
+    const request = requestFor(resource, { ...work, payload: { variant, page: 1, perPage: 1 } });
+    const { records, paginator } = readList((await transport.send(request)).body);
+    count += resource.list.kind === "paged" ? pageFacts(paginator, 1, records.count).total : records.count;
   }
   return count;
 }

@@ -15,8 +15,12 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null, s
   const { queue, listings, mirror } = run;
   const resources = [...run.selected.values()];
   queue.revive([...run.selected.keys()], run.share);
-  const open = openSweeps(run, resources);
-  const plan = planSweeps(resources, unfinished, open, run.startedAtMs, mirror.sequence.next());
+  const plan = planSweeps(resources, {
+    unfinished,
+    openSweeps: openSweeps(run, resources),
+    nowMs: run.startedAtMs,
+    dirtySeq: mirror.sequence.next(),
+  });
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
     listings.close(resource, variant);
@@ -26,7 +30,6 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null, s
   if (!run.full) addScrub(run, resources, scrubAllowance);
 }
 
-/** Lists of which pages are still in the queue, by `sweepKey`. */
 function openSweeps({ queue }: RunContext, resources: readonly Resource[]): Set<string> {
   const keys = resources.flatMap(({ name }) =>
     queue.targets(name, "list").map((target) => sweepKey(name, target.split(":").slice(1, -1).join(":"))),

@@ -12,6 +12,15 @@ export interface Unfinished {
   readonly sweptAtMs: Readonly<Record<string, number>>;
 }
 
+/** What the plan depends on. */
+export interface SweepQuestion {
+  readonly unfinished: Unfinished | null;
+  /** Lists of which pages are still in the queue, by `sweepKey`. */
+  readonly openSweeps: ReadonlySet<string>;
+  readonly nowMs: number;
+  readonly dirtySeq: number;
+}
+
 /** Which lists a run begins, and which open sweeps it drops first because they began too long ago. */
 export interface SweepPlan {
   readonly firstPages: readonly NewWorkItem[];
@@ -34,10 +43,7 @@ export function variantsOf(resource: Resource): readonly string[] {
  */
 export function planSweeps(
   resources: readonly Resource[],
-  unfinished: Unfinished | null,
-  openSweeps: ReadonlySet<string>,
-  nowMs: number,
-  dirtySeq: number,
+  { unfinished, openSweeps, nowMs, dirtySeq }: SweepQuestion,
 ): SweepPlan {
   const firstPages: NewWorkItem[] = [];
   const abandoned: { resource: string; variant: string }[] = [];
