@@ -160,7 +160,9 @@ export class CompanyRuntime {
   private async recoverFromGap(): Promise<void> {
     const { log, clock } = this.options.context;
     const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());
-    log.warn("nobody was here to receive for a while: the machine slept, or its clock was set");
+    log.warn(
+      "no heartbeat for a while: the machine slept, or its clock was set; deliveries may have been missed",
+    );
     if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
   }
 

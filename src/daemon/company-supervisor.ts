@@ -140,9 +140,11 @@ export class CompanySupervisor {
     try {
       const runtime = await this.open(closed);
       this.setRuntime(runtime, null);
-      if (runtime.receives) log.info("the mirror is open: deliveries are taken");
+      if (runtime.receives) log.info("the mirror is open: deliveries are received");
       else
-        log.warn("the mirror is open; without a webhook secret no delivery can be taken, only runs are made");
+        log.warn(
+          "the mirror is open; without a webhook secret no delivery can be verified, so only runs are made",
+        );
       await runtime.run();
       this.setRuntime(null, null);
     } catch (error) {

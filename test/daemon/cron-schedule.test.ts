@@ -60,7 +60,7 @@ describe("slots of a nightly pattern", () => {
 });
 
 const hourMs = 3_600_000;
-const at = (iso: string) => Date.parse(iso);
+const at = (text: string) => Date.parse(text);
 
 test.each([
   ["every night", "15 2 * * *", "2026-11-18T12:00:00Z", 26],

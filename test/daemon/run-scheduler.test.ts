@@ -67,7 +67,7 @@ describe("why a run is owed at once", () => {
 
   test("nothing was read whole yet; nobody ever received; a pause may have cost events", () => {
     const now = noon + hourMs + 60_000;
-    expect(reasonForRun({ ...receiving, seesFromMs: null }, now)).toContain("ever read whole");
+    expect(reasonForRun({ ...receiving, seesFromMs: null }, now)).toContain("read everything yet");
     expect(reasonForRun({ ...receiving, spans: [] }, now)).toContain("first received");
     expect(reasonForRun({ ...receiving, seesFromMs: noon - 1 }, now)).toContain("first received");
     expect(reasonForRun(receiving, now)).toBeNull();
@@ -78,7 +78,7 @@ describe("why a run is owed at once", () => {
   test("a company without a webhook secret has no events to lose", () => {
     const silent = { ...receiving, receives: false };
     expect(reasonForRun({ ...silent, spans: [] }, noon + 99 * hourMs)).toBeNull();
-    expect(reasonForRun({ ...silent, seesFromMs: null }, noon)).toContain("ever read whole");
+    expect(reasonForRun({ ...silent, seesFromMs: null }, noon)).toContain("read everything yet");
   });
 });
 
@@ -132,12 +132,16 @@ describe("the schedule", () => {
   test("is followed night after night, and what it took is remembered over a restart", async () => {
     const schedule = parseCronSchedule("15 2 * * *", "UTC");
     const first = await schedulerWith(["complete"], { schedule });
-    const done = first.scheduler.follow("nothing was ever read whole");
+    const done = first.scheduler.follow("no run has read everything yet");
     await first.pass(60 * hourMs, 60_000);
     first.close.abort();
     await first.pass(60_000);
     await done;
-    expect(first.ran.map(({ why }) => why)).toEqual(["nothing was ever read whole", "schedule", "schedule"]);
+    expect(first.ran.map(({ why }) => why)).toEqual([
+      "no run has read everything yet",
+      "schedule",
+      "schedule",
+    ]);
     expect(first.ran.map(({ atMs }) => Math.floor(atMs / hourMs))).toEqual([0, 14, 38]);
     expect(first.mirror.meta.get("schedule")).toEqual({ slotMs: Date.UTC(2026, 10, 22, 2, 15) });
   });

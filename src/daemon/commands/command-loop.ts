@@ -37,16 +37,18 @@ const afterFailureMs = 10_000;
 export async function processCommands(parts: CommandLoopParts): Promise<void> {
   const { commands, clock, log, closed } = parts;
   const guard = createErrorGuard(clock, log);
-  let sync: Promise<void> | null = null;
+  const syncs = new Set<Promise<void>>();
   while (!closed.aborted) {
     const succeeded = guard(() => {
       answerReplays(parts);
-      const command = sync === null ? commands.next("sync") : null;
-      if (command && commands.start(command.id)) sync = doSync(parts, command).finally(() => (sync = null));
+      const command = syncs.size === 0 ? commands.next("sync") : null;
+      if (!command || !commands.start(command.id)) return;
+      const sync = doSync(parts, command).finally(() => syncs.delete(sync));
+      syncs.add(sync);
     });
     await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
   }
-  await sync;
+  await Promise.all(syncs);
 }
 
 function answerReplays({ commands, replay, clock, closed }: CommandLoopParts): void {
@@ -121,9 +123,10 @@ async function showProgress(
 /** A signal that aborts at that time, unless `ended` comes first. */
 function abortingAt(clock: Clock, untilMs: number | null, ended: AbortSignal): AbortSignal {
   const over = new AbortController();
-  if (untilMs !== null)
-    void clock.sleep(Math.max(0, untilMs - clock.nowMs()), ended).then(() => {
-      if (!ended.aborted) over.abort();
-    });
+  const wait = async (ms: number) => {
+    await clock.sleep(Math.max(0, ms), ended);
+    if (!ended.aborted) over.abort();
+  };
+  if (untilMs !== null) void wait(untilMs - clock.nowMs());
   return over.signal;
 }

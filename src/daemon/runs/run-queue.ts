@@ -109,7 +109,7 @@ export class RunQueue {
     try {
       await this.parts.afterRun(report);
     } catch (error) {
-      this.parts.log.error("what follows a run failed", { error: messageOf(error) });
+      this.parts.log.error("a step after the run failed", { error: messageOf(error) });
     }
   }
 }

@@ -17,15 +17,15 @@ export function createNotices(log: Log): Notices {
     store: {
       onNewColumn: ({ table, column }) => {
         current.newColumns.push(`${table}.${column.name}`);
-        log.warn(`the service sends a field nobody knew: it is the new column ${table}.${column.name}`);
+        log.warn(`the service sends an unknown field: it is kept in the new column ${table}.${column.name}`);
       },
       onMissing: (resource, paths) => {
         for (const name of addNew(current.missingFields, resource, paths))
-          log.warn(`answers lack a field that was always there: ${name}`);
+          log.warn(`answers lack a field that the connector expects: ${name}`);
       },
       onUnkept: (resource, paths) => {
         for (const name of addNew(current.unkeptFields, resource, paths))
-          log.warn(`a field nobody knew stands in lists only, and is not kept: ${name}`);
+          log.warn(`an unknown field is in lists only, and is not kept: ${name}`);
       },
     },
   };

@@ -40,12 +40,12 @@ export interface RunHistory {
 
 /** Pure: why a run is needed at once; null: none is. */
 export function reasonForRun({ receives, spans, seesFromMs }: RunHistory, nowMs: number): string | null {
-  if (seesFromMs === null) return "nothing was ever read whole";
+  if (seesFromMs === null) return "no run has read everything yet";
   if (!receives) return null;
   const firstMs = spans[0]?.startedMs ?? nowMs;
-  if (firstMs > seesFromMs) return "nothing was read whole since deliveries were first received";
+  if (firstMs > seesFromMs) return "no run has read everything since deliveries were first received";
   const lost = mayHaveLost({ spans, sinceMs: seesFromMs, nowMs });
-  return lost ? "events may have been lost while nobody received them" : null;
+  return lost ? "events may have been lost while no deliveries were received" : null;
 }
 
 /** Where the last slot of a schedule is stored in `_meta`. */

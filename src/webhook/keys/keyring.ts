@@ -96,6 +96,10 @@ function permanent(secret: string): RetiredKey {
   return { secret, until: null };
 }
 
+function keysOf(secret: string | null): RetiredKey[] | null {
+  return secret === null ? null : [permanent(secret)];
+}
+
 /** Keys as the config was loaded: of one key file, or (null) of no file. */
 function configKeys({ secrets, places }: KeyringParts, file: string | null): string[] {
   return secrets.flatMap((secret, index) => {
@@ -117,7 +121,6 @@ type ParseKeys = (text: string | null) => readonly RetiredKey[] | null;
 
 function watchedFiles(parts: KeyringParts, files: KeyFiles): WatchedFile[] {
   const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
-  const keysOf = (secret: string | null) => (secret === null ? null : [permanent(secret)]);
   const configured = [...paths].flatMap((path) => [
     // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
     // that a key moved between both reads is seen by one of them.

@@ -6,8 +6,8 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "the headers are too long"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long"],
 };
-const invalidRequest = [400, "this is no HTTP request"] as const;
-const noTunnel = [405, "this is no proxy"] as const;
+const invalidRequest = [400, "not an HTTP request"] as const;
+const noTunnel = [405, "this server is no proxy"] as const;
 
 /**
  * The server's connections.

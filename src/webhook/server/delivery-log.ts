@@ -40,7 +40,8 @@ export function logStored(log: Log, company: string, results: readonly StoreResu
     log[level]("an event was stored", fieldsOf(company, result));
   }
   for (const result of results)
-    if (result.outcome === "duplicate") log.debug("an event came again", fieldsOf(company, result));
+    if (result.outcome === "duplicate")
+      log.debug("a duplicate event was received", fieldsOf(company, result));
   if (!isBurst) return;
   const types = [...new Set(stored.map(({ type }) => type))];
   log.info("events were stored", { company, events: stored.length, first: stored[0]?.eventId, types });

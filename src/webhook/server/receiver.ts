@@ -71,8 +71,9 @@ export class Receiver {
   /** Checks all that can be checked before a byte of the body is read. */
   admit(company: string, rawHeaders: readonly string[]): Admission | Answer {
     const ingest = this.options.companies.find(company);
-    if (ingest === null) return this.refuse("", 404, "there is nothing here");
-    if (ingest === "unavailable") return this.refuse(company, 503, "the mirror is closed now");
+    if (ingest === null) return this.refuse("", 404, "no such address");
+    if (ingest === "unavailable")
+      return this.refuse(company, 503, "the mirror is not open; send the delivery again");
     const head = readHead(rawHeaders);
     if (isDeliveryRefusal(head)) return this.refuse(company, head.status, head.why);
     if (!isTimely(head.timestamp, this.options.clock.nowMs()))
@@ -96,7 +97,8 @@ export class Receiver {
     const added = this.groupOf(company, ingest).add(delivery, body.length, (result, error) =>
       respond(result ? this.accepted(company, result) : this.failed(company, error)),
     );
-    if (!added) respond(this.refuse(company, 503, "too many deliveries are waiting"));
+    if (!added)
+      respond(this.refuse(company, 503, "too many deliveries are waiting; send the delivery again"));
   }
 
   /** Counts and logs a refusal. */
@@ -114,7 +116,7 @@ export class Receiver {
 
   private failed(company: string, error: unknown): Answer {
     this.logRefusal(`${company} failed`, "events cannot be stored", { company, error: messageOf(error) });
-    return this.refuse(company, 503, "the event cannot be stored now");
+    return this.refuse(company, 503, "the event cannot be stored now; send the delivery again");
   }
 
   private groupOf(company: string, ingest: Ingest): GroupCommit<Delivery, StoreResult> {

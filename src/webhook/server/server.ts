@@ -99,7 +99,7 @@ class RequestHandler {
     if (company === undefined) {
       this.showPage(exchange, url);
     } else if (method !== "POST" && receiver.knows(company)) {
-      this.refuse(exchange, receiver.refuse(company, 405, "deliveries come by POST"), { allow: "POST" });
+      this.refuse(exchange, receiver.refuse(company, 405, "deliveries take POST"), { allow: "POST" });
     } else {
       const admission = receiver.admit(company, rawHeaders);
       if ("status" in admission) this.refuse(exchange, admission);
@@ -109,7 +109,7 @@ class RequestHandler {
 
   /** An `Expect` header that is not about the body. */
   refuseExpectation(exchange: Exchange): void {
-    const answer = this.receiver.refuse("", 417, "that cannot be expected here");
+    const answer = this.receiver.refuse("", 417, "this Expect header is not supported");
     this.refuse(exchange, answer, { close: true });
   }
 
@@ -119,9 +119,9 @@ class RequestHandler {
     const [path = ""] = url.split("?", 1);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) {
-      this.refuse(exchange, this.receiver.refuse("", 404, "there is nothing here"));
+      this.refuse(exchange, this.receiver.refuse("", 404, "no such address"));
     } else if (request.method !== "GET" && request.method !== "HEAD") {
-      const answer = this.receiver.refuse("", 405, "this is a page to look at");
+      const answer = this.receiver.refuse("", 405, "this page takes GET and HEAD");
       this.refuse(exchange, answer, { allow: "GET, HEAD" });
     } else {
       this.connections.track(request, response);
@@ -148,8 +148,8 @@ class RequestHandler {
     const reasons = {
       large: [413, `the body is longer than ${this.limits.bodyBytes} bytes`],
       slow: [408, "the body took too long"],
-      full: [503, "too many deliveries are on their way"],
-      gone: [499, "the sender went away"],
+      full: [503, "too many deliveries are being received; send the delivery again"],
+      gone: [499, "the sender closed the connection"],
     } as const;
     const [status, why] = reasons[result];
     const answer = this.receiver.refuse(admission.company, status, why);
