@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../base/cancellation.ts";
 import type { ReportType } from "../connector/report-view.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+import type { Snapshot } from "../state/mirror-snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { freeBytes } from "./columns/cells.ts";
 import { rangesOf, type KeyRange } from "./columns/row-source.ts";

@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/snapshot.ts";
+import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";

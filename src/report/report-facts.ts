@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { quoted } from "../store/sql-text.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { openDatabase, type Db } from "../store/database.ts";
 import type { Layout, UndeclaredKeys } from "./report-layout.ts";
 

@@ -11,7 +11,7 @@ import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { TableContext } from "../store/apply/table-context.ts";
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
-import { Records } from "../store/tables/records.ts";
+import { Records } from "../store/tables/stored-records.ts";
 import { planTable, type Column } from "../store/tables/table-plan.ts";
 import { ensureTables } from "../store/tables/table-statements.ts";
 import { restoreUnknownColumns, type NewColumn } from "../store/tables/unknown-columns.ts";

@@ -2,7 +2,7 @@ import type { RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import type { Db, Statement } from "../store/database.ts";
 import { Statements } from "../store/statements.ts";
-import type { Records } from "../store/tables/records.ts";
+import type { Records } from "../store/tables/stored-records.ts";
 import { isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
 
 /** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. */

@@ -4,7 +4,7 @@ import type { Resource } from "../connector/resource.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../state/quarantine.ts";
 import { unknownColumns } from "../store/tables/unknown-columns.ts";
-import { Records } from "../store/tables/records.ts";
+import { Records } from "../store/tables/stored-records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
 import { sweptAt } from "../state/sweeps.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { applicationId } from "../../src/report/report-file.ts";
-import { openSnapshot } from "../../src/state/snapshot.ts";
+import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/published.ts";
 
 describe("the published report", () => {

@@ -7,7 +7,7 @@ import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
-import { put, reading, remove, rows, startMs } from "../support/store.ts";
+import { put, stampOf, remove, rows, startMs } from "../support/store.ts";
 
 const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
 const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
@@ -191,16 +191,16 @@ describe("questions about what the mirror holds", () => {
       [2, 300],
       [3, 200],
     ] as const) {
-      const at = reading(mirror, { receivedAtMs: startMs - agoMs });
-      put(mirror, "orders", order(id), { source: "detail", reading: at });
+      const at = stampOf(mirror, { receivedAtMs: startMs - agoMs });
+      put(mirror, "orders", order(id), { source: "detail", stamp: at });
     }
     expect(mirror.records.oldestDetails("orders", startMs - 150, 9)).toEqual([
       { id: 2, readAtMs: startMs - 300 },
       { id: 3, readAtMs: startMs - 200 },
     ]);
     expect(mirror.records.oldestDetails("orders", startMs, 1).map(({ id }) => id)).toEqual([2]);
-    const again = reading(mirror, { receivedAtMs: startMs });
-    put(mirror, "orders", order(2), { source: "detail", reading: again });
+    const again = stampOf(mirror, { receivedAtMs: startMs });
+    put(mirror, "orders", order(2), { source: "detail", stamp: again });
     expect(mirror.records.oldestDetails("orders", startMs - 150, 9).map(({ id }) => id)).toEqual([3]);
   });
 });
@@ -279,7 +279,7 @@ test("I1: what one answer means commits together or not at all", async () => {
   if (!work) throw new Error("nothing is due");
   const step = () => {
     mirror.table("people").put({
-      stamp: reading(mirror),
+      stamp: stampOf(mirror),
       id: 1,
       slice: Buffer.from(JSON.stringify(person(1))),
       source: "detail",

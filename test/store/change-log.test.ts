@@ -8,7 +8,7 @@ import {
   liveRecords,
   put,
   putAs,
-  reading,
+  stampOf,
   remove,
   replay,
   rows,
@@ -25,8 +25,8 @@ function told(mirror: Mirror): string[] {
 describe("I2: every change of a row has exactly one row in the change log", () => {
   test("in the order they were committed, with cause, request and the record before and after", async () => {
     const mirror = await openShop();
-    const at = reading(mirror, { cause: "webhook", requestId: "req-7", receivedAtMs: startMs + 1_000 });
-    put(mirror, "people", person(1, "A"), { reading: at });
+    const at = stampOf(mirror, { cause: "webhook", requestId: "req-7", receivedAtMs: startMs + 1_000 });
+    put(mirror, "people", person(1, "A"), { stamp: at });
     put(mirror, "people", person(1, "B"));
     remove(mirror, "people", 1);
     put(mirror, "people", person(1, "C"));
@@ -56,7 +56,7 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     expect(() =>
       mirror.apply(() => {
         mirror.table("people").put({
-          stamp: reading(mirror),
+          stamp: stampOf(mirror),
           id: 2,
           slice: Buffer.from(JSON.stringify(person(2, "B"))),
           source: "list",
@@ -73,7 +73,7 @@ describe("I2: every change of a row has exactly one row in the change log", () =
 
   test("one answer with many changes is one read", async () => {
     const mirror = await openShop();
-    const at = reading(mirror);
+    const at = stampOf(mirror);
     mirror.apply(() => {
       for (let id = 1; id <= 5; id++) {
         mirror
@@ -111,8 +111,8 @@ describe("I2, I7: an unchanged record writes nothing at all", () => {
     const tables = ["people", "_raw_people", "_change_log", "_reads"].map((table) =>
       rows(mirror, `SELECT * FROM ${table}`),
     );
-    const later = reading(mirror, { cause: "hydrate", receivedAtMs: startMs + 60_000 });
-    expect(put(mirror, "people", person(1, "A"), { source: "detail", reading: later })).toBe("unchanged");
+    const later = stampOf(mirror, { cause: "hydrate", receivedAtMs: startMs + 60_000 });
+    expect(put(mirror, "people", person(1, "A"), { source: "detail", stamp: later })).toBe("unchanged");
     expect(
       ["people", "_raw_people", "_change_log", "_reads"].map((table) =>
         rows(mirror, `SELECT * FROM ${table}`),

@@ -4,7 +4,7 @@ import { Fences } from "../../src/store/apply/fences.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
-import { liveRecords, preview, put, reading, remove, row, send } from "../support/store.ts";
+import { liveRecords, preview, put, stampOf, remove, row, send } from "../support/store.ts";
 
 const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
@@ -13,8 +13,8 @@ describe("I3: a read applies only where it was sent after the last applied read 
   test("an answer that overlapped with the applied one is told as stale, so that somebody asks again", async () => {
     const mirror = await openShop();
     const [first, second] = [send(mirror), send(mirror)];
-    expect(put(mirror, "people", person(1, "second"), { reading: second.receive() })).toBe("inserted");
-    expect(put(mirror, "people", person(1, "first"), { reading: first.receive() })).toBe("stale");
+    expect(put(mirror, "people", person(1, "second"), { stamp: second.receive() })).toBe("inserted");
+    expect(put(mirror, "people", person(1, "first"), { stamp: first.receive() })).toBe("stale");
     expect(nameOf(mirror, 1)).toBe("second");
   });
 
@@ -23,9 +23,9 @@ describe("I3: a read applies only where it was sent after the last applied read 
     put(mirror, "people", person(1, "A"));
     const early = send(mirror);
     const later = send(mirror);
-    expect(put(mirror, "people", person(1, "A"), { reading: later.receive() })).toBe("unchanged");
-    later.settle();
-    expect(put(mirror, "people", person(1, "B"), { reading: early.receive() })).toBe("stale");
+    expect(put(mirror, "people", person(1, "A"), { stamp: later.receive() })).toBe("unchanged");
+    later.end();
+    expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
   test("a list that says the same in other words holds back the reads sent before it", async () => {
@@ -34,17 +34,17 @@ describe("I3: a read applies only where it was sent after the last applied read 
     const early = send(mirror);
     const later = send(mirror);
     const reordered = { name: "A", id: 1, email: null, score: null };
-    expect(put(mirror, "people", reordered, { reading: later.receive() })).toBe("unchanged");
-    later.settle();
-    expect(put(mirror, "people", person(1, "B"), { reading: early.receive() })).toBe("stale");
+    expect(put(mirror, "people", reordered, { stamp: later.receive() })).toBe("unchanged");
+    later.end();
+    expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
   test("an overlapping answer that says what the mirror holds is no news, and its reason is answered", async () => {
     const mirror = await openShop();
     const [first, second] = [send(mirror), send(mirror)];
-    put(mirror, "people", person(1, "A"), { reading: second.receive() });
+    put(mirror, "people", person(1, "A"), { stamp: second.receive() });
     const answer = first.receive({ cause: "hydrate" });
-    expect(put(mirror, "people", person(1, "A"), { reading: answer, source: "detail" })).toBe("unchanged");
+    expect(put(mirror, "people", person(1, "A"), { stamp: answer, source: "detail" })).toBe("unchanged");
   });
 
   test("a 404 sent before the record was last applied removes nothing", async () => {
@@ -60,8 +60,8 @@ describe("I3: a read applies only where it was sent after the last applied read 
     const list = send(mirror);
     const detail = send(mirror);
     expect(remove(mirror, "people", 1, detail.receive())).toBe("absent");
-    detail.settle();
-    expect(put(mirror, "people", person(1, "A"), { reading: list.receive() })).toBe("stale");
+    detail.end();
+    expect(put(mirror, "people", person(1, "A"), { stamp: list.receive() })).toBe("stale");
     expect(liveRecords(mirror, "people").size).toBe(0);
   });
 
@@ -70,9 +70,9 @@ describe("I3: a read applies only where it was sent after the last applied read 
     put(mirror, "people", person(1, "A"));
     const [list, detail] = [send(mirror), send(mirror)];
     const odd = { ...person(1, "B"), score: "many" };
-    expect(put(mirror, "people", odd, { reading: detail.receive(), source: "detail" })).toBe("quarantined");
-    detail.settle();
-    expect(put(mirror, "people", person(1, "C"), { reading: list.receive() })).toBe("stale");
+    expect(put(mirror, "people", odd, { stamp: detail.receive(), source: "detail" })).toBe("quarantined");
+    detail.end();
+    expect(put(mirror, "people", person(1, "C"), { stamp: list.receive() })).toBe("stale");
     expect(mirror.quarantine.all()).toHaveLength(1);
   });
 });
@@ -121,7 +121,7 @@ describe("I3: every interleaving of two or three reads", () => {
       const last = held.at(-1) ?? null;
       const still = held.map((value, at) => (at < 6 ? value : last));
       runInterleaving(mirror, id, reads, still);
-      answerWith(mirror, id, "detail", last, reading(mirror, { cause: "hydrate" }));
+      answerWith(mirror, id, "detail", last, stampOf(mirror, { cause: "hydrate" }));
       expect(current(mirror, id)).toBe(last);
     });
     fc.assert(property, { numRuns: 300 });
@@ -152,7 +152,7 @@ function runInterleaving(
     const flight = flights.get(step.read);
     const fate = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as ReadStamp);
     if (fate === "stale") stale.add(step.read);
-    flight?.settle();
+    flight?.end();
   }
   const looks = reads.map(({ moments }) => moments[1]);
   const newest = looks.indexOf(Math.max(...looks));
@@ -167,7 +167,7 @@ function answerWith(
   value: string | null,
   at: ReadStamp,
 ): string {
-  if (value !== null) return put(mirror, "people", person(id, value), { reading: at, source });
+  if (value !== null) return put(mirror, "people", person(id, value), { stamp: at, source });
   // A list without the record is no answer about it: absence is asked for on the record's own route.
   return remove(mirror, "people", id, at);
 }

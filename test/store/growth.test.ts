@@ -11,7 +11,7 @@ import {
   put,
   putAs,
   replay,
-  reading,
+  stampOf,
   row,
   rows,
   startMs,
@@ -224,8 +224,8 @@ describe("rows written before anybody looked", () => {
     const path = mirror.db.name;
     mirror.close();
     const again = await openShop({ path });
-    const at = reading(again, { receivedAtMs: startMs + 5 });
-    put(again, "people", person(3, { late: "three" }), { reading: at });
+    const at = stampOf(again, { receivedAtMs: startMs + 5 });
+    put(again, "people", person(3, { late: "three" }), { stamp: at });
     expect(rows(again, "SELECT late FROM people ORDER BY id")).toEqual([
       { late: "one" },
       { late: null },
@@ -248,7 +248,7 @@ describe("rows written before anybody looked", () => {
     const noise = Object.fromEntries(Array.from({ length: mostNewColumns }, (_, i) => [`f${i}`, 1]));
     put(mirror, "receipts", { id: 5, amount: 1, ...noise });
     mirror.apply(() =>
-      mirror.table("receipts").put({ stamp: reading(mirror), id: 1, slice, source: "list", overrides: over }),
+      mirror.table("receipts").put({ stamp: stampOf(mirror), id: 1, slice, source: "list", overrides: over }),
     );
     mirror.db.exec(
       "ALTER TABLE receipts DROP COLUMN f199; DELETE FROM _schema_changes WHERE column_name = 'f199'",
@@ -270,7 +270,7 @@ describe("I1: a transaction that grew a table and was rolled back", () => {
     expect(() =>
       mirror.apply(() => {
         const slice = Buffer.from(JSON.stringify(person(2, { nickName: "Ed", pet: "cat" })));
-        mirror.table("people").put({ stamp: reading(mirror), id: 2, slice, source: "list" });
+        mirror.table("people").put({ stamp: stampOf(mirror), id: 2, slice, source: "list" });
         throw new Error("the power went");
       }),
     ).toThrow("the power went");

@@ -7,7 +7,7 @@ import {
   preview,
   put,
   putAs,
-  reading,
+  stampOf,
   remove,
   row,
   rows,
@@ -47,7 +47,7 @@ describe("a record's row", () => {
       _synced_at: "2026-03-01T00:00:00.000Z",
       _deleted_at: null,
     });
-    remove(mirror, "people", 1, reading(mirror, { cause: "confirm", receivedAtMs: startMs + 1_000 }));
+    remove(mirror, "people", 1, stampOf(mirror, { cause: "confirm", receivedAtMs: startMs + 1_000 }));
     expect(row(mirror, "people", 1)).toMatchObject({ name: "A", _deleted_at: "2026-03-01T00:00:01.000Z" });
     expect(put(mirror, "people", person(1, "A"))).toBe("inserted");
     expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
@@ -224,7 +224,7 @@ describe("I12: quarantine", () => {
     const mirror = await openShop();
     put(mirror, "people", odd);
     const before = written(mirror);
-    put(mirror, "people", odd, { reading: reading(mirror, { receivedAtMs: startMs + 9_999 }) });
+    put(mirror, "people", odd, { stamp: stampOf(mirror, { receivedAtMs: startMs + 9_999 }) });
     expect(written(mirror)).toBe(before);
   });
 
@@ -248,7 +248,7 @@ describe("I12: quarantine", () => {
 
   test("tells records without an id apart by their bytes, and ids beyond 2^53 exactly", async () => {
     const mirror = await openShop();
-    const at = reading(mirror);
+    const at = stampOf(mirror);
     mirror.apply(() => {
       for (const json of ['{"a":1}', '{"a":2}', '{"a":1}'])
         mirror.quarantine.add(at, "people", null, "no id", json);
@@ -273,9 +273,9 @@ test("required fields that a record lacks are told, and the record is kept", asy
 
 test("I7: any answer applied twice is applied once", async () => {
   const mirror = await openShop();
-  const at = reading(mirror);
-  expect(put(mirror, "people", person(1, "A"), { reading: at })).toBe("inserted");
+  const at = stampOf(mirror);
+  expect(put(mirror, "people", person(1, "A"), { stamp: at })).toBe("inserted");
   const before = written(mirror);
-  expect(put(mirror, "people", person(1, "A"), { reading: at })).toBe("unchanged");
+  expect(put(mirror, "people", person(1, "A"), { stamp: at })).toBe("unchanged");
   expect(written(mirror)).toBe(before);
 });

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ReportView } from "../../src/connector/report-view.ts";
-import { openSnapshot, type Snapshot } from "../../src/state/snapshot.ts";
+import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
 import { manifestOf, openShop, resources, tempFolder } from "../support/mirror.ts";
 import { errorOf, put, remove } from "../support/store.ts";
 

@@ -12,7 +12,7 @@ export const startMs = Date.UTC(2026, 2, 1);
 export interface Flight {
   receive(more?: Partial<ReadStamp>): ReadStamp;
   /** The engine calls this when the answer was dealt with. */
-  settle(): void;
+  end(): void;
 }
 
 export function send(mirror: Mirror): Flight {
@@ -28,22 +28,22 @@ export function send(mirror: Mirror): Flight {
       run: 1,
       ...more,
     }),
-    settle: () => mirror.fences.end(sentSeq),
+    end: () => mirror.fences.end(sentSeq),
   };
 }
 
 /** An answer that came with nothing else on its way. */
-export function reading(mirror: Mirror, more: Partial<ReadStamp> = {}): ReadStamp {
+export function stampOf(mirror: Mirror, more: Partial<ReadStamp> = {}): ReadStamp {
   const flight = send(mirror);
   const answer = flight.receive(more);
-  flight.settle();
+  flight.end();
   return answer;
 }
 
 export interface PutOptions {
   readonly source?: Source;
   readonly listed?: ListedAs;
-  readonly reading?: ReadStamp;
+  readonly stamp?: ReadStamp;
   readonly cause?: Cause;
 }
 
@@ -67,14 +67,14 @@ export function putAs(
   options: PutOptions = {},
 ): ApplyResult {
   const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
-  const answer = options.reading ?? reading(mirror, { cause });
+  const answer = options.stamp ?? stampOf(mirror, { cause });
   return mirror.apply(() =>
     mirror.table(resource).put({ stamp: answer, id, slice: Buffer.from(text), source, listed }),
   );
 }
 
 export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: ReadStamp): string {
-  const judged = answer ?? reading(mirror, { cause: "confirm" });
+  const judged = answer ?? stampOf(mirror, { cause: "confirm" });
   return mirror.apply(() => mirror.table(resource).remove(judged, id));
 }
 

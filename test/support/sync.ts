@@ -13,7 +13,7 @@ import { applyList } from "../../src/sync/apply/list-answer.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { resourceOf } from "./mirror.ts";
-import { reading, startMs } from "./store.ts";
+import { stampOf, startMs } from "./store.ts";
 
 export const stillClock: Clock = {
   nowMs: () => startMs,
@@ -76,7 +76,7 @@ export function detail(
   resource: string,
   record: object,
   item: WorkItem,
-  stamp: ReadStamp = reading(run.mirror, { cause: "hydrate" }),
+  stamp: ReadStamp = stampOf(run.mirror, { cause: "hydrate" }),
 ): void {
   const body = Buffer.from(JSON.stringify(record));
   applyDetail({ run, resource: resourceOf(resource), item, stamp }, body);
@@ -138,7 +138,7 @@ async function applyPage(
   records: readonly object[],
   options: PageOptions,
 ): Promise<void> {
-  const { page: number = 1, at: stamp = reading(run.mirror) } = options;
+  const { page: number = 1, at: stamp = stampOf(run.mirror) } = options;
   const resource = resourceOf(item.resource);
   await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, number, options));
   run.queue.release(item);

@@ -10,7 +10,7 @@ import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
-import { put, reading, startMs } from "../support/store.ts";
+import { put, stampOf, startMs } from "../support/store.ts";
 import { detail, leased, runContextOf, waiting } from "../support/sync.ts";
 
 const manifest: Manifest = {
@@ -38,7 +38,7 @@ function read(run: RunContext, resource: string, record: { readonly id: number }
     lane: "webhook",
     reason,
   });
-  detail(run, resource, record, work, reading(run.mirror, { cause: "webhook" }));
+  detail(run, resource, record, work, stampOf(run.mirror, { cause: "webhook" }));
 }
 
 /** Notes and a counter change with people, by one rule each. */
@@ -169,7 +169,7 @@ describe("after an event's read", () => {
       run.mirror.db.exec("DELETE FROM _work");
       put(run.mirror, "colours", { id: 3, label: cause });
       run.mirror.apply(() =>
-        removeRecord({ run, stamp: reading(run.mirror, { cause }) }, resourceOf("colours"), 3),
+        removeRecord({ run, stamp: stampOf(run.mirror, { cause }) }, resourceOf("colours"), 3),
       );
       expect(lanes(run)).toEqual([cause === "webhook" ? "orders 0 0" : "orders 2 0"]);
     }
@@ -202,7 +202,7 @@ describe("I5: what counts against the limit", () => {
     ] as const;
     for (const [id, [cause, ago]] of deletions.entries()) {
       put(mirror, "people", person(id + 1));
-      const at = reading(mirror, { cause, receivedAtMs: clock.nowMs() + ago });
+      const at = stampOf(mirror, { cause, receivedAtMs: clock.nowMs() + ago });
       mirror.apply(() => removeRecord({ run, stamp: at }, resourceOf("people"), id + 1));
     }
     expect(dailyRemovals(mirror.db, clock).count("people")).toBe(2);

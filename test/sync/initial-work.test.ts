@@ -4,14 +4,14 @@ import { scrubAgeMs } from "../../src/sync/context/limits.ts";
 import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror.ts";
-import { put, reading, remove, rows, startMs } from "../support/store.ts";
+import { put, stampOf, remove, rows, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
 
 function orderReadAt(mirror: Mirror, id: number, receivedAtMs: number): void {
-  put(mirror, "orders", order(id), { source: "detail", reading: reading(mirror, { receivedAtMs }) });
+  put(mirror, "orders", order(id), { source: "detail", stamp: stampOf(mirror, { receivedAtMs }) });
 }
 
 function addWork(run: RunContext, scrubAllowance = 0): string[] {
@@ -44,7 +44,7 @@ describe("the scrub", () => {
     orderReadAt(mirror, 1, startMs - scrubAgeMs + 1);
     orderReadAt(mirror, 2, startMs - scrubAgeMs);
     orderReadAt(mirror, 3, startMs - scrubAgeMs - 1);
-    remove(mirror, "orders", 3, reading(mirror, { receivedAtMs: startMs - scrubAgeMs }));
+    remove(mirror, "orders", 3, stampOf(mirror, { receivedAtMs: startMs - scrubAgeMs }));
     expect(addWork(runContextOf(mirror, {}, ["orders"]), 9)).toEqual([
       "orders page::1 list sweep",
       "orders id:2 detail scrub",
@@ -57,7 +57,7 @@ describe("the scrub", () => {
   test("has nothing to do in a full run, nor where lists give full records", async () => {
     const mirror = await openShop();
     orderReadAt(mirror, 1, 0);
-    put(mirror, "people", person(1), { reading: reading(mirror, { receivedAtMs: 0 }) });
+    put(mirror, "people", person(1), { stamp: stampOf(mirror, { receivedAtMs: 0 }) });
     expect(addWork(runContextOf(mirror, { full: true }, ["orders"]), 9)).toEqual([
       "orders page::1 list sweep",
     ]);
@@ -88,7 +88,7 @@ describe("parents' lists", () => {
       const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
       const chosen = addWork(run).filter((row) => row.startsWith("notes"));
       nights.push(chosen.map((row) => row.split(":")[2] ?? ""));
-      const at = reading(mirror, { receivedAtMs: startMs + night * 1_000 });
+      const at = stampOf(mirror, { receivedAtMs: startMs + night * 1_000 });
       for (const row of chosen) await childPage(run, Number(row.split(":")[2]), [], { at });
     }
     expect(nights).toEqual([

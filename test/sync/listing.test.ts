@@ -7,7 +7,7 @@ import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import { isWhole } from "../../src/sync/apply/listing.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
-import { put, reading, rows, startMs, written } from "../support/store.ts";
+import { put, stampOf, rows, startMs, written } from "../support/store.ts";
 import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
@@ -22,7 +22,7 @@ const order = (id: number, more: object = {}) => ({
 const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
-const at = (mirror: Mirror, ms: number) => reading(mirror, { receivedAtMs: startMs + ms });
+const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });
 
 describe("a list that stayed the same", () => {
   test("is one of constant totals whose distinct records are as many as it says", () => {
@@ -74,8 +74,8 @@ describe("I12: a record in quarantine that never became a row", () => {
   test("stays while the list is not complete, and when it was added after the list began", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
-    put(mirror, "people", odd(2), { reading: at(mirror, 0) });
-    put(mirror, "people", odd(3), { reading: at(mirror, 3_000) });
+    put(mirror, "people", odd(2), { stamp: at(mirror, 0) });
+    put(mirror, "people", odd(3), { stamp: at(mirror, 3_000) });
     await page(run, "people", [person(1)], { at: at(mirror, 1_000), total: 2, attempt: 3 });
     expect(mirror.quarantine.all()).toHaveLength(2);
     await page(run, "people", [person(1)], { at: at(mirror, 2_000) });
@@ -142,7 +142,7 @@ test("I1, I7: a long answer goes in parts, and a crash between them repeats the 
     payload: { variant: "", page: 1 },
   });
   await expect(
-    applyList({ run, resource: colours, item, stamp: reading(mirror) }, Buffer.from(broken)),
+    applyList({ run, resource: colours, item, stamp: stampOf(mirror) }, Buffer.from(broken)),
   ).rejects.toThrow();
   run.queue.release(item);
   expect(mirror.records.liveCount("colours")).toBe(recordsAtOnce);
@@ -190,7 +190,7 @@ describe("a proven deletion", () => {
     detail(run, "orders", order(1, { receipts: [receipt] }), detailWork(run, "orders", 1));
     expect(mirror.records.liveIds("receipts")).toEqual([5]);
     const orders = resourceNamed(mirror.manifest, "orders");
-    mirror.apply(() => removeRecord({ run, stamp: reading(mirror, { cause: "confirm" }) }, orders, 1));
+    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror, { cause: "confirm" }) }, orders, 1));
     expect(mirror.records.liveIds("receipts")).toEqual([]);
     expect(run.tally.of("receipts").deleted).toBe(1);
   });
@@ -202,7 +202,7 @@ describe("a proven deletion", () => {
     put(mirror, "orders", order(1, { colour: { id: 3, label: "red" } }), { source: "detail" });
     put(mirror, "orders", order(2), { source: "detail" });
     const colours = resourceNamed(mirror.manifest, "colours");
-    mirror.apply(() => removeRecord({ run, stamp: reading(mirror) }, colours, 3));
+    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror) }, colours, 3));
     expect(waiting(run)).toEqual(["orders id:1 detail cascade"]);
   });
 
@@ -220,7 +220,7 @@ describe("a proven deletion", () => {
       dirtySeq: 1,
     });
     const people = resourceNamed(mirror.manifest, "people");
-    mirror.apply(() => removeRecord({ run, stamp: reading(mirror) }, people, 1));
+    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror) }, people, 1));
     expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);
   });
 

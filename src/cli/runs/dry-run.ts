@@ -3,7 +3,7 @@ import { formatDuration } from "../../base/units.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { Records } from "../../store/tables/records.ts";
+import { Records } from "../../store/tables/stored-records.ts";
 import { openDatabase } from "../../store/database.ts";
 import { estimateRun, type ResourceEstimate } from "../../sync/plan/estimate.ts";
 import type { CommandContext } from "../program/command.ts";

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { openSnapshot, type Snapshot, type SnapshotOptions } from "../../state/snapshot.ts";
+import { openSnapshot, type Snapshot, type SnapshotOptions } from "../../state/mirror-snapshot.ts";
 import type { SnapshotId } from "./protocol.ts";
 import { WorkerPool } from "./worker-pool.ts";
 

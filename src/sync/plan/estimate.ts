@@ -5,7 +5,7 @@ import type { Transport } from "../../connector/transport.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
 import { requestFor } from "../../extract/work-request.ts";
-import type { Records } from "../../store/tables/records.ts";
+import type { Records } from "../../store/tables/stored-records.ts";
 import { sweepWork } from "./read-reasons.ts";
 import { variantsOf } from "./sweep-plan.ts";
 
