@@ -6,7 +6,7 @@ import type { CommandContext } from "../../src/cli/program/command.ts";
 import type { Ending } from "../../src/cli/program/exit-code.ts";
 import { UnavailableError } from "../../src/connector/service-errors.ts";
 import { commandThat, jsonLines, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
-import { resource, view } from "../support/company-status.ts";
+import { resource, view } from "../support/terminal.ts";
 
 function thrower(error: unknown) {
   return (): Ending => {

@@ -4,7 +4,7 @@ import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.
 import { formatSyncCommand } from "../../src/daemon/commands/sync-command.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
-import { recordingLog, view } from "../support/company-status.ts";
+import { recordingLog, view } from "../support/terminal.ts";
 import { WoundClock } from "../support/sandbox.ts";
 
 const asker = { atMs: 0, pid: process.pid };

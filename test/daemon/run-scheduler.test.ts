@@ -14,7 +14,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import type { CompanyReport, Outcome } from "../../src/sync/context/run-report.ts";
 import { openShop } from "../support/mirror.ts";
-import { recordingLog } from "../support/company-status.ts";
+import { recordingLog } from "../support/terminal.ts";
 import { WoundClock } from "../support/sandbox.ts";
 
 const hourMs = 3_600_000;

@@ -5,7 +5,7 @@ import { withProgress } from "../../src/log/progress.ts";
 import { progressLines } from "../../src/log/progress-text.ts";
 import { etaMs, progressFields } from "../../src/log/progress-view.ts";
 import { createScreen } from "../../src/log/screen.ts";
-import { createTerminal, jumpingClock, recordingLog, resource, view } from "../support/company-status.ts";
+import { createTerminal, jumpingClock, recordingLog, resource, view } from "../support/terminal.ts";
 
 const plenty = { columns: 100, rows: 30, colour: false };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { canDraw, createScreen, wantsColour } from "../../src/log/screen.ts";
-import { createTerminal } from "../support/company-status.ts";
+import { createTerminal } from "../support/terminal.ts";
 
 describe("a screen with a block", () => {
   test("scrolls lines above it and draws over it", () => {

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createPages } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
-import { jumpingClock, recordingLog } from "../support/company-status.ts";
+import { jumpingClock, recordingLog } from "../support/terminal.ts";
 import { lookedAtMs, service, companyView } from "../support/company-view.ts";
 
 async function read(path: string, ...views: readonly CompanyStatusView[]) {

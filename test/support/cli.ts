@@ -21,7 +21,7 @@ import type { Ending } from "../../src/cli/program/exit-code.ts";
 import type { DataStream } from "../../src/cli/console/output.ts";
 import { createInvocation } from "../../src/cli/program/invocation.ts";
 import type { ProcessEnvironment } from "../../src/cli/program/process-environment.ts";
-import { createTerminal, jumpingClock } from "./company-status.ts";
+import { createTerminal, jumpingClock } from "./terminal.ts";
 import { processEnv } from "./process-env.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -92,7 +92,7 @@ export interface PageOptions {
   readonly at?: ReadStamp;
 }
 
-/** One page of a list, as the service answers it. The paginator tells the truth unless `options` lie. */
+/** One page of a list, as the service answers it. The paginator is right unless `options` change it. */
 export async function page(
   run: RunContext,
   resource: string,

@@ -5,7 +5,7 @@ import { DaemonCommands, type DaemonCommand } from "../../src/state/daemon-comma
 import { openDatabase } from "../../src/store/database.ts";
 import { replayRemotely, type RemoteReplay } from "../../src/webhook/ingest/remote-replay.ts";
 import { tempFolder } from "../support/mirror.ts";
-import { jumpingClock } from "../support/company-status.ts";
+import { jumpingClock } from "../support/terminal.ts";
 
 let commands: DaemonCommands;
 
