@@ -88,11 +88,6 @@ export function pathOf(template: string, id: number | bigint): string {
   return template.replace(/\{[^}]+\}/, String(id));
 }
 
-/** Is the resource listed by requests of its own? */
-export function isListed(resource: Resource): boolean {
-  return resource.list.kind !== "owned";
-}
-
 type Declared = Omit<Resource, "fields" | "gives" | "previewFields">;
 
 /** A resource as its connector declares it; the fields follow from the record types. */

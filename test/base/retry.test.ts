@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { backoffMs } from "../../src/base/retry.ts";
 
 const backoff = { baseMs: 500, maxMs: 30_000 };

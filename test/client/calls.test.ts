@@ -34,11 +34,11 @@ describe("the tests above", () => {
 });
 
 describe("the operations", () => {
-  const told = manifest.operations.map(({ method, path }) => `${method} ${path}`);
+  const routes = manifest.operations.map(({ method, path }) => `${method} ${path}`);
 
   it("have one name and one address each", () => {
-    expect(new Set(told).size).toBe(told.length);
-    expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(told.length);
+    expect(new Set(routes).size).toBe(routes.length);
+    expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(routes.length);
   });
 
   it("that the interface document gives itself are marked as stated", () => {

@@ -32,7 +32,7 @@ describe("a write that may have to be repeated", () => {
     expect(first).not.toBe(second);
   });
 
-  it("draws keys that nobody can guess when no random is handed in", async () => {
+  it("generates unpredictable keys when no random source is given", async () => {
     const keys: unknown[] = [];
     const client = createClient({
       send: async ({ headers }) => {
@@ -64,7 +64,7 @@ describe("an upload", () => {
 });
 
 describe("an answer", () => {
-  it("is handed on as it came: unknown fields, odd values and all", async () => {
+  it("is returned as received: unknown fields, odd values and all", async () => {
     const record = { id: 7, status: "frozen", novelty: { deep: [1] }, total: null };
     await expect(giving(record).invoices.show(7)).resolves.toEqual(record);
   });
@@ -160,7 +160,7 @@ describe("a list read to its end", () => {
     expect(sent.map(({ query }) => query?.["perPage"])).toEqual([200, 25]);
   });
 
-  it("begins where it is told to", async () => {
+  it("begins with the given page", async () => {
     const { client, sent } = recordingClient(pagesOfIds([[1], [2], [3]]));
     await collect(client.orders.pages({ page: 2 }));
     expect(pagesAsked(sent)).toEqual([2, 3]);

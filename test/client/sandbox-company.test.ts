@@ -65,7 +65,7 @@ describe("numerical series", () => {
     },
   );
 
-  it("tell the number that the next document gets", async () => {
+  it("show the number of the next document", async () => {
     const { client } = await openLive();
     const series = await client.numericalSeries.list({ documentType: "order" });
     const next = series.find(({ isDefault }) => isDefault);
@@ -100,7 +100,7 @@ const hook = {
 };
 
 describe("a webhook subscription", () => {
-  it("tells its secret when it is made and never again", async () => {
+  it("shows its secret at its creation and never again", async () => {
     const { client } = await openLive();
     const { plainTextSecret, ...made } = await client.webhookSubscriptions.create(hook);
     expect(made).toMatchObject({ ...hook, disabledAt: null });

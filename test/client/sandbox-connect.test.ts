@@ -33,7 +33,7 @@ async function useUp(client: FintoroClient): Promise<number> {
 }
 
 describe("a connection", () => {
-  it("speaks the language it was told to, English unless told", async () => {
+  it("asks for the given language, English by default", async () => {
     const sandbox = await openSandbox();
     const name = async (language?: string) => {
       const { client } = connectTo(sandbox, language === undefined ? {} : { language });
@@ -61,7 +61,7 @@ describe("a connection", () => {
     await expect(connection.close()).resolves.toBeUndefined();
   });
 
-  it("tells its log what it tries again, and nobody its token", async () => {
+  it("logs what it repeats, and its token nowhere", async () => {
     const sandbox = await openSandbox();
     const log = recordingLog();
     const { client } = connectTo(sandbox, { log });
@@ -73,7 +73,7 @@ describe("a connection", () => {
     expect(JSON.stringify([log.lines, error, String(error)])).not.toContain(sandbox.token.slice(2));
   });
 
-  it("gives errors that the library's own classes tell apart", async () => {
+  it("throws the library's own error classes", async () => {
     const sandbox = await openSandbox();
     const { client } = connectTo(sandbox, { token: sandbox.readToken });
     const missing = await refusal(client.orders.show(999_999));

@@ -93,7 +93,7 @@ describe("a bank account", () => {
     expect(changed).toEqual({ ...made, name: "Premenovaný", updatedAt: changed.updatedAt });
   });
 
-  it("becomes the primary one when it is told to", async () => {
+  it("becomes the primary one on request", async () => {
     const { client } = await openLive();
     const before = first(await client.bankAccounts.list());
     await client.bankAccounts.create(account);

@@ -27,12 +27,12 @@ describe("a list of several pages", () => {
     expect(asked(sandbox)).toHaveLength(Math.ceil(truth.length / 25));
   });
 
-  it("is read page by page, each telling where it stands", async () => {
+  it("is read page by page, each with its number", async () => {
     const { client } = await openLive({ records: 200 });
     const pages = await collect(client.priceListItems.pages({ perPage: 7 }));
     expect(pages.length).toBeGreaterThan(2);
-    const told = pages.map(({ paginator }) => paginator.currentPage);
-    expect(told).toEqual(pages.map((_, index) => index + 1));
+    const numbers = pages.map(({ paginator }) => paginator.currentPage);
+    expect(numbers).toEqual(pages.map((_, index) => index + 1));
     const { totalPages, totalResults } = first(pages).paginator;
     expect(pages).toHaveLength(totalPages);
     expect(pages.reduce((sum, { data }) => sum + data.length, 0)).toBe(totalResults);
@@ -69,7 +69,7 @@ describe("a list of several pages", () => {
   );
 });
 
-describe("what may not be done is told apart", () => {
+describe("forbidden calls have their own errors", () => {
   it("a token that may only read reads, and writes nothing", async () => {
     const sandbox = await openSandbox();
     const client = clientOf(sandbox, { token: sandbox.readToken });
@@ -156,8 +156,8 @@ describe("what the service says comes out as it said it", () => {
     ] as const;
     for (const [table, records] of compared) {
       expect(records.length, table).toBeGreaterThan(0);
-      const told = Object.fromEntries(records.map((record) => [record.id, record]));
-      expect(told, table).toEqual(Object.fromEntries(truth.get(table) ?? []));
+      const answered = Object.fromEntries(records.map((record) => [record.id, record]));
+      expect(answered, table).toEqual(Object.fromEntries(truth.get(table) ?? []));
     }
   });
 

@@ -55,9 +55,9 @@ describe.each(manifest.resources.map((resource) => [resource.name, resource] as 
         string | number | null
       >[];
       const wrong = rows.flatMap((row) => {
-        const told = truth.get(name)?.get(String(row["id"]));
-        return told
-          ? rowDifferences(row, expectedRow(name, told.json).cells)
+        const record = truth.get(name)?.get(String(row["id"]));
+        return record
+          ? rowDifferences(row, expectedRow(name, record.json).cells)
           : [`${String(row["id"])} is in no list`];
       });
       expect(wrong).toEqual([]);
@@ -101,13 +101,13 @@ describe.each(previewed.map((resource) => [resource.name, resource] as const))(
 );
 
 describe("the sandbox", () => {
-  test("tells the same over HTTP and from the inside", () => {
+  test("is the same over HTTP and from the inside", () => {
     expect(textsOf(truth)).toEqual(textsOf(truthOf(company.sandbox)));
   });
 });
 
-function textsOf(told: Truth): unknown {
-  const tables = [...told].map(([table, records]) => {
+function textsOf(record: Truth): unknown {
+  const tables = [...record].map(([table, records]) => {
     return [table, Object.fromEntries([...records].map(([id, { text }]) => [id, text]))] as const;
   });
   return Object.fromEntries(tables);

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { endOf } from "../support/cli.ts";
 import { setUpExportCrash, namedFiles, stagedBytes, type ExportCrashSetup } from "../support/export-crash.ts";
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror.ts";

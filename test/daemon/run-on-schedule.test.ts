@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { isDue, jitterMs, runOnSchedule } from "../../src/daemon/scheduler/run-on-schedule.ts";
 import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import { backoffMs } from "../../src/base/retry.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import {
   failedRunBackoff,
   RunScheduler,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
 import { seededChoice, mutate } from "../support/scenario.ts";

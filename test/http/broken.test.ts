@@ -4,7 +4,7 @@ import { get, httpFor, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http.ts";
 
 describe("the network", () => {
-  test("refused: told plainly, tried again, the permit counted as lost", async () => {
+  test("refused: a plain message, tried again, the permit counted as lost", async () => {
     const service = await startService((answer) => json(answer, {}));
     await service.close();
     const rateLimiter = lenientRateLimiter();

@@ -45,7 +45,7 @@ describe("an answer that is not success becomes an error with its request id and
     ["with broken JSON", '{"message":'],
     ["with JSON of another shape", "[1,2]"],
     ["with a message that is no text", '{"message":{"a":1},"errors":[1]}'],
-  ])("an error %s is told by its status alone", async (_, body) => {
+  ])("an error %s is reported by its status alone", async (_, body) => {
     const { http } = await serviceWith((answer) => void answer.writeHead(404).end(body));
     expect(await failureOf(http.send(get("/x")))).toMatchObject({
       status: 404,
@@ -54,7 +54,7 @@ describe("an answer that is not success becomes an error with its request id and
     });
   });
 
-  test("an error whose body never ends is told by its status, and its connection let go", async () => {
+  test("an error whose body never ends is reported by its status, and its connection closed", async () => {
     const { http } = await serviceWith((answer) => {
       answer.writeHead(403, { "content-type": "application/json" });
       const timer = setInterval(() => answer.write("x".repeat(20_000)), 1);

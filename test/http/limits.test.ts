@@ -64,7 +64,7 @@ describe("the deadline covers the whole attempt", () => {
     );
     await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 100 ms");
     await expect.poll(() => left).toBe(true);
-    expect([rateLimiter.open(), rateLimiter.lost(), rateLimiter.told.length]).toEqual([0, 0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost(), rateLimiter.reports.length]).toEqual([0, 0, 1]);
   });
 
   test("a compressed body that stalls", async () => {

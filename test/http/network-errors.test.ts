@@ -8,9 +8,9 @@ import { createSafeText } from "../../src/http/safe-text.ts";
 const broken = { where: "GET /x", requestId: "req-9", timeoutMs: 1000 };
 const words = createSafeText(["hunter2-hunter2"]);
 const withCode = (code: string, message = "whatever") => Object.assign(new Error(message), { code });
-const told = (error: unknown) => networkErrorOf(error, broken, words);
+const failureFrom = (error: unknown) => networkErrorOf(error, broken, words);
 
-describe("what breaks a request is told in plain words", () => {
+describe("what breaks a request has a plain message", () => {
   test.each([
     ["ENOTFOUND", "the host name does not resolve"],
     ["EAI_AGAIN", "the host name could not be resolved just now"],
@@ -19,7 +19,7 @@ describe("what breaks a request is told in plain words", () => {
     ["UND_ERR_SOCKET", "the connection was closed before the answer was complete"],
     ["UND_ERR_CONNECT_TIMEOUT", "the connection timed out"],
   ])("%s may pass", (code, why) => {
-    const error = told(withCode(code));
+    const error = failureFrom(withCode(code));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe(`GET /x: ${why}`);
     expect(error).toMatchObject({ retryable: true, requestId: "req-9", cause: { code } });
@@ -32,29 +32,31 @@ describe("what breaks a request is told in plain words", () => {
     "ERR_TLS_CERT_ALTNAME_INVALID",
     "UNABLE_TO_GET_ISSUER_CERT",
   ])("%s does not pass by itself", (code) => {
-    const error = told(withCode(code, "certificate has expired"));
+    const error = failureFrom(withCode(code, "certificate has expired"));
     expect(error).toMatchObject({ kind: "network", retryable: false });
     expect(error.message).toContain("certificate");
   });
 
   test("a header that cannot be sent is the caller's fault", () => {
-    expect(told(withCode("UND_ERR_INVALID_ARG", "invalid x header"))).toMatchObject({
+    expect(failureFrom(withCode("UND_ERR_INVALID_ARG", "invalid x header"))).toMatchObject({
       kind: "usage",
       retryable: false,
     });
   });
 
   test("an answer too large stays too large; a broken encoding may pass", () => {
-    const large = told(new BodyError("too_large", "the answer is larger than 5 bytes"));
+    const large = failureFrom(new BodyError("too_large", "the answer is larger than 5 bytes"));
     expect(large).toBeInstanceOf(ProtocolError);
     expect(large).toMatchObject({ retryable: false, message: "GET /x: the answer is larger than 5 bytes" });
-    expect(told(new BodyError("encoding", "the gzip content is broken"))).toMatchObject({ retryable: true });
+    expect(failureFrom(new BodyError("encoding", "the gzip content is broken"))).toMatchObject({
+      retryable: true,
+    });
   });
 
   test("an error of ours passes unchanged; anything thrown becomes one", () => {
     const own = new MirrorError("stopped", "stopped");
-    expect(told(own)).toBe(own);
-    expect(told("a string with hunter2-hunter2")).toMatchObject({
+    expect(failureFrom(own)).toBe(own);
+    expect(failureFrom("a string with hunter2-hunter2")).toMatchObject({
       kind: "network",
       message: "GET /x: a string with [redacted]",
     });
@@ -64,7 +66,7 @@ describe("what breaks a request is told in plain words", () => {
     const secretive = Object.assign(withCode("EOTHER", "failed with hunter2-hunter2"), {
       request: { headers: { authorization: "Bearer hunter2-hunter2" } },
     });
-    const { cause } = told(secretive);
+    const { cause } = failureFrom(secretive);
     expect(cause).toMatchObject({ code: "EOTHER", message: "failed with [redacted]" });
     expect(cause).not.toHaveProperty("request");
   });

@@ -71,7 +71,7 @@ describe("a request", () => {
     );
     await http.send(get("/x", { lane: "webhook" }));
     expect(rateLimiter.lanes).toEqual(["webhook", "webhook"]);
-    expect(rateLimiter.told).toEqual([
+    expect(rateLimiter.reports).toEqual([
       { status: 429, headers: { limit: 120, remaining: 0, retryAfterS: 0 } },
       { status: 200, headers: { limit: 120, remaining: 100, retryAfterS: null } },
     ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import {
   NetworkError,
   NotFoundError,

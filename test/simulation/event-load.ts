@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import type { Company } from "../support/open-company.ts";
 import { jsonReply, type Breakage, type Reply } from "../support/proxy.ts";
 import { seededChoice, transientFaults, mutate, type SeededChoice } from "../support/scenario.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { openCompany, type Company } from "../support/open-company.ts";
 import { seededChoice, type SeededChoice } from "../support/scenario.ts";

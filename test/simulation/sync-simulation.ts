@@ -1,5 +1,5 @@
 import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { differences, falseTombstones, look, unreplayable } from "../support/compare.ts";

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "./seeded-random.ts";
 import {
   command,
   type Command,

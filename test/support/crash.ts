@@ -64,7 +64,7 @@ export interface Moment {
   readonly signal?: NodeJS.Signals;
 }
 
-/** Runs a sync and ends it at the moment; whether it got that far is told by the code. */
+/** Runs a sync and ends it at the moment; whether it got that far shows in the code. */
 export async function syncUntil(
   company: Company,
   moment: Moment,

@@ -4,7 +4,7 @@ import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "./seeded-random.ts";
 import { selectResources } from "../../src/cli/mirror/selected-resources.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";

@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/events.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "./seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";

@@ -1,28 +1,28 @@
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Log, LogFields } from "../../src/base/logger.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "./seeded-random.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import type { BudgetHeaders, RateLimiter } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
 import { createHttpTransport, type HttpOptions, type HttpTransport } from "../../src/http/http-transport.ts";
 
-/** Gives every permit at once, and keeps what it was told. */
+/** Gives every permit at once, and keeps what it was reported. */
 export interface LenientRateLimiter extends RateLimiter {
-  readonly told: { status: number; headers: BudgetHeaders }[];
+  readonly reports: { status: number; headers: BudgetHeaders }[];
   readonly lanes: string[];
-  /** Permits given and not settled. */
+  /** Permits given and not finished. */
   open(): number;
   lost(): number;
 }
 
 export function lenientRateLimiter(): LenientRateLimiter {
-  const told: LenientRateLimiter["told"] = [];
+  const reports: LenientRateLimiter["reports"] = [];
   const lanes: string[] = [];
   let open = 0;
   let lost = 0;
   return {
-    told,
+    reports,
     lanes,
     open: () => open,
     lost: () => lost,
@@ -32,7 +32,7 @@ export function lenientRateLimiter(): LenientRateLimiter {
       return Promise.resolve({
         answered: (status, headers) => {
           open--;
-          told.push({ status, headers });
+          reports.push({ status, headers });
         },
         lost: () => {
           open--;

@@ -1,4 +1,4 @@
-/** A process of its own that begins to write into a database, says so, and does not go on until it is told to. */
+/** A process of its own that begins to write into a database, says so, and does not go on until it receives input. */
 import { openDatabase } from "../../src/store/database.ts";
 
 const db = openDatabase(process.argv[2] ?? "");

@@ -7,7 +7,7 @@ import type { SandboxOptions } from "../../connectors/fintoro/sandbox/options.ts
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/logger.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "./seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { limitRequests } from "../../src/rate-limit/rate-limiter.ts";

@@ -108,7 +108,7 @@ export async function one(sandbox: Sandbox, path: string): Promise<Dict> {
   return first;
 }
 
-/** A clock that a test winds by hand; sleepers wake when their time has come. */
+/** A clock that a test moves; sleepers wake when their time has come. */
 export class WoundClock implements Clock {
   #ms: number;
   #sleepers: { readonly untilMs: number; readonly wake: () => void }[] = [];

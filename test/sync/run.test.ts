@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
 import { runSync, type RunParts } from "../../src/sync/run/sync-run.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
