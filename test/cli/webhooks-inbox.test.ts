@@ -188,7 +188,7 @@ describe("replay", () => {
     expect(stderr).toContain(message);
   });
 
-  test("beside a daemon is an order: the daemon does it, and its answer is message", async () => {
+  test("beside a daemon is a command: the daemon does it, and its answer is printed", async () => {
     const { setup, mirror, ingest } = await withInbox(three);
     const lock = takeWriterLock(path.join(setup.cwd, "data/acme.lock"), "serve");
     onTestFinished(() => lock.release());

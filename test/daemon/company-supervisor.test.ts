@@ -156,7 +156,7 @@ describe("a change of the config", () => {
     await daemon.stop();
   });
 
-  test("takes effect without losing what is stored; a company that is gone is left in order", async () => {
+  test("takes effect without losing what is stored; a removed company is closed properly", async () => {
     const company = await leftInOrder();
     const daemon = startDaemon(company, configOf(company));
     await untilWorking(daemon);

@@ -54,7 +54,7 @@ describe("the runs of one company", () => {
     expect(runQueue.current).toBeNull();
   });
 
-  test("one whose reason is gone when its turn comes is not made", async () => {
+  test("one that is not needed any more when it could begin is not made", async () => {
     const { runQueue, story } = queueWith();
     const first = runQueue.run(request(), "one");
     expect(await runQueue.run(request(true), "two", () => story.length === 0)).toBeNull();

@@ -35,7 +35,7 @@ async function eventsOf(company: Company): Promise<{ code: number | null; events
 }
 
 describe("what serve shows of itself", () => {
-  test("is told by status, too, and what it must not forget outlives a kill", async () => {
+  test("is shown by status too, and its lasting parts survive a kill", async () => {
     const company = await aCompany();
     writeServeConfig(company);
     const daemon = await serve(company);

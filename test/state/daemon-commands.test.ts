@@ -73,7 +73,7 @@ describe("a command", () => {
 });
 
 describe("a writer that begins", () => {
-  test("drops the orders of the dead and begins those that were left running again", () => {
+  test("drops the commands of askers that have ended, and begins again those that were left running", () => {
     const dead = commands.add("sync", {}, { atMs: startMs, pid: 4_000_000 });
     const left = commands.add("sync", { full: true }, asker);
     commands.start(left);

@@ -25,7 +25,7 @@ function take({ ingest }: OpenIngest, atMs: number, ...texts: string[]): string[
   return results.map(({ eventId }) => eventId);
 }
 
-describe("a read settles the events that asked for it", () => {
+describe("a read completes the events that asked for it", () => {
   test("all of its record that came before it was sent, with its outcome and its request", async () => {
     const { mirror, ...shop } = await openIngest();
     const settling = new Inbox(mirror.db);
@@ -95,7 +95,7 @@ describe("the inbox as people look at it", () => {
 });
 
 describe("a replay evaluates stored events again", () => {
-  test("a new mark, no second row; a settled event waits once more", async () => {
+  test("new work, no second row; a completed event waits once more", async () => {
     const shop = await openIngest();
     const { mirror, ingest } = shop;
     const ids = take(shop, nowMs, about(1), about(1), about(2, "people.deleted"));
@@ -115,7 +115,7 @@ describe("a replay evaluates stored events again", () => {
     expect(new InboxView(mirror.db).list({ most: 9 })).toMatchObject([again, again, again]);
   });
 
-  test("I7 what is kept is not told a second time", async () => {
+  test("I7 what is kept is not written to the change log a second time", async () => {
     const shop = await openIngest();
     const texts = [about(1, "foreign-bills.paid", "foreignBill"), eventText({ type: "new" }), "not json"];
     const ids = take(shop, nowMs, ...texts);

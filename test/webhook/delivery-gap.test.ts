@@ -16,7 +16,7 @@ describe("an event may have been lost", () => {
     expect(mayHaveLost({ spans: lives, sinceMs: 0, nowMs: 720 * hourMs })).toBe(true);
   }, 2_000);
 
-  test("not by a pause shorter than the service's patience", () => {
+  test("not by a pause shorter than the service's attempts take", () => {
     const spans = [span(0, 10 * hourMs)];
     for (const minutes of [1, 30, 60, 120])
       expect(mayHaveLost({ spans, sinceMs: 0, nowMs: 10 * hourMs + minutes * minuteMs })).toBe(false);

@@ -137,7 +137,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
     expect(counted(receiver.mirror, "_inbox")).toBe(3);
   });
 
-  test("an error that is no database's is a 503 as well, and the server lives", async () => {
+  test("an error that is no database's is a 503 as well, and the server goes on", async () => {
     const receiver = await aReceiver();
     receiver.put({ keyring: keyringOf(secret), store: take });
     expect((await receiver.deliver()).status).toBe(503);

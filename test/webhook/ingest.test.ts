@@ -94,7 +94,7 @@ describe("an event is stored together with what it leads to", () => {
     expect(counted(shop.mirror, "_inbox")).toBe(550);
   });
 
-  test("an event brings a dead letter back to life", async () => {
+  test("an event makes a dead letter ready again", async () => {
     const shop = await openIngest();
     take(shop, about(17));
     shop.mirror.db.exec("UPDATE _work SET state = 'dead', error = 'boom', attempts = 5");

@@ -56,7 +56,7 @@ describe("the keyring", () => {
     expect(keyring({}).accepted()).toEqual([]);
   });
 
-  test("does not need a secret that is not at hand", () => {
+  test("does not need a secret that is not available", () => {
     const absent = Secret.absent(new Error("not set"));
     expect(keyring({}, { secrets: [absent], places: [fromVariable] }).accepted()).toEqual([]);
   });

@@ -41,7 +41,7 @@ const refusals: readonly (readonly [string, () => Post, number])[] = [
   ["an event whose id is a number", () => post('{"id":1}', { "webhook-id": "1" }), 400],
 ];
 
-describe("a delivery that is not in order is refused, and nothing of it is stored", () => {
+describe("an invalid delivery is refused, and nothing of it is stored", () => {
   test("each for its own reason, with a text of our own, counted and logged", async () => {
     const receiver = await aReceiver();
     for (const [what, make, status] of refusals) {
@@ -88,7 +88,7 @@ describe("a delivery that is not in order is refused, and nothing of it is store
   });
 });
 
-describe("a delivery in order is taken", () => {
+describe("a valid delivery is accepted", () => {
   test("with 204 and nothing else", async () => {
     const receiver = await aReceiver();
     const answer = await receiver.deliver(post(body));
