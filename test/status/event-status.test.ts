@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { eventLines } from "../../src/status/render/event-text.ts";
+import { eventLines } from "../../src/status/render/status-text.ts";
 import {
   eventsOverdue,
   judgeEvents,

@@ -48,7 +48,6 @@ export function isRouteProbe(reason: string): boolean {
 
 /**
  * The first page of a list. Pure.
- *
  * Guard: a run begins each list once; only the functions below begin it again.
  */
 export function sweepWork(resource: string, variant: string, lane: Lane, dirtySeq: number): NewWorkItem {
@@ -59,7 +58,6 @@ export function sweepWork(resource: string, variant: string, lane: Lane, dirtySe
 /**
  * Pages 2 to `pages` of a list or of a parent's list. The last page is read first: a deletion then cannot move
  * an unread row into a page already read.
- *
  * Guard: only the answer to page 1 queues pages, and `pageFacts` refuses an absurd number of them.
  */
 export function queueOtherPages({ run, resource, item, stamp }: AnswerContext, pages: number): void {
@@ -83,7 +81,6 @@ export function queueOtherPages({ run, resource, item, stamp }: AnswerContext, p
 
 /**
  * A list that changed while it was read, once more.
- *
  * Guard: the caller counts the attempts, `mostSweeps` at most.
  */
 export function queueSweepAgain({ run, resource, stamp }: AnswerContext, listing: Listing): void {
@@ -96,7 +93,6 @@ export function queueSweepAgain({ run, resource, stamp }: AnswerContext, listing
 
 /**
  * A list whose sweep was resumed after a long pause, once more and after everything else.
- *
  * Guard: a sweep that begins in this run is never resumed by it.
  */
 export function queueFreshSweep({ run, resource, stamp }: AnswerContext, variant: string): void {
@@ -105,7 +101,6 @@ export function queueFreshSweep({ run, resource, stamp }: AnswerContext, variant
 
 /**
  * A list from its first page, with fewer records per page; its other pages are dropped.
- *
  * Guard: each size is smaller than the one before, and there are five.
  */
 export function queueSmallerPages({ run, resource, item }: AnswerContext, perPage: number): void {
@@ -117,7 +112,6 @@ export function queueSmallerPages({ run, resource, item }: AnswerContext, perPag
 
 /**
  * The list of one parent record.
- *
  * Guard: parents are queued at the start of a run and when its own list shows them the first time, within
  * `parentBudget` where there is one. The records of a parent's list are parents of nothing.
  */
@@ -135,7 +129,6 @@ export function queueChildList(run: RunContext, child: Resource, parent: RecordR
 
 /**
  * The detail of a record of which a list shows a preview only.
- *
  * Guard: the preview is compared with the detail applied last, so an applied detail ends it. Without a
  * difference only a full run reads, once.
  */
@@ -151,7 +144,6 @@ export function queueDetail(
 
 /**
  * An old detail, for changes that no list shows.
- *
  * Guard: the run's allowance, and `scrubAgeMs` since the last read.
  */
 export function queueScrub(run: RunContext, { resource, id }: RecordRef): void {
@@ -163,7 +155,6 @@ export function queueScrub(run: RunContext, { resource, id }: RecordRef): void {
 /**
  * A record of which two reads overlapped and differ: nobody knows which is newer (I3). A record without a
  * route of its own is read again with its list.
- *
  * Guard: the next read is sent after both and overlaps with neither.
  */
 export function queueOverlapped(read: ReadContext, resource: Resource, id: RecordId): void {
@@ -173,7 +164,6 @@ export function queueOverlapped(read: ReadContext, resource: Resource, id: Recor
 
 /**
  * A record that a complete list did not show: absence is a reason to ask, not to delete (I5).
- *
  * Guard: a list is completed once per run, and the guard against mass deletions limits the number.
  */
 export function queueAbsent(answer: AnswerContext, id: RecordId): void {
@@ -183,7 +173,6 @@ export function queueAbsent(answer: AnswerContext, id: RecordId): void {
 /**
  * Records that no parent's list can show, because the mirror does not have their parent. They are checked once
  * the parents' own list is complete.
- *
  * Guard: `mostOrphans` per completed list.
  */
 export function queueOrphans(answer: AnswerContext): void {
@@ -199,7 +188,6 @@ export function queueOrphans(answer: AnswerContext): void {
 
 /**
  * A record whose parent was deleted: the parent's list can no longer be read.
- *
  * Guard: a record is deleted once.
  */
 export function queueChildOfDeleted(read: ReadContext, child: RecordRef): void {
@@ -208,7 +196,6 @@ export function queueChildOfDeleted(read: ReadContext, child: RecordRef): void {
 
 /**
  * A record that referred to a deleted one: a deleted status changes its cases.
- *
  * Guard: a record is deleted once.
  */
 export function queueCascade(read: ReadContext, dependent: RecordRef): void {
@@ -217,7 +204,6 @@ export function queueCascade(read: ReadContext, dependent: RecordRef): void {
 
 /**
  * A parent whose list was refused: a deleted parent answers 404 or 422 there.
- *
  * Guard: the refused list is tried `mostAttempts` times at most.
  */
 export function queueParentCheck(answer: AnswerContext): void {
@@ -228,7 +214,6 @@ export function queueParentCheck(answer: AnswerContext): void {
 
 /**
  * A record that should exist, to see whether its route answers 200 (I5).
- *
  * Guard: a few records per trial and resource, one at a time; `deletion/route-probe.ts` counts them.
  */
 export function queueRouteProbe(answer: AnswerContext, id: RecordId): void {
@@ -239,7 +224,6 @@ export function queueRouteProbe(answer: AnswerContext, id: RecordId): void {
 /**
  * The record of an event once more, a minute after its read: the event may have been sent before its own
  * transaction was committed at the service.
- *
  * Guard: a recheck and a route probe queue no recheck, and a record that is queued anyway gets none.
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext): void {
@@ -259,7 +243,6 @@ export function queueRecheck({ run, item, stamp }: AnswerContext): void {
  * Records that change with this one although no event says so: a payment or credit note that came or went
  * changes what is left to pay of its document. Owners are read at once like an event's own record, the rest is
  * due from now on and so comes after events.
- *
  * Guard: the caller asks for news only (`isNews`); the read of a dependent is no news, so it ends here.
  */
 export function queueDependents(read: AnswerContext, id: RecordId, outcome: EventOutcome): void {
