@@ -10,7 +10,7 @@ import { filePath, fromManifest } from "./files/file-layout.ts";
 import { FileSink, type WrittenFile } from "./files/file-sink.ts";
 import type { Staging } from "./files/staging.ts";
 import type { RowGroup } from "./parquet/column-chunk.ts";
-import { moveRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
+import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
 import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-types.ts";
 import { partsSql, planExport, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
@@ -141,7 +141,7 @@ async function writeRows({ parts }: EncodedRows, sink: FileSink): Promise<RowGro
   const rowGroups: RowGroup[] = [];
   for (const { bytes, rowGroup } of parts) {
     if (rowGroup) {
-      moveRowGroup(rowGroup, sink.bytes);
+      placeRowGroup(rowGroup, sink.bytes);
       rowGroups.push(rowGroup);
     }
     await sink.write(bytes);

@@ -26,9 +26,9 @@ export function parquetFooter(file: ParquetFile & { readonly rowGroups: readonly
   return writer.getBytes().slice(parquetMagic.length);
 }
 
-/** Moves the offsets of a row group's pages by so many bytes. */
-export function moveRowGroup({ columns }: Pick<RowGroup, "columns">, byBytes: number): void {
-  const offset = BigInt(byBytes);
+/** Places a row group in the file: its offsets, which count from its own first byte, grow by `at`. */
+export function placeRowGroup({ columns }: RowGroup, at: number): void {
+  const offset = BigInt(at);
   for (const chunk of columns) {
     chunk.file_offset += offset;
     const meta = chunk.meta_data;

@@ -9,20 +9,11 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Parses cells of any type as hyparquet-writer takes their values. */
 export function cellParser(type: ReportType): CellParser<unknown> {
-  switch (type) {
-    case "TEXT":
-      return (cells, from, end) => decoder.decode(cells.subarray(from, end));
-    case "REAL":
-      return (cells, from, end) => Number(asciiText(cells, from, end));
-    case "BOOLEAN":
-      return (cells, from) => cells[from] !== 0x30;
-    case "DATE":
-      return (cells, from, end) => daysSinceEpoch(asciiText(cells, from, end));
-    case "INTEGER":
-    case "TIMESTAMP":
-    default:
-      return integerParser(type);
-  }
+  if (type === "TEXT") return (cells, from, end) => decoder.decode(cells.subarray(from, end));
+  if (type === "REAL") return (cells, from, end) => Number(asciiText(cells, from, end));
+  if (type === "BOOLEAN") return (cells, from) => cells[from] !== 0x30;
+  if (type === "DATE") return (cells, from, end) => daysSinceEpoch(asciiText(cells, from, end));
+  return integerParser(type);
 }
 
 /** Parses cells of types that Parquet stores as integers: INTEGER, TIMESTAMP, DECIMAL. */

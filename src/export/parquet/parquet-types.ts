@@ -78,34 +78,31 @@ function listElements({ name, columns }: NestedColumn): SchemaElement[] {
 
 /** A column's physical and logical type. TIMESTAMP is in microseconds, UTC. */
 export function schemaElement({ name, type, nullable }: ParquetColumn): SchemaElement {
-  return { name, repetition_type: nullable ? "OPTIONAL" : "REQUIRED", ...typesOf(type) };
+  return {
+    name,
+    repetition_type: nullable ? "OPTIONAL" : "REQUIRED",
+    ...(simpleTypes[type] ?? decimalTypes(type)),
+  };
 }
 
-function typesOf(type: ReportType): Omit<SchemaElement, "name"> {
-  switch (type) {
-    case "INTEGER":
-      return { type: "INT64" };
-    case "REAL":
-      return { type: "DOUBLE" };
-    case "BOOLEAN":
-      return { type: "BOOLEAN" };
-    case "TEXT":
-      return { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } };
-    case "DATE":
-      return { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } };
-    case "TIMESTAMP":
-      return {
-        type: "INT64",
-        converted_type: "TIMESTAMP_MICROS",
-        logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
-      };
-    default:
-      return decimalTypes(decimalOf(type) ?? { precision: 38, scale: 18 });
-  }
-}
+type ElementTypes = Omit<SchemaElement, "name">;
+
+const simpleTypes: Readonly<Record<string, ElementTypes>> = {
+  INTEGER: { type: "INT64" },
+  REAL: { type: "DOUBLE" },
+  BOOLEAN: { type: "BOOLEAN" },
+  TEXT: { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
+  DATE: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
+  TIMESTAMP: {
+    type: "INT64",
+    converted_type: "TIMESTAMP_MICROS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+  },
+};
 
 /** INT64 holds 18 digits. */
-function decimalTypes({ precision, scale }: Decimal): Omit<SchemaElement, "name"> {
+function decimalTypes(type: ReportType): ElementTypes {
+  const { precision, scale } = decimalOf(type) ?? { precision: 38, scale: 18 };
   const logical = { type: "DECIMAL", precision, scale } as const;
   const types = { converted_type: "DECIMAL", precision, scale, logical_type: logical } as const;
   return precision <= 18

@@ -4,7 +4,6 @@ import { freeBytes } from "../columns/cells.ts";
 import { writeColumnChunk, zstd, type RowGroup } from "./column-chunk.ts";
 import type { ColumnBuffer } from "./column-buffer.ts";
 import { BooleanColumn, DateColumn, DoubleColumn, Int64Column, WideDecimalColumn } from "./fixed-columns.ts";
-import { moveRowGroup, parquetMagic } from "./footer.ts";
 import {
   decimalOf,
   fileSchema,
@@ -86,11 +85,14 @@ export class RowGroupWriter {
     const writer = new ByteWriter(initialBytes);
     const schema = fileSchema(this.#declared, this.#nested);
     const parquet = new ParquetWriter({ writer, schema, codec: "ZSTD", compressors: { ZSTD: zstd } });
+    // Without the magic bytes that stand at the beginning of a file.
+    writer.index = 0;
+    writer.offset = 0;
     const columns = this.#columns.map((column, i) =>
       writeColumnChunk(writer, schemaElement(this.#declared[i] as ParquetColumn), column),
     );
     columns.push(...this.#nestedChunks(parquet));
-    const bytes = writer.getBytes().slice(parquetMagic.length);
+    const bytes = writer.getBytes().slice();
     freeBytes(writer.getBytes());
     const sum = (size: (chunk: RowGroup["columns"][number]) => bigint | undefined) =>
       columns.reduce((total, chunk) => total + (size(chunk) ?? 0n), 0n);
@@ -100,7 +102,6 @@ export class RowGroupWriter {
       total_compressed_size: sum((chunk) => chunk.meta_data?.total_compressed_size),
       num_rows: BigInt(this.#rows),
     };
-    moveRowGroup(rowGroup, -parquetMagic.length);
     this.#finished.push({ bytes, rowGroup });
     this.#rows = 0;
     for (const column of this.#columns) column.clear();
@@ -109,32 +110,18 @@ export class RowGroupWriter {
 
   #nestedChunks(parquet: ParquetWriter): RowGroup["columns"] {
     if (this.#nested.length === 0) return [];
-    const columnData = this.#nested.map(({ name }, i) => ({
-      name,
-      data: this.#lists[i] ?? [],
-      offsetIndex: false,
-    }));
+    const dataOf = (i: number) => this.#lists[i] ?? [];
+    const columnData = this.#nested.map(({ name }, i) => ({ name, data: dataOf(i), offsetIndex: false }));
     void parquet.write({ columnData, rowGroupSize: this.#rows });
     return parquet.row_groups.flatMap(({ columns }) => columns);
   }
 }
 
 function bufferFor(type: ReportType, nullable: boolean): ColumnBuffer {
-  switch (type) {
-    case "INTEGER":
-    case "TIMESTAMP":
-      return new Int64Column(nullable, type);
-    case "REAL":
-      return new DoubleColumn(nullable);
-    case "BOOLEAN":
-      return new BooleanColumn(nullable);
-    case "DATE":
-      return new DateColumn(nullable);
-    case "TEXT":
-      return new TextColumn(nullable);
-    default: {
-      const isWide = (decimalOf(type)?.precision ?? 0) > 18;
-      return isWide ? new WideDecimalColumn(nullable, type) : new Int64Column(nullable, type);
-    }
-  }
+  if (type === "TEXT") return new TextColumn(nullable);
+  if (type === "DATE") return new DateColumn(nullable);
+  if (type === "REAL") return new DoubleColumn(nullable);
+  if (type === "BOOLEAN") return new BooleanColumn(nullable);
+  const isWide = (decimalOf(type)?.precision ?? 0) > 18;
+  return isWide ? new WideDecimalColumn(nullable, type) : new Int64Column(nullable, type);
 }
