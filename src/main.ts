@@ -79,13 +79,10 @@ async function startSandbox({
   };
 }
 
-/** From package.json, which is one folder up in the source and two in the built package. */
+/** The version in package.json: one folder up from the source, two from the built file. */
 function ownVersion(): string {
-  const places = ["../package.json", "../../package.json"].map(
-    (relative) => new URL(relative, import.meta.url),
-  );
+  const places = ["../package.json", "../../package.json"].map((place) => new URL(place, import.meta.url));
   const file = places.find((url) => existsSync(url));
-  if (!file) return "unknown";
-  const { version } = JSON.parse(readFileSync(file, "utf8")) as { version?: string };
+  const { version } = JSON.parse(file ? readFileSync(file, "utf8") : "{}") as { version?: string };
   return version ?? "unknown";
 }

@@ -1,49 +1,33 @@
 import { MirrorError, type ErrorKind } from "../../base/errors.ts";
 
-/** How a command ended; decides the exit code. */
-export type Outcome =
-  | "complete"
-  | "difference"
-  | "partial"
-  | "stopped"
-  | "interrupted"
-  | "failed"
-  | "unauthenticated"
-  | "identity"
-  | "database"
-  | "locked";
-
-/** Ends with the code of an error of this kind; the command has printed the error itself. */
-interface EndsLike {
-  readonly kind: ErrorKind;
-}
-
-/** `drained`: a command that works until stopped was stopped and has finished everything it had begun. */
-export type Ending = Outcome | "drained" | EndsLike;
-
-const outcomeCodes: Readonly<Record<Outcome, number>> = {
+/** Exit code of each outcome, from the least to the most urgent one. */
+const outcomeCodes = {
   complete: 0,
-  failed: 1,
-  difference: 1,
-  partial: 3,
   stopped: 5,
+  partial: 3,
+  difference: 1,
+  failed: 1,
   interrupted: 130,
   unauthenticated: 4,
   identity: 4,
-  database: 10,
   locked: 11,
-};
+  database: 10,
+} as const;
 
-/** Least to most urgent. */
-const urgency: readonly Outcome[] = [
-  ...(["complete", "stopped", "partial", "difference", "failed", "interrupted"] as const),
-  ...(["unauthenticated", "identity", "locked", "database"] as const),
-];
+/** How a command ended; decides the exit code. */
+export type Outcome = keyof typeof outcomeCodes;
+
+/** `drained`: a command that works until stopped was stopped and has finished everything it had begun. */
+export type Ending =
+  | Outcome
+  | "drained"
+  /** Ends with the code of an error of this kind; the command has printed the error itself. */
+  | { readonly kind: ErrorKind };
 
 /** The most urgent outcome of several companies; `complete` for none. */
 export function worstOutcome(outcomes: readonly Outcome[]): Outcome {
-  const ranks = outcomes.map((outcome) => urgency.indexOf(outcome));
-  return urgency[Math.max(0, ...ranks)] ?? "failed";
+  const byUrgency = Object.keys(outcomeCodes) as Outcome[];
+  return byUrgency.findLast((outcome) => outcomes.includes(outcome)) ?? "complete";
 }
 
 const kindCodes: Readonly<Record<ErrorKind, number>> = {

@@ -10,19 +10,16 @@ import type { CommandContext } from "../program/command.ts";
 import type { Outcome } from "../program/exit-code.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 
+const kinds = ["list", "detail", "child"] as const;
+
 interface Estimate {
-  readonly requests: {
-    readonly total: number;
-    readonly list: number;
-    readonly detail: number;
-    readonly child: number;
-  };
-  /** With the published budget of the service. */
+  readonly requests: Readonly<Record<(typeof kinds)[number] | "total", number>>;
+  /** At the budget that the service publishes. */
   readonly minutes: number;
   readonly resources: Readonly<Record<string, ResourceEstimate>>;
 }
 
-/** `sync --dry-run`: the requests a run would need, by kind and resource, and how long they take. */
+/** `sync --dry-run`: prints the requests that a run would need, and the time they take. Writes nothing. */
 export async function dryRun(
   context: CommandContext,
   config: Config,
@@ -30,17 +27,17 @@ export async function dryRun(
   resources: readonly Resource[],
   full: boolean,
 ): Promise<Outcome> {
+  const { globals, output, connectors } = context;
+  const { limits } = connectors[0].manifest;
   const estimates: Record<string, Estimate> = {};
-  for (const company of companies)
-    estimates[company.name] = await estimate(context, config, company, resources, full);
-  if (context.globals.json) {
-    await context.output.json({ dry_run: true, companies: estimates });
-    return "complete";
+  for (const company of companies) {
+    const found = await estimate(context, config, company, resources, full);
+    estimates[company.name] = sumOf(found, limits);
   }
-  for (const [company, one] of Object.entries(estimates)) {
-    for (const line of estimateLines(company, one, context.connectors[0].manifest.limits))
-      await context.output.line(line);
-  }
+  if (globals.json) await output.json({ dry_run: true, companies: estimates });
+  else
+    for (const [company, one] of Object.entries(estimates))
+      for (const line of estimateLines(company, one, limits)) await output.line(line);
   return "complete";
 }
 
@@ -50,25 +47,22 @@ async function estimate(
   company: CompanyConfig,
   resources: readonly Resource[],
   full: boolean,
-): Promise<Estimate> {
+): Promise<Map<string, ResourceEstimate>> {
   const { mirror } = mirrorFiles(config, company.name);
   const db = existsSync(mirror) ? openDatabase(mirror, { readonly: true }) : null;
   const service = connectService(context, config, company);
   try {
-    const found = await estimateRun(service.transport, resources, db ? new Records(db) : null, full);
-    return summed(found, context.connectors[0].manifest.limits);
+    return await estimateRun(service.transport, resources, db ? new Records(db) : null, full);
   } finally {
     db?.close();
     await service.close();
   }
 }
 
-function summed(
-  found: ReadonlyMap<string, ResourceEstimate>,
-  limits: { requests: number; windowMs: number },
-): Estimate {
-  const sum = (key: "list" | "detail" | "child") =>
-    [...found.values()].reduce((total, one) => total + one[key], 0);
+type Limits = CommandContext["connectors"][0]["manifest"]["limits"];
+
+function sumOf(found: ReadonlyMap<string, ResourceEstimate>, limits: Limits): Estimate {
+  const sum = (kind: (typeof kinds)[number]) => [...found.values()].reduce((all, one) => all + one[kind], 0);
   const requests = { list: sum("list"), detail: sum("detail"), child: sum("child") };
   const total = requests.list + requests.detail + requests.child;
   const windows = Math.max(0, Math.ceil(total / limits.requests) - 1);
@@ -79,7 +73,7 @@ function summed(
 function estimateLines(
   company: string,
   { requests, minutes, resources }: Estimate,
-  limits: { readonly requests: number; readonly windowMs: number },
+  limits: Limits,
 ): string[] {
   const pace = `at ${limits.requests} in ${formatDuration(limits.windowMs)}`;
   const time = minutes < 1 ? "less than a minute" : `about ${minutes} minutes ${pace}`;
@@ -87,9 +81,7 @@ function estimateLines(
   const lines = Object.entries(resources)
     .filter(([, one]) => one.list + one.detail + one.child > 0)
     .map(([name, one]) => {
-      const counts = (["list", "detail", "child"] as const)
-        .map((kind) => `${kind} ${one[kind]}`.padEnd(14))
-        .join("");
+      const counts = kinds.map((kind) => `${kind} ${one[kind]}`.padEnd(14)).join("");
       return `  ${name.padEnd(28)} ${counts}${one.error ?? ""}`.trimEnd();
     });
   return [head, ...lines, "  changed records cost one detail each on top; nothing was written"];

@@ -10,15 +10,10 @@ import { readAccess, readTarget } from "../../export/s3/target.ts";
 import { uploadExport, type Uploaded } from "../../export/s3/upload.ts";
 import type { CommandContext } from "../program/command.ts";
 
-type Parts = Pick<
-  CommandContext,
-  "connectors" | "clock" | "version" | "signal" | "showing" | "env" | "keepSecret"
->;
-
 export interface CompanyExport extends Omit<ExportRequest, "out"> {
   /** A folder; null: the files are only made to be sent. */
   readonly out: string | null;
-  /** `s3://bucket/prefix` */
+  /** `s3://bucket/prefix`; null: the files are not sent. */
   readonly to: string | null;
 }
 
@@ -26,67 +21,50 @@ export interface CompanyExported extends ExportResult {
   readonly uploaded: Uploaded | null;
 }
 
-/** Exports one company; on a terminal one line shows how far it is. */
+/**
+ * Exports one company and sends the files where `to` says; on a terminal one line shows the progress.
+ * @throws MirrorError `usage` before a file is made when `to` or its access keys cannot be used
+ */
 export async function exportCompany(
-  parts: Parts,
+  context: CommandContext,
   config: Config,
   { out, to, ...asked }: CompanyExport,
 ): Promise<CompanyExported> {
-  const sender = to === null ? null : senderTo(parts, to);
-  const folder = out ?? path.join(config.dataDir, `.${asked.company}.upload`);
+  const { connectors, clock, version, signal } = context;
+  const { company, format } = asked;
+  const store = to === null ? null : openStore(context, to);
+  const folder = out ?? path.join(config.dataDir, `.${company}.upload`);
   if (out === null) await rm(folder, { recursive: true, force: true });
   const request: ExportRequest = { ...asked, out: folder };
-  let line = "";
-  const shown = () => (line === "" ? [] : [line]);
+  let line: string | null = null;
+  const makeFiles = async () => {
+    const parts = {
+      mirror: mirrorFiles(config, company).mirror,
+      manifest: connectors[0].manifest,
+      clock,
+      version,
+      reportDate: localDate(clock.nowMs(), config.schedule.timezone),
+      signal,
+      onProgress: ({ table, rows, done, of }: { table: string; rows: number; done: number; of: number }) =>
+        (line = `${company}: ${format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`),
+    };
+    const exported = await exportTables(parts, request);
+    if (store === null) return { ...exported, uploaded: null };
+    const onFile = (file: string, done: number, of: number) =>
+      (line = `${company}: sending file ${done + 1} of ${of}: ${file}`);
+    const uploaded = await uploadExport({ ...store, clock, signal, onFile }, request, exported);
+    return { ...exported, uploaded };
+  };
   try {
-    return await parts.showing(shown, async () => {
-      const exported = await exportTables(
-        partsOf(parts, config, asked, (text) => (line = text)),
-        request,
-      );
-      const uploaded = sender && (await sender(request, exported, (text) => (line = text)));
-      return { ...exported, uploaded };
-    });
+    return await context.showing(() => (line === null ? [] : [line]), makeFiles);
   } finally {
     if (out === null) await rm(folder, { recursive: true, force: true });
   }
 }
 
-type Show = (line: string) => void;
-
-function partsOf(
-  { connectors, clock, version, signal }: Parts,
-  config: Config,
-  { company, format }: Pick<ExportRequest, "company" | "format">,
-  show: Show,
-) {
-  return {
-    mirror: mirrorFiles(config, company).mirror,
-    manifest: connectors[0].manifest,
-    clock,
-    version,
-    reportDate: localDate(clock.nowMs(), config.schedule.timezone),
-    signal,
-    onProgress: ({ table, rows, done, of }: { table: string; rows: number; done: number; of: number }) =>
-      show(`${company}: ${format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`),
-  };
-}
-
-/** Refuses before anything is made what cannot be sent. */
-function senderTo({ env, clock, signal, keepSecret }: Parts, to: string) {
+function openStore({ env, keepSecret }: CommandContext, to: string) {
   const target = readTarget(to);
   const access = readAccess(env, target);
   keepSecret([access.secretAccessKey]);
-  return (request: ExportRequest, exported: ExportResult, show: Show) =>
-    uploadExport(
-      {
-        store: connectStore(access),
-        prefix: target.prefix,
-        clock,
-        signal,
-        onFile: (file, done, of) => show(`${request.company}: sending file ${done + 1} of ${of}: ${file}`),
-      },
-      request,
-      exported,
-    );
+  return { store: connectStore(access), prefix: target.prefix };
 }

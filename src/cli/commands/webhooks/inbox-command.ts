@@ -44,7 +44,7 @@ function viewOf(row: InboxRow) {
     received_at: row.receivedAt,
     state: row.state,
     outcome: row.outcome,
-    settled_at: row.doneAt,
+    ["settled_at"]: row.doneAt,
     request_id: row.requestId,
     problem: row.problem,
     work: row.work,
