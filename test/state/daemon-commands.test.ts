@@ -65,7 +65,7 @@ describe("a command", () => {
     expect(commands.withdraw(second)).toBe(false);
   });
 
-  test("an id is never given twice, so that nobody reads another one's answer", () => {
+  test("an id is never given twice, so that no asker reads the answer of another command", () => {
     const first = commands.add("sync", {}, asker);
     commands.withdraw(first);
     expect(commands.add("sync", {}, asker)).toBeGreaterThan(first);

@@ -47,7 +47,7 @@ describe("I7 an event is known for ever", () => {
     expect(take(mirror, ids, ["a", "b", "c", "d", "e", "f"])).toEqual([...Array(5).fill(false), true]);
   });
 
-  test("also where another wrote it", async () => {
+  test("also where another connection wrote it", async () => {
     const mirror = await openShop();
     const [one, other] = [new EventIds(mirror.db, mostUnfiled), new EventIds(mirror.db, mostUnfiled)];
     for (const eventId of ["a", "b", "c", "d", "e"]) take(mirror, one, [eventId]);
@@ -55,7 +55,7 @@ describe("I7 an event is known for ever", () => {
     expect(take(mirror, one, ["f"])).toEqual([false]);
   });
 
-  test("that two ids share their hash makes neither of them known", async () => {
+  test("two ids with the same hash are two events", async () => {
     const mirror = await openShop();
     const ids = new EventIds(mirror.db, 1);
     take(mirror, ids, ["a"]);
@@ -66,11 +66,11 @@ describe("I7 an event is known for ever", () => {
     expect(ids.find("a")).toBe(3);
   });
 
-  test("whatever is rolled back, filed, and opened anew in between", async () => {
+  test("whatever is rolled back, filed and reopened in between", async () => {
     const groups = fc.array(
       fc.record({
         ids: fc.array(fc.integer({ min: 0, max: 40 }).map(String), { maxLength: 6 }),
-        outcome: fc.constantFrom("kept", "kept", "kept", "rolled back", "opened anew"),
+        outcome: fc.constantFrom("kept", "kept", "kept", "rolled back", "reopened"),
       }),
       { maxLength: 40 },
     );
@@ -83,7 +83,7 @@ describe("I7 an event is known for ever", () => {
         const known = new Set<string>();
         let ids = new EventIds(mirror.db, mostUnfiled);
         for (const { ids: eventIds, outcome } of some) {
-          if (outcome === "opened anew") ids = new EventIds(mirror.db, mostUnfiled);
+          if (outcome === "reopened") ids = new EventIds(mirror.db, mostUnfiled);
           const isNew = take(mirror, ids, eventIds, outcome === "rolled back");
           if (outcome === "rolled back") continue;
           expect(isNew).toEqual(eventIds.map((id, i) => !known.has(id) && eventIds.indexOf(id) === i));
@@ -96,7 +96,7 @@ describe("I7 an event is known for ever", () => {
     );
   });
 
-  test("while it is there: what somebody deleted comes anew, whatever numbers are given out again", async () => {
+  test("while it is there: a deleted event is stored again, also when its number is given again", async () => {
     const mirror = await openShop();
     const ids = new EventIds(mirror.db, mostUnfiled);
     for (const eventId of ["a", "b", "c", "d", "e"]) take(mirror, ids, [eventId]);
@@ -117,7 +117,7 @@ describe("I7 an event is known for ever", () => {
 });
 
 describe("events that find their record in the queue", () => {
-  test("are stored, and the queue's row stays as it is: its read comes after them", async () => {
+  test("are stored, and the queued item stays as it is: its read is sent after them", async () => {
     const shop = await openIngest();
     shop.ingest.store([deliveryOf(about(1))], 0);
     const before = rows(shop.mirror, "SELECT * FROM _work");
@@ -126,7 +126,7 @@ describe("events that find their record in the queue", () => {
     expect(counted(shop.mirror, "_inbox WHERE state = 'waiting'")).toBe(3);
   });
 
-  test("I4 are marked anew where the read has begun", async () => {
+  test("I4 queue their record again where its read has begun", async () => {
     const shop = await openIngest();
     shop.ingest.store([deliveryOf(about(1))], 0);
     const work = shop.queue.lease(1, ["people"]);
@@ -138,7 +138,7 @@ describe("events that find their record in the queue", () => {
     expect(counted(shop.mirror, "_work")).toBe(1);
   });
 
-  test("turn a read into the question whether the record is gone", async () => {
+  test("turn a read into a confirmation that the record is gone", async () => {
     const shop = await openIngest();
     shop.ingest.store([deliveryOf(about(1))], 0);
     shop.ingest.store([deliveryOf(about(1, "people.deleted"))], 0);

@@ -15,7 +15,7 @@ import {
 } from "../support/webhook.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
-const settlement = { outcome: "updated", requestId: "req-1", at: "2026-03-01T12:00:01.000Z" } as const;
+const completion = { outcome: "updated", requestId: "req-1", at: "2026-03-01T12:00:01.000Z" } as const;
 
 function take({ ingest }: OpenIngest, atMs: number, ...texts: string[]): string[] {
   const results = ingest.store(
@@ -26,30 +26,30 @@ function take({ ingest }: OpenIngest, atMs: number, ...texts: string[]): string[
 }
 
 describe("a read completes the events that asked for it", () => {
-  test("all of its record that came before it was sent, with its outcome and its request", async () => {
+  test("all events of its record that came before it was sent, with its outcome and its request", async () => {
     const { mirror, ...shop } = await openIngest();
-    const settling = new Inbox(mirror.db);
+    const inbox = new Inbox(mirror.db);
     take({ mirror, ...shop }, nowMs, about(1), about(1), about(2));
     const sentSeq = mirror.sequence.next();
     take({ mirror, ...shop }, nowMs, about(1));
-    const settled = settling.complete("people", "id:1", sentSeq, settlement);
-    expect(settled.map(({ type }) => type)).toEqual(["people.updated", "people.updated"]);
-    const told = rows(
+    const completed = inbox.complete("people", "id:1", sentSeq, completion);
+    expect(completed.map(({ type }) => type)).toEqual(["people.updated", "people.updated"]);
+    const stored = rows(
       mirror,
-      "SELECT target, state, outcome, request_id, settled_at FROM _inbox ORDER BY rowid",
+      "SELECT target, state, outcome, request_id, settled_at AS done_at FROM _inbox ORDER BY rowid",
     );
-    const done = { state: "done", outcome: "updated", request_id: "req-1", settled_at: settlement.at };
-    const waiting = { state: "waiting", outcome: null, request_id: null, settled_at: null };
-    expect(told).toEqual([
+    const done = { state: "done", outcome: "updated", request_id: "req-1", done_at: completion.at };
+    const waiting = { state: "waiting", outcome: null, request_id: null, done_at: null };
+    expect(stored).toEqual([
       { target: "id:1", ...done },
       { target: "id:1", ...done },
       { target: "id:2", ...waiting },
       { target: "id:1", ...waiting },
     ]);
-    expect(settling.complete("people", "id:1", sentSeq, settlement)).toEqual([]);
+    expect(inbox.complete("people", "id:1", sentSeq, completion)).toEqual([]);
   });
 
-  test("without looking through events that are done", async () => {
+  test("without scanning events that are done", async () => {
     const { mirror } = await openIngest();
     const plan = rows(
       mirror,
@@ -95,15 +95,15 @@ describe("the inbox as people look at it", () => {
 });
 
 describe("a replay evaluates stored events again", () => {
-  test("new work, no second row; a completed event waits once more", async () => {
+  test("a new queued item, no second row; a completed event waits again", async () => {
     const shop = await openIngest();
     const { mirror, ingest } = shop;
     const ids = take(shop, nowMs, about(1), about(1), about(2, "people.deleted"));
     mirror.db.exec("DELETE FROM _work");
     const sentSeq = mirror.sequence.next();
     for (const target of ["id:1", "id:2"])
-      new Inbox(mirror.db).complete("people", target, sentSeq, settlement);
-    expect(ingest.replay([...ids, "nobody"], nowMs)).toEqual({ queued: 3, unread: 0, missing: ["nobody"] });
+      new Inbox(mirror.db).complete("people", target, sentSeq, completion);
+    expect(ingest.replay([...ids, "unknown"], nowMs)).toEqual({ queued: 3, unread: 0, missing: ["unknown"] });
     expect(counted(mirror, "_inbox")).toBe(3);
     expect(
       rows(mirror, "SELECT target, kind, lane, dirty_seq > ? AS newer FROM _work ORDER BY id", sentSeq),
@@ -115,7 +115,7 @@ describe("a replay evaluates stored events again", () => {
     expect(new InboxView(mirror.db).list({ most: 9 })).toMatchObject([again, again, again]);
   });
 
-  test("I7 what is kept is not written to the change log a second time", async () => {
+  test("I7 an event in the change log is not added a second time", async () => {
     const shop = await openIngest();
     const texts = [about(1, "foreign-bills.paid", "foreignBill"), eventText({ type: "new" }), "not json"];
     const ids = take(shop, nowMs, ...texts);
@@ -125,7 +125,7 @@ describe("a replay evaluates stored events again", () => {
     expect(allChanges(shop.mirror)).toHaveLength(1);
   });
 
-  test("I12 an event is judged by what is known now: a newer connector, more tables", async () => {
+  test("I12 an event is evaluated by what is known now: a newer connector, more tables", async () => {
     const path = `${tempFolder()}/shop.db`;
     const manifest = shopWithEvents([]);
     const before = await openIngest({ path, manifest });
@@ -146,7 +146,7 @@ describe("a replay evaluates stored events again", () => {
   });
 });
 
-test("I12 an event whose read has left the queue without settling it is found and read", async () => {
+test("I12 an event whose read left the queue without completing it is found and read", async () => {
   const shop = await openIngest();
   take(shop, nowMs, about(1), about(2));
   shop.mirror.db.exec("DELETE FROM _work WHERE target = 'id:1'");
@@ -158,7 +158,7 @@ test("I12 an event whose read has left the queue without settling it is found an
   expect(shop.ingest.requeueLost(nowMs)).toBe(0);
 });
 
-test("I12 an event whose table is mirrored no more waits for nobody, and is kept", async () => {
+test("I12 an event whose table is no longer mirrored does not wait, and is kept", async () => {
   const path = `${tempFolder()}/shop.db`;
   const before = await openIngest({ path });
   take(before, nowMs, about(1));

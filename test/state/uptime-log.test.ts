@@ -7,16 +7,16 @@ const t0 = Date.UTC(2026, 10, 21);
 
 test("a span grows with each heartbeat and is closed when the daemon drains", async () => {
   const { db } = await openShop();
-  const presence = new UptimeLog(db);
-  expect(presence.beat(t0)).toBe(false);
-  expect(presence.beat(t0 + heartbeatMs)).toBe(false);
-  presence.end(t0 + heartbeatMs + 5);
+  const log = new UptimeLog(db);
+  expect(log.beat(t0)).toBe(false);
+  expect(log.beat(t0 + heartbeatMs)).toBe(false);
+  log.end(t0 + heartbeatMs + 5);
   expect(rows({ db }, "SELECT started_ms, seen_ms, ended FROM _receiver")).toEqual([
     { started_ms: t0, seen_ms: t0 + heartbeatMs + 5, ended: "drained" },
   ]);
 });
 
-test("one that was killed ends with its last heartbeat; the next life has its own", async () => {
+test("a span that was killed ends with its last heartbeat; the next process has its own", async () => {
   const { db } = await openShop();
   new UptimeLog(db).beat(t0);
   const next = new UptimeLog(db);
@@ -27,20 +27,20 @@ test("one that was killed ends with its last heartbeat; the next life has its ow
   ]);
 });
 
-test("a machine that slept, or a clock that was put back, is an absence", async () => {
+test("a machine that slept, or a clock that was set back, is a gap", async () => {
   const { db } = await openShop();
-  const presence = new UptimeLog(db);
-  presence.beat(t0);
-  expect(presence.beat(t0 + 5 * 3_600_000)).toBe(true);
-  expect(presence.beat(t0 + 5 * 3_600_000 + heartbeatMs)).toBe(false);
-  expect(presence.beat(t0)).toBe(true);
-  expect(presence.spans()).toHaveLength(3);
+  const log = new UptimeLog(db);
+  log.beat(t0);
+  expect(log.beat(t0 + 5 * 3_600_000)).toBe(true);
+  expect(log.beat(t0 + 5 * 3_600_000 + heartbeatMs)).toBe(false);
+  expect(log.beat(t0)).toBe(true);
+  expect(log.spans()).toHaveLength(3);
 });
 
-test("spans of long ago are forgotten", async () => {
+test("spans of long ago are removed", async () => {
   const { db } = await openShop();
   new UptimeLog(db).beat(t0 - 40 * 86_400_000);
-  const presence = new UptimeLog(db);
-  presence.beat(t0);
-  expect(presence.spans()).toEqual([{ startedMs: t0, seenMs: t0 }]);
+  const log = new UptimeLog(db);
+  log.beat(t0);
+  expect(log.spans()).toEqual([{ startedMs: t0, seenMs: t0 }]);
 });

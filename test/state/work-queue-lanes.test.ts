@@ -23,7 +23,7 @@ async function openQueue(): Promise<WorkQueue> {
 }
 
 describe("a queue that is shared", () => {
-  test("gives the lane of events to one, the others to the other, and no row to both", async () => {
+  test("gives the webhook lane to one, the other lanes to the other, and no item to both", async () => {
     const queue = await openQueue();
     queue.add(work({ target: "id:1" }));
     queue.add(work({ target: "id:2", lane: "hydration" }));
@@ -35,7 +35,7 @@ describe("a queue that is shared", () => {
     expect(queue.lease(nowMs, people)).toBeNull();
   });
 
-  test("a row in flight that is drawn into the lane of events is not given out a second time", async () => {
+  test("a leased item that moves to the webhook lane is not leased a second time", async () => {
     const queue = await openQueue();
     queue.add(work({ lane: "hydration" }));
     const row = queue.lease(nowMs, people, "others");
@@ -46,11 +46,11 @@ describe("a queue that is shared", () => {
     expect(queue.lease(nowMs, people, "events")?.dirtySeq).toBe(2);
   });
 
-  test("tells when the next row is due, looks of the future included, rows in flight not", async () => {
+  test("knows when the next item is due, with rechecks of the future and without leased items", async () => {
     const queue = await openQueue();
     expect(queue.nextDueMs(people, "events")).toBeNull();
     queue.add(work({ target: "id:1", dueAtMs: 0 }));
-    queue.addIfAbsent(work({ target: "id:2", dueAtMs: 60_000, reason: "second look" }));
+    queue.addIfAbsent(work({ target: "id:2", dueAtMs: 60_000, reason: "recheck" }));
     queue.add(work({ target: "id:3", dueAtMs: 5, lane: "scrub" }));
     expect(queue.nextDueMs(people, "events")).toBe(0);
     queue.lease(nowMs, people, "events");
@@ -59,7 +59,7 @@ describe("a queue that is shared", () => {
     expect(queue.nextDueMs(["orders"])).toBeNull();
   });
 
-  test("wakes who watches when rows are added, until he watches no more", async () => {
+  test("calls watchers when items are added, until they end their watch", async () => {
     const queue = await openQueue();
     let rung = 0;
     const unwatch = queue.watch(() => (rung += 1));
@@ -70,7 +70,7 @@ describe("a queue that is shared", () => {
     expect(rung).toBe(2);
   });
 
-  test("a run that may not read a resource holds no row of the lane of events", async () => {
+  test("a run that may not read a resource holds no item of the webhook lane", async () => {
     const queue = await openQueue();
     queue.add(work({ target: "id:1" }));
     queue.add(work({ target: "id:2", lane: "list" }));
@@ -79,7 +79,7 @@ describe("a queue that is shared", () => {
     expect(queue.isReady("people", "id:2")).toBe(false);
   });
 
-  test("dead rows of events that a run revives are that run's", async () => {
+  test("dead letters of events that a run revives are read by that run", async () => {
     const queue = await openQueue();
     queue.add(work());
     const row = queue.lease(nowMs, people, "events");
@@ -95,7 +95,7 @@ describe("a queue that is shared", () => {
   });
 });
 
-test("what the tender will try again stays the tender's when a run beside it begins, and comes to a run of its own", async () => {
+test("what the event worker will retry stays with it when a run begins beside it, and goes to a run without one", async () => {
   const queue = await openQueue();
   queue.add(work());
   const row = queue.lease(nowMs, people, "events");
@@ -107,13 +107,13 @@ test("what the tender will try again stays the tender's when a run beside it beg
   expect(queue.lease(nowMs, people, "others")).toMatchObject({ attempts: 0 });
 });
 
-describe("reasons that are none of their own", () => {
-  test("a second look is added to no row that is there, and an event overtakes one that waits", async () => {
+describe("reasons that replace no other", () => {
+  test("a recheck is not added to a queued item, and an event overtakes a waiting recheck", async () => {
     const queue = await openQueue();
     queue.add(work({ reason: "people.updated" }));
-    queue.addIfAbsent(work({ reason: "second look", dueAtMs: 60_000, dirtySeq: 9 }));
+    queue.addIfAbsent(work({ reason: "recheck", dueAtMs: 60_000, dirtySeq: 9 }));
     expect(queue.lease(nowMs, people)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
-    queue.addIfAbsent(work({ target: "id:2", reason: "second look", dueAtMs: 60_000 }));
+    queue.addIfAbsent(work({ target: "id:2", reason: "recheck", dueAtMs: 60_000 }));
     queue.add(work({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
     expect(queue.lease(nowMs, people)).toMatchObject({
       target: "id:2",
@@ -122,7 +122,7 @@ describe("reasons that are none of their own", () => {
     });
   });
 
-  test("a canary that an event asks for as well keeps the event's reason", async () => {
+  test("a route probe for a record that an event asks for keeps the event's reason", async () => {
     const queue = await openQueue();
     queue.add(work({ reason: "people.updated" }));
     queue.add(work({ reason: "route probe", kind: "confirm", dirtySeq: 2 }));
@@ -134,8 +134,8 @@ describe("reasons that are none of their own", () => {
   });
 });
 
-describe("what is postponed for another's sake", () => {
-  test("uses up no attempt, is waited for, and goes on as soon as the reason is gone", async () => {
+describe("an item that is postponed", () => {
+  test("uses up no attempt, is waited for, and is due as soon as the reason has ended", async () => {
     const queue = await openQueue();
     queue.add(work());
     for (let times = 0; times < 5; times++) {
@@ -162,7 +162,7 @@ describe("what is postponed for another's sake", () => {
   });
 });
 
-test("a lease looks only at what is due, however much waits for its time: the index finds it", async () => {
+test("a lease reads only items that are due, however many wait: the index finds them", async () => {
   const { db } = await openHasty();
   const plan = db
     .prepare(
@@ -170,7 +170,7 @@ test("a lease looks only at what is due, however much waits for its time: the in
          AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
     )
     .all(0, "[]", 0, 1) as { detail: string }[];
-  const told = plan.map(({ detail }) => detail).join("; ");
-  expect(told).toContain("_work_next (state=? AND lane=? AND due_ms<?)");
-  expect(told).not.toContain("TEMP B-TREE");
+  const steps = plan.map(({ detail }) => detail).join("; ");
+  expect(steps).toContain("_work_next (state=? AND lane=? AND due_ms<?)");
+  expect(steps).not.toContain("TEMP B-TREE");
 });

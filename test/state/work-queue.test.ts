@@ -45,7 +45,7 @@ function stored(mirror: Mirror): StoredRow[] {
 }
 
 describe("coalescing", () => {
-  test("ten reasons to read one record are one row with the last reason and the highest number", async () => {
+  test("ten reasons to read one record are one item with the last reason and the highest number", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     for (let i = 1; i <= 10; i++) queue.add(work({ reason: `event ${i}`, dirtySeq: i }));
@@ -63,7 +63,7 @@ describe("coalescing", () => {
     expect(stored(mirror)[0]).toMatchObject({ lane: 0, due_ms: 10, dirty_seq: 9 });
   });
 
-  test("what is to be confirmed stays a confirmation, whatever other reason comes", async () => {
+  test("a confirmation stays one, whatever other reason comes", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work({ kind: "confirm", reason: "absent" }));
@@ -71,7 +71,7 @@ describe("coalescing", () => {
     expect(lease(queue)).toMatchObject({ kind: "confirm", reason: "people.updated" });
   });
 
-  test("a read becomes a confirmation when somebody asks whether the record is gone", async () => {
+  test("a read becomes a confirmation when one is added", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work({ kind: "detail" }));
@@ -87,7 +87,7 @@ describe("coalescing", () => {
     expect(lease(queue).payload).toEqual({ listed: { sha: "ab", key: "c" } });
   });
 
-  test("a dead letter with a new reason is alive again", async () => {
+  test("a dead letter with a new reason is ready again", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work());
@@ -101,8 +101,8 @@ describe("coalescing", () => {
   });
 });
 
-describe("I4: a reason that arrives while its row is leased", () => {
-  test("keeps the row when the read is done, for the read was sent before it", async () => {
+describe("I4: a reason that arrives while its item is leased", () => {
+  test("keeps the item when the read is done, because the read was sent before it", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work({ dirtySeq: 5 }));
@@ -122,7 +122,7 @@ describe("I4: a reason that arrives while its row is leased", () => {
     expect(stored(mirror)).toEqual([]);
   });
 
-  test("survives that read's failure: the row neither dies nor waits for the old reason's sake", async () => {
+  test("survives that read's failure: the item is neither given up nor delayed", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work({ dirtySeq: 5 }));
@@ -135,7 +135,7 @@ describe("I4: a reason that arrives while its row is leased", () => {
 });
 
 describe("leases", () => {
-  test("rows come lane by lane, and within a lane in the order they were added", async () => {
+  test("items come lane by lane, and within a lane in the order they were added", async () => {
     const queue = new WorkQueue((await openShop()).db);
     const added: [string, Lane][] = [
       ["file", "files"],
@@ -151,7 +151,7 @@ describe("leases", () => {
     expect(queue.lease(nowMs, everything)).toBeNull();
   });
 
-  test("what is due later, or of another resource, is not given out", async () => {
+  test("what is due later, or of another resource, is not leased", async () => {
     const queue = new WorkQueue((await openShop()).db);
     queue.add(work({ dueAtMs: nowMs + 1 }));
     queue.add(work({ resource: "orders" }));
@@ -159,7 +159,7 @@ describe("leases", () => {
     expect(lease(queue, nowMs + 1, ["people"]).resource).toBe("people");
   });
 
-  test("a lease lost by a crash gives the row back to the next process", async () => {
+  test("a lease lost by a crash frees the item for the next process", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
     const queue = new WorkQueue(mirror.db);
@@ -171,7 +171,7 @@ describe("leases", () => {
     expect(lease(new WorkQueue(again.db))).toEqual(first);
   });
 
-  test("a row added after one in flight was dropped never takes its id, so its failure hits nobody else", async () => {
+  test("an item added after a leased one was dropped never gets its id, so a failure hits no other item", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work({ target: "child:people:1:1", resource: "notes" }));
@@ -182,7 +182,7 @@ describe("leases", () => {
     expect(lease(queue)).toMatchObject({ target: "id:9", attempts: 0 });
   });
 
-  test("a drop takes the rows of that prefix and of that resource only, `%` and `_` being letters", async () => {
+  test("a drop removes items of that prefix and resource only; `%` and `_` are letters", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     const targets = ["page:a_b:1", "page:a_b:2", "page:aXb:1", "page:a_bc:1"];
@@ -195,10 +195,10 @@ describe("leases", () => {
 });
 
 describe("failures", () => {
-  test("a row to be tried again waits for its moment, which the run can ask for", async () => {
+  test("an item to be retried waits until it is due, which the run can ask for", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
-    queue.add(work({ target: "second look", dueAtMs: 60_000 }));
+    queue.add(work({ target: "recheck", dueAtMs: 60_000 }));
     expect(queue.nextRetryMs(everything)).toBeNull();
     queue.add(work());
     const row = lease(queue);
@@ -210,7 +210,7 @@ describe("failures", () => {
     expect(lease(queue, nowMs + 2_000)).toMatchObject({ attempts: 1 });
   });
 
-  test("dead and held rows are kept, shown with their words, and revived by the next run", async () => {
+  test("dead letters and held items are kept, shown with their reason, and revived by the next run", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work());
@@ -232,7 +232,7 @@ describe("failures", () => {
     expect(lease(queue)).toMatchObject({ resource: "people", attempts: 0 });
   });
 
-  test("attempts are counted within one run: a row that waited for its third begins anew with the next", async () => {
+  test("attempts are counted within one run: an item that waited for its third starts again with the next", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work());
@@ -301,7 +301,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ do: fc.constantFrom("done" as const, "retry" as const, "bury" as const), pick: fc.nat(3) }),
 );
 
-test("I4: any story of reasons, leases, answers and failures ends as the rules say", async () => {
+test("I4: any sequence of reasons, leases, answers and failures ends as the rules say", async () => {
   const mirror = await openHasty();
   const property = fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
     mirror.db.exec("DELETE FROM _work");

@@ -18,7 +18,7 @@ import {
 
 const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 
-function told(mirror: Mirror): string[] {
+function changeLines(mirror: Mirror): string[] {
   return allChanges(mirror).map(({ seq, resource, recordId, op }) => `${seq} ${op} ${resource} ${recordId}`);
 }
 
@@ -30,7 +30,7 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     put(mirror, "people", person(1, "B"));
     remove(mirror, "people", 1);
     put(mirror, "people", person(1, "C"));
-    expect(told(mirror)).toEqual([
+    expect(changeLines(mirror)).toEqual([
       "1 insert people 1",
       "2 update people 1",
       "3 delete people 1",
@@ -65,7 +65,7 @@ describe("I2: every change of a row has exactly one row in the change log", () =
       }),
     ).toThrow("cut off");
     put(mirror, "people", person(3, "C"));
-    expect(told(mirror)).toEqual(["1 insert people 1", "2 insert people 3"]);
+    expect(changeLines(mirror)).toEqual(["1 insert people 1", "2 insert people 3"]);
     expect(
       rows(mirror, "SELECT count(*) AS n FROM _reads WHERE id NOT IN (SELECT read FROM _change_log)"),
     ).toEqual([{ n: 0 }]);
@@ -121,7 +121,7 @@ describe("I2, I7: an unchanged record writes nothing at all", () => {
     expect(rows(mirror, "SELECT read_at FROM _fence_people")).toEqual([{ read_at: startMs + 60_000 }]);
   });
 
-  test("a deletion told twice is one", async () => {
+  test("a deletion reported twice is one", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "A"));
     expect(remove(mirror, "people", 1)).toBe("removed");
@@ -144,7 +144,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 25 },
 );
 
-test("I2: whatever happens, applying the log from 0 gives exactly the live records, and no change says nothing", async () => {
+test("I2: whatever happens, applying the log from 0 gives exactly the live records, and no change is empty", async () => {
   const mirror = await openHasty();
   const model = new Map<string, string>();
   const property = fc.property(steps, (list) => {

@@ -10,7 +10,7 @@ const person = (id: number, name: string) => ({ id, name, email: null, score: nu
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
 
 describe("I3: a read applies only where it was sent after the last applied read was received", () => {
-  test("an answer that overlapped with the applied one is told as stale, so that somebody asks again", async () => {
+  test("an answer that overlapped with the applied one is stale, so that the record is read again", async () => {
     const mirror = await openShop();
     const [first, second] = [send(mirror), send(mirror)];
     expect(put(mirror, "people", person(1, "second"), { stamp: second.receive() })).toBe("inserted");
@@ -28,7 +28,7 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
-  test("a list that says the same in other words holds back the reads sent before it", async () => {
+  test("a list that writes the same otherwise holds back the reads sent before it", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "A"), { source: "detail" });
     const early = send(mirror);
@@ -65,7 +65,7 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(liveRecords(mirror, "people").size).toBe(0);
   });
 
-  test("an older answer does not sweep a newer one out of quarantine", async () => {
+  test("an older answer does not release a newer one from quarantine", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "A"));
     const [list, detail] = [send(mirror), send(mirror)];
@@ -97,7 +97,7 @@ type Step = { readonly at: number; readonly read: number; readonly what: "send" 
 const history = fc.array(fc.constantFrom("A", "A", "B", "C", null), { minLength: 12, maxLength: 12 });
 
 describe("I3: every interleaving of two or three reads", () => {
-  test("ends with what the latest look at the service saw, or tells that read as stale to be asked again", async () => {
+  test("ends with what the latest read saw, or that read is stale and made again", async () => {
     const mirror = await openHasty();
     let id = 0;
     const property = fc.property(
@@ -128,7 +128,7 @@ describe("I3: every interleaving of two or three reads", () => {
   });
 });
 
-/** Plays the reads in time order; true when the mirror has what the latest look saw, or was told to ask again. */
+/** Plays the reads in time order; true when the mirror has what the latest read saw, or that read was stale. */
 function runInterleaving(
   mirror: Mirror,
   id: number,
@@ -150,8 +150,8 @@ function runInterleaving(
       continue;
     }
     const flight = flights.get(step.read);
-    const fate = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as ReadStamp);
-    if (fate === "stale") stale.add(step.read);
+    const result = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as ReadStamp);
+    if (result === "stale") stale.add(step.read);
     flight?.end();
   }
   const looks = reads.map(({ moments }) => moments[1]);
@@ -178,7 +178,7 @@ function current(mirror: Mirror, id: number): string | null {
 }
 
 describe("fences in memory", () => {
-  test("confirmations are forgotten as soon as no older read is out", () => {
+  test("confirmations are removed as soon as no older read is in flight", () => {
     const fences = new Fences();
     fences.begin(1);
     fences.begin(2);
@@ -190,7 +190,7 @@ describe("fences in memory", () => {
     expect(fences.isStale("people", 7, 1, 0)).toBe(false);
   });
 
-  test("with no other read out, nothing is remembered: an unchanged night costs no memory", () => {
+  test("with no other read in flight, nothing is remembered: an unchanged night costs no memory", () => {
     const fences = new Fences();
     fences.begin(1);
     fences.confirm("people", 7, 1, 2);

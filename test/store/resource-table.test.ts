@@ -126,7 +126,7 @@ describe("a preview against the detail last applied", () => {
     expect(preview(mirror, "orders", listed(1))?.reason).toBe("new");
   });
 
-  test("list A, detail B, back to A: the hole that comparing previews would leave is none", async () => {
+  test("list A, detail B, back to A is a change, although both previews are equal", async () => {
     const mirror = await openShop();
     const a = preview(mirror, "orders", listed(1))?.listed;
     put(mirror, "orders", order(1, { number: "B" }), { source: "detail", listed: a });
@@ -228,7 +228,7 @@ describe("I12: quarantine", () => {
     expect(written(mirror)).toBe(before);
   });
 
-  test.each(["changed", "as it was before"])("lets a record go that came back whole, %s", async (how) => {
+  test.each(["changed", "as it was before"])("releases a record that came back whole, %s", async (how) => {
     const path = join(tempFolder(), "shop.db");
     const first = await openShop({ path });
     put(first, "people", person(1, "good"));
@@ -239,14 +239,14 @@ describe("I12: quarantine", () => {
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
-  test("lets a record go that the service no longer has", async () => {
+  test("releases a record that the service no longer has", async () => {
     const mirror = await openShop();
     put(mirror, "people", odd);
     remove(mirror, "people", 1);
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
-  test("tells records without an id apart by their bytes, and ids beyond 2^53 exactly", async () => {
+  test("keeps records without an id by their bytes, and ids beyond 2^53 exactly", async () => {
     const mirror = await openShop();
     const at = stampOf(mirror);
     mirror.apply(() => {
@@ -262,7 +262,7 @@ describe("I12: quarantine", () => {
   });
 });
 
-test("required fields that a record lacks are told, and the record is kept", async () => {
+test("required fields that a record lacks are reported, and the record is kept", async () => {
   const missing: string[] = [];
   const mirror = await openShop({
     notices: { onMissing: (resource, paths) => missing.push(`${resource} ${paths.join()}`) },

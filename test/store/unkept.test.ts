@@ -15,7 +15,7 @@ async function listed(preview: object): Promise<string[]> {
   return unkept;
 }
 
-test("I12 a field that only a preview shows cannot be kept, and is told", async () => {
+test("I12 a field that only a preview shows cannot be kept, and is reported", async () => {
   expect(await listed({ id: 7, number: "1", reminders: 3, client: { name: "A", mood: "good" } })).toEqual([
     "invoices.reminders",
     "invoices.client.mood",

@@ -8,10 +8,10 @@ import type { Db } from "../../src/store/database.ts";
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
 export const startMs = Date.UTC(2026, 2, 1);
 
-/** A request that is out: nobody knows yet which moment its answer will tell of. */
+/** A request in flight. */
 export interface Flight {
   receive(more?: Partial<ReadStamp>): ReadStamp;
-  /** The engine calls this when the answer was dealt with. */
+  /** Called when the answer is applied. */
   end(): void;
 }
 
@@ -47,7 +47,7 @@ export interface PutOptions {
   readonly cause?: Cause;
 }
 
-/** One record through the door, alone in its transaction. A text is taken as the service wrote it. */
+/** Applies one record in a transaction of its own. A text is taken as the service wrote it. */
 export function put(
   mirror: Mirror,
   resource: string,
@@ -105,12 +105,12 @@ export function allChanges(mirror: Mirror, resource: string | null = null, most 
   return all;
 }
 
-/** What somebody holds who applied every change from the first: `people:1` -> JSON. */
+/** The records after every change from the first: `people:1` -> JSON. */
 export function replay(changes: readonly Change[]): Map<string, string> {
   const held = new Map<string, string>();
   for (const { resource, recordId, op, after } of changes) {
     const key = `${resource}:${recordId}`;
-    // What was told of something nobody can read is no record.
+    // An event about something without a route is no record.
     if (op === "event") continue;
     if (op === "delete") held.delete(key);
     else held.set(key, after ?? "nothing");
