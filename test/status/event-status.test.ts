@@ -44,7 +44,7 @@ describe("a daemon listens", () => {
   test.each<[string, Partial<EventFacts>, EventSurroundings]>([
     ["without the lock: it was killed a moment ago", {}, alone],
     [
-      "without a recent heartbeat: the lock is somebody else's",
+      "without a recent heartbeat: the lock is of another process",
       { spans: [span(hourMs, 2 * minuteMs)] },
       serving,
     ],
@@ -113,7 +113,7 @@ function linesOf(facts: Partial<EventFacts>, around: EventSurroundings = serving
   return eventLines(judged(facts, around), nowMs);
 }
 
-describe("for people, status says", () => {
+describe("the lines for people show", () => {
   test("that all is well, in three lines", () => {
     expect(linesOf({})).toEqual([
       "  events: none waits; the last was received 5s ago",
@@ -191,7 +191,7 @@ describe("for people, status says", () => {
     );
   });
 
-  test("how the service stands, as far as a daemon knows", () => {
+  test("the state of the service, as far as a daemon knows", () => {
     const service = { state: "unauthenticated", message: "Unauthenticated.", since: ago(190 * minuteMs) };
     expect(linesOf({ service })).toContain("  ! service: unauthenticated for 3h 10m: Unauthenticated.");
     expect(linesOf({ service }, alone).join("\n")).not.toContain("service:");

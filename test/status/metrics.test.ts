@@ -40,7 +40,7 @@ describe("metrics", () => {
     expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
   });
 
-  test("tell of every company what is in its view", async () => {
+  test("show of every company what is in its view", async () => {
     const view = companyView({
       run: { mode: "full", startedMs: lookedAtMs - 12_500 },
       sweptMs: { invoices: 1_700_000_000_500, clients: null },
@@ -84,7 +84,7 @@ describe("metrics", () => {
     ]);
   });
 
-  test("show the usual results as 0 before the first of them, so that growth from nothing is seen", async () => {
+  test("show the usual results as 0 before the first of them", async () => {
     const fresh = companyView({ deliveries: {}, runs: {}, requests: {} });
     const refused = 'deliveries_total{company="acme",result="401"} 0';
     expect(await samples("deliveries_total", fresh)).toContain(refused);
@@ -92,7 +92,7 @@ describe("metrics", () => {
     expect(await samples("requests_total", fresh)).toContain('requests_total{company="acme",status="429"} 0');
   });
 
-  test("say of the service exactly one state", async () => {
+  test("show exactly one state of the service", async () => {
     for (const state of serviceStates) {
       const lines = await samples("service_state", companyView({ service: service(state, 60_000) }));
       expect(lines.filter((line) => line.endsWith(" 1"))).toEqual([
@@ -110,14 +110,14 @@ describe("metrics", () => {
     expect(await samples("budget_remaining_requests", asleep)).toEqual([]);
   });
 
-  test("do not take a file that is closed for one that was never filled", async () => {
+  test("distinguish a closed file from an empty one", async () => {
     const closed = companyView({ open: false, sweptMs: { invoices: null } });
     for (const name of ["resource_last_success_timestamp_seconds", "events_waiting"])
       expect(await samples(name, closed)).toEqual([]);
     expect(await samples("deliveries_total", closed)).not.toEqual([]);
   });
 
-  test("follow what the stations count, from one look to the next and for each one by itself", async () => {
+  test("follow the counts of each company", async () => {
     const first = await samples("deliveries_total", companyView({ deliveries: { stored: 1 } }));
     const second = await samples("deliveries_total", companyView({ deliveries: { stored: 9 } }));
     expect(first).toContain('deliveries_total{company="acme",result="stored"} 1');
@@ -129,7 +129,7 @@ describe("metrics", () => {
     expect([one, other]).toEqual([['database_open{company="beta"} 1'], ['database_open{company="acme"} 0']]);
   });
 
-  test("stay readable whatever a label is made of", async () => {
+  test("stay readable with any characters in a label", async () => {
     const odd = companyView({ company: 'a"b\\c\nd', deliveries: { '"': 1 } });
     const lines = await scraped(odd);
     expect(lines).toContain(String.raw`fintoro_mirror_database_open{company="a\"b\\c\nd"} 1`);
@@ -137,7 +137,7 @@ describe("metrics", () => {
     expect(bad).toEqual([]);
   });
 
-  test("count what was for no company, by status alone: the paths are anybody's", async () => {
+  test("count requests for no company by status alone, since clients choose the paths", async () => {
     const lines = (await metrics.render([], lookedAtMs, { 404: 3, 400: 1 })).split("\n");
     const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
     expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([
@@ -147,7 +147,7 @@ describe("metrics", () => {
     expect(await scraped()).toContain('fintoro_mirror_stray_requests_total{status="404"} 0');
   });
 
-  test("tell of the process and of the program's version, also without any company", async () => {
+  test("show the process and the version of the program, also without any company", async () => {
     const lines = await scraped();
     expect(lines).toContain('fintoro_mirror_build_info{version="1.2.3"} 1');
     expect(lines.some((line) => line.startsWith("process_resident_memory_bytes "))).toBe(true);

@@ -34,7 +34,7 @@ describe("how a mirror stands", () => {
     expect(health.runs).toHaveLength(1);
   });
 
-  test("shows the troubles of the last run that asked for the resource", async () => {
+  test("shows the troubles of the last run that read the resource", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
     const trouble = { resource: "people", kind: "dead", message: "id:7 was given up" };
@@ -85,7 +85,7 @@ describe("how a mirror stands", () => {
     ]);
   });
 
-  test("says of the resources one asks for when each was last read whole, in a form to count with", async () => {
+  test("gives the time of the last complete sweep of each resource in milliseconds", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
     const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
@@ -97,7 +97,7 @@ describe("how a mirror stands", () => {
     });
   });
 
-  test("knows the last run that came to an end, also while another is under way", async () => {
+  test("knows the last run that ended, also while another is under way", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
     expect(lastEndedRun(mirror.db)).toBeNull();

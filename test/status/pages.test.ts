@@ -28,7 +28,7 @@ async function served(...views: readonly CompanyStatusView[]): Promise<string> {
 }
 
 describe("over HTTP", () => {
-  test("each page comes with its type, nothing to guess, and every header once", async () => {
+  test("each page has its type, no sniffing, and every header once", async () => {
     const url = await served(companyView({ open: false }));
     const types = {
       "/": "text/plain",
@@ -46,7 +46,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("they can be looked at, not written to", async () => {
+  test("they can only be read", async () => {
     const url = await served(companyView());
     for (const path of ["/", "/healthz", "/readyz", "/metrics"]) {
       expect((await fetch(`${url}${path}`, { method: "HEAD" })).status).not.toBe(405);
@@ -57,7 +57,7 @@ describe("over HTTP", () => {
 });
 
 describe("the pages of serve", () => {
-  test("/healthz is 200 as long as somebody answers, whatever the companies are like", async () => {
+  test("/healthz is 200 as long as the process answers, whatever the companies are like", async () => {
     const sick = companyView({ open: false, service: service("unauthenticated", 0) });
     for (const views of [[], [sick]]) {
       const { status, body } = await read("/healthz", ...views);
@@ -68,7 +68,7 @@ describe("the pages of serve", () => {
     }
   });
 
-  test("/readyz is 200 only if every company is ready, and tells of each", async () => {
+  test("/readyz is 200 only if every company is ready, and shows each", async () => {
     const well = companyView();
     const sick = companyView({ company: "beta", service: service("unauthenticated", 0, "Unauthenticated.") });
     expect(await read("/readyz", well)).toMatchObject({ status: 200 });
@@ -96,13 +96,13 @@ describe("the pages of serve", () => {
     });
   });
 
-  test("/readyz is 503 when it cannot even look", async () => {
+  test("/readyz is 503 when the status cannot be read", async () => {
     const page = await createPages(unreadable, jumpingClock(lookedAtMs), { version: "1.2.3" })["/readyz"]?.();
     expect(page?.status).toBe(503);
     expect(JSON.parse(page?.body ?? "")).toEqual({ ready: false, error: "disk I/O error" });
   });
 
-  test("/metrics shows the companies as they are when somebody asks", async () => {
+  test("/metrics shows the companies as they are at the request", async () => {
     const views = [companyView()];
     const pages = createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
     const before = await pages["/metrics"]?.();
@@ -113,7 +113,7 @@ describe("the pages of serve", () => {
     expect(after?.body).toContain('fintoro_mirror_database_open{company="beta"} 1');
   });
 
-  test("/ names the others, and nothing is kept by a cache or loads anything", async () => {
+  test("/ names the other pages; no page is cached or loads anything", async () => {
     const { body } = await read("/");
     const pages = createPages(() => [companyView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
     for (const path of Object.keys(pages)) {

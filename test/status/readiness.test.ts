@@ -40,7 +40,7 @@ describe("a company is ready", () => {
     });
   });
 
-  test("with events that came just now, and at the very end of what counts as fresh", () => {
+  test("with events received just now, and at the very end of what counts as fresh", () => {
     expect(readiness({ events: waitingEvents(900, 15 * minuteMs) }).ready).toBe(true);
     expect(readiness({ sweptMs: { invoices: lookedAtMs - 26 * hourMs } }).ready).toBe(true);
     expect(readiness({ events: waitingEvents(1, -hourMs) }).ready).toBe(true);
@@ -50,7 +50,7 @@ describe("a company is ready", () => {
     expect(readiness({ lastRun: { outcome: "partial", startedMs: 0, finishedMs: 1 } }).ready).toBe(true);
   });
 
-  test("while a run is under way, whatever became of the last", () => {
+  test("while a run is under way, whatever the last one came to", () => {
     const cutOff = { outcome: "interrupted", startedMs: 0, finishedMs: 1 };
     expect(readiness({ lastRun: cutOff, run: { mode: "full", startedMs: lookedAtMs } }).ready).toBe(true);
     const run = { mode: "incremental", startedMs: lookedAtMs - minuteMs };
@@ -79,7 +79,7 @@ describe("a company is not ready, and says why,", () => {
       "the service has not been reached for 16m 00s",
     ],
     [
-      "when it could not even begin",
+      "when it could not begin",
       { service: service("starting", 2 * hourMs) },
       "the service has not been reached for 2h 00m",
     ],
@@ -136,7 +136,7 @@ describe("a company is not ready, and says why,", () => {
     });
   });
 
-  test("by limits of one's own", () => {
+  test("by other limits", () => {
     const strict = { freshForMs: hourMs, patienceMs: 0 };
     const view = companyView({ service: service("unavailable", 1), events: waitingEvents(1, 1) });
     expect(readinessOf(view, lookedAtMs, strict).reasons).toHaveLength(3);

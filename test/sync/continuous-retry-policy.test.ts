@@ -46,7 +46,7 @@ describe("a failure that may be an outage", () => {
     ["a page with 200", new ProtocolError("HTML")],
     ["a page with 404", new NotFoundError("404", { serviceMessage: null })],
   ])(
-    "%s: the service is asked for itself, and when it does not answer, that is the reason to pause",
+    "%s: the service is probed, and when the probe fails, its error is the reason to pause",
     async (_c, error) => {
       const why = new NetworkError("nobody there");
       const { policy, seen } = await policyWith(() => why);
@@ -55,13 +55,13 @@ describe("a failure that may be an outage", () => {
     },
   );
 
-  test("is asked about once, for all rows that fail meanwhile", async () => {
+  test("is probed once, for all items that fail meanwhile", async () => {
     const { policy, seen } = await policyWith(() => null);
     await Promise.all([1, 2, 3].map((id) => policy.judge(away(), row(id))));
     expect(seen.probes).toBe(1);
   });
 
-  test("uses up no attempt of a row that failed alone, or while nothing else was read", async () => {
+  test("uses up no attempt of an item that fails while nothing else succeeds", async () => {
     const { policy } = await policyWith(() => null);
     for (let times = 1; times < awayAfter; times++) {
       expect((await policy.judge(away(), row(1, 1))).kind).toBe("postpone");
@@ -69,7 +69,7 @@ describe("a failure that may be an outage", () => {
     expect((await policy.judge(away(), row(1, 1))).kind).toBe("stop");
   });
 
-  test("is the row's own when others were read in between, and then it ends", async () => {
+  test("counts as the item's own when others succeeded in between, and ends as a dead letter", async () => {
     const { policy } = await policyWith(() => null);
     const kinds = [];
     for (const attempts of [0, 1, 2]) {
@@ -79,14 +79,14 @@ describe("a failure that may be an outage", () => {
     expect(kinds).toEqual(["postpone", "retry", "dead"]);
   });
 
-  test("is forgiven when the row is read after all", async () => {
+  test("is forgotten when the item succeeds after all", async () => {
     const { policy } = await policyWith(() => null);
     await policy.judge(away(), row(1));
     policy.succeeded(row(1));
     expect((await policy.judge(away(), row(1))).kind).toBe("postpone");
   });
 
-  test("an order to end that cuts the question short is no outage", async () => {
+  test("a probe that was aborted by the end of the worker is no outage", async () => {
     const { policy } = await policyWith(() => new MirrorError("stopped", "closing"));
     expect(await policy.judge(away(), row(1))).toEqual({ kind: "drain" });
   });
@@ -94,21 +94,21 @@ describe("a failure that may be an outage", () => {
 
 describe("a failure that is the record's own", () => {
   test.each([
-    ["403 closes one row, not the resource", new ForbiddenError("403"), "dead"],
+    ["403 concerns one item, not the resource", new ForbiddenError("403"), "dead"],
     ["422 is a dead letter", new InvalidError("422", {}), "dead"],
     [
-      "404 in the service's words is judged by its proofs",
+      "404 with the service's message is judged by its proofs",
       new NotFoundError("404", { serviceMessage: "No" }),
       "missing",
     ],
-    ["what nobody foresaw is that row's alone", new TypeError("undefined is no function"), "dead"],
-  ])("%s, without a question", async (_case, error, kind) => {
+    ["an unforeseen error concerns that item only", new TypeError("undefined is no function"), "dead"],
+  ])("%s, without a probe", async (_case, error, kind) => {
     const { policy, seen } = await policyWith(() => null);
     expect((await policy.judge(error, row(1))).kind).toBe(kind);
     expect(seen).toEqual({ probes: 0, working: 1 });
   });
 
-  test("an odd answer is, once the service has answered for itself", async () => {
+  test("an odd answer is, once the probe has succeeded", async () => {
     const { policy } = await policyWith(() => null);
     expect(await policy.judge(new ProtocolError("HTML"), row(1))).toEqual({ kind: "dead" });
   });
@@ -123,7 +123,7 @@ test.each([new UnauthenticatedError("401"), new MirrorError("database", "full")]
   },
 );
 
-test("having nothing to do counts as working, unless the last thing tried has failed", async () => {
+test("having nothing to do counts as working, unless the last read failed", async () => {
   const { policy, seen } = await policyWith(() => null);
   policy.idle();
   expect(seen.working).toBe(1);

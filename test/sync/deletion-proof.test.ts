@@ -23,32 +23,32 @@ async function withPeople(count: number): Promise<RunContext> {
 
 describe("I5: what a 404 proves", () => {
   test.each([
-    ["on a route that answered 200 in this run: the record is gone", missing, true, [], "deleted"],
-    ["with other words, on a proven route: gone too", "Not Found", true, [], "deleted"],
+    ["on a route that answered 200 in this run: the record is deleted", missing, true, [], "deleted"],
+    ["with another message, on a proven route: deleted too", "Not Found", true, [], "deleted"],
     ["without the service's JSON: nothing, it may be a proxy's page", null, true, [], "unproven"],
     [
-      "on an unproven route, with a record the list has just shown: that one is asked first",
+      "on an unproven route, with a record the list has just shown: that one is probed first",
       missing,
       false,
       [3],
       "probe",
     ],
-    ["of a record that the list of this very run shows", missing, false, [7], "unproven"],
+    ["of a record that the list of the same run shows", missing, false, [7], "unproven"],
     [
-      "on an unproven route with nobody left to ask: the service's own words count",
+      "on an unproven route with no other record to probe: the service's message counts",
       missing,
       false,
       [],
       "deleted",
     ],
     [
-      "on an unproven route in the words for a missing route: nothing",
+      "on an unproven route with the message for a missing route: nothing",
       "The route could not be found.",
       false,
       [],
       "unproven",
     ],
-    ["on an unproven route without words: nothing", "", false, [], "unproven"],
+    ["on an unproven route with an empty message: nothing", "", false, [], "unproven"],
   ] as const)("%s", (_case, message, proven, candidates, kind) => {
     expect(judgeDeletion(message, proven, [...candidates], 7).kind).toBe(kind);
   });
@@ -57,7 +57,7 @@ describe("I5: what a 404 proves", () => {
     expect(judgeDeletion(missing, false, [7, 9], 7)).toEqual({ kind: "probe", candidates: [9] });
   });
 
-  test("a detail that came proves its route for the run, and for that resource only", async () => {
+  test("a detail that was read proves its route for the run, and for that resource only", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     const error = new NotFoundError("404", { serviceMessage: "Not Found" });
@@ -68,7 +68,7 @@ describe("I5: what a 404 proves", () => {
   });
 });
 
-describe("I5: a run that would remove too much stops and asks", () => {
+describe("I5: a run that would remove too much needs permission", () => {
   test.each([
     [0, 20],
     [400, 20],
@@ -76,7 +76,7 @@ describe("I5: a run that would remove too much stops and asks", () => {
     [420, 21],
     [1_000, 50],
     [99_999, 4_999],
-  ])("of %i records, %i may go in one run", (live, limit) => {
+  ])("of %i records, %i may be removed in one run", (live, limit) => {
     expect(massDeleteLimit(live)).toBe(limit);
   });
 
@@ -96,14 +96,14 @@ describe("I5: a run that would remove too much stops and asks", () => {
 });
 
 describe("I5: absence is a reason to ask, never to delete", () => {
-  test("who is not in a whole list is asked for on the own route, and nobody else", async () => {
+  test("records missing from a complete list are checked on their own route, and no others", async () => {
     const run = await withPeople(4);
     await page(run, "people", [person(1), person(3)], { perPage: 10 });
     expect(waiting(run)).toEqual(["people id:2 confirm absent", "people id:4 confirm absent"]);
     expect(run.mirror.records.liveCount("people")).toBe(4);
   });
 
-  test("a record that came while the list was read is not missed", async () => {
+  test("a record that was created while the list was read is not absent", async () => {
     const run = await withPeople(2);
     await page(run, "people", [person(1)], { perPage: 1, total: 3 });
     detail(run, "people", person(3), detailWork(run, "people", 3));
@@ -112,7 +112,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("an empty list of many asks for none of them: too many at once", async () => {
+  test("an empty list checks none of many records: too many at once", async () => {
     const run = await withPeople(25);
     await page(run, "people", []);
     expect(waiting(run)).toEqual([]);
@@ -122,14 +122,14 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(trouble?.hint).toContain("--allow-mass-delete");
   });
 
-  test("an empty list of few asks for each", async () => {
+  test("an empty list checks each of few records", async () => {
     const run = await withPeople(3);
     await page(run, "people", []);
     expect(waiting(run)).toHaveLength(3);
     expect(run.mirror.records.liveCount("people")).toBe(3);
   });
 
-  test("a lookup without a route of its own goes when its whole list no longer shows it", async () => {
+  test("a lookup without a route of its own is removed when its complete list no longer shows it", async () => {
     const run = await withPeople(0);
     for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
     await page(run, "colours", [{ id: 1, label: "x" }]);
@@ -137,7 +137,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(run.tally.of("colours").deleted).toBe(1);
   });
 
-  test("but not on the word of an empty list", async () => {
+  test("but not when the list is empty", async () => {
     const run = await withPeople(0);
     put(run.mirror, "colours", { id: 1, label: "x" });
     await page(run, "colours", []);
@@ -159,7 +159,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
         { id: "2", label: "x" },
       ],
     ],
-  ])("nor on that of a list that is not whole: it %s", async (_case, shown) => {
+  ])("nor when the list is not complete: it %s", async (_case, shown) => {
     const run = await withPeople(0);
     for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
     for (const attempt of [1, 2, 3]) await page(run, "colours", shown, { attempt });
@@ -167,7 +167,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(run.tally.allTroubles().map(({ kind }) => kind)).toContain("unsettled");
   });
 
-  test("of a list in variants, each speaks for its own records only", async () => {
+  test("of a list in variants, each counts for its own records only", async () => {
     const run = await withPeople(0);
     for (const one of [counter(1, "order"), counter(2, "order"), counter(3, "credit-note")]) {
       put(run.mirror, "counters", one);
@@ -176,7 +176,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(run.mirror.records.liveIds("counters")).toEqual([1, 3]);
   });
 
-  test("a child missing from its parent's list is asked for, those of other parents are not", async () => {
+  test("a child missing from its parent's list is checked, those of other parents are not", async () => {
     const mirror = await openHasty();
     const run = runContextOf(mirror);
     for (const one of [note(1, 1), note(2, 1), note(3, 2)]) put(mirror, "notes", one);

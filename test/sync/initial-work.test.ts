@@ -20,7 +20,7 @@ function addWork(run: RunContext, scrubAllowance = 0): string[] {
 }
 
 describe("the scrub", () => {
-  test("picks the details read longest ago, as many as the budget gives, in the last lane of reads", async () => {
+  test("picks the details read longest ago, as many as the allowance, in the last lane", async () => {
     const mirror = await openShop();
     const old = startMs - scrubAgeMs;
     for (const [id, agoMs] of [
@@ -39,7 +39,7 @@ describe("the scrub", () => {
     expect(rows(mirror, "SELECT DISTINCT lane FROM _work WHERE reason = 'scrub'")).toEqual([{ lane: 3 }]);
   });
 
-  test("leaves alone what is younger than a day's rest, what is deleted, and everything when there is no budget", async () => {
+  test("leaves out young details, deleted records, and everything without an allowance", async () => {
     const mirror = await openShop();
     orderReadAt(mirror, 1, startMs - scrubAgeMs + 1);
     orderReadAt(mirror, 2, startMs - scrubAgeMs);
@@ -79,7 +79,7 @@ describe("parents' lists", () => {
     expect(addWork(runContextOf(mirror, {}, ["notes"]))).toEqual(["notes child:people:1:1 child parent"]);
   });
 
-  test("spread over runs: every parent gets its turn, the stalest first, a new one while there is room", async () => {
+  test("spread over runs: every parent is read in time, the stalest first, a new one within the budget", async () => {
     const mirror = await openShop();
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
     const nights: string[][] = [];
@@ -99,7 +99,7 @@ describe("parents' lists", () => {
     ]);
   });
 
-  test("spread over runs: listing the parents asks for known ones no more, for new ones within the budget", async () => {
+  test("spread over runs: listing the parents queues no known ones again, and new ones within the budget", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1));
     const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
@@ -125,7 +125,7 @@ test("dead letters and held rows of this run's resources are tried again, those 
   expect(run.queue.isReady("orders", "id:1")).toBe(false);
 });
 
-test("a page left by a run that ended is dropped with its listing before the list is begun anew", async () => {
+test("a page left by a run that ended is dropped with its listing before the list begins again", async () => {
   const mirror = await openShop();
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });
@@ -134,7 +134,7 @@ test("a page left by a run that ended is dropped with its listing before the lis
   expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
 });
 
-test("an interrupted run's open list is gone on with, page by page", async () => {
+test("an interrupted run's open list is continued, page by page", async () => {
   const mirror = await openShop();
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });

@@ -25,7 +25,7 @@ const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });
 
 describe("a list that stayed the same", () => {
-  test("is one of constant totals whose distinct records are as many as it says", () => {
+  test("has constant totals and as many distinct records as it says", () => {
     const ids = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 6 });
     const property = fc.property(ids, fc.nat({ max: 6 }), fc.boolean(), (shown, total, steady) => {
       const distinct = new Set(shown).size;
@@ -49,7 +49,7 @@ describe("a list that stayed the same", () => {
     expect(run.runs.latest(1)[0]?.swept).toHaveProperty("people");
   });
 
-  test("again the next night writes nothing of its records", async () => {
+  test("read again unchanged writes nothing of its records", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
     await page(run, "people", [person(1), person(2)]);
@@ -126,7 +126,7 @@ test("a sweep begun long before this run is followed by a fresh one, after every
   expect(run.queue.lease(startMs, ["people"])).toMatchObject({ lane: "scrub", kind: "list" });
 });
 
-test("I1, I7: a long answer goes in parts, and a crash between them repeats the read without a trace", async () => {
+test("I1, I7: a long answer is applied in parts, and after a crash in between the read is repeated without other effect", async () => {
   const mirror = await openHasty();
   const run = runContextOf(mirror, {}, ["colours"]);
   const many = Array.from({ length: recordsAtOnce + 3 }, (_, i) => ({ id: i + 1, label: "x" }));

@@ -15,7 +15,7 @@ const order = (id: number, number: string) => ({
 });
 
 describe("I3, I4: reads that overlap", () => {
-  test("a detail that a list overtook is thrown away, and its row stays to be read again", async () => {
+  test("a detail that a list overtook is not used, and its item stays queued", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", person(1, "old"));
@@ -31,7 +31,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("a listed record that a detail overtook is asked for on its own route", async () => {
+  test("a listed record that a detail overtook is read on its own route", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
     const work = detailWork(run, "people", 1);
@@ -42,7 +42,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["people id:1 detail overlapped"]);
   });
 
-  test("a detail sent before a differing preview came is no answer to it", async () => {
+  test("a detail sent before a differing preview came does not answer it", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     put(mirror, "orders", order(1, "A"), { source: "detail" });
@@ -54,7 +54,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["orders id:1 detail changed"]);
   });
 
-  test("a 404 that overlapped with a list showing the record removes nothing and is asked again", async () => {
+  test("a 404 that overlapped with a list showing the record removes nothing and is repeated", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     put(mirror, "people", person(1, "old"));
@@ -65,7 +65,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
   });
 
-  test("a payment that its own read overtook is asked for again, the document's set notwithstanding", async () => {
+  test("a payment that its own read overtook is read again, whatever the document's set shows", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     const receipt = { id: 5, documentType: "order", documentId: 1, amount: 1 };

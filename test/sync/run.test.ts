@@ -62,14 +62,14 @@ function options(more: { acceptIdentity?: boolean } = {}) {
 
 const red = { id: 1, label: "red" };
 
-test("a run mirrors what was asked for and remembers itself", async () => {
+test("a run mirrors what was selected and stores its row", async () => {
   const mirror = await openShop();
   const report = await runSync(partsOf(mirror, service("Acme", [red])), options());
   expect(report).toMatchObject({ outcome: "complete", resources: { colours: { inserted: 1, pending: 0 } } });
   expect(rows(mirror, "SELECT outcome FROM _runs")).toEqual([{ outcome: "complete" }]);
 });
 
-test("I2: the same again writes nothing of the records", async () => {
+test("I2: a second run without changes writes nothing of the records", async () => {
   const mirror = await openShop();
   await runSync(partsOf(mirror, service("Acme", [red])), options());
   const before = rows(mirror, "SELECT * FROM _change_log");
@@ -80,7 +80,7 @@ test("I2: the same again writes nothing of the records", async () => {
   expect(rows(mirror, "SELECT * FROM _fence_colours")).toEqual(fences);
 });
 
-test("I10: another company's token is refused before anything is written, unless the user insists", async () => {
+test("I10: another company's token is refused before anything is written, unless the user overrides", async () => {
   const mirror = await openShop();
   await runSync(partsOf(mirror, service("Acme", [red])), options());
   const before = mirror.db.prepare("SELECT total_changes()").pluck().get();
@@ -92,7 +92,7 @@ test("I10: another company's token is refused before anything is written, unless
   expect(insisted.outcome).not.toBe("identity");
 });
 
-test("a database that fails between two answers ends the run with what to do, not with SQLite's words alone", async () => {
+test("a database that fails between two answers ends the run with the file's name, not with SQLite's message alone", async () => {
   const mirror = await openShop();
   let looks = 0;
   const transport = service("Acme", [red], () => (looks = 1));

@@ -36,13 +36,13 @@ describe("which lists a run begins with", () => {
     expect(plan(null)).toEqual(everything);
   });
 
-  test("what has no list of its own has none to begin with", () => {
+  test("a resource without a list of its own has none to begin", () => {
     expect(Object.values(resources).map((resource) => variantsOf(resource).length)).toEqual([
       0, 1, 2, 1, 1, 0, 0,
     ]);
   });
 
-  test("an interrupted run is gone on with: neither its open sweeps nor its finished ones are begun again", () => {
+  test("an interrupted run is continued: neither its open sweeps nor its complete ones begin again", () => {
     const pages = plan(interrupted(60_000, { people: 50_000, "counters:order": 40_000 }), ["colours"]);
     expect(pages).toEqual(["counters page:credit-note:1 list"]);
   });
@@ -56,17 +56,17 @@ describe("which lists a run begins with", () => {
     ]);
   });
 
-  test("an interruption too long ago is abandoned: its open sweeps are dropped and all begin anew", () => {
+  test("an interruption too long ago is abandoned: its open sweeps are dropped and all begin again", () => {
     expect(plan(interrupted(resumeWithinMs, { people: 1 }), ["colours"])).not.toContain("abandon colours");
     const pages = plan(interrupted(resumeWithinMs + 1, { people: 1 }), ["colours", "counters:order"]);
     expect(pages).toEqual([...everything, "abandon colours", "abandon counters:order"]);
   });
 
-  test("pages left behind by a run that ended are dropped before its lists are begun anew", () => {
+  test("pages left behind by a run that ended are dropped before its lists begin again", () => {
     expect(plan(null, ["people"])).toEqual([...everything, "abandon people"]);
   });
 
-  test("a first page carries the number of its reason and which list it is of", () => {
+  test("a first page carries the number of its reason and the name of its list", () => {
     const [first] = planSweeps([resourceOf("counters")], around(null)).firstPages;
     expect(first).toMatchObject({
       kind: "list",

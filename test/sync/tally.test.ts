@@ -34,7 +34,7 @@ describe("the tally", () => {
     expect(tally.requests).toMatchObject({ total: 4, list: 1, detail: 2, confirm: 1, child: 0 });
   });
 
-  test("keeps one trouble of a kind for each resource, with the latest message", () => {
+  test("keeps one trouble per resource and kind, with the latest message", () => {
     const tally = new Tally();
     tally.trouble({ resource: "people", kind: "dead", message: "first" });
     tally.trouble({ resource: "people", kind: "dead", message: "second" });

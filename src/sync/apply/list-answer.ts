@@ -35,13 +35,6 @@ export function applySingle({ run, stamp }: ReadContext, resource: Resource, bod
  */
 export async function applyList(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
-  if (resource.list.kind === "single") {
-    applyCounted(run, () => {
-      applySingle(answer, resource, body);
-      run.queue.done(item, stamp.sentSeq);
-    });
-    return;
-  }
   const { records, paginator } = readList(body);
   const { page, attempt } = pagePlace(item);
   const isPaged = resource.list.kind !== "whole";

@@ -19,7 +19,7 @@ import {
 } from "../plan/read-reasons.ts";
 
 /** Which listing a page belongs to, its number from 1, and how often the list was begun. */
-export interface PagePlace {
+interface PagePlace {
   readonly variant: string;
   readonly page: number;
   readonly attempt: number;

@@ -42,7 +42,7 @@ export function isRecheck(reason: string): boolean {
 }
 
 /** Does this read only test a route? Mirrors of older versions hold `canary`. */
-export function isRouteProbe(reason: string): boolean {
+function isRouteProbe(reason: string): boolean {
   return reason === "route probe" || reason === "canary";
 }
 
