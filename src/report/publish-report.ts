@@ -1,10 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
-import { MirrorError } from "../base/errors.ts";
+import { assert, MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
-import { takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
+import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
 import { pause, type StepOptions } from "./publish-steps.ts";
 import {
@@ -16,8 +16,14 @@ import {
   type LastReport,
   type Origin,
 } from "./report-facts.ts";
-import { copyReport, findReport, removeNext, replaceReport, reportPaths } from "./report-file.ts";
-import type { ReportPaths } from "./report-file.ts";
+import {
+  copyReport,
+  findReport,
+  removeNext,
+  replaceReport,
+  reportPaths,
+  type ReportPaths,
+} from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
 import { updateReport } from "./update-report.ts";
 
@@ -68,36 +74,23 @@ export interface Published {
 export async function publishReport(parts: PublishParts): Promise<Published> {
   const paths = reportPaths(parts.report);
   if (!existsSync(parts.mirror)) throw noMirror(parts);
-  const lock = lockReport(paths);
+  const lock = takeWriterLock(paths.lock, "publish", `the report ${parts.report}`);
   try {
     const last = findReport(paths.report) ? readLastReport(paths.report) : null;
     removeNext(paths);
     const options = snapshotOptions(parts);
-    const { origin, changes } = lookAhead(parts, options, last);
+    const { origin, way } = lookAhead(parts, options, last);
     if (last && !parts.force && sameOrigin(last, origin)) return publishedOf(parts, "unchanged", null, last);
-    const isUpdatable = last !== null && changes !== null && last.layout === origin.layout;
-    const fast = isUpdatable && !parts.force ? fasterWay(last.rows, changes) : "anew";
-    const way = isUpdatable ? (parts.way ?? fast) : "anew";
-    return await write(parts, paths, options, last, way);
+    const job = { parts, paths, options, last };
+    const written = (await writeNext(job, way)) ?? (await writeNext(job, "anew"));
+    assert(written, "a report can always be made anew");
+    replaceReport(paths);
+    return publishedOf(parts, "written", written.way, written.origin);
   } catch (error) {
     removeNext(paths);
     throw databaseError(paths.report, error);
   } finally {
     lock.release();
-  }
-}
-
-function lockReport({ lock, report }: ReportPaths): WriterLock {
-  try {
-    return takeWriterLock(lock, "publish");
-  } catch (error) {
-    if (!(error instanceof MirrorError) || error.kind !== "locked") throw error;
-    const hint = "Wait until it ends.";
-    throw new MirrorError("locked", `another process is publishing: ${report}`, {
-      hint,
-      retryable: true,
-      cause: error,
-    });
   }
 }
 
@@ -113,21 +106,19 @@ function snapshotOptions({ company, clock, timezone, version, manifest }: Publis
   return { reportDate: localDate(nowMs, timezone), facts };
 }
 
-/**
- * The origin that a report would have now, and the number of changes since the last one, without reading rows.
- * `changes` is null if the last report is not of this mirror.
- */
+/** The origin that a report would have now, and the way to make it, without reading rows. */
 function lookAhead(
-  { mirror, manifest }: PublishParts,
+  { mirror, manifest, force, way }: PublishParts,
   options: SnapshotOptions,
-  last: Origin | null,
-): { readonly origin: Origin; readonly changes: number | null } {
+  last: LastReport | null,
+): Written {
   const snapshot = openSnapshot(mirror, manifest, options);
   try {
     const { db, seq, tables } = snapshot;
     const origin = originOf(snapshot, layoutOf(manifest, tables).hash, options.reportDate);
-    const isPast = last !== null && last.seq <= seq && changeAt(db, last.seq) === last.lastChange;
-    return { origin, changes: isPast ? seq - last.seq : null };
+    const isOfThisMirror = last !== null && last.seq <= seq && changeAt(db, last.seq) === last.lastChange;
+    if (!isOfThisMirror || last.layout !== origin.layout) return { origin, way: "anew" };
+    return { origin, way: way ?? (force ? "anew" : fasterWay(last.rows, seq - last.seq)) };
   } finally {
     snapshot.close();
   }
@@ -138,53 +129,47 @@ function fasterWay(rows: number, changes: number): PublishWay {
   return rows >= 20_000 && changes * 20 <= rows ? "changes" : "anew";
 }
 
-async function write(
-  parts: PublishParts,
-  paths: ReportPaths,
-  options: SnapshotOptions,
-  last: LastReport | null,
-  way: PublishWay,
-): Promise<Published> {
-  if (way === "changes") copyReport(paths);
-  const origin = await fill(parts, paths, options, last, way);
-  if (origin === null) {
-    removeNext(paths);
-    return write(parts, paths, options, last, "anew");
-  }
-  replaceReport(paths);
-  return publishedOf(parts, "written", way, origin);
+interface Written {
+  readonly origin: Origin;
+  readonly way: PublishWay;
+}
+
+interface PublishJob {
+  readonly parts: PublishParts;
+  readonly paths: ReportPaths;
+  readonly options: SnapshotOptions;
+  readonly last: LastReport | null;
 }
 
 /**
- * Writes `next` in one transaction, without a journal: an unfinished file is removed. Null: the layout changed
- * since the last report, so that its copy cannot be updated.
+ * Writes the next report in one transaction, without a journal: an unfinished file is removed. Null: the mirror's
+ * layout changed meanwhile, so that a copy of the last report cannot be updated.
  */
-async function fill(
-  { mirror, manifest, signal, onStep = () => undefined }: PublishParts,
-  { next }: ReportPaths,
-  options: SnapshotOptions,
-  last: LastReport | null,
+async function writeNext(
+  { parts, paths, options, last }: PublishJob,
   way: PublishWay,
-): Promise<Origin | null> {
-  const db = openDatabase(":memory:");
+): Promise<Written | null> {
+  const { mirror, manifest, signal, onStep = () => undefined } = parts;
   const steps = { signal, onStep };
+  removeNext(paths);
+  if (way === "changes") copyReport(paths);
+  const db = openDatabase(":memory:");
   try {
-    attach(db, mirror, next);
+    attach(db, mirror, paths.next);
     const snapshot = showSnapshot(db, "mirror", manifest, options);
     const layout = layoutOf(manifest, snapshot.tables);
     const origin = originOf(snapshot, layout.hash, options.reportDate);
     if (way === "anew") await buildReport(db, layout, last?.undeclared ?? new Map(), steps);
     else if (last?.layout !== layout.hash) return null;
     else await updateReport(db, layout, last.seq, steps);
-    const undeclared = await redeclareTables(db, layout, steps);
+    writeFacts(db, origin, layout, await redeclareTables(db, layout, steps));
     await pause(steps);
-    writeFacts(db, origin, layout, undeclared);
     db.pragma("analysis_limit = 1000");
     db.exec("ANALYZE report");
     db.exec("COMMIT");
     await pause(steps);
     assertSound(db);
-    return origin;
+    return { origin, way };
   } finally {
     db.close();
   }

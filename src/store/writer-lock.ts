@@ -17,8 +17,12 @@ export interface WriterLock {
 /** Longer than `lockHolder` takes, and too short for a person to notice. */
 const busyTimeoutMs = 250;
 
-/** Takes the lock. Throws MirrorError `locked` where another process holds it, `database` where the file fails. */
-export function takeWriterLock(path: string, command: string): WriterLock {
+/**
+ * Takes the lock. Throws MirrorError `locked` where another process holds it, `database` where the file fails.
+ *
+ * @param guarded what only one may write, for the error's message
+ */
+export function takeWriterLock(path: string, command: string, guarded = "the mirror"): WriterLock {
   const note = `${path}.holder`;
   let db: Database.Database | null = null;
   try {
@@ -29,7 +33,7 @@ export function takeWriterLock(path: string, command: string): WriterLock {
     return lockOn(db, note);
   } catch (error) {
     db?.close();
-    if (isBusy(error)) throw lockedBy(note, error);
+    if (isBusy(error)) throw lockedBy(note, guarded, error);
     throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
       hint: "Check that the folder exists, and the owner and mode of the file and its folder.",
       cause: error,
@@ -75,8 +79,8 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
 }
 
-function lockedBy(note: string, cause: unknown): MirrorError {
-  return new MirrorError("locked", `the mirror is being written by ${describe(note)}`, {
+function lockedBy(note: string, guarded: string, cause: unknown): MirrorError {
+  return new MirrorError("locked", `${guarded} is being written by ${describe(note)}`, {
     hint: "Wait until it ends, or stop it; two writers would overwrite each other's work.",
     retryable: true,
     cause,

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
-import { MirrorError } from "../../base/errors.ts";
 import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import { guardedFile } from "./file-error.ts";
 
@@ -42,7 +41,11 @@ export class Staging {
     return guardedFile(out, async () => {
       const folder = path.join(out, `.${company}.export`);
       await mkdir(folder, { recursive: true });
-      const staging = new Staging(out, folder, lockFolder(folder));
+      const staging = new Staging(
+        out,
+        folder,
+        takeWriterLock(path.join(folder, "lock"), "export", `the folder ${out}`),
+      );
       await staging.#finishRecorded();
       await rm(staging.#files, { recursive: true, force: true });
       return staging;
@@ -111,16 +114,5 @@ export class Staging {
       );
       if (!(await removed)) return;
     }
-  }
-}
-
-function lockFolder(folder: string): WriterLock {
-  try {
-    return takeWriterLock(path.join(folder, "lock"), "export");
-  } catch (error) {
-    if (!(error instanceof MirrorError) || error.kind !== "locked") throw error;
-    const message = error.message.replace("the mirror", `the folder ${path.dirname(folder)}`);
-    const hint = "Wait until that export ends, or choose another folder.";
-    throw new MirrorError("locked", message, { retryable: true, hint, cause: error });
   }
 }
