@@ -1,4 +1,5 @@
 import type { CommandSpec, OptionsOf, RunCommand } from "./command.ts";
+import { formats, partitions } from "../../export/plan/formats.ts";
 import { choice, durationMs, flag, text, wholeNumber } from "./option-specs.ts";
 
 /** Which token is used: managing subscriptions needs one that may write, mirroring does not. */
@@ -93,7 +94,7 @@ export const commandTable = {
     args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
     config: "when_used",
     options: {
-      format: choice("--format <format>", "the kind of file", ["csv", "parquet", "jsonl"], "csv"),
+      format: choice("--format <format>", "the kind of file", formats, "csv"),
       out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
       to: text("--to <place>", "s3://BUCKET/PREFIX: send the files there, too, or only there without --out"),
       dialect: choice(
@@ -102,7 +103,7 @@ export const commandTable = {
         ["standard", "excel-sk"],
         "standard",
       ),
-      partitionBy: choice("--partition-by <part>", "one folder for each", ["none", "year", "month"], "none"),
+      partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
       since: wholeNumber("--since <seq>", "only what changed after this position of the change log", {
         min: 0,
         max: 9e15,

@@ -1,9 +1,8 @@
 import { cellEnd, kindOf, nullCell, type CellColumn, type CellKind } from "../columns/cells.ts";
 import { endOfReal, reprintedReal } from "../columns/number-cell.ts";
 
-export const dialects = ["standard", "excel-sk"] as const;
 /** `standard`: comma, decimal point, RFC 4180. `excel-sk`: what a Slovak Excel opens by a double click. */
-export type Dialect = (typeof dialects)[number];
+export type Dialect = "standard" | "excel-sk";
 
 const comma = 0x2c;
 const semicolon = 0x3b;
