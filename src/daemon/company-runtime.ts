@@ -147,8 +147,8 @@ export class CompanyRuntime {
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
     this.track(scheduler.followPublish(settings.config.schedule, () => context.publish(settings)));
-    this.track(processCommands({ manifest, commands, runQueue, clock, log, closed, replay, progressOf }));
-    this.track(runHeartbeat({ mirror, uptime, clock, log, closed, receives, service, onGap }));
+    this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, progressOf }));
+    this.track(runHeartbeat({ context, mirror, uptime, closed, receives, service, onGap }));
   }
 
   private track(task: Promise<void>): void {
@@ -183,8 +183,7 @@ export class CompanyRuntime {
   private createRunQueue(): RunQueue {
     const { context, runPlaces, counters, afterRun } = this.options;
     return new RunQueue({
-      clock: context.clock,
-      log: context.log,
+      context,
       places: runPlaces,
       closed: this.closed,
       connect: (limits) => this.service.limited(limits),
@@ -200,30 +199,18 @@ export class CompanyRuntime {
   private createScheduler(): RunScheduler {
     const { mirror, runQueue, schedule, closed } = this;
     const { context, settings } = this.options;
-    const { clock, random, log } = context;
     const { resources } = settings;
     const isServiceThere = () => this.eventWorker.state().state === "working";
-    return new RunScheduler({
-      mirror,
-      runQueue,
-      resources,
-      schedule,
-      clock,
-      random,
-      log,
-      closed,
-      isServiceThere,
-    });
+    return new RunScheduler({ context, mirror, runQueue, resources, schedule, closed, isServiceThere });
   }
 
   private perform({ request, tally, transport, closed }: RunUnderWay): Promise<CompanyReport> {
     const { mirror, queue } = this;
     const { context, settings, signal } = this.options;
-    const { clock, random, log } = context;
     const { config, company } = settings;
     const notices = this.notices.begin();
     return performRun(
-      { mirror, transport, config, company, clock, random, log, tally, notices, queue, signal, graceMs },
+      { context, mirror, transport, config, company, tally, notices, queue, signal, graceMs },
       { ...request, closed },
     );
   }

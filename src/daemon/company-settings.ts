@@ -1,20 +1,12 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/logger.ts";
-import type { Random } from "../base/random.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { ProcessContext } from "./runs/process-context.ts";
 
-/** What every part of the daemon works with. */
-export interface DaemonContext {
+/** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
+export interface DaemonContext extends ProcessContext {
   readonly manifest: Manifest;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** Below the daemon itself: adds the company to each line. */
-  readonly log: Log;
-  /** Of this program. */
-  readonly version: string;
   /** Follows each run, whoever asked for it; a rejection is logged. */
   readonly afterRun: (run: CompanySettings & { readonly report: CompanyReport }) => Promise<void>;
   /** Publishes when `schedule.publish` has a pattern of its own; never rejects. */

@@ -1,15 +1,13 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/logger.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
+import type { ProcessContext } from "./runs/process-context.ts";
 
 export interface HeartbeatParts {
   readonly mirror: Mirror;
   readonly uptime: UptimeLog;
-  readonly clock: Clock;
-  readonly log: Log;
+  readonly context: Pick<ProcessContext, "clock" | "log">;
   readonly closed: AbortSignal;
   /** Can deliveries be verified? Otherwise being up means nothing. */
   readonly receives: () => boolean;
@@ -28,8 +26,9 @@ const checkEveryMs = 1_000;
  * Worst outcome of a crash: the last heartbeat is up to 15 s old.
  */
 export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
-  const { mirror, uptime, clock, closed } = parts;
-  const guard = createErrorGuard(clock, parts.log);
+  const { mirror, uptime, closed } = parts;
+  const { clock, log } = parts.context;
+  const guard = createErrorGuard(clock, log);
   let beatMs: number | null = null;
   let written: CompanyStatusView["service"] | null = null;
   while (!closed.aborted) {

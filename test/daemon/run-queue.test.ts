@@ -26,8 +26,7 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
   const story: string[] = [];
   const { log, records } = recordingLog();
   const runQueue = new RunQueue({
-    clock,
-    log,
+    context: { clock, log },
     places: new Semaphore(4),
     closed: new AbortController().signal,
     connect: () => noTransport,

@@ -111,7 +111,7 @@ function tryLock(file: string, tries: number): WriterLock | null {
 }
 
 async function performLocked({ context, config, company, request, show }: RunParts): Promise<CompanyReport> {
-  const { clock, random, log, signal } = context;
+  const { clock, log, signal } = context;
   const limits = { mostRequests: request.mostRequests, closed: request.closed };
   const service = connectService(context, config, company, { limits });
   const { manifest } = context.connectors[0];
@@ -124,8 +124,8 @@ async function performLocked({ context, config, company, request, show }: RunPar
     const startedMs = clock.monotonicMs();
     show(() => progressView({ ...view, startedMs, resources: request.resources }));
     const { transport } = service;
-    const parts = { mirror, transport, config, company, clock, random, log, tally, signal };
-    return await performRun({ ...parts, notices: notices.begin() }, request).finally(() => mirror.close());
+    const parts = { context, mirror, transport, config, company, tally, notices: notices.begin(), signal };
+    return await performRun(parts, request).finally(() => mirror.close());
   } finally {
     await service.close();
   }

@@ -1,12 +1,12 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { isAlive, type DaemonCommand, type DaemonCommands } from "../../state/daemon-commands.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { parseSyncCommand } from "./sync-command.ts";
 
@@ -14,8 +14,7 @@ export interface CommandLoopParts {
   readonly manifest: Manifest;
   readonly commands: DaemonCommands;
   readonly runQueue: Pick<RunQueue, "run">;
-  readonly clock: Clock;
-  readonly log: Log;
+  readonly context: Pick<ProcessContext, "clock" | "log">;
   readonly closed: AbortSignal;
   /** Replays these events; gives the answer to the command. */
   readonly replay: (eventIds: readonly string[]) => unknown;
@@ -35,7 +34,8 @@ const afterFailureMs = 10_000;
  * writer of the mirror does it.
  */
 export async function processCommands(parts: CommandLoopParts): Promise<void> {
-  const { commands, clock, log, closed } = parts;
+  const { commands, context, closed } = parts;
+  const { clock, log } = context;
   const guard = createErrorGuard(clock, log);
   const syncs = new Set<Promise<void>>();
   while (!closed.aborted) {
@@ -51,7 +51,7 @@ export async function processCommands(parts: CommandLoopParts): Promise<void> {
   await Promise.all(syncs);
 }
 
-function answerReplays({ commands, replay, clock, closed }: CommandLoopParts): void {
+function answerReplays({ commands, replay, context: { clock }, closed }: CommandLoopParts): void {
   let command = commands.next("replay");
   for (; command && !closed.aborted; command = commands.next("replay")) {
     const { id, options } = command;
@@ -67,7 +67,8 @@ function answerReplays({ commands, replay, clock, closed }: CommandLoopParts): v
 
 /** Never rejects. */
 async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<void> {
-  const { runQueue, manifest, clock, log, closed } = parts;
+  const { runQueue, manifest, context, closed } = parts;
+  const { clock, log } = context;
   const { id, options, pid } = command;
   const startedAt = isoTime(clock.nowMs());
   const ended = new AbortController();
@@ -89,7 +90,8 @@ async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<
 
 /** Tries until the answer is written or `closed`: the asker waits for it. */
 async function answer(parts: CommandLoopParts, id: number, report: CompanyReport): Promise<void> {
-  const { commands, clock, log, closed } = parts;
+  const { commands, context, closed } = parts;
+  const { clock, log } = context;
   do {
     try {
       commands.finish(id, "done", report, clock.nowMs());
@@ -102,7 +104,7 @@ async function answer(parts: CommandLoopParts, id: number, report: CompanyReport
 }
 
 async function showProgress(
-  { commands, clock, progressOf }: CommandLoopParts,
+  { commands, context: { clock }, progressOf }: CommandLoopParts,
   { id, pid }: DaemonCommand,
   request: RunRequest,
   ended: AbortSignal,

@@ -8,6 +8,7 @@ import { WorkQueue } from "../../state/work-queue.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { runSync, type RunParts } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
+import type { ProcessContext } from "./process-context.ts";
 
 /** What a run is asked for, the same for every company of it. */
 export interface RunRequest {
@@ -21,7 +22,8 @@ export interface RunRequest {
   readonly closed: AbortSignal;
 }
 
-export interface PerformParts extends Omit<RunParts, "transport" | "token" | "rateLimited" | "queue"> {
+export interface PerformParts extends Pick<RunParts, "mirror" | "tally" | "notices"> {
+  readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
   /** With the request's own limits. */
   readonly transport: HttpTransport;
   readonly config: Config;
@@ -36,8 +38,8 @@ export interface PerformParts extends Omit<RunParts, "transport" | "token" | "ra
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
 export function performRun(parts: PerformParts, request: RunRequest): Promise<CompanyReport> {
-  const { mirror, transport, config, company, queue, signal, graceMs = config.http.timeoutMs } = parts;
-  const { clock, random, log, tally, notices } = parts;
+  const { mirror, transport, config, company, tally, notices, queue, signal } = parts;
+  const { clock, random, log } = parts.context;
   return runSync(
     {
       mirror,
@@ -58,7 +60,7 @@ export function performRun(parts: PerformParts, request: RunRequest): Promise<Co
       concurrency: config.http.concurrency,
       lanes: queue ? "others" : "all",
       signal,
-      graceMs,
+      graceMs: parts.graceMs ?? config.http.timeoutMs,
     },
   );
 }

@@ -1,6 +1,5 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
+import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import type { RequestLimits } from "../../rate-limit/rate-limiter.ts";
@@ -8,6 +7,7 @@ import type { CompanyStatusView } from "../../status/company-status.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import { notBegun, type RunRequest } from "./company-run.ts";
+import type { ProcessContext } from "./process-context.ts";
 
 /** A run, and what drives it. */
 export interface RunUnderWay {
@@ -24,8 +24,7 @@ export interface RunUnderWay {
 type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 
 export interface RunQueueParts {
-  readonly clock: Clock;
-  readonly log: Log;
+  readonly context: Pick<ProcessContext, "clock" | "log">;
   /** Places among the runs of all companies. */
   readonly places: Semaphore;
   /** No run begins any more, and the one under way ends. */
@@ -71,7 +70,8 @@ export class RunQueue {
   }
 
   private async runWithPlace(request: RunRequest, why: string): Promise<CompanyReport | null> {
-    const { clock, log, places } = this.parts;
+    const { context, places } = this.parts;
+    const { clock, log } = context;
     const closed = AbortSignal.any([request.closed, this.parts.closed]);
     const release = await places.acquire(this.parts.closed);
     if (!release) return null;
@@ -100,8 +100,9 @@ export class RunQueue {
     try {
       return await this.parts.perform(run);
     } catch (error) {
-      this.parts.log.error("a run failed", { error: messageOf(error) });
-      return notBegun(this.parts.clock, isoTime(run.startedMs), error);
+      const { clock, log } = this.parts.context;
+      log.error("a run failed", { error: messageOf(error) });
+      return notBegun(clock, isoTime(run.startedMs), error);
     }
   }
 
@@ -109,7 +110,7 @@ export class RunQueue {
     try {
       await this.parts.afterRun(report);
     } catch (error) {
-      this.parts.log.error("a step after the run failed", { error: messageOf(error) });
+      this.parts.context.log.error("a step after the run failed", { error: messageOf(error) });
     }
   }
 }

@@ -1,6 +1,3 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/logger.ts";
-import type { Random } from "../../base/random.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
@@ -10,14 +7,7 @@ import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { openBudgetFile } from "../../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
 import { createHttpTransport, type HttpTransport } from "../../http/http-transport.ts";
-
-export interface ConnectionContext {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  /** Of this program. */
-  readonly version: string;
-}
+import type { ProcessContext } from "./process-context.ts";
 
 /** One company's connection to the service. All its requests share one rate limiter. */
 export interface ServiceConnection {
@@ -44,7 +34,7 @@ const permitMarginMs = 30_000;
 
 /** Opens a company's connection to the service; sends nothing. */
 export function connectService(
-  { clock, random, log, version }: ConnectionContext,
+  { clock, random, log, version }: ProcessContext,
   config: Config,
   company: CompanyConfig,
   { attempts, budget = "file", events = false, limits = {} }: ConnectionOptions = {},

@@ -1,6 +1,3 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/logger.ts";
-import type { Random } from "../../base/random.ts";
 import { backoffMs } from "../../base/retry.ts";
 import type { ScheduleConfig } from "../../config/config.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -8,6 +5,7 @@ import type { Mirror } from "../../state/mirror.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
 import { lastWholeRun, type WholeRun } from "./run-history.ts";
@@ -20,9 +18,7 @@ export interface RunSchedulerParts {
   readonly resources: readonly Resource[];
   /** Null: no run by the clock. */
   readonly schedule: CronSchedule | null;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+  readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
   readonly closed: AbortSignal;
   /** Does the service answer? */
   readonly isServiceThere: () => boolean;
@@ -70,32 +66,22 @@ export class RunScheduler {
 
   constructor(parts: RunSchedulerParts) {
     this.parts = parts;
-    this.guard = createErrorGuard(parts.clock, parts.log);
+    this.guard = createErrorGuard(parts.context.clock, parts.context.log);
     this.names = parts.resources.map(({ name }) => name);
   }
 
   /** Why a run is needed at once; null: none is. To be asked before this process's own span begins. */
   reasonNow(receives: boolean, spans: readonly Span[]): string | null {
     const seesFromMs = this.lastRun()?.seesFromMs ?? null;
-    return reasonForRun({ receives, spans, seesFromMs }, this.parts.clock.nowMs());
+    return reasonForRun({ receives, spans, seesFromMs }, this.parts.context.clock.nowMs());
   }
 
   /** Makes the run that is needed at once, then runs by the schedule, until `closed`. */
   async follow(reason: string | null): Promise<void> {
-    const { schedule, clock, random, closed } = this.parts;
-    if (reason !== null) await this.runUntilWhole(clock.nowMs(), reason);
+    const { schedule, context, closed } = this.parts;
+    if (reason !== null) await this.runUntilWhole(context.clock.nowMs(), reason);
     if (schedule === null || closed.aborted) return;
-    await runOnSchedule({
-      schedule,
-      clock,
-      random,
-      closed,
-      done: () => ({ slotMs: this.lastSlotMs(slotKeys.runs), wholeRunMs: this.lastRun()?.startedMs ?? null }),
-      run: async (slotMs) => {
-        await this.runUntilWhole(slotMs, "schedule");
-        this.recordSlot(slotKeys.runs, slotMs);
-      },
-    });
+    await this.onSchedule(schedule, slotKeys.runs, (slotMs) => this.runUntilWhole(slotMs, "schedule"));
   }
 
   /** Publishes by `schedule.publish`, if it is a pattern of its own, until `closed`. `publish` never rejects. */
@@ -103,24 +89,14 @@ export class RunScheduler {
     { publish: pattern, timezone }: ScheduleConfig,
     publish: () => Promise<void>,
   ): Promise<void> {
-    const { clock, random, closed } = this.parts;
     if (pattern === null || pattern === "after_sync") return;
-    await runOnSchedule({
-      schedule: parseCronSchedule(pattern, timezone),
-      clock,
-      random,
-      closed,
-      done: () => ({ slotMs: this.lastSlotMs(slotKeys.publish), wholeRunMs: null }),
-      run: async (slotMs) => {
-        await publish();
-        this.recordSlot(slotKeys.publish, slotMs);
-      },
-    });
+    await this.onSchedule(parseCronSchedule(pattern, timezone), slotKeys.publish, publish);
   }
 
   /** Runs until a run that began after the moment is complete. */
   async runUntilWhole(sinceMs: number, why: string): Promise<void> {
-    const { clock, closed, runQueue, resources, log, isServiceThere } = this.parts;
+    const { context, closed, runQueue, resources, isServiceThere } = this.parts;
+    const { clock, log } = context;
     const flags = { full: false, allowMassDelete: false, acceptIdentity: false, mostRequests: undefined };
     const request = { resources, ...flags, closed };
     log.info("a run is due", { why });
@@ -133,23 +109,37 @@ export class RunScheduler {
     }
   }
 
+  private onSchedule(
+    schedule: CronSchedule,
+    key: SlotKey,
+    run: (slotMs: number) => Promise<void>,
+  ): Promise<void> {
+    const { context, mirror, closed } = this.parts;
+    const { clock, random } = context;
+    return runOnSchedule({
+      schedule,
+      clock,
+      random,
+      closed,
+      done: () => {
+        const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;
+        const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.startedMs ?? null) : null;
+        return { slotMs: stored?.slotMs ?? null, wholeRunMs };
+      },
+      run: async (slotMs) => {
+        await run(slotMs);
+        // A slot whose record cannot be written is known by its run, or run again.
+        if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
+      },
+    });
+  }
+
   private isNeeded(sinceMs: number): boolean {
     const whole = this.lastRun();
-    return whole === null || whole.startedMs < sinceMs || whole.startedMs > this.parts.clock.nowMs();
+    return whole === null || whole.startedMs < sinceMs || whole.startedMs > this.parts.context.clock.nowMs();
   }
 
   private lastRun(): WholeRun | null {
     return lastWholeRun(this.parts.mirror.db, this.names);
-  }
-
-  private lastSlotMs(key: SlotKey): number | null {
-    const stored = this.parts.mirror.meta.get(key) as { readonly slotMs: number } | null;
-    return stored?.slotMs ?? null;
-  }
-
-  /** A slot whose record cannot be written is run again, or known by its run. */
-  private recordSlot(key: SlotKey, slotMs: number): void {
-    const { mirror, closed } = this.parts;
-    if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
   }
 }
