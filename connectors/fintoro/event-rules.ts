@@ -1,16 +1,18 @@
 import type { EventRule, InvalidationRule } from "../../src/connector/connector-manifest.ts";
 import { relatedDocumentColumns } from "./resources/contact-activity-logs.ts";
 
-function changes(type: string, resourceType: string, resource: string): EventRule[] {
-  return [
-    { type: `${type}.created`, resourceType, resource, action: "refetch" },
-    { type: `${type}.updated`, resourceType, resource, action: "refetch" },
-    { type: `${type}.deleted`, resourceType, resource, action: "confirm" },
-  ];
+type Action = EventRule["action"];
+
+function rule(type: string, resourceType: string, resource: string | null, action: Action): EventRule {
+  return { type, resourceType, resource, action };
 }
 
-function paid(type: string, resourceType: string, resource: string | null): EventRule {
-  return { type: `${type}.paid`, resourceType, resource, action: resource ? "refetch" : "keep" };
+function changes(type: string, resourceType: string, resource: string): EventRule[] {
+  return [
+    rule(`${type}.created`, resourceType, resource, "refetch"),
+    rule(`${type}.updated`, resourceType, resource, "refetch"),
+    rule(`${type}.deleted`, resourceType, resource, "confirm"),
+  ];
 }
 
 /** What each event of the interface document's catalogue makes the mirror read. */
@@ -25,35 +27,20 @@ export const events: readonly EventRule[] = [
   ...changes("warehouse-inbound-receipts", "warehouseInboundReceipt", "warehouse_inbound_receipts"),
   ...changes("warehouse-outbound-receipts", "warehouseOutboundReceipt", "warehouse_outbound_receipts"),
   ...changes("price-list-items", "priceListItem", "price_list_items"),
-  {
-    type: "price-list-items.stock-updated",
-    resourceType: "priceListItem",
-    resource: "price_list_items",
-    action: "refetch",
-  },
+  rule("price-list-items.stock-updated", "priceListItem", "price_list_items", "refetch"),
   ...changes("invoices", "invoice", "invoices"),
-  paid("invoices", "invoice", "invoices"),
+  rule("invoices.paid", "invoice", "invoices", "refetch"),
   ...changes("credit-notes", "creditNote", "credit_notes"),
-  paid("credit-notes", "creditNote", "credit_notes"),
+  rule("credit-notes.paid", "creditNote", "credit_notes", "refetch"),
   // Received documents have no route to read: only the event is kept.
-  paid("received-invoices", "receivedInvoice", null),
-  paid("received-receipts", "receivedReceipt", null),
+  rule("received-invoices.paid", "receivedInvoice", null, "keep"),
+  rule("received-receipts.paid", "receivedReceipt", null, "keep"),
   ...changes("proformas", "proforma", "proformas"),
-  paid("proformas", "proforma", "proformas"),
+  rule("proformas.paid", "proforma", "proformas", "refetch"),
   ...changes("orders", "order", "orders"),
   ...changes("quotations", "quotation", "quotations"),
-  {
-    type: "document-payments.created",
-    resourceType: "documentPayment",
-    resource: "document_payments",
-    action: "refetch",
-  },
-  {
-    type: "document-payments.deleted",
-    resourceType: "documentPayment",
-    resource: "document_payments",
-    action: "confirm",
-  },
+  rule("document-payments.created", "documentPayment", "document_payments", "refetch"),
+  rule("document-payments.deleted", "documentPayment", "document_payments", "confirm"),
 ];
 
 const documents: Readonly<Record<string, string>> = {
