@@ -41,7 +41,7 @@ describe("the operations", () => {
     expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(routes.length);
   });
 
-  it("that the interface document gives itself are marked as stated", () => {
+  it("of the interface document are marked as stated", () => {
     const stated = manifest.operations.filter(({ origin }) => origin === "stated");
     const addresses = stated.map(({ method, path }) => `${method} ${path}`);
     const expected = [

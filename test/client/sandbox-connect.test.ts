@@ -42,7 +42,7 @@ describe("a connection", () => {
     expect(await Promise.all([name(), name("sk"), name("cs")])).toEqual(["By post", "Poštou", "Poštou"]);
   });
 
-  it("breaks off what is under way when it is closed, and sends nothing after", async () => {
+  it("aborts what is in flight when it is closed, and sends nothing afterwards", async () => {
     const sandbox = await openSandbox();
     sandbox.control.fault({ kind: "hang" });
     const connection = connectTo(sandbox);
@@ -106,7 +106,7 @@ describe("a connection", () => {
 });
 
 describe("one company's budget", () => {
-  it("is shared by all who name the same file, now and later; who does not has to find out by asking", async () => {
+  it("is shared by all processes with the same file, now and later; others learn it by requests", async () => {
     const sandbox = await openSandbox({ limit: 6, windowMs: 60_000 });
     const shared = { budgetFile: budgetFile() };
     const [first, second] = [connectTo(sandbox, shared), connectTo(sandbox, shared)];

@@ -74,7 +74,7 @@ describe("a supplier", () => {
 describe("a bank account", () => {
   const account = { name: "Druhý", iban: "SK31 1200 0000 1987 4263 7541", swift: "TATRSKBX" };
 
-  it("is made, found, changed and deleted, and takes the first place from another", async () => {
+  it("is made, found, changed and deleted, and replaces another as the primary one", async () => {
     const { client } = await openLive();
     const bank = first(await client.lookups.banks());
     const before = (await client.bankAccounts.list()).find(({ isPrimary }) => isPrimary);

@@ -50,7 +50,7 @@ describe("an invoice", () => {
     await expectLifecycle(client.invoices, made);
   });
 
-  it("is written anew by an update, its lines keeping themselves by their uuid", async () => {
+  it("is replaced by an update, its lines kept by their uuid", async () => {
     const { client } = await openLive();
     const { id: clientId } = await newClient(client);
     const made = await client.invoices.create({ clientId, items, note: "zmizne" });

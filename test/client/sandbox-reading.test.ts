@@ -108,7 +108,7 @@ describe("forbidden calls have their own errors", () => {
     });
   });
 
-  it("a wrong wish, with every field that is wrong, in the language that was asked for", async () => {
+  it("wrong input, with every wrong field, in the requested language", async () => {
     const sandbox = await openSandbox();
     const wish = { name: "x", color: "modrá" };
     const english = await refusal(clientOf(sandbox).businessCaseStatuses.create(wish));
@@ -131,7 +131,7 @@ describe("forbidden calls have their own errors", () => {
     });
   });
 
-  it("a page of HTML with 200 is no answer: a read asks again, a write says so", async () => {
+  it("a page of HTML with 200 is no answer: a read is repeated, a write fails", async () => {
     const { client, sandbox } = await openLive();
     sandbox.control.fault({ kind: "html", times: 1 });
     const { id } = first(await client.clients.list());
@@ -143,7 +143,7 @@ describe("forbidden calls have their own errors", () => {
   });
 });
 
-describe("what the service says comes out as it said it", () => {
+describe("answers are returned as the service sent them", () => {
   it("amounts and numbers of every record, as the record has them", async () => {
     const { client, sandbox } = await openLive();
     const truth = sandbox.control.snapshot();
@@ -161,7 +161,7 @@ describe("what the service says comes out as it said it", () => {
     }
   });
 
-  it("fields and values that nobody knew, passed on", async () => {
+  it("unknown fields and values are passed on", async () => {
     const { sandbox, client } = await openLive();
     sandbox.control.fault({ kind: "unknown_fields" });
     sandbox.control.fault({ kind: "unknown_values" });

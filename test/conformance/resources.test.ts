@@ -25,7 +25,7 @@ describe.each(manifest.resources.map((resource) => [resource.name, resource] as 
   (name, resource) => {
     const records = () => [...(truth.get(name)?.values() ?? [])];
 
-    test("is listed whole: as many live rows as the service has records, and some there are", () => {
+    test("is listed whole: as many live rows as the service has records, at least one", () => {
       const rows = ask((db) =>
         db.prepare(`SELECT count(*) FROM "${name}" WHERE _deleted_at IS NULL`).pluck().get(),
       );
@@ -49,7 +49,7 @@ describe.each(manifest.resources.map((resource) => [resource.name, resource] as 
       expect(filled).toEqual([]);
     });
 
-    test("stands row by row as the service's own record says", () => {
+    test("has the service's values in each row", () => {
       const rows = ask((db) => db.prepare(`SELECT * FROM "${name}"`).all()) as Record<
         string,
         string | number | null
@@ -71,7 +71,7 @@ describe.each(manifest.resources.map((resource) => [resource.name, resource] as 
       expect(raw).toHaveLength(records().length);
     });
 
-    test("knows every field: no column appeared, none is missing", () => {
+    test("knows every field: no column is new, none is missing", () => {
       expect(report.new_columns.filter((column) => column.startsWith(`${name}.`))).toEqual([]);
       expect(report.missing_fields.filter((field) => field.startsWith(`${name}.`))).toEqual([]);
       const known = new Set(Object.keys(resource.fields));
@@ -87,7 +87,7 @@ const previewed = manifest.resources.filter(({ gives }) => gives === "preview");
 describe.each(previewed.map((resource) => [resource.name, resource] as const))(
   "the list of %s",
   (name, resource) => {
-    test("shows what the details say", async () => {
+    test("shows the values of the details", async () => {
       const path = resource.list.kind === "paged" ? resource.list.path : "";
       const previews = await listed(path);
       const wrong = previews.flatMap((preview) => {

@@ -31,7 +31,7 @@ it("a list that grows while it is read is read to its new end", async () => {
   await expect(countPages(read)).resolves.toBe(3);
 });
 
-it("a page is the same page when its records are, whatever became of their labels", async () => {
+it("a page is the same page when its records are the same, whatever their labels", async () => {
   const { read, asked } = service(
     (page) => [{ id: 1, label: `read ${page}` }],
     () => 9,
@@ -48,7 +48,7 @@ it("a paginator without a number of pages is read until nothing new comes", asyn
   await expect(countPages(read)).resolves.toBe(4);
 });
 
-it("a list without end is given up with a word, not read for ever", async () => {
+it("a list without end is given up with an error", async () => {
   const { read, asked } = service(
     (page) => [{ id: page }],
     (page) => page + 1,

@@ -27,7 +27,7 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
   const parameter = (path: string, index: number, ...rest: string[]) =>
     driftsAfter("paths", path, "get", "parameters", String(index), ...rest);
 
-  it("has drifted nowhere, in no severity", () => {
+  it("has no drift of any severity", () => {
     expect(compareWithReference(manifest, published)).toEqual([]);
   });
 

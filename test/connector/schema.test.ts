@@ -29,7 +29,7 @@ import { library } from "../support/connector.ts";
 const country = record({ id: integer(), name: text() });
 
 describe("a field's facts", () => {
-  it("say its kind of column", () => {
+  it("define the kind of column", () => {
     const fields = fieldsOf(
       record({
         id: integer(),
@@ -60,13 +60,13 @@ describe("a field's facts", () => {
     expect(factOf(text())).toMatchObject({ origin: "published", nullable: false });
   });
 
-  it("keep all that was said of them, in whatever order it was said", () => {
+  it("keep everything that was declared, in any order", () => {
     const expected = { origin: "stated", nullable: true, doc: "Why", type: "text" };
     expect(factOf(stated(doc("Why", orNull(text()))))).toMatchObject(expected);
     expect(factOf(orNull(doc("Why", stated(text()))))).toMatchObject(expected);
   });
 
-  it("of a record used in two places are two: what is said of one place leaves the other alone", () => {
+  it("of a record used in two places are separate", () => {
     const home = doc("Where it lives", stated(nested("countries", country)));
     const away = nested("countries", country);
     expect(factOf(home)).toMatchObject({ origin: "stated", doc: "Where it lives" });
@@ -102,16 +102,16 @@ describe("a field's facts", () => {
     expect(fields["payments"]).toMatchObject({ shape: "owned", resource: "payments" });
   });
 
-  it("are missing for a type made elsewhere, which is a mistake of the connector", () => {
+  it("are missing for a type made elsewhere, which throws", () => {
     expect(() => fieldsOf(record({ name: z.string() }))).toThrow("made by connector/record-schema");
   });
 
-  it("cannot be changed by who reads them", () => {
+  it("cannot be changed by readers", () => {
     expect(Object.isFrozen(fieldsOf(country))).toBe(true);
   });
 });
 
-describe("a type takes what the service may say tomorrow (I12)", () => {
+describe("a type accepts unknown fields and values (I12)", () => {
   const type = record({ id: integer(), status: oneOf(["paid", "unpaid"]), note: orNull(text()) });
 
   it.each([
@@ -123,7 +123,7 @@ describe("a type takes what the service may say tomorrow (I12)", () => {
     expect(type.parse(value)).toEqual(value);
   });
 
-  it("and still tells a text from a number", () => {
+  it("and still distinguishes text from numbers", () => {
     expect(type.safeParse({ id: "1", status: "paid" }).success).toBe(false);
   });
 
@@ -151,7 +151,7 @@ describe("a resource", () => {
     });
   });
 
-  it("is found by its name, and a wrong name is our own mistake", () => {
+  it("is found by its name, and a wrong name throws", () => {
     expect(resourceNamed(library, "books").singular).toBe("book");
     expect(() => resourceNamed(library, "films")).toThrow("films is a resource of library");
   });

@@ -15,7 +15,7 @@ function refusalOf(given: unknown, asked = 1, records = 10): string {
   return "believed";
 }
 
-describe("a paginator that tells the truth", () => {
+describe("a correct paginator", () => {
   test.each([
     ["a full page", 1, 10],
     ["the last page", 3, 5],
@@ -29,7 +29,7 @@ describe("a paginator that tells the truth", () => {
     expect(pageFacts(empty, 1, 0)).toMatchObject({ pages: 1, total: 0, consistent: true });
   });
 
-  test("need not count its pages: the total says it", () => {
+  test("need not state its pages: the total is enough", () => {
     const { totalPages: _, ...uncounted } = paginator;
     expect(pageFacts(uncounted, 1, 10)).toMatchObject({ pages: 3, consistent: true });
   });
@@ -51,7 +51,7 @@ describe("a paginator that tells the truth", () => {
   });
 });
 
-describe("a paginator that does not agree with what it brings is used, but not trusted", () => {
+describe("a paginator that does not agree with its records is used as inconsistent", () => {
   test.each([
     ["fewer records than promised", {}, 1, 9],
     ["more records than promised", {}, 1, 11],
@@ -66,7 +66,7 @@ describe("a paginator that does not agree with what it brings is used, but not t
     expect(facts.pages).toBeLessThanOrEqual(3);
   });
 
-  test("an empty page past the end is what it should be", () => {
+  test("an empty page past the end is consistent", () => {
     expect(pageFacts({ ...paginator, currentPage: 4 }, 4, 0).consistent).toBe(true);
   });
 });

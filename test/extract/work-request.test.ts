@@ -19,8 +19,8 @@ function work(more: Partial<WorkItem>): WorkItem {
 
 const page = (payload: object) => work({ kind: "list", target: "page::1", payload });
 
-describe("the request of a row", () => {
-  test("a page is asked for by number, always with its size and the connector's sort", () => {
+describe("the request of a work item", () => {
+  test("a page is requested by number, always with its size and the connector's sort", () => {
     expect(requestFor(resourceOf("people"), page({ variant: "", page: 3 }))).toEqual({
       method: "GET",
       path: "/people",
@@ -29,7 +29,7 @@ describe("the request of a row", () => {
     });
   });
 
-  test("a smaller page is asked for where the service refused the larger", () => {
+  test("a smaller page is requested where the service refused the larger", () => {
     const { query } = requestFor(resourceOf("people"), page({ variant: "", page: 1, perPage: 1 }));
     expect(query).toMatchObject({ perPage: 1 });
   });
@@ -40,7 +40,7 @@ describe("the request of a row", () => {
     expect(series).toMatchObject({ path: "/counters", query: { documentType: "credit-note" } });
   });
 
-  test("a single object is asked for at its path alone", () => {
+  test("a single object is requested by its path alone", () => {
     expect(requestFor(resourceOf("shop"), page({ variant: "", page: 1 }))).toMatchObject({
       path: "/shop",
       query: {},
@@ -55,18 +55,18 @@ describe("the request of a row", () => {
     },
   );
 
-  test("a parent's list asks by that parent's parameter only", () => {
+  test("a parent's list is requested with that parent's parameter only", () => {
     const payload = { parent: "people", parentId: "17", page: 2 };
     const request = requestFor(resourceOf("notes"), work({ kind: "child", resource: "notes", payload }));
     expect(request.query).toEqual({ personId: "17", perPage: 2, page: 2 });
   });
 
-  test("a file is asked for as bytes", () => {
+  test("a file is requested as bytes", () => {
     const request = requestFor(resourceOf("orders"), work({ kind: "file", resource: "orders" }));
     expect(request).toEqual({ method: "GET", path: "/orders/1/pdf", expect: "bytes" });
   });
 
-  test("a row that cannot be one of ours is a broken promise, not a request", () => {
+  test("an impossible work item throws", () => {
     expect(() => recordOf(work({ target: "id:1.5" }))).toThrow("broken promise");
     expect(() => parentIdOf({ parent: "people", parentId: "", page: 1 })).toThrow("broken promise");
     expect(() => requestFor(resourceOf("notes"), page({ variant: "", page: 1 }))).toThrow("broken promise");
@@ -76,7 +76,7 @@ describe("the request of a row", () => {
   });
 });
 
-test("targets name what they are about, so that reasons for the same thing meet", () => {
+test("the same work has the same target, whatever the reason", () => {
   expect([recordTarget(7), pageTarget("order", 2), childTarget("people", 7n, 1)]).toEqual([
     "id:7",
     "page:order:2",

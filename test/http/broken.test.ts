@@ -26,7 +26,7 @@ describe("the network", () => {
     expect(await http.send(get("/x"))).toMatchObject({ attempts: 3 });
   });
 
-  test("a body cut short of its Content-Length is never taken for whole", async () => {
+  test("a body shorter than its Content-Length is an error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
         socket.once("data", () =>
@@ -42,7 +42,7 @@ describe("the network", () => {
     expect(error).toMatchObject({ retryable: true });
   });
 
-  test("a chunked body cut short neither", async () => {
+  test("a chunked body that is cut off is an error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
         socket.once("data", () =>
@@ -56,7 +56,7 @@ describe("the network", () => {
     expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(NetworkError);
   });
 
-  test("what is not HTTP is a fault of the answer", async () => {
+  test("bytes that are not HTTP are a protocol error", async () => {
     const { http } = await rawServiceWith(
       (socket) => socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.6\r\n")),
       {
@@ -67,7 +67,7 @@ describe("the network", () => {
     expect(error).toBeInstanceOf(ProtocolError);
   });
 
-  test("an answer with a head too large is a fault of the answer", async () => {
+  test("an answer with a head too large is a protocol error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
         socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nx-a: ${"a".repeat(200_000)}\r\n\r\n`));

@@ -10,7 +10,7 @@ import {
 import { get } from "../support/http-client.ts";
 import { failureOf, json, serviceWith } from "../support/http.ts";
 
-describe("an answer that is not success becomes an error with its request id and a hint", () => {
+describe("any other answer becomes an error with its request id and a hint", () => {
   test.each([
     [401, UnauthenticatedError, "Unauthenticated."],
     [403, ForbiddenError, "This action is unauthorized."],

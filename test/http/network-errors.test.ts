@@ -18,7 +18,7 @@ describe("what breaks a request has a plain message", () => {
     ["ECONNRESET", "the connection was reset"],
     ["UND_ERR_SOCKET", "the connection was closed before the answer was complete"],
     ["UND_ERR_CONNECT_TIMEOUT", "the connection timed out"],
-  ])("%s may pass", (code, why) => {
+  ])("%s is retryable", (code, why) => {
     const error = failureFrom(withCode(code));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe(`GET /x: ${why}`);
@@ -31,7 +31,7 @@ describe("what breaks a request has a plain message", () => {
     "DEPTH_ZERO_SELF_SIGNED_CERT",
     "ERR_TLS_CERT_ALTNAME_INVALID",
     "UNABLE_TO_GET_ISSUER_CERT",
-  ])("%s does not pass by itself", (code) => {
+  ])("%s is not retryable", (code) => {
     const error = failureFrom(withCode(code, "certificate has expired"));
     expect(error).toMatchObject({ kind: "network", retryable: false });
     expect(error.message).toContain("certificate");
@@ -44,7 +44,7 @@ describe("what breaks a request has a plain message", () => {
     });
   });
 
-  test("an answer too large stays too large; a broken encoding may pass", () => {
+  test("an answer too large is not retryable, a broken encoding is", () => {
     const large = failureFrom(new BodyError("too_large", "the answer is larger than 5 bytes"));
     expect(large).toBeInstanceOf(ProtocolError);
     expect(large).toMatchObject({ retryable: false, message: "GET /x: the answer is larger than 5 bytes" });
@@ -53,7 +53,7 @@ describe("what breaks a request has a plain message", () => {
     });
   });
 
-  test("an error of ours passes unchanged; anything thrown becomes one", () => {
+  test("a MirrorError passes unchanged; anything else becomes one", () => {
     const own = new MirrorError("stopped", "stopped");
     expect(failureFrom(own)).toBe(own);
     expect(failureFrom("a string with hunter2-hunter2")).toMatchObject({

@@ -49,7 +49,7 @@ describe("a request", () => {
     expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("says when its bytes are about to leave, at each attempt", async () => {
+  test("calls `onSent` just before its bytes leave, at each attempt", async () => {
     let sent = 0;
     const seen: number[] = [];
     const { http } = await serviceWith((answer, _, index) => {
@@ -60,7 +60,7 @@ describe("a request", () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  test("asks the rate limiter in its lane, for every attempt, and tells it what came back", async () => {
+  test("asks the rate limiter in its lane for every attempt, and reports the answer to it", async () => {
     const rateLimiter = lenientRateLimiter();
     const { http } = await serviceWith(
       (answer, _, index) =>

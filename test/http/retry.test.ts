@@ -42,7 +42,7 @@ describe("another attempt is made", () => {
     expect(after(new UnavailableError("503"), 1, false)).toBe("give_up");
   });
 
-  test("after 429 at once, for the rate limiter waits, and also of a write, until too many came in a row", () => {
+  test("after 429 at once, because the rate limiter waits; of a write too; until too many came in a row", () => {
     const refusal = { error: new RateLimitedError("429"), retryAfterMs: 5_000 };
     const step = (refused: number) => nextAttempt(refusal, { failed: 0, refused, repeatable: false }, rules);
     expect(step(9)).toEqual({ retryInMs: 0 });
@@ -51,7 +51,7 @@ describe("another attempt is made", () => {
 });
 
 describe("the pause", () => {
-  test("is as long as a Retry-After asks, within reason", () => {
+  test("is as long as Retry-After asks, up to a limit", () => {
     expect(after(new UnavailableError("503"), 1, true, 7_000)).toEqual({ retryInMs: 7_000 });
     expect(after(new UnavailableError("503"), 1, true, 9_999_999)).toEqual({ retryInMs: 120_000 });
     expect(after(new UnavailableError("503"), 1, true, 0)).not.toEqual({ retryInMs: 0 });

@@ -161,7 +161,7 @@ describe("I9: redirects", () => {
     expect(service.asked).toHaveLength(1);
   });
 
-  test("without a target, and other statuses of their kind, are a fault of the answer", async () => {
+  test("without a target, and with other 3xx statuses, are a protocol error", async () => {
     const { http } = await serviceWith((answer, { url }) =>
       redirect(answer, null, url.endsWith("304") ? 304 : 302),
     );

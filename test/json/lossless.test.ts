@@ -33,7 +33,7 @@ describe("parsing without loss", () => {
     }
   });
 
-  test("finds a literal right behind another long one, which hides nothing", () => {
+  test("finds a literal right after another long one", () => {
     for (let length = 16; length < 40; length++) {
       const exact = `1.${"0".repeat(length - 2)}`;
       for (const literal of ["9007199254740993", "-9007199254740993", "1e400"]) {
@@ -51,7 +51,7 @@ describe("parsing without loss", () => {
     expect(parseLossless(JSON.stringify(record))).toEqual(record);
   });
 
-  test("has the native parser do the work unless a number would be lost", () => {
+  test("uses the native parser unless a number would be lost", () => {
     const native = vi.spyOn(JSON, "parse");
     parseLossless('{"sum":0.30000000000000004,"iban":"SK3112000000198742637541","id":"ab1e400"}');
     expect(native).toHaveBeenCalledOnce();
@@ -76,7 +76,7 @@ describe("parsing without loss", () => {
     expect(Object.getOwnPropertyDescriptor(value, "__proto__")?.value).toBe(2);
   });
 
-  test("reads an escaped key for what it is, where JSON.parse takes it for one it met before", () => {
+  test("reads an escaped key correctly, where JSON.parse may confuse it with an earlier one", () => {
     for (const [met, text, key] of [
       ['{"h":[],"\\\\":0}', '{"h":1,"\\"":2}', '"'],
       ['{"i":[],"x\\\\":0}', '{"i":1,"x\\n" :2}', "x\n"],
@@ -142,11 +142,11 @@ describe("parsing without loss", () => {
     }
   });
 
-  test("counts the bytes of a fault from the beginning of the answer when it is told where the slice stands", () => {
+  test("counts the bytes of a fault from the beginning of the answer when the offset is given", () => {
     expect(refusal(() => parseLossless(Buffer.from("[1,]"), 1000)).message).toContain("at byte 1003 ");
   });
 
-  test("tells of a fault one character and no more: an answer may hold secrets", () => {
+  test("reports one character of a fault and no more: an answer may hold secrets", () => {
     const error = refusal(() => parseLossless('{"token":"s3cret-token-value",x}'));
     expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("s3cret");
   });
@@ -164,7 +164,7 @@ describe("parsing without loss", () => {
     expect(refusal(() => parseLossless(nested(100_000))).message).toContain(`at most ${maxDepth} levels`);
   });
 
-  test("is not misled about depth by many brackets side by side", () => {
+  test("counts nested brackets, not those side by side", () => {
     const text = `[${"[],{},".repeat(1000)}"[{"]`;
     expect(parseLossless(text)).toEqual(JSON.parse(text));
   });

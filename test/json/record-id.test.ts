@@ -49,7 +49,7 @@ describe("the id of a record", () => {
     expect(idsOf(record)).toEqual([null, null]);
   });
 
-  test("of one record says nothing about the next", () => {
+  test("of one record is not used for the next", () => {
     const { records } = cutList(Buffer.from('{"data":[{"id":1},{"name":"a"},{"id":3}]}'));
     expect([...records].map(({ id }) => id)).toEqual(["1", null, "3"]);
   });

@@ -16,7 +16,7 @@ describe("a log line without a terminal", () => {
     ]);
   });
 
-  test("stays one line and one document whatever is said", () => {
+  test("stays one line and one document whatever the message", () => {
     const { log, lines, records } = recordingLog();
     const circle: Record<string, unknown> = { name: "circle" };
     circle["self"] = circle;
@@ -41,7 +41,7 @@ describe("a log line without a terminal", () => {
     expect(records()[1]).toMatchObject({ level: "warn", time_: "mine", msg_: "mine", level_: "mine" });
   });
 
-  test("is left out below the level, which -v, -q and the config move", () => {
+  test("is left out below the level, which -v, -q and the config set", () => {
     const { log, records } = recordingLog();
     log.debug("not yet");
     log.setLevel("debug");
@@ -88,14 +88,14 @@ describe("I9: no secret leaves through the log", () => {
     }
   });
 
-  test("a number that is a secret is one, too", () => {
+  test("a number that is a secret is redacted too", () => {
     const { log, records } = recordingLog({}, ["4815162342"]);
     log.info("x", { pin: 4_815_162_342 });
     expect(records()[0]?.["pin"]).toEqual(expect.any(String));
     expect(records()[0]?.["pin"]).not.toContain("4815");
   });
 
-  test("a secret nobody told us of is masked by the name of its field", () => {
+  test("an unknown secret is masked by the name of its field", () => {
     const { log, records } = recordingLog();
     log.info("x", { plainTextSecret: "whsec", nested: { access_token: "t", Authorization: "Bearer x" } });
     expect(records()[0]).toMatchObject({
@@ -106,7 +106,7 @@ describe("I9: no secret leaves through the log", () => {
 });
 
 describe("an error in a field", () => {
-  test("tells kind, hint and causes; its stack only to who asked for details", () => {
+  test("has kind, hint and causes; its stack only at level debug", () => {
     const { log, records } = recordingLog();
     const error = new UnavailableError("503", {
       status: 503,

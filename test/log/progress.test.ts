@@ -21,7 +21,7 @@ describe("the live block", () => {
     ],
   });
 
-  test("tells per resource what, how much of how much and what changed; below it budget, queue and time left", () => {
+  test("shows phase, amount and changes of each resource; below them budget, queue and time left", () => {
     expect(progressLines(busy, plenty)).toEqual([
       "acme  1m 05s  1 of 4 resources done, 1 failed",
       "  banks     done     30 of 30",
@@ -31,7 +31,7 @@ describe("the live block", () => {
     ]);
   });
 
-  test("never grows wider or higher than the terminal, and keeps what is at work", () => {
+  test("is never wider or higher than the terminal, and keeps the resources in work", () => {
     const many = [
       ...Array.from({ length: 20 }, (_, i) => resource(`r${i}`, { phase: "done" })),
       resource("busy"),
@@ -42,7 +42,7 @@ describe("the live block", () => {
     expect(lines.join("\n")).toContain("busy");
   });
 
-  test("says so when nothing is known yet", () => {
+  test("shows when nothing is known yet", () => {
     const text = progressLines(view({ budget: { limit: null, remaining: null, waitMs: 0 } }), plenty).join(
       "\n",
     );
@@ -135,7 +135,7 @@ describe("a long run", () => {
     expect(terminal.cursorHidden()).toBe(false);
   });
 
-  test("that fails hands its error on, with the terminal as it was", async () => {
+  test("that fails throws its error, with the terminal as it was", async () => {
     const terminal = createTerminal();
     const screen = createScreen(terminal, true);
     const options = { screen, log: recordingLog().log, clock: jumpingClock(), colour: false };
@@ -145,7 +145,7 @@ describe("a long run", () => {
   });
 });
 
-test("what waits is not in the log's fields: a line stays short", () => {
+test("waiting resources are not in the log's fields: a line stays short", () => {
   const fields = progressFields(view({ resources: [resource("orders", { phase: "waiting" })] }));
   expect(fields["resources"]).toEqual({});
 });

@@ -14,7 +14,7 @@ describe("a screen with a block", () => {
     expect(terminal.cursorHidden()).toBe(true);
   });
 
-  test("that shrinks leaves no rest", () => {
+  test("that shrinks leaves no old lines", () => {
     const terminal = createTerminal();
     const screen = createScreen(terminal, true);
     screen.block(["a", "b", "c"]);
@@ -26,7 +26,7 @@ describe("a screen with a block", () => {
     expect(terminal.visible()).toEqual(["after"]);
   });
 
-  test("gives the cursor back, and closing twice or without a block writes nothing", () => {
+  test("shows the cursor again, and closing twice or without a block writes nothing", () => {
     const terminal = createTerminal();
     const screen = createScreen(terminal, true);
     screen.close();

@@ -97,7 +97,7 @@ describe("I8: alone on the company", () => {
     );
   });
 
-  test("a start without memory into a window of our own making is never refused while it has permits left", () => {
+  test("a start without a state into a window that own requests opened is never refused while it has permits left", () => {
     fc.assert(
       fc.property(seeds, kinds, fc.integer({ min: 0, max: 119 }), (seed, kind, usedBefore) => {
         const outcome = simulate({
@@ -124,7 +124,7 @@ function refusalsUnder(rules: Partial<Rules>): number {
   ).reduce((sum, outcome) => sum + outcome.refusedAt.length, 0);
 }
 
-describe("the outcome itself can go wrong, so that its good end means something", () => {
+describe("the simulation can fail: these tests mean something", () => {
   test("a rate limiter that takes windows for shorter than they are is refused", () => {
     expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
     expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);

@@ -88,7 +88,7 @@ describe("the budget's file", () => {
     },
   );
 
-  test("may hold nonsense in its row: then nothing is known", () => {
+  test("with nonsense in its row counts as empty", () => {
     const store = opened();
     store.transact(() => ({ state: { ...coldState, nextId: -4 }, result: null }));
     expect(store.read()).toBeNull();
@@ -105,7 +105,7 @@ describe("the budget's file", () => {
     );
   });
 
-  test("knows this boot of the machine, or says that it cannot", () => {
+  test("knows this boot of the machine, or returns null", () => {
     const bootId = readBootId();
     expect(bootId === null || /^[0-9a-f-]{36}$/.test(bootId)).toBe(true);
   });

@@ -7,7 +7,7 @@ const awaited = { eventShare: 0.1 };
 /** The earliest end of a window that was opened at 0 is a second and a little before 60 s. */
 const nearTheEnd = 57_000;
 
-describe("where events are awaited", () => {
+describe("where events are expected", () => {
   test("the other lanes leave a share of the window that events may use at once", () => {
     const ledger = openedLedger(awaited);
     expect(ledger.room(1_000, "list")).toBe(119 - 12);
@@ -17,7 +17,7 @@ describe("where events are awaited", () => {
     expect(ledger.room(2_000, "webhook")).toBe(12);
   });
 
-  test("who was turned away is told when the rest is let go, and near the window's end it is", () => {
+  test("the other lanes learn when the share is released, and near the window's end it is", () => {
     const ledger = openedLedger(awaited);
     for (let i = 0; i < 107; i++) ledger.send(1_000, "scrub");
     const nextAt = ledger.nextAt(2_000, "scrub");
@@ -26,7 +26,7 @@ describe("where events are awaited", () => {
     expect(ledger.room(nextAt, "scrub")).toBe(12);
   });
 
-  test("nothing is kept where none are awaited", () => {
+  test("nothing is kept where none are expected", () => {
     expect(openedLedger().room(1_000, "list")).toBe(119);
   });
 

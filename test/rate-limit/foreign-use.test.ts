@@ -47,7 +47,7 @@ describe("I8: with other programs on the company", () => {
     },
   );
 
-  test("light users beside us are hardly ever in the way, and are hardly ever refused", () => {
+  test("other programs with few requests hardly cause refusals, and are hardly ever refused", () => {
     const refused = { ours: 0, theirs: 0 };
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
@@ -63,7 +63,7 @@ describe("I8: with other programs on the company", () => {
     expect(refused.theirs / 40).toBeLessThan(1);
   });
 
-  test("the reserve is left to them, but for a window now and then in which nobody was heard of them", () => {
+  test("the reserve is left to them, except in a few windows in which they were not seen", () => {
     const windows = { all: 0, over: 0 };
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
@@ -83,7 +83,7 @@ describe("I8: with other programs on the company", () => {
 
 const looking = () => openedLedger({ lookBeforeMs: 1_000 });
 
-describe("spending early makes blind: the last permit of a window is kept for a look", () => {
+describe("the last permit of a window is kept for a look at its end", () => {
   test("until shortly before the window can end; events need not wait", () => {
     const ledger = looking();
     expect(ledger.room(100)).toBe(118);
@@ -93,7 +93,7 @@ describe("spending early makes blind: the last permit of a window is kept for a 
     expect(ledger.room(58_000)).toBe(1);
   });
 
-  test("which shows those who came meanwhile", () => {
+  test("which shows programs that came meanwhile", () => {
     const ledger = looking();
     for (let i = 0; i < 108; i++) ledger.answer(ledger.send(200), 300, 118 - i);
     ledger.answer(ledger.send(58_000), 58_100, 4);
@@ -111,7 +111,7 @@ describe("spending early makes blind: the last permit of a window is kept for a 
     expect(ledger.nextAt(500)).toBe(60_200);
   });
 
-  test("and again when they were not heard of for long, for nobody could have heard of them", () => {
+  test("and kept again when others were not seen for a long time", () => {
     const ledger = looking();
     ledger.answer(ledger.send(200), 300, 90);
     for (let i = 0; i < 11; i++) {
@@ -153,7 +153,7 @@ describe("others are seen by drops that own requests do not explain", () => {
     expect(ledger.room(300, "webhook")).toBe(117 - 1);
   });
 
-  test("own requests under way explain a drop", () => {
+  test("own requests in flight explain a drop", () => {
     const ledger = openedLedger();
     const first = ledger.send(200);
     ledger.send(201);
@@ -171,7 +171,7 @@ describe("others are seen by drops that own requests do not explain", () => {
     expect(ledger.room(atMs + 100)).toBe(119);
   });
 
-  test("what they take is taken to have fallen only by those who looked", () => {
+  test("their rate only falls after a look at the end of a window", () => {
     expect(marginWindowsLater(false)).toBe(3);
     expect(marginWindowsLater(true)).toBe(1);
   });

@@ -54,7 +54,7 @@ async function openedWith(remaining: number, options: Partial<RateLimiterOptions
   return { ...parts, ...asking(parts.rateLimiter) };
 }
 
-describe("who waits is served", () => {
+describe("a waiting caller is served", () => {
   test("at once when the answer that makes room arrives, without waiting for a timer", async () => {
     const { clock, rateLimiter } = startRateLimiter();
     const { served, ask, answer } = asking(rateLimiter);
@@ -84,7 +84,7 @@ describe("who waits is served", () => {
     expect(served).toEqual(["first", "w", "l1", "l2", "h", "s", "f"]);
   });
 
-  test("when the window ends, to the millisecond, and nobody polls until then", async () => {
+  test("when the window ends, to the millisecond, without polling before", async () => {
     const { clock, served, ask, answer } = await openedWith(1);
     void ask("last");
     await clock.advance(100);
@@ -112,8 +112,8 @@ describe("who waits is served", () => {
   });
 });
 
-describe("who stops waiting", () => {
-  test("is let go at once, with a MirrorError of kind stopped, and takes no permit", async () => {
+describe("a caller that stops waiting", () => {
+  test("is rejected at once with a MirrorError of kind stopped, and takes no permit", async () => {
     const { clock, ask, rateLimiter, answer, served } = await openedWith(1);
     void ask("last");
     const stop = new AbortController();
@@ -129,7 +129,7 @@ describe("who stops waiting", () => {
     expect(rateLimiter.view().remaining).toBeNull();
   });
 
-  test("before it began never waits", async () => {
+  test("before it began is rejected at once", async () => {
     const { rateLimiter } = startRateLimiter();
     await expect(rateLimiter.admit("list", AbortSignal.abort())).rejects.toMatchObject({ kind: "stopped" });
   });
@@ -167,7 +167,7 @@ describe("a permit", () => {
     expect(served).toEqual(["next"]);
   });
 
-  test("that the store cannot give is an error to who asked", async () => {
+  test("that the store cannot give is an error for the caller", async () => {
     const store = {
       ...createMemoryRateLimitStore(),
       transact: () => {
@@ -180,7 +180,7 @@ describe("a permit", () => {
   });
 });
 
-describe("what is shown of the budget", () => {
+describe("the view of the budget", () => {
   test("before anything is known", () => {
     expect(startRateLimiter().rateLimiter.view()).toEqual({ limit: null, remaining: null, waitMs: 0 });
   });
@@ -198,7 +198,7 @@ describe("what is shown of the budget", () => {
     expect(rateLimiter.view()).toEqual({ limit: 3, remaining: 0, waitMs: 30_100 });
   });
 
-  test("a refusal and other programs are told once, in the log", async () => {
+  test("a refusal and other programs are logged once", async () => {
     const { rateLimiter, log, clock } = startRateLimiter();
     (await rateLimiter.admit("list")).answered(429, { ...silent, retryAfterS: 3 });
     expect(log.lines).toMatchObject([

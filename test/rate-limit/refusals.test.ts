@@ -25,7 +25,7 @@ describe("429", () => {
     expect(ledger.nextAt(100)).toBe(60_200);
   });
 
-  test("with a Retry-After out of all reason is asked about again before", () => {
+  test("with a very long Retry-After is asked again earlier", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, 1_000_000);
     expect(ledger.nextAt(300)).toBe(600_300);
@@ -38,14 +38,14 @@ describe("429", () => {
     expect(ledger.state().refusals).toMatchObject({ inARow: 1, serialUntil: null });
   });
 
-  test("means that somebody else is there: more is held back", () => {
+  test("means that other programs are there: more is held back", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, 1);
     ledger.answer(ledger.send(2_300), 2_400, 119);
     expect(ledger.room(2_400)).toBeLessThanOrEqual(119 - 12 - 2);
   });
 
-  test("tells how much they took: what own requests did not", () => {
+  test("shows how much they took: what own requests did not", () => {
     const ledger = openedLedger();
     for (let i = 0; i < 50; i++) ledger.answer(ledger.send(200), 300, 118 - i);
     ledger.refuse(ledger.send(400), 500, 1);

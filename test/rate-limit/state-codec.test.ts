@@ -19,7 +19,7 @@ const exhausted = (): RateLimitState => {
 };
 
 describe("the state comes back as it was", () => {
-  test("for every state a outcome leads to", () => {
+  test("for every state that a simulation leads to", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(...limiterKinds), (seed, kind) => {
         const outcome = simulate({
@@ -43,7 +43,7 @@ describe("the state comes back as it was", () => {
     expect(decodeState(text, at(500, { wallMs: 5 }))).toEqual(exhausted());
   });
 
-  test("where boots have no name, if both clocks agree", () => {
+  test("where boots have no id, if both clocks agree", () => {
     const text = encodeState(exhausted(), at(400, { bootId: null }));
     expect(decodeState(text, at(900, { bootId: null }))).toEqual(exhausted());
   });
@@ -58,7 +58,7 @@ describe("after a reboot times are carried over by the wall clock", () => {
     expect(ledger.nextAt(5_000)).toBe(5_000 + 39_800);
   });
 
-  test("and requests that were under way count as lost at once", () => {
+  test("and requests that were in flight count as lost at once", () => {
     const ledger = openedLedger();
     for (let i = 0; i < 5; i++) ledger.send(200);
     const text = encodeState(ledger.state(), at(400));
@@ -77,7 +77,7 @@ const changed = (change: (document: { version: number; state: Record<string, unk
   return JSON.stringify(document);
 };
 
-describe("what cannot be believed is thrown away", () => {
+describe("an implausible state is discarded", () => {
   test.each(["", "null", "[]", "{}", '{"version":1}', "\u0000garbage", '{"version":1,"state":null}'])(
     "%j",
     (garbage) => {

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { openedLedger, openLedger } from "../support/rate-limit.ts";
 
 describe("a cold start", () => {
-  test("sends one opener and waits for what it says", () => {
+  test("sends one opener and waits for its answer", () => {
     const ledger = openLedger();
     expect(ledger.room(0)).toBe(1);
     ledger.send(0);
     expect(ledger.room(50)).toBe(0);
   });
 
-  test("that hears limit - 1 knows the window as its own and may burst", () => {
+  test("that learns limit - 1 opened the window itself and may use it at once", () => {
     expect(openedLedger().room(100)).toBe(119);
   });
 
@@ -54,7 +54,7 @@ describe("a cold start", () => {
 });
 
 describe("within a window", () => {
-  test("requests under way are taken off what remains", () => {
+  test("requests in flight are subtracted from what remains", () => {
     const ledger = openedLedger();
     for (let i = 0; i < 19; i++) ledger.send(100 + i);
     expect(ledger.room(150)).toBe(100);
@@ -100,7 +100,7 @@ describe("within a window", () => {
     expect(ledger.room(300)).toBe(118);
   });
 
-  test("a permit that nobody settles is lost at its deadline, even of a process that died", () => {
+  test("a permit that is never finished is lost at its deadline, even of a process that died", () => {
     const ledger = openedLedger({ permitMs: 5_000 });
     for (let i = 0; i < 119; i++) ledger.send(200);
     expect(ledger.nextAt(200)).toBe(5_200);
@@ -143,14 +143,14 @@ describe("the end of a window", () => {
     expect(ledger.send(60_050).opener).toBe(true);
   });
 
-  test("may come up to a second early where the service counts whole seconds; nobody else is blamed for it", () => {
+  test("may come up to a second early where the service counts whole seconds; that does not count as use by others", () => {
     const ledger = openedLedger({ defaultLimit: 20 });
     for (let i = 0; i < 5; i++) ledger.answer(ledger.send(59_300 + i), 59_350 + i, 19 - i);
     expect(ledger.state().window).toMatchObject({ deadAt: 59_350 + 60_100, lowest: 15 });
     expect(ledger.state().others.until).toBeNull();
   });
 
-  test("an answer that overtakes the opener's is not forgotten", () => {
+  test("an answer that overtakes the opener's is used", () => {
     const ledger = openedLedger({ defaultLimit: 20 });
     const late = ledger.send(59_000);
     const opener = ledger.send(60_200);
@@ -196,7 +196,7 @@ describe("the end of a window", () => {
   });
 });
 
-describe("the service's own words win", () => {
+describe("the service's statements win", () => {
   test("a higher limit by agreement is taken over", () => {
     const ledger = openLedger({ defaultLimit: 600 });
     expect(ledger.room(0)).toBe(1);
@@ -205,7 +205,7 @@ describe("the service's own words win", () => {
     expect(ledger.room(100)).toBe(599);
   });
 
-  test("a service that says nothing is asked one by one, and never more often than the default limit", () => {
+  test("a service without budget headers is asked one by one, and never more often than the default limit", () => {
     const ledger = openLedger({ defaultLimit: 3 });
     for (let i = 0; i < 3; i++) {
       expect(ledger.room(i * 100)).toBe(1);
