@@ -40,12 +40,8 @@ export interface CompleteListing extends Listing {
   readonly shown: readonly RecordId[];
 }
 
-interface ListingRow extends Omit<Listing, "steady" | "startedSeq" | "startedAt" | "perPage"> {
-  readonly started_seq: number;
-  readonly started_at: string;
-  readonly per_page: number;
-  readonly steady: number;
-}
+const columns = `resource, variant, run, attempt, started_seq AS startedSeq, started_at AS startedAt,
+  per_page AS perPage, pages, total, steady`;
 
 /**
  * Open listings: lists of several pages of which some are still to be read.
@@ -78,9 +74,13 @@ export class Listings {
     if (!open) return null;
     const steady = open.steady && consistent && total === open.total && pages === open.pages;
     if (!steady)
-      this.run("UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?", resource, variant);
+      this.statements.run(
+        "UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?",
+        resource,
+        variant,
+      );
     const insert = "INSERT OR REPLACE INTO _listing_pages (resource, variant, page, ids) VALUES (?, ?, ?, ?)";
-    this.run(insert, resource, variant, page, ids.join(","));
+    this.statements.run(insert, resource, variant, page, ids.join(","));
     const shown = this.pagesRead(resource, variant);
     if (shown.length < open.pages) return null;
     this.close(resource, variant);
@@ -89,38 +89,30 @@ export class Listings {
 
   /** Forgets a listing, complete or not. */
   close(resource: string, variant: string): void {
-    this.run("DELETE FROM _listings WHERE resource = ? AND variant = ?", resource, variant);
-    this.run("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?", resource, variant);
+    this.statements.run("DELETE FROM _listings WHERE resource = ? AND variant = ?", resource, variant);
+    this.statements.run("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?", resource, variant);
   }
 
   private open(listing: Listing): void {
     const { resource, variant, run, attempt, startedSeq, startedAt, perPage, pages, total, steady } = listing;
     const values = [resource, variant, run, attempt, startedSeq, startedAt, perPage, pages, total];
-    this.run("INSERT INTO _listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values, Number(steady));
+    this.statements.run(
+      "INSERT INTO _listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      ...values,
+      Number(steady),
+    );
   }
 
   private find(resource: string, variant: string): Listing | null {
-    const sql = "SELECT * FROM _listings WHERE resource = ? AND variant = ?";
-    const row = this.statements.get(sql).get(resource, variant) as ListingRow | undefined;
-    if (!row) return null;
-    const { started_seq, started_at, per_page, steady, ...same } = row;
-    return {
-      ...same,
-      startedSeq: started_seq,
-      startedAt: started_at,
-      perPage: per_page,
-      steady: steady === 1,
-    };
+    const sql = `SELECT ${columns} FROM _listings WHERE resource = ? AND variant = ?`;
+    const [row] = this.statements.all<Omit<Listing, "steady"> & { steady: number }>(sql, resource, variant);
+    return row ? { ...row, steady: row.steady === 1 } : null;
   }
 
   /** The ids of each page, joined by commas. */
   private pagesRead(resource: string, variant: string): string[] {
     const sql = "SELECT ids FROM _listing_pages WHERE resource = ? AND variant = ? ORDER BY page";
-    return this.statements.get(sql).pluck().all(resource, variant) as string[];
-  }
-
-  private run(sql: string, ...values: readonly unknown[]): void {
-    this.statements.get(sql).run(...values);
+    return this.statements.column(sql, resource, variant);
   }
 }
 

@@ -33,7 +33,8 @@ export interface DeadLetter {
   readonly state: string;
 }
 
-const itemColumns = "id, resource, target, kind, lane, due_ms, reason, payload, dirty_seq, attempts";
+const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, reason, payload,
+  dirty_seq AS dirtySeq, attempts`;
 
 /**
  * What is still to be read, one row per (resource, target), coalesced: ten events on one invoice are one read.
@@ -79,7 +80,9 @@ export class WorkQueue {
     this.selectDue = db.prepare(
       `SELECT ${itemColumns} FROM _work WHERE ${ready} AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
     );
-    this.selectNext = db.prepare(`SELECT id, due_ms FROM _work WHERE ${ready} ORDER BY due_ms, id LIMIT ?`);
+    this.selectNext = db.prepare(
+      `SELECT id, due_ms AS dueAtMs FROM _work WHERE ${ready} ORDER BY due_ms, id LIMIT ?`,
+    );
     this.delete = db.prepare("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?");
   }
 
@@ -118,7 +121,7 @@ export class WorkQueue {
   lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
     const names = JSON.stringify(resources);
     for (const rank of ranksOf[share]) {
-      const rows = this.selectDue.all(rank, names, nowMs, this.leased.size + 1) as WorkRow[];
+      const rows = this.selectDue.all(rank, names, nowMs, this.leased.size + 1) as StoredItem[];
       const row = rows.find((candidate) => !this.leased.has(candidate.id));
       if (!row) continue;
       this.leased.add(row.id);
@@ -142,8 +145,8 @@ export class WorkQueue {
   nextDueMs(resources: readonly string[], share: LaneShare = "all"): number | null {
     const names = JSON.stringify(resources);
     const due = ranksOf[share].flatMap((rank) => {
-      const rows = this.selectNext.all(rank, names, this.leased.size + 1) as WorkRow[];
-      return rows.find((row) => !this.leased.has(row.id))?.due_ms ?? [];
+      const rows = this.selectNext.all(rank, names, this.leased.size + 1) as StoredItem[];
+      return rows.find((row) => !this.leased.has(row.id))?.dueAtMs ?? [];
     });
     return due.length === 0 ? null : Math.min(...due);
   }
@@ -248,27 +251,15 @@ export class WorkQueue {
   }
 }
 
-interface WorkRow {
-  readonly id: number;
-  readonly resource: string;
-  readonly target: string;
-  readonly kind: WorkKind;
+type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> & {
   readonly lane: number;
-  readonly due_ms: number;
-  readonly reason: string;
   readonly payload: string | null;
-  readonly dirty_seq: number;
-  readonly attempts: number;
-}
+  readonly dueAtMs: number;
+};
 
-function itemOf({ lane, due_ms, payload, dirty_seq, ...same }: WorkRow): WorkItem {
-  return {
-    ...same,
-    lane: lanes[lane] as Lane,
-    dueAtMs: due_ms,
-    payload: payload === null ? undefined : (JSON.parse(payload) as unknown),
-    dirtySeq: dirty_seq,
-  };
+function itemOf({ lane, payload, ...same }: StoredItem): WorkItem {
+  const parsed: unknown = payload === null ? undefined : JSON.parse(payload);
+  return { ...same, lane: lanes[lane] as Lane, payload: parsed };
 }
 
 function valuesOf({ resource, target, kind, lane, dueAtMs = 0, reason, payload, dirtySeq }: NewWorkItem) {

@@ -128,7 +128,7 @@ const ownTables: readonly TableDoc[] = [
     table: "_changes",
     place: "mirror",
     title: "Change log",
-    doc: "Every change of the mirror in the order of its commits. Applied from the first, it gives the live rows; an `event` tells of what has no table, and changes none.",
+    doc: "Every change of the mirror in the order of its commits. Applied from the first, it gives the live rows; an `event` is about a record without a table, and changes none.",
     columns: [
       own("seq", "INTEGER", "Grows with every change."),
       own("resource", "TEXT", "The record's table."),

@@ -15,12 +15,6 @@ export interface Change {
   readonly after: string | null;
 }
 
-interface ChangeRow extends Omit<Change, "seq" | "recordId" | "requestId"> {
-  readonly seq: bigint;
-  readonly record_id: bigint;
-  readonly request_id: string | null;
-}
-
 /** Reads the change log. Safe beside a running writer. */
 export class Changes {
   private readonly db: Db;
@@ -30,7 +24,8 @@ export class Changes {
     this.db = db;
     this.select = db
       .prepare(
-        `SELECT seq, resource, record_id, op, at, cause, request_id, before, after FROM _changes
+        `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
+         FROM _changes
          WHERE seq > ? AND (? IS NULL OR resource = ?) ORDER BY seq LIMIT ?`,
       )
       .safeIntegers(true);
@@ -56,13 +51,11 @@ export class Changes {
 
   /** The next `most` changes after `seq`, of one resource or of all: a log of any length in bounded memory. */
   after(seq: number, resource: string | null, most = 200): Change[] {
-    const rows = this.select.all(seq, resource, resource, most) as ChangeRow[];
-    return rows.map(({ record_id, request_id, seq: rowSeq, ...same }) => ({
-      ...same,
-      seq: Number(rowSeq),
-      recordId: canonicalId(record_id),
-      requestId: request_id,
-    }));
+    const rows = this.select.all(seq, resource, resource, most) as (Change & {
+      seq: bigint;
+      recordId: bigint;
+    })[];
+    return rows.map((row) => ({ ...row, seq: Number(row.seq), recordId: canonicalId(row.recordId) }));
   }
 }
 

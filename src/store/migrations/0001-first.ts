@@ -1,10 +1,8 @@
-import { sql, type Kysely } from "kysely";
-
 /**
  * The mirror's own tables. Resource tables are not here: they follow the connector's fields
  * (store/tables), so that a new field needs no migration.
  */
-const statements = [
+export const first = [
   `CREATE TABLE _meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`,
   `CREATE TABLE _runs (
     id INTEGER PRIMARY KEY, mode TEXT NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,
@@ -39,9 +37,3 @@ const statements = [
     resource TEXT NOT NULL, parent_resource TEXT NOT NULL, parent_id INTEGER NOT NULL, listed_at INTEGER NOT NULL,
     PRIMARY KEY (resource, parent_resource, parent_id)) STRICT, WITHOUT ROWID`,
 ];
-
-export const first = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};

@@ -1,7 +1,5 @@
-import { sql, type Kysely } from "kysely";
-
 /** Tables of delivered events, of the times when they could be received, and of commands of other processes. */
-const statements = [
+export const inbox = [
   // The signed id is kept for ever, so that a delivery repeated years later is known. The body is text, or bytes.
   `CREATE TABLE _inbox (
     event_id TEXT PRIMARY KEY, type TEXT, resource_type TEXT, resource_id INTEGER, occurred_at TEXT,
@@ -22,9 +20,3 @@ const statements = [
   `DROP INDEX _work_next`,
   `CREATE INDEX _work_next ON _work (state, lane, due_ms, id)`,
 ];
-
-export const inbox = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};

@@ -1,4 +1,4 @@
-import { Kysely, SqliteAdapter, SqliteDialect } from "kysely";
+import { Kysely, sql, SqliteAdapter, SqliteDialect } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import { MirrorError } from "../../base/errors.ts";
 import { first } from "./0001-first.ts";
@@ -9,12 +9,20 @@ import { databaseError } from "../database.ts";
 
 /** Migrations in the order of their names. A released name never changes its meaning. */
 export const migrations: Readonly<Record<string, Migration>> = {
-  "0001-first": first,
-  "0002-inbox": inbox,
-  "0003-inbox-ids": inboxIds,
+  "0001-first": migrationOf(first),
+  "0002-inbox": migrationOf(inbox),
+  "0003-inbox-ids": migrationOf(inboxIds),
 };
 
 const table = "_migrations";
+
+function migrationOf(statements: readonly string[]): Migration {
+  return {
+    async up(db) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+}
 
 /**
  * Brings the mirror's own tables up to this version in one transaction: a crash leaves the database as it was.
@@ -73,5 +81,5 @@ class AtomicAdapter extends SqliteAdapter {
 
 /** Kysely closes its database at the end; this one stays open. */
 function withoutClose(db: Db) {
-  return { prepare: (sql: string) => db.prepare(sql), close: () => undefined };
+  return { prepare: (text: string) => db.prepare(text), close: () => undefined };
 }
