@@ -7,7 +7,7 @@ import { lastEndedRun, sweptTimes } from "../status/mirror-health.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
 import type { CompanySettings } from "./company-settings.ts";
 import type { CompanyCounters } from "./counters.ts";
-import { lastWholeRun } from "./scheduler/run-history.ts";
+import { lastWholeRun } from "../status/live-facts.ts";
 
 export interface StatusSources {
   readonly manifest: Manifest;

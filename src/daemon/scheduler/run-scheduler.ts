@@ -8,7 +8,7 @@ import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
-import { lastWholeRun, type WholeRun } from "./run-history.ts";
+import { lastWholeRun, type WholeRun } from "../../status/live-facts.ts";
 import { runOnSchedule } from "./run-on-schedule.ts";
 
 export interface RunSchedulerParts {

@@ -1,6 +1,6 @@
-import { Runs } from "../../state/runs.ts";
-import type { Db } from "../../store/database.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { Runs } from "../state/runs.ts";
+import type { Db } from "../store/database.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
 
 /** A run that read everything the config asks for, whoever made it. Epoch milliseconds. */
 export interface WholeRun {
