@@ -66,10 +66,10 @@ export class CompanySupervisor {
   /** Reading blocks the only thread there is: where it takes long, the last view is given again for a while. */
   view(): CompanyStatusView {
     const { context, settings, counters, closedState, runtime } = this;
-    const { clock, manifest } = context;
+    const { clock } = context;
     const startedMs = clock.monotonicMs();
     if (this.slowView && startedMs < this.slowView.untilMs) return this.slowView.view;
-    const view = readCompanyStatus({ manifest, clock, settings, counters, closedState, runtime });
+    const view = readCompanyStatus({ clock, settings, counters, closedState, runtime });
     const endedMs = clock.monotonicMs();
     const tookMs = endedMs - startedMs;
     this.slowView = tookMs > slowReadMs ? { view, untilMs: endedMs + tookMs * slowReadFactor } : null;

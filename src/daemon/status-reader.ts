@@ -1,16 +1,12 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
-import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
-import { lastEndedRun, sweptTimes } from "../status/mirror-health.ts";
+import { closedFacts, readLiveFacts, type LiveFacts } from "../status/live-facts.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
 import type { CompanySettings } from "./company-settings.ts";
 import type { CompanyCounters } from "./counters.ts";
-import { lastWholeRun } from "../status/live-facts.ts";
 
 export interface StatusSources {
-  readonly manifest: Manifest;
   readonly clock: Clock;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
@@ -50,39 +46,22 @@ function viewOf(sources: StatusSources, facts: Facts): CompanyStatusView {
   };
 }
 
-type Facts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "queue" | "budget">;
+type Facts = Pick<CompanyStatusView, keyof LiveFacts | "queue" | "budget">;
 
 function readFacts(sources: StatusSources): Facts {
-  const { runtime, manifest, settings, counters } = sources;
+  const { runtime, settings, counters } = sources;
   if (!runtime) return factsWhileClosed(sources);
-  const { db } = runtime.mirror;
   const names = settings.resources.map(({ name }) => name);
-  const inbox = new InboxView(db);
+  const facts = readLiveFacts(runtime.mirror, names);
   return {
-    lastRun: counters.lastRun ?? lastEndedRun(db),
-    budget: runtime.service.rateLimiter.view(),
-    wholeRunMs: lastWholeRun(db, names)?.startedMs ?? null,
-    sweptMs: sweptTimes(db, manifest, names),
-    events: {
-      waiting: inbox.waiting(),
-      oldestWaitingMs: epochMs(inbox.oldestWaiting()),
-      lastReceivedMs: epochMs(inbox.lastReceived()),
-    },
+    ...facts,
+    lastRun: counters.lastRun ?? facts.lastRun,
     queue: runtime.queue.counts(),
+    budget: runtime.service.rateLimiter.view(),
   };
 }
 
 function factsWhileClosed({ settings, counters }: StatusSources): Facts {
-  return {
-    lastRun: counters.lastRun,
-    budget: null,
-    wholeRunMs: null,
-    sweptMs: Object.fromEntries(settings.resources.map(({ name }) => [name, null])),
-    events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
-    queue: [],
-  };
-}
-
-function epochMs(iso: string | null): number | null {
-  return iso === null ? null : Date.parse(iso);
+  const names = settings.resources.map(({ name }) => name);
+  return { ...closedFacts(names), lastRun: counters.lastRun, queue: [], budget: null };
 }

@@ -1,5 +1,5 @@
 import { isoTime } from "../base/clock.ts";
-import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../state/quarantine.ts";
@@ -89,23 +89,4 @@ function stalestParent(db: Db, { name, list }: Resource): Pick<ResourceHealth, "
   const { parent, id, listedAtMs } = first;
   const listedAt = listedAtMs === null ? null : isoTime(listedAtMs);
   return { stalestParent: { parent, id: String(id), listedAt } };
-}
-
-/** The last run that ended, in epoch milliseconds; null: none did. */
-export function lastEndedRun(db: Db): { outcome: string; startedMs: number; finishedMs: number } | null {
-  const run = new Runs(db).lastEnded();
-  if (!run) return null;
-  const { outcome, startedAt, finishedAt } = run;
-  return { outcome, startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt) };
-}
-
-/** When each of these resources was last read whole, epoch milliseconds; null: never. */
-export function sweptTimes(
-  db: Db,
-  manifest: Manifest,
-  names: readonly string[],
-): Readonly<Record<string, number | null>> {
-  const runs = new Runs(db);
-  const times = names.map((name) => [name, sweptAt(manifest, resourceNamed(manifest, name), runs)] as const);
-  return Object.fromEntries(times.map(([name, at]) => [name, at === null ? null : Date.parse(at)]));
 }

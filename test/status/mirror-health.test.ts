@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Runs } from "../../src/state/runs.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { lastEndedRun, readHealth, sweptTimes } from "../../src/status/mirror-health.ts";
+import { readLiveFacts } from "../../src/status/live-facts.ts";
+import { readHealth } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
 import { put, remove, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf } from "../support/sync.ts";
@@ -90,7 +91,7 @@ describe("how a mirror stands", () => {
     const runs = new Runs(mirror.db);
     const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
     runs.noteSwept(run, "people", new Date(startMs + 5).toISOString());
-    expect(sweptTimes(mirror.db, manifestOf(), ["people", "notes", "orders"])).toEqual({
+    expect(readLiveFacts(mirror, ["people", "notes", "orders"]).sweptMs).toEqual({
       people: startMs + 5,
       notes: startMs + 5,
       orders: null,
@@ -100,10 +101,10 @@ describe("how a mirror stands", () => {
   test("knows the last run that ended, also while another is under way", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
-    expect(lastEndedRun(mirror.db)).toBeNull();
+    expect(readLiveFacts(mirror, []).lastRun).toBeNull();
     runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
     runs.begin("incremental", at(7), null, {});
     const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5 };
-    expect(lastEndedRun(mirror.db)).toEqual(ended);
+    expect(readLiveFacts(mirror, []).lastRun).toEqual(ended);
   });
 });
