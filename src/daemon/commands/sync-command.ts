@@ -27,15 +27,7 @@ export function parseSyncCommand(
   manifest: Manifest,
   closedAt: (untilMs: number | null) => AbortSignal,
 ): RunRequest {
-  const command = (options ?? {}) as Partial<SyncCommand>;
-  const {
-    resources: names = [],
-    full,
-    allowMassDelete,
-    acceptIdentity,
-    mostRequests,
-    untilMs = null,
-  } = command;
+  const { resources: names = [], untilMs = null, ...flags } = (options ?? {}) as Partial<SyncCommand>;
   const resources = manifest.resources.filter(({ name }) => names.includes(name));
   if (resources.length === 0 || resources.length !== names.length)
     throw new MirrorError("usage", "the command names tables that this daemon does not know", {
@@ -43,10 +35,10 @@ export function parseSyncCommand(
     });
   return {
     resources,
-    full: full === true,
-    allowMassDelete: allowMassDelete === true,
-    acceptIdentity: acceptIdentity === true,
-    mostRequests: mostRequests ?? undefined,
+    full: flags.full === true,
+    allowMassDelete: flags.allowMassDelete === true,
+    acceptIdentity: flags.acceptIdentity === true,
+    mostRequests: flags.mostRequests ?? undefined,
     closed: closedAt(untilMs),
   };
 }

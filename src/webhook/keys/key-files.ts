@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fchownSync,
   openSync,
@@ -12,7 +13,6 @@ import path from "node:path";
 import { draftOf, replaceFile } from "../../base/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { isObject } from "../../json/literal.ts";
 
 /** As much of the file system as the keyring reads. */
 export interface KeyFiles {
@@ -42,13 +42,16 @@ export function parseKeyFile(text: string): string | null {
 
 /** The key that a file holds now; null: none. */
 export function readKey(file: string): string | null {
-  return keyFilesOnDisk.version(file) === null ? null : parseKeyFile(keyFilesOnDisk.read(file));
+  return parseKeyFile(textOf(file) ?? "");
 }
 
 /** A key that was received and is not in `file` yet, because of a crash; null: none. */
 export function readPendingKey(file: string): string | null {
-  const draft = draftOf(file);
-  return keyFilesOnDisk.version(draft) === null ? null : parseDraft(keyFilesOnDisk.read(draft));
+  return parseDraft(textOf(draftOf(file)) ?? "");
+}
+
+function textOf(file: string): string | null {
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
 /** Moves a key that `readPendingKey` found to its file. */
@@ -103,10 +106,9 @@ export interface RetiredKey {
   readonly until: string | null;
 }
 
-/** Reads the text of a file of retired keys. Throws for what is no JSON. */
+/** The keys in the text of a file of retired keys. Throws for what is no JSON object. */
 export function parseRetiredKeys(text: string): RetiredKey[] {
-  const content: unknown = JSON.parse(text);
-  const retired = isObject(content) ? content["retired"] : null;
+  const { retired } = JSON.parse(text) as { readonly retired?: unknown };
   if (!Array.isArray(retired)) return [];
   return (retired as readonly Partial<RetiredKey>[]).flatMap(({ secret, until = null }) =>
     typeof secret === "string" && secret !== "" ? [{ secret, until }] : [],
@@ -128,9 +130,8 @@ export function retireKeys(
   end: { readonly nowMs: number; readonly untilMs: number | null },
 ): void {
   const until = end.untilMs === null ? null : isoTime(end.untilMs);
-  const present = statSync(file, { throwIfNoEntry: false })
-    ? parseRetiredKeys(readFileSync(file, "utf8"))
-    : [];
+  const text = textOf(file);
+  const present = text === null ? [] : parseRetiredKeys(text);
   const others = present.filter(({ secret }) => !secrets.includes(secret));
   const all = [...others, ...secrets.map((secret) => ({ secret, until }))];
   const retired = all.filter((one) => isAccepted(one, end.nowMs));
