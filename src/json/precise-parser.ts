@@ -62,17 +62,18 @@ class PreciseParser {
   }
 
   #object(): JsonObject {
-    const object: JsonObject = {};
-    if (this.#took("}")) return object;
+    if (this.#took("}")) return {};
+    const members: [string, JsonValue][] = [];
     do {
       this.#skipSpace();
       if (this.#peek() !== '"') throw this.#unexpected("a key");
       const key = this.#string();
       if (!this.#took(":")) throw this.#unexpected('":"');
-      setOwn(object, key, this.#value());
+      members.push([key, this.#value()]);
     } while (this.#took(","));
     if (!this.#took("}")) throw this.#unexpected('"," or "}"');
-    return object;
+    // Also makes `__proto__` an ordinary key.
+    return Object.fromEntries(members);
   }
 
   #array(): JsonValue[] {
@@ -161,10 +162,4 @@ class PreciseParser {
 
 function isDigit(character: string): boolean {
   return character >= "0" && character <= "9";
-}
-
-/** `__proto__` is an ordinary key here. */
-function setOwn(object: JsonObject, key: string, value: JsonValue): void {
-  if (key !== "__proto__") object[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
 }

@@ -12,23 +12,17 @@ import { applyAnswer } from "./budget-answers.ts";
 import { coldState, defaultRules, type Flight, type RateLimitState, type Rules } from "./state.ts";
 import type { RateLimitStore } from "./state-store.ts";
 
-/** Settings of `createRateLimiter`. */
-export interface RateLimiterOptions {
+type GivenRules = Pick<Rules, "reserveShare" | "eventShare" | "windowMs" | "defaultLimit" | "permitMs">;
+
+/** Settings of `createRateLimiter`; rules that are not given are as in `defaultRules`. */
+export interface RateLimiterOptions extends Partial<GivenRules> {
   readonly store: RateLimitStore;
   readonly clock: Clock;
-  /** Share of the limit left to other programs while they are seen. @default 0.1 */
-  readonly reserveShare?: number;
-  /** Share of the limit that only lane `webhook` may use. @default 0 */
-  readonly eventShare?: number;
-  readonly windowMs?: number;
-  readonly defaultLimit?: number;
   /**
    * Requests of this process in flight at once. The others wait here, where a better lane still goes first.
    * @default transportDefaults.concurrency
    */
   readonly concurrency?: number;
-  /** A permit without an answer for this long is lost; longer than the deadline of an attempt. */
-  readonly permitMs?: number;
   readonly log?: Log;
 }
 
@@ -46,7 +40,7 @@ const longestSleepMs = 60_000;
  */
 export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const { store, clock, log = silentLog, concurrency = transportDefaults.concurrency } = options;
-  const rules = rulesOf(options);
+  const rules: Rules = { ...defaultRules, ...options };
   const waiting = new WaitQueue<Permit>();
   const changed = new Notifier();
   let inFlight = 0;
@@ -104,18 +98,6 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
       throw new MirrorError("stopped", "stopped while waiting for leave to send a request");
     },
     view: () => budgetViewOf(store.read() ?? coldState, clock.monotonicMs(), rules),
-  };
-}
-
-function rulesOf(options: RateLimiterOptions): Rules {
-  const { reserveShare, eventShare, windowMs, defaultLimit, permitMs } = options;
-  return {
-    ...defaultRules,
-    ...(reserveShare !== undefined && { reserveShare }),
-    ...(eventShare !== undefined && { eventShare }),
-    ...(windowMs !== undefined && { windowMs }),
-    ...(defaultLimit !== undefined && { defaultLimit }),
-    ...(permitMs !== undefined && { permitMs }),
   };
 }
 

@@ -36,7 +36,7 @@ export interface Rules {
   readonly shorterByMs: number;
   /** Clocks drift apart: a window counts as over this much later. */
   readonly epsilonMs: number;
-  /** A permit without an answer for this long is lost. */
+  /** A permit without an answer for this long is lost; longer than the deadline of an attempt. */
   readonly permitMs: number;
   /** After this long without an answer to an opener, another one may go. */
   readonly openerTimeoutMs: number;

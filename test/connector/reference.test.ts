@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { compareWithReference } from "../../src/connector/drift/drift.ts";
 import { get, put } from "../support/reference.ts";
 
-/** The vendor's reference is not part of the project; where it lies beside it, the connector is held to it. */
+/** The vendor's reference is not part of the project; where it is beside it, the connector is compared with it. */
 const file = new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url);
 const isThere = existsSync(file);
 

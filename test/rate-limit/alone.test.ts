@@ -116,7 +116,7 @@ describe("I8: alone on the company", () => {
   });
 });
 
-/** 429 in twenty stories, under rules of their own. */
+/** Answers 429 in twenty simulations with these rules. */
 function refusalsUnder(rules: Partial<Rules>): number {
   const kind = { ends: "exact", reports: "at_hit" } as const;
   return Array.from({ length: 20 }, (_, seed) =>

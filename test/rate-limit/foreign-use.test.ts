@@ -126,7 +126,7 @@ describe("the last permit of a window is kept for a look at its end", () => {
   });
 });
 
-/** Two permits gone where one was ours. */
+/** Two permits used, one of them by us. */
 function withOthers() {
   const ledger = openedLedger();
   ledger.answer(ledger.send(200), 300, 117);

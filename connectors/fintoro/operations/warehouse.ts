@@ -58,6 +58,8 @@ const outboundInput = z.strictObject({ ...receipt, clientId: maybe(id), client: 
 
 const receiptSort = sorted(["number", "issue_date", "created_at", "updated_at"]);
 
+const oneInbound = "/warehouse-inbound-receipts/{warehouseInboundReceipt}";
+
 export const inboundReceiptOperations = group("warehouseInboundReceipts", {
   list: pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
     warehouseId: id.optional(),
@@ -66,16 +68,13 @@ export const inboundReceiptOperations = group("warehouseInboundReceipts", {
     ...receiptSort,
   }),
   create: idempotent(create("/warehouse-inbound-receipts", inboundInput, inboundReceipt)),
-  show: show("/warehouse-inbound-receipts/{warehouseInboundReceipt}", inboundReceipt),
-  update: update(
-    "PUT",
-    "/warehouse-inbound-receipts/{warehouseInboundReceipt}",
-    inboundInput,
-    inboundReceipt,
-  ),
-  delete: statedRoute(remove("/warehouse-inbound-receipts/{warehouseInboundReceipt}")),
-  pdf: pdf("/warehouse-inbound-receipts/{warehouseInboundReceipt}/pdf"),
+  show: show(oneInbound, inboundReceipt),
+  update: update("PUT", oneInbound, inboundInput, inboundReceipt),
+  delete: statedRoute(remove(oneInbound)),
+  pdf: pdf(`${oneInbound}/pdf`),
 });
+
+const oneOutbound = "/warehouse-outbound-receipts/{warehouseOutboundReceipt}";
 
 export const outboundReceiptOperations = group("warehouseOutboundReceipts", {
   list: pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
@@ -85,15 +84,10 @@ export const outboundReceiptOperations = group("warehouseOutboundReceipts", {
     ...receiptSort,
   }),
   create: idempotent(create("/warehouse-outbound-receipts", outboundInput, outboundReceipt)),
-  show: show("/warehouse-outbound-receipts/{warehouseOutboundReceipt}", outboundReceipt),
-  update: update(
-    "PUT",
-    "/warehouse-outbound-receipts/{warehouseOutboundReceipt}",
-    outboundInput,
-    outboundReceipt,
-  ),
-  delete: remove("/warehouse-outbound-receipts/{warehouseOutboundReceipt}"),
-  pdf: statedRoute(pdf("/warehouse-outbound-receipts/{warehouseOutboundReceipt}/pdf")),
+  show: show(oneOutbound, outboundReceipt),
+  update: update("PUT", oneOutbound, outboundInput, outboundReceipt),
+  delete: remove(oneOutbound),
+  pdf: statedRoute(pdf(`${oneOutbound}/pdf`)),
 });
 
 const itemInput = z.strictObject({
