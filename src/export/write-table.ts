@@ -7,7 +7,7 @@ import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
 import type { ManifestFile } from "./files/export-manifest.ts";
 import { filePath, fromManifest } from "./files/file-layout.ts";
-import { FileSink, type WrittenFile } from "./files/new-file.ts";
+import { writeNewFile } from "./files/new-file.ts";
 import type { Staging } from "./files/staging.ts";
 import type { RowGroup } from "./parquet/column-chunk.ts";
 import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
@@ -79,9 +79,19 @@ async function writeFiles(
     const files: ManifestFile[] = [];
     for (const { part, ranges } of await rangesByPart(plan, job, shared)) {
       const file = filePath({ company, table: plan.table.name, format, part, partition });
-      const encoded = encodeInOrder(context, job, ranges, onRows);
-      const written = await writeFile(staging.placeOf(file), encoding, encoded);
-      files.push({ ...common, file: fromManifest(company, file), ...written, seq: shared.snapshot.seq });
+      let rows = 0;
+      const encodedRows = encodeInOrder(context, job, ranges, (more) => {
+        rows += more;
+        onRows(more);
+      });
+      const written = await writeNewFile(staging.placeOf(file), contentOf(encoding, encodedRows));
+      files.push({
+        ...common,
+        file: fromManifest(company, file),
+        ...written,
+        rows,
+        seq: shared.snapshot.seq,
+      });
     }
     return files;
   } finally {
@@ -113,41 +123,27 @@ function* numberedRanges(first: number, last: number, rowsEach: number): Generat
     yield { after: BigInt(after), upTo: BigInt(Math.min(last, after + rowsEach)) };
 }
 
-async function writeFile(
-  place: string,
+/** The bytes of a file; each part is freed when the next one is asked for. */
+async function* contentOf(
   encoding: Encoding,
   encodedRows: AsyncIterable<EncodedRows>,
-): Promise<WrittenFile & { readonly rows: number }> {
-  const sink = await FileSink.open(place);
+): AsyncGenerator<Uint8Array> {
   const rowGroups: RowGroup[] = [];
-  let rows = 0;
-  try {
-    if (encoding.kind === "parquet") await sink.write(parquetMagic);
-    if (encoding.kind === "csv") await sink.write(csvHead(encoding.columns, encoding.dialect));
-    for await (const encoded of encodedRows) {
-      rowGroups.push(...(await writeRows(encoded, sink)));
-      rows += encoded.rows;
-    }
-    if (encoding.kind === "parquet") await sink.write(parquetFooter({ ...encoding, rowGroups }));
-    return { ...(await sink.finish()), rows };
-  } catch (error) {
-    await sink.drop();
-    throw error;
+  let offset = 0;
+  if (encoding.kind === "parquet") {
+    yield parquetMagic;
+    offset = parquetMagic.length;
   }
-}
-
-/** Returns the row groups with their offsets in the file. */
-async function writeRows({ parts }: EncodedRows, sink: FileSink): Promise<RowGroup[]> {
-  const rowGroups: RowGroup[] = [];
-  for (const { bytes, rowGroup } of parts) {
-    if (rowGroup) {
-      placeRowGroup(rowGroup, sink.bytes);
-      rowGroups.push(rowGroup);
+  if (encoding.kind === "csv") yield csvHead(encoding.columns, encoding.dialect);
+  for await (const { parts } of encodedRows) {
+    for (const { bytes, rowGroup } of parts) {
+      if (rowGroup) rowGroups.push(placeRowGroup(rowGroup, offset));
+      offset += bytes.length;
+      yield bytes;
+      freeBytes(bytes);
     }
-    await sink.write(bytes);
-    freeBytes(bytes);
   }
-  return rowGroups;
+  if (encoding.kind === "parquet") yield parquetFooter({ ...encoding, rowGroups });
 }
 
 /** Ranges that each worker encodes ahead of the one that is written. */

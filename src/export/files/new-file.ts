@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, type FileHandle } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { guardedFile } from "./file-error.ts";
 
@@ -9,46 +9,29 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/** Writes one new file from its beginning to its end. All methods throw MirrorError `database`. */
-export class FileSink {
-  readonly path: string;
-  readonly #handle: FileHandle;
-  readonly #hash = createHash("sha256");
-  bytes = 0;
-
-  private constructor(path: string, handle: FileHandle) {
-    this.path = path;
-    this.#handle = handle;
-  }
-
-  /** Creates the file, and its folders. */
-  static open(path: string): Promise<FileSink> {
-    return guardedFile(path, async () => {
-      await mkdir(dirname(path), { recursive: true });
-      return new FileSink(path, await open(path, "w"));
-    });
-  }
-
-  write(part: Uint8Array): Promise<void> {
-    return guardedFile(this.path, async () => {
-      const written = this.#handle.writeFile(part);
-      this.#hash.update(part);
-      await written;
-      this.bytes += part.length;
-    });
-  }
-
-  /** Closes the file when its content is on the disk. */
-  async finish(): Promise<WrittenFile> {
-    await guardedFile(this.path, async () => {
-      await this.#handle.sync();
-      await this.#handle.close();
-    });
-    return { bytes: this.bytes, sha256: this.#hash.digest("hex") };
-  }
-
-  /** Closes an unfinished file. */
-  async drop(): Promise<void> {
-    await this.#handle.close().catch(() => undefined);
-  }
+/**
+ * Creates a file and its folders. When it returns, the content is on the disk; after an error the file is
+ * incomplete and closed.
+ *
+ * @throws MirrorError `database`, or what `content` throws
+ */
+export function writeNewFile(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile> {
+  return guardedFile(path, async () => {
+    await mkdir(dirname(path), { recursive: true });
+    const handle = await open(path, "w");
+    const hash = createHash("sha256");
+    let bytes = 0;
+    try {
+      for await (const part of content) {
+        const written = handle.writeFile(part);
+        hash.update(part);
+        await written;
+        bytes += part.length;
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    return { bytes, sha256: hash.digest("hex") };
+  });
 }

@@ -24,12 +24,16 @@ export interface CommitRecord {
 export class Staging {
   readonly #out: string;
   readonly #folder: string;
+  readonly #files: string;
+  readonly #record: string;
   readonly #lock: WriterLock;
 
-  private constructor(out: string, folder: string, lock: WriterLock) {
+  private constructor(out: string, folder: string) {
     this.#out = out;
     this.#folder = folder;
-    this.#lock = lock;
+    this.#files = path.join(folder, "files");
+    this.#record = path.join(folder, "record.json");
+    this.#lock = takeWriterLock(path.join(folder, "lock"), "export", `the folder ${out}`);
   }
 
   /**
@@ -41,23 +45,11 @@ export class Staging {
     return guardedFile(out, async () => {
       const folder = path.join(out, `.${company}.export`);
       await mkdir(folder, { recursive: true });
-      const staging = new Staging(
-        out,
-        folder,
-        takeWriterLock(path.join(folder, "lock"), "export", `the folder ${out}`),
-      );
+      const staging = new Staging(out, folder);
       await staging.#finishRecorded();
       await rm(staging.#files, { recursive: true, force: true });
       return staging;
     });
-  }
-
-  get #files(): string {
-    return path.join(this.#folder, "files");
-  }
-
-  get #record(): string {
-    return path.join(this.#folder, "record.json");
   }
 
   /** Where to write the file with this path below the export's folder. */

@@ -27,13 +27,14 @@ export function parquetFooter(file: ParquetFile & { readonly rowGroups: readonly
 }
 
 /** Places a row group in the file: its offsets, which count from its own first byte, grow by `at`. */
-export function placeRowGroup({ columns }: RowGroup, at: number): void {
+export function placeRowGroup(rowGroup: RowGroup, at: number): RowGroup {
   const offset = BigInt(at);
-  for (const chunk of columns) {
+  for (const chunk of rowGroup.columns) {
     chunk.file_offset += offset;
     const meta = chunk.meta_data;
     if (!meta) continue;
     meta.data_page_offset += offset;
     if (meta.dictionary_page_offset !== undefined) meta.dictionary_page_offset += offset;
   }
+  return rowGroup;
 }

@@ -1,7 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
-import type { Format, Partition } from "./formats.ts";
+
+/** File format of an export. */
+export type Format = "csv" | "parquet" | "jsonl";
+
+/** Period by which an export is divided into files. */
+export type Partition = "year" | "month";
 
 /** What to export, and in which form. */
 export interface ExportRequest {
