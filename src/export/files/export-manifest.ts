@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Format } from "../plan/export-request.ts";
+import type { Format } from "../plan/formats.ts";
 
 /** One file of an export. */
 export interface ManifestFile {

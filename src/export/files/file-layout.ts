@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Format, Partition } from "../plan/export-request.ts";
+import type { Format, Partition } from "../plan/formats.ts";
 
 /** The manifest's path below the export's folder. All paths here use `/`. */
 export function manifestPath(company: string): string {

@@ -2,7 +2,7 @@ import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { RowSource } from "../columns/row-source.ts";
-import type { Format, Partition } from "./export-request.ts";
+import type { Format, Partition } from "./formats.ts";
 
 /** A column of the files. */
 interface OutColumn extends CellColumn {

@@ -1,12 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
-
-/** File format of an export. */
-export type Format = "csv" | "parquet" | "jsonl";
-
-/** Period by which an export is divided into files. */
-export type Partition = "year" | "month";
+import type { Format, Partition } from "./formats.ts";
 
 /** What to export, and in which form. */
 export interface ExportRequest {
