@@ -3,7 +3,7 @@ import { afterRun } from "../runs/after-run.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 
-/** What `serve` starts beside itself: a report of millions of rows must not keep deliveries waiting. */
+/** `serve` runs it as a process of its own, so that a report of millions of rows delays no delivery. */
 export const afterRunCommand: CommandRun<"afterRun"> = async (context, { loaded: { config } }) => {
   const outcomes: Outcome[] = [];
   for (const { name } of chosenCompanies(config, context.globals.company)) {

@@ -4,7 +4,7 @@ import { sandboxCommand } from "./sandbox/sandbox-command.ts";
 import { sandboxTickCommand } from "./sandbox/sandbox-tick.ts";
 import { sandboxTriggerCommand } from "./sandbox/sandbox-trigger.ts";
 
-/** In the order of help. A new command is a row of the table, a file, and a line here. */
+/** All commands, in the order of help. A new command is a row of the table, a file, and a line here. */
 export const commands: readonly Command[] = [
   lazy(table.check, async () => (await import("./check.ts")).checkCommand),
   lazy(table.sync, async () => (await import("./sync.ts")).syncCommand),

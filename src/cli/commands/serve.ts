@@ -7,6 +7,7 @@ import { Daemon } from "../../daemon/daemon.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
+import { printResult } from "../console/output.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -93,15 +94,15 @@ function listen(
 }
 
 async function printReady(
-  { output, globals }: CommandContext,
+  context: CommandContext,
   config: Config,
   { host }: ListenAddress,
   { port }: WebhookServer,
 ): Promise<void> {
   const url = urlOf(host, port);
   const companies = config.companies.map(({ name }) => name);
-  if (globals.json) await output.json({ url, pid: process.pid, companies });
-  else await output.line(`listening on ${url} for ${companies.join(", ")}`);
+  const line = `listening on ${url} for ${companies.join(", ")}`;
+  await printResult(context, { url, pid: process.pid, companies }, [line]);
 }
 
 function urlOf(host: string, port: number): string {

@@ -5,6 +5,7 @@ import { formatDuration } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { RunRequest } from "../../daemon/runs/company-run.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { printResult } from "../console/output.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
@@ -59,17 +60,10 @@ async function runAll(runs: readonly CompanyRun[]): Promise<Map<string, CompanyR
   return new Map(await Promise.all(reports));
 }
 
-async function print(
-  { output, globals, log }: CommandContext,
-  reports: ReadonlyMap<string, CompanyReport>,
-): Promise<void> {
-  for (const [company, report] of reports) logTroubles(log, company, report);
-  if (globals.json) {
-    await output.json({ companies: Object.fromEntries(reports) });
-    return;
-  }
-  for (const [company, report] of reports)
-    for (const line of reportLines(company, report)) await output.line(line);
+async function print(context: CommandContext, reports: ReadonlyMap<string, CompanyReport>): Promise<void> {
+  for (const [company, report] of reports) logTroubles(context.log, company, report);
+  const lines = [...reports].flatMap(([company, report]) => reportLines(company, report));
+  await printResult(context, { companies: Object.fromEntries(reports) }, lines);
 }
 
 /** Everything that is incomplete is logged, whatever stdout is used for. */

@@ -54,6 +54,16 @@ export function createOutput(stream: DataStream): Output {
   };
 }
 
+/** Prints the result of a command: as the one document with --json, otherwise as lines. */
+export async function printResult(
+  { globals, output }: { readonly globals: { readonly json: boolean }; readonly output: Output },
+  document: unknown,
+  lines: readonly string[],
+): Promise<void> {
+  if (globals.json) return output.json(document);
+  for (const line of lines) await output.line(line);
+}
+
 /** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */
 interface RawJson {
   rawJSON(text: string): unknown;

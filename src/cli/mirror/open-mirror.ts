@@ -5,7 +5,10 @@ import { mirrorFiles } from "../../config/mirror-files.ts";
 import { appliedMigrations, migrations } from "../../store/migrations/migrate.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 
-/** For commands that only look: no lock, beside a running sync. Null where there is no mirror yet. */
+/**
+ * Opens a mirror read-only, without the lock, also beside its writer. Null when there is none yet.
+ * @throws MirrorError `database` when it is no mirror, or of a newer version
+ */
 export function openForReading(config: Config, company: CompanyConfig): Db | null {
   const { mirror } = mirrorFiles(config, company.name);
   if (!existsSync(mirror)) return null;
@@ -22,7 +25,10 @@ export function openForReading(config: Config, company: CompanyConfig): Db | nul
   });
 }
 
-/** The same, where a mirror is needed to go on. */
+/**
+ * Opens a mirror read-only.
+ * @throws MirrorError `database` also when there is none yet
+ */
 export function openExisting(config: Config, company: CompanyConfig): Db {
   const db = openForReading(config, company);
   if (db) return db;

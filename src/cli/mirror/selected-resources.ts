@@ -4,7 +4,10 @@ import type { ResourceChoice } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 
-/** The resources a config asks for, in the manifest's order; names given on the command line narrow them. */
+/**
+ * The resources of the config, in the manifest's order; names of the command line narrow them.
+ * @throws MirrorError `usage` for a name that is no resource
+ */
 export function selectResources(
   manifest: Manifest,
   choice: ResourceChoice,

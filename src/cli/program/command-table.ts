@@ -2,7 +2,7 @@ import type { CommandSpec, OptionsOf, RunCommand } from "./command.ts";
 import { formats, partitions } from "../../export/plan/formats.ts";
 import { choice, durationMs, flag, text, wholeNumber } from "./option-specs.ts";
 
-/** Which token is used: managing subscriptions needs one that may write, mirroring does not. */
+/** For another token: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {
   tokenEnv: text(
     "--token-env <name>",
@@ -18,7 +18,7 @@ const state = choice("--state <state>", "only events in this state", inboxStates
 /** `webhooks inbox` shows this many events without --limit. */
 export const usualInboxCount = 100;
 
-/** How every command is called. Holds no code of a command, so that help loads none. */
+/** Name, summary and options of every command, without its code: help loads nothing else. */
 export const commandTable = {
   check: {
     name: "check",

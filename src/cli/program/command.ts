@@ -61,7 +61,7 @@ export interface DemoChange {
   make(): Promise<{ readonly summary: string; readonly table: string; readonly id: number }>;
 }
 
-/** What the `sandbox` command asks for; undefined leaves it to the sandbox. */
+/** Settings of a sandbox; for undefined it uses its own. */
 export interface SandboxRequest {
   readonly port: number;
   readonly seed: number | undefined;
@@ -72,7 +72,7 @@ export interface SandboxRequest {
   readonly limiter: string | undefined;
   readonly latencyMs: number | undefined;
   readonly faults: string | undefined;
-  /** An active subscription to everything, from the start; with a secret of its own where none is given. */
+  /** Receives every event from the start; without `secret` it gets a secret of its own. */
   readonly webhookUrl?: string | undefined;
   readonly secret?: string | undefined;
   readonly webhookFaults?: string | undefined;
@@ -88,11 +88,11 @@ export interface RunningSandbox {
     readonly token: string;
     readonly readToken: string;
   }[];
-  /** Of the subscription asked for. */
+  /** Secrets of the subscription to `webhookUrl`. */
   readonly webhookSecrets: readonly string[];
-  /** Requests it has received so far. */
+  /** Requests received so far. */
   requestCount(): number;
-  /** To deliver events of the first company, so far. */
+  /** Attempts so far to deliver events of the first company. */
   attempts(): readonly { readonly eventId: string; readonly outcome: string }[];
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type { Resource } from "../../connector/resource.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { openDatabase } from "../../store/database.ts";
 import { estimateRun, type ResourceEstimate } from "../../sync/plan/estimate.ts";
+import { printResult } from "../console/output.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { Outcome } from "../program/exit-code.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
@@ -27,17 +28,14 @@ export async function dryRun(
   resources: readonly Resource[],
   full: boolean,
 ): Promise<Outcome> {
-  const { globals, output, connectors } = context;
-  const { limits } = connectors[0].manifest;
+  const { limits } = context.connectors[0].manifest;
   const estimates: Record<string, Estimate> = {};
   for (const company of companies) {
     const found = await estimate(context, config, company, resources, full);
     estimates[company.name] = sumOf(found, limits);
   }
-  if (globals.json) await output.json({ dry_run: true, companies: estimates });
-  else
-    for (const [company, one] of Object.entries(estimates))
-      for (const line of estimateLines(company, one, limits)) await output.line(line);
+  const lines = Object.entries(estimates).flatMap(([company, one]) => estimateLines(company, one, limits));
+  await printResult(context, { dry_run: true, companies: estimates }, lines);
   return "complete";
 }
 

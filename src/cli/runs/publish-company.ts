@@ -8,7 +8,7 @@ import type { CommandContext } from "../program/command.ts";
 
 type Parts = Pick<CommandContext, "connectors" | "clock" | "version" | "signal">;
 
-/** Publishes one company as its config says; on a terminal one line shows how far it is. */
+/** Publishes one company as its config says; on a terminal one line shows the progress. */
 export async function publishCompany(
   context: Parts & Pick<CommandContext, "showing">,
   config: Config,
@@ -33,7 +33,7 @@ function partsOf({ connectors, clock, version, signal }: Parts, config: Config, 
   return { manifest: connectors[0].manifest, clock, version, signal, company, mirror, report, timezone };
 }
 
-/** Beside the report, under its name. */
+/** Writes what Datasette shows into a file beside the report. */
 function writeMetadata({ connectors }: Parts, report: string, company: string): string {
   const file = report.replace(/\.db$/, ".metadata.json");
   const metadata = datasetteMetadata(connectors[0].manifest, report, company);

@@ -2,6 +2,7 @@ import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import { subscriptionId, subscriptionWith } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
+import { printResult } from "../../console/output.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
@@ -24,8 +25,8 @@ export const webhooksDeleteCommand: CommandRun<"webhooksDelete"> = async (
     context.log.warn("nothing was deleted");
     return "failed";
   }
-  if (context.globals.json) await context.output.json({ company: company.name, deleted });
-  else await context.output.line(`${company.name}: subscription ${deleted} is deleted`);
+  const line = `${company.name}: subscription ${deleted} is deleted`;
+  await printResult(context, { company: company.name, deleted }, [line]);
   return "complete";
 };
 

@@ -1,5 +1,6 @@
 import { soleCompany } from "../../../config/companies.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
+import { printResult } from "../../console/output.ts";
 import { usualInboxCount, type CommandRun } from "../../program/command-table.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
@@ -24,9 +25,7 @@ export const webhooksInboxCommand: CommandRun<"webhooksInbox"> = async (
     const rows = found.slice(0, limit).toReversed();
     if (found.length > limit)
       context.log.info(`there are more than these ${limit}: --limit, --since, --state and --resource choose`);
-    if (context.globals.json)
-      await context.output.json({ company: company.name, deliveries: rows.map(viewOf) });
-    else for (const row of rows) await context.output.line(lineOf(row));
+    await printResult(context, { company: company.name, deliveries: rows.map(viewOf) }, rows.map(lineOf));
   } finally {
     db.close();
   }

@@ -12,6 +12,7 @@ import {
   type PendingKey,
 } from "../../../webhook/keys/key-files.ts";
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
+import { printResult } from "../../console/output.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { subscriptionLines, viewOfSubscription } from "./subscription-text.ts";
@@ -44,7 +45,7 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
   const issued = await asking(ask, pending);
   const failure = pending?.store(issued.secret) ?? null;
   plan.context.keepSecret([issued.secret]);
-  await show(plan, issued, { stored: failure === null ? file : null, failure, oldUntil });
+  await print(plan, issued, { stored: failure === null ? file : null, failure, oldUntil });
   if (failure === null) return "complete";
   const hint = `The secret stands on stdout, this once. Put it into ${file} yourself, mode 0600.`;
   plan.context.log.error(`the secret could not be stored: ${failure}`, { hint });
@@ -102,34 +103,29 @@ function remember(
 }
 
 interface Kept {
+  /** File that holds the secret now. */
   readonly stored: string | null;
+  /** Why it could not be written to its file. */
   readonly failure: string | null;
+  /** Until when the old secrets are accepted; null: without an end; undefined: there are none. */
   readonly oldUntil: string | null | undefined;
 }
 
-async function show(plan: SecretPlan, issued: IssuedSecret, kept: Kept): Promise<void> {
-  const { context, company, configPath, here } = plan;
-  const { output, globals, connectors } = context;
-  const view = viewOfSubscription(issued.subscription, company, connectors[0].manifest.events);
-  const facts = { company: company.name, configPath, here, place: placeFor(company), failure: kept.failure };
-  const old = kept.oldUntil === undefined ? [] : [oldSecretText(kept.oldUntil)];
-  const next = [nextStepText(facts), ...old];
-  if (globals.json) {
-    const { secret } = issued;
-    const until = kept.oldUntil === undefined ? {} : { old_accepted_until: kept.oldUntil };
-    await output.json({
-      company: company.name,
-      subscription: view,
-      secret,
-      stored: kept.stored,
-      ...until,
-      next,
-    });
-    return;
-  }
-  for (const line of subscriptionLines(company.name, view)) await output.line(line);
-  await output.line(`secret: ${issued.secret}`);
-  for (const line of next) await output.line(line);
+async function print(
+  plan: SecretPlan,
+  { subscription, secret }: IssuedSecret,
+  { stored, failure, oldUntil }: Kept,
+): Promise<void> {
+  const { context, company } = plan;
+  const view = viewOfSubscription(subscription, company, context.connectors[0].manifest.events);
+  const next = [nextStepText(plan, failure)];
+  if (oldUntil !== undefined) next.push(oldSecretText(oldUntil));
+  const until = oldUntil === undefined ? {} : { old_accepted_until: oldUntil };
+  await printResult(context, { company: company.name, subscription: view, secret, stored, ...until, next }, [
+    ...subscriptionLines(company.name, view),
+    `secret: ${secret}`,
+    ...next,
+  ]);
 }
 
 /** Where a new secret of this company belongs: the first file in the config, else its first other place. */
@@ -138,17 +134,9 @@ function placeFor({ webhook }: CompanyConfig): SecretPlace | null {
   return places.find(({ kind }) => kind === "file") ?? places[0] ?? null;
 }
 
-interface SecretFacts {
-  readonly company: string;
-  readonly configPath: string;
-  readonly here: boolean;
-  readonly place: SecretPlace | null;
-  /** Why it could not be written to its file; null when it was. */
-  readonly failure: string | null;
-}
-
 /** What was done with the secret, or what the reader has to do. Pure. */
-function nextStepText({ company, configPath, here, place, failure }: SecretFacts): string {
+function nextStepText({ company, configPath, here }: SecretPlan, failure: string | null): string {
+  const place = placeFor(company);
   if (!here)
     return "it does not deliver to this config's receiver: give the secret to the one that it delivers to";
   if (place?.kind === "file") {
@@ -157,7 +145,7 @@ function nextStepText({ company, configPath, here, place, failure }: SecretFacts
   }
   if (place?.kind === "environment")
     return `set ${place.name} to the secret where \`serve\` is started, then restart it`;
-  const where = `companies.${company}.webhook.secrets in ${configPath}`;
+  const where = `companies.${company.name}.webhook.secrets in ${configPath}`;
   if (place) return `put the secret in its place in ${where}, then reload \`serve\` (SIGHUP)`;
   const entry = "${env:FINTORO_WEBHOOK_SECRET}";
   return `add "${entry}" to ${where}, set FINTORO_WEBHOOK_SECRET to the secret where \`serve\` is started, then start it`;

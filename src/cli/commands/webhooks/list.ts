@@ -2,6 +2,7 @@ import { MirrorError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/logger.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
+import { printResult } from "../../console/output.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
@@ -56,18 +57,16 @@ async function viewsOf(
 }
 
 async function print(
-  { output, globals }: CommandContext,
+  context: CommandContext,
   found: ReadonlyMap<string, readonly SubscriptionView[]>,
 ): Promise<void> {
-  if (globals.json) {
-    const companies = [...found].map(([name, subscriptions]) => [name, { subscriptions }]);
-    await output.json({ companies: Object.fromEntries(companies) as unknown });
-    return;
-  }
-  for (const [name, views] of found) {
-    if (views.length === 0) await output.line(`${name}: no subscription; \`webhooks create\` makes one`);
-    for (const view of views) for (const line of subscriptionLines(name, view)) await output.line(line);
-  }
+  const companies = [...found].map(([name, subscriptions]) => [name, { subscriptions }] as const);
+  const lines = [...found].flatMap(([name, views]) =>
+    views.length === 0
+      ? [`${name}: no subscription; \`webhooks create\` makes one`]
+      : views.flatMap((view) => subscriptionLines(name, view)),
+  );
+  await printResult(context, { companies: Object.fromEntries(companies) }, lines);
 }
 
 function endOf([first]: readonly MirrorError[]): Ending {

@@ -12,6 +12,7 @@ import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest
 import { replayRemotely } from "../../../webhook/ingest/remote-replay.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
+import { printResult } from "../../console/output.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
@@ -19,7 +20,7 @@ import type { Ending } from "../../program/exit-code.ts";
 import { openExisting } from "../../mirror/open-mirror.ts";
 import { readSince } from "./since.ts";
 
-/** Which events: those named, or all received since, perhaps of one state. */
+/** The events to replay: by id, or all received since a time, of one state or of any. */
 type ReplayChoice =
   | { readonly ids: readonly string[] }
   /** `since`: ISO. */
@@ -52,7 +53,7 @@ function choiceOf(
   return { ids };
 }
 
-/** In the order they came; those named as they are, known or not. */
+/** Ids in the order of receipt; ids of the command line as they are, known or not. */
 function idsOf(config: Config, company: CompanyConfig, choice: ReplayChoice): readonly string[] {
   const db = openExisting(config, company);
   try {
@@ -111,7 +112,7 @@ async function byOurselves(
 }
 
 async function print(
-  { output, globals, log }: CommandContext,
+  context: CommandContext,
   company: CompanyConfig,
   { queued, unread, missing }: ReplayResult,
   beside: boolean,
@@ -120,11 +121,8 @@ async function print(
   const then = beside ? "the daemon reads them now" : "`sync` reads them";
   const next = queued > 0 ? then : "there is nothing to read";
   if (missing.length > 0)
-    log.error(`no such event: ${missing.join(", ")}`, { hint: "`webhooks inbox` shows the ids" });
-  if (globals.json) await output.json({ company: company.name, replayed, queued, unread, missing, next });
-  else
-    await output.line(
-      `${company.name}: replayed ${replayed} (${queued} to read, ${unread} without anything to read); ${next}`,
-    );
+    context.log.error(`no such event: ${missing.join(", ")}`, { hint: "`webhooks inbox` shows the ids" });
+  const line = `${company.name}: replayed ${replayed} (${queued} to read, ${unread} without anything to read); ${next}`;
+  await printResult(context, { company: company.name, replayed, queued, unread, missing, next }, [line]);
   return missing.length > 0 ? "failed" : "complete";
 }

@@ -2,7 +2,10 @@ import { isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { parseDurationMs } from "../../../base/units.ts";
 
-/** A moment as people give it: how long ago, or a date or time (UTC where it names no zone). ISO. */
+/**
+ * Reads a moment as people write it: how long ago, or a date or time, UTC without a zone. Gives it as ISO text.
+ * @throws MirrorError `usage`
+ */
 export function readSince(text: string, nowMs: number): string {
   const agoMs = parseDurationMs(text);
   if (agoMs !== null) return isoTime(Math.max(0, nowMs - agoMs));

@@ -7,6 +7,7 @@ import {
   subscriptionWith,
 } from "../../../webhook/subscriptions/event-choice.ts";
 import type { SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
+import { printResult } from "../../console/output.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { companyAs, withSubscriptions } from "./access.ts";
 import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
@@ -26,8 +27,8 @@ export const webhooksUpdateCommand: CommandRun<"webhooksUpdate"> = async (
     return subscriptions.update(id, { name, url, active, events, ...change });
   });
   const view = viewOfSubscription(changed, company, rules);
-  if (context.globals.json) await context.output.json({ company: company.name, subscription: view });
-  else for (const line of subscriptionLines(company.name, view)) await context.output.line(line);
+  const lines = subscriptionLines(company.name, view);
+  await printResult(context, { company: company.name, subscription: view }, lines);
   return "complete";
 };
 
