@@ -50,14 +50,9 @@ export class Secret {
 export const redacted = "[redacted]";
 
 /**
- * Replaces secrets in a text by `redacted`: as they are, and as URLs, base64 (also within other bytes) and JSON
- * write them. Redact first, shorten afterwards: a cut secret is not found any more.
+ * A function that replaces secrets in a text by `redacted`: as they are, and as URLs, base64 (also within other bytes)
+ * and JSON write them. Redact first, shorten afterwards: a cut secret is not found any more.
  */
-export function redact(text: string, secrets: readonly string[]): string {
-  return createRedactor(secrets)(text);
-}
-
-/** A function like `redact` for many texts: the pattern is built once. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const forms = [...new Set(secrets.filter((secret) => secret !== "").flatMap(formsOf))];
   if (forms.length === 0) return (text) => text;
