@@ -2,6 +2,7 @@ import { isoTime } from "../base/clock.ts";
 import { guarded, inTransaction, type Db } from "../store/database.ts";
 import { Statements } from "../store/statements.ts";
 
+/** A run, or stored events to be evaluated again. */
 export type DaemonCommandKind = "sync" | "replay";
 
 /** What another process asks of the daemon, which writes the mirror. */

@@ -8,6 +8,7 @@ import { about, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts"
 import { guarded, openDatabase, type Db } from "../store/database.ts";
 import { sweptAt } from "./sweeps.ts";
 
+/** What a snapshot adds to the mirror's own facts. */
 export interface SnapshotOptions {
   /** The local date that ages are counted against: `2026-11-22`. */
   readonly reportDate: string;

@@ -18,6 +18,7 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
 /** `dead`: given up. `held`: not in this run. Both keep their reason. */
 type WorkState = "ready" | "dead" | "held";
 
+/** How many items of one kind are in one state. */
 export interface QueueCount {
   readonly resource: string;
   readonly kind: WorkKind;

@@ -3,11 +3,13 @@ import { MirrorError } from "../base/errors.ts";
 
 /** An open SQLite database. */
 export type Db = Database.Database;
+/** A prepared statement. */
 export type Statement = Database.Statement;
 
 /** In older versions, two connections can corrupt a write-ahead log while they reset it. */
 const oldestVersion = [3, 51, 3] as const;
 
+/** How a database is opened. */
 export interface OpenOptions {
   /** @default false */
   readonly readonly?: boolean;

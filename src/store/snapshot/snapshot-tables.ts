@@ -148,6 +148,7 @@ function own(name: string, type: ReportType, doc: string, nullable = false): Sna
   return { ...plainColumn, name, type, nullable, doc };
 }
 
+/** The list of tombstones. */
 export const deletedRecords: SnapshotTable = {
   ...plain,
   name: "deleted_records",
@@ -162,6 +163,7 @@ export const deletedRecords: SnapshotTable = {
   primaryKey: ["resource", "record_id"],
 };
 
+/** The facts about the whole snapshot. */
 export const about: SnapshotTable = {
   ...plain,
   name: "_about",
