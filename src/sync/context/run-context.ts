@@ -78,6 +78,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly inbox: Inbox;
   /** Resources of this run, by name. */
   readonly selected: ReadonlyMap<string, Resource>;
+  /** Their names, as the queue takes them. */
+  readonly names: readonly string[];
   /** By resource: the last records of the list this run read, the first choice for a route probe. */
   readonly probeCandidates: Map<string, RecordId[]>;
   readonly probeTrials: Map<string, ProbeTrial>;
@@ -119,6 +121,7 @@ export function createRunContext(
     runs: new Runs(db),
     inbox: new Inbox(db),
     selected: new Map(resources.map((resource) => [resource.name, resource])),
+    names: resources.map(({ name }) => name),
     probeCandidates: new Map(),
     probeTrials: new Map(),
     withoutId: new Map(),

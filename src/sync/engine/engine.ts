@@ -37,7 +37,6 @@ const longestWaitMs = 60_000;
 export class Engine {
   private readonly run: RunContext;
   private readonly options: EngineOptions;
-  private readonly resources: readonly string[];
   /**
    * `reading`: items are leased. `draining`: the time or the user's requests are used up; requests in flight may
    * finish. `stopped`: aborted, or failed with `failure`.
@@ -53,7 +52,6 @@ export class Engine {
   constructor(run: RunContext, options: EngineOptions) {
     this.run = run;
     this.options = options;
-    this.resources = [...run.selected.keys()];
   }
 
   /**
@@ -129,15 +127,15 @@ export class Engine {
   }
 
   private lease(): WorkItem | null {
-    const { queue, clock, share } = this.run;
-    return queue.lease(clock.nowMs(), this.resources, share);
+    const { queue, clock, names, share } = this.run;
+    return queue.lease(clock.nowMs(), names, share);
   }
 
   private hasMore(): boolean {
-    const { queue, share } = this.run;
+    const { queue, names, share } = this.run;
     const item = this.lease();
     if (item) queue.unlease(item);
-    return item !== null || queue.nextRetryMs(this.resources, share) !== null;
+    return item !== null || queue.nextRetryMs(names, share) !== null;
   }
 
   /** False: nothing may be started now. */

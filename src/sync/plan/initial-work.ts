@@ -14,7 +14,7 @@ import { planSweeps, type Unfinished } from "./sweep-plan.ts";
 export function addInitialWork(run: RunContext, unfinished: Unfinished | null, scrubAllowance: number): void {
   const { queue, listings, mirror } = run;
   const resources = [...run.selected.values()];
-  queue.revive([...run.selected.keys()], run.share);
+  queue.revive(run.names, run.share);
   const plan = planSweeps(resources, {
     unfinished,
     openSweeps: openSweeps(run, resources),

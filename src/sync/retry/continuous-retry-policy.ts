@@ -31,7 +31,6 @@ export class ContinuousRetryPolicy implements RetryPolicy {
   readonly ends = false;
   private readonly run: RunContext;
   private readonly hooks: ContinuousRetryHooks;
-  private readonly resources: readonly string[];
   private readonly suspicions = new Map<number, Suspicion>();
   private successes = 0;
   private failuresInARow = 0;
@@ -40,12 +39,12 @@ export class ContinuousRetryPolicy implements RetryPolicy {
   constructor(run: RunContext, hooks: ContinuousRetryHooks) {
     this.run = run;
     this.hooks = hooks;
-    this.resources = [...run.selected.keys()];
   }
 
   /** Includes rechecks. */
   nextDueMs(): number | null {
-    return this.run.queue.nextDueMs(this.resources, this.run.share);
+    const { queue, names, share } = this.run;
+    return queue.nextDueMs(names, share);
   }
 
   idle(): void {

@@ -21,16 +21,15 @@ export interface RetryPolicy {
 export class BatchRetryPolicy implements RetryPolicy {
   readonly ends = true;
   private readonly run: RunContext;
-  private readonly resources: readonly string[];
   private failuresInARow = 0;
 
   constructor(run: RunContext) {
     this.run = run;
-    this.resources = [...run.selected.keys()];
   }
 
   nextDueMs(): number | null {
-    return this.run.queue.nextRetryMs(this.resources, this.run.share);
+    const { queue, names, share } = this.run;
+    return queue.nextRetryMs(names, share);
   }
 
   idle(): void {
