@@ -13,7 +13,7 @@ import { belowOut, isInside, manifestPath } from "./files/file-layout.ts";
 import { Staging } from "./files/staging.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import { chosenTables } from "./plan/table-choice.ts";
-import { openShared } from "./workers/snapshot-pool.ts";
+import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeTable, type ExportContext } from "./write-table.ts";
 
 /** What an export did. */
@@ -36,20 +36,20 @@ export interface ExportResult {
  * Source of truth: the mirror. Worst outcome of a crash: see Staging.
  */
 export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
-  const shared = await openShared(parts.mirror, parts.manifest, { reportDate: parts.reportDate });
+  const pool = await SnapshotPool.open(parts.mirror, parts.manifest, { reportDate: parts.reportDate });
   try {
-    const tables = chosenTables(shared.snapshot.tables, request);
-    const current = request.ifChanged ? await findCurrent(request, shared.snapshot.seq, tables) : null;
+    const tables = chosenTables(pool.snapshot.tables, request);
+    const current = request.ifChanged ? await findCurrent(request, pool.snapshot.seq, tables) : null;
     if (current) return current;
     const staging = await Staging.open(request.out, request.company);
     try {
-      const context = { parts, request, shared, staging };
+      const context = { parts, request, pool, staging };
       return await commit(context, await writeTables(context, tables));
     } finally {
       await staging.close();
     }
   } finally {
-    await shared.close();
+    await pool.close();
   }
 }
 
@@ -89,11 +89,11 @@ async function writeTables(
 }
 
 async function commit(
-  { parts, request, shared, staging }: ExportContext,
+  { parts, request, pool, staging }: ExportContext,
   written: readonly ManifestFile[],
 ): Promise<ExportResult> {
   const { out, company, format, tables, since } = request;
-  const { seq, run } = shared.snapshot;
+  const { seq, run } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
   const manifest: ExportManifest = {

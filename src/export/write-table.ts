@@ -16,13 +16,13 @@ import { partsSql, planExport, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import { documentDate } from "./plan/table-choice.ts";
 import type { EncodedRows, Encoding, Job, NestedTable } from "./workers/protocol.ts";
-import type { SharedSnapshot } from "./workers/snapshot-pool.ts";
+import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 
 /** What all tables of one export share. */
 export interface ExportContext {
   readonly parts: ExportParts;
   readonly request: ExportRequest;
-  readonly shared: SharedSnapshot;
+  readonly pool: SnapshotPool;
   readonly staging: Staging;
 }
 
@@ -51,13 +51,11 @@ export async function writeTable(
   }
 }
 
-function planOf({ parts, request, shared }: ExportContext, table: SnapshotTable): TablePlan {
+function planOf({ parts, request, pool }: ExportContext, table: SnapshotTable): TablePlan {
   const { format, since, partition } = request;
   const date = partition === null ? null : documentDate(parts.manifest, table);
   // A mirror of an older version has no JSON of records.
-  const raw = shared.snapshot.db.prepare(
-    "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?",
-  );
+  const raw = pool.snapshot.db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?");
   const hasRaw = raw.get(`_raw_${table.name}`) !== undefined;
   return planExport(table, { format, since, partition, date, hasRaw });
 }
@@ -70,14 +68,14 @@ async function writeFiles(
   encoding: Encoding,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile[]> {
-  const { request, shared, staging } = context;
+  const { request, pool, staging } = context;
   const { company, format, partition } = request;
   const job: Job = { id: ++lastJob, setup: plan.setup, source: plan.source, encoding };
   const common = { table: plan.table.name, format, columns: writtenColumns(plan, encoding) };
-  await shared.pool.open(job);
+  await pool.openJob(job);
   try {
     const files: ManifestFile[] = [];
-    for (const { part, ranges } of await rangesByPart(plan, job, shared)) {
+    for (const { part, ranges } of await rangesByPart(plan, job, pool)) {
       const file = filePath({ company, table: plan.table.name, format, part, partition });
       let rows = 0;
       const encodedRows = encodeInOrder(context, job, ranges, (more) => {
@@ -90,12 +88,12 @@ async function writeFiles(
         file: fromManifest(company, file),
         ...written,
         rows,
-        seq: shared.snapshot.seq,
+        seq: pool.snapshot.seq,
       });
     }
     return files;
   } finally {
-    await shared.pool.close(job);
+    await pool.closeJob(job);
   }
 }
 
@@ -108,10 +106,10 @@ interface PartRanges {
 async function rangesByPart(
   plan: TablePlan,
   { encoding, source }: Job,
-  { pool, snapshot }: SharedSnapshot,
+  pool: SnapshotPool,
 ): Promise<PartRanges[]> {
   const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
-  if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(snapshot.db, source, rowsEach) }];
+  if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(pool.snapshot.db, source, rowsEach) }];
   const found = (await pool.query(partsSql)) as [string, number, number][];
   if (plan.isPartitioned && found.length > 0)
     return found.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
@@ -151,7 +149,7 @@ const aheadEach = 1;
 
 /** Encodes ranges on all workers of a job; yields them in order. Memory holds `1 + aheadEach` for each worker. */
 async function* encodeInOrder(
-  { parts, shared: { pool } }: ExportContext,
+  { parts, pool }: ExportContext,
   job: Job,
   ranges: Iterable<KeyRange>,
   onRows: (rows: number) => void,
@@ -178,21 +176,21 @@ async function* encodeInOrder(
 }
 
 function encodingOf(
-  { parts, request, shared }: ExportContext,
+  { parts, request, pool }: ExportContext,
   { columns, isJson, table }: TablePlan,
   types: WidenedTypes,
 ): Encoding {
   const { format, dialect, nested } = request;
   if (format === "csv") return { kind: "csv", columns, dialect };
   if (format === "jsonl") return isJson ? { kind: "records" } : { kind: "objects", columns };
-  const children = shared.snapshot.tables.filter(
+  const children = pool.snapshot.tables.filter(
     ({ kind, parent }) => kind === "child" && parent === table.name,
   );
   return {
     kind: "parquet",
     columns: columns.map(({ name, type, nullable }) => ({ name, type: types.get(name) ?? type, nullable })),
     nested: nested ? children.map((child) => nestedTable(child, types)) : [],
-    facts: factsOf(shared.snapshot, request, table),
+    facts: factsOf(pool.snapshot, request, table),
     createdBy: `fintoro-mirror ${parts.version}`,
   };
 }

@@ -1,58 +1,105 @@
-import { MirrorError } from "../../base/errors.ts";
+import { statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { assert, MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { openSnapshot, type Snapshot, type SnapshotOptions } from "../../state/mirror-snapshot.ts";
-import type { SnapshotId } from "./protocol.ts";
-import { WorkerPool } from "./worker-pool.ts";
+import type { KeyRange } from "../columns/row-source.ts";
+import type { EncodedRows, Job, SnapshotId } from "./protocol.ts";
+import { WorkerHandle } from "./worker-handle.ts";
 
-/** One state of the mirror, read by this thread and by a pool of workers. */
-export interface SharedSnapshot {
-  readonly snapshot: Snapshot;
-  readonly pool: WorkerPool;
-  close(): Promise<void>;
-}
-
-/** To fail, a writer must commit between the first reads of two connections every time. */
+/** More threads double the memory and wait for the same disk. */
+const maxThreads = 2;
+/** A mirror below this is read before a second thread has started. */
+const smallMirrorBytes = 16_000_000;
+/** To use them up, a writer must commit between the first reads of two connections every time. */
 const maxAttempts = 200;
 
-/**
- * Opens the same state of the mirror on several connections. They cannot share a transaction, so all begin at
- * once and compare the last change that they see; as every change of a row is in the change log (I2), the
- * same last change means the same rows.
- *
- * @throws MirrorError `database`: no mirror, or one that changes too fast
- */
-export async function openShared(
-  path: string,
-  manifest: Manifest,
-  options: SnapshotOptions,
-): Promise<SharedSnapshot> {
-  let snapshot = openSnapshot(path, manifest, options);
-  const pool = new WorkerPool({ mirror: path });
-  const close = async () => {
-    snapshot.close();
-    await pool.stop();
-  };
-  try {
-    let began = pool.begin();
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      if (agree(snapshot, await began)) {
-        // The temporary facts name the state: they are copied only when all agree on it.
-        await pool.execute(temporaryObjects(snapshot));
-        return { snapshot, pool, close };
-      }
-      snapshot.close();
-      began = pool.begin();
-      snapshot = openSnapshot(path, manifest, options);
-    }
-  } catch (error) {
-    await close();
-    throw error;
+/** One state of the mirror, read by this thread through `snapshot` and by a pool of workers. */
+export class SnapshotPool {
+  readonly snapshot: Snapshot;
+  readonly #workers: readonly WorkerHandle[];
+
+  private constructor(snapshot: Snapshot, workers: readonly WorkerHandle[]) {
+    this.snapshot = snapshot;
+    this.#workers = workers;
   }
-  await close();
-  throw new MirrorError("database", `the mirror changes too fast to be read by several threads: ${path}`, {
-    retryable: true,
-    hint: "Run it again, or after the sync that is writing.",
-  });
+
+  /**
+   * Opens the same state on several connections. They cannot share a transaction, so all begin at once and compare
+   * the last change that they see; as every change of a row is in the change log (I2), the same last change means
+   * the same rows.
+   *
+   * @throws MirrorError `database`: no mirror, or one that changes too fast
+   */
+  static async open(mirror: string, manifest: Manifest, options: SnapshotOptions): Promise<SnapshotPool> {
+    let snapshot = openSnapshot(mirror, manifest, options);
+    const isSmall = statSync(mirror).size < smallMirrorBytes;
+    const threads = isSmall ? 1 : Math.min(maxThreads, availableParallelism());
+    const workers = Array.from({ length: threads }, () => new WorkerHandle({ mirror }));
+    const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
+    try {
+      let began = begin();
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
+        if (agree(snapshot, await began)) {
+          // The temporary facts name the state: they are copied only when all agree on it.
+          const statements = temporaryObjects(snapshot);
+          await Promise.all(workers.map((worker) => worker.call("execute", statements)));
+          return new SnapshotPool(snapshot, workers);
+        }
+        snapshot.close();
+        began = begin();
+        snapshot = openSnapshot(mirror, manifest, options);
+      }
+      throw new MirrorError(
+        "database",
+        `the mirror changes too fast to be read by several threads: ${mirror}`,
+        {
+          retryable: true,
+          hint: "Run it again, or after the sync that is writing.",
+        },
+      );
+    } catch (error) {
+      await new SnapshotPool(snapshot, workers).close();
+      throw error;
+    }
+  }
+
+  /** The workers of a job: only the first one has the rows that a setup lays out. */
+  workersFor(job: Job): readonly WorkerHandle[] {
+    return job.setup.length > 0 ? this.#workers.slice(0, 1) : this.#workers;
+  }
+
+  async openJob(job: Job): Promise<void> {
+    await Promise.all(this.workersFor(job).map((worker) => worker.call("open", job)));
+  }
+
+  async closeJob(job: Job): Promise<void> {
+    await Promise.all(this.workersFor(job).map((worker) => worker.call("close", job.id)));
+  }
+
+  /** Runs a query where the setup of a job has laid out its rows. */
+  query(sql: string): Promise<readonly unknown[][]> {
+    return leastLoaded(this.#workers.slice(0, 1)).call("query", sql);
+  }
+
+  /**
+   * Encodes a range of an open job's rows on the worker with the least to do.
+   *
+   * @throws TypeOverflow
+   */
+  encode(job: Job, range: KeyRange): Promise<EncodedRows> {
+    return leastLoaded(this.workersFor(job)).call("encode", job.id, range);
+  }
+
+  async close(): Promise<void> {
+    this.snapshot.close();
+    await Promise.all(this.#workers.map((worker) => worker.stop()));
+  }
+}
+
+function leastLoaded([first, ...others]: readonly WorkerHandle[]): WorkerHandle {
+  assert(first, "a pool has a worker");
+  return others.reduce((least, each) => (each.load < least.load ? each : least), first);
 }
 
 function agree({ db, seq }: Snapshot, ids: readonly SnapshotId[]): boolean {
