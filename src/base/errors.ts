@@ -15,6 +15,7 @@ export type ErrorKind =
   | "database"
   | "stopped";
 
+/** Details of a MirrorError. */
 export interface ErrorOptions {
   /** Could the same call succeed later? @default false */
   readonly retryable?: boolean;

@@ -30,7 +30,9 @@ export const integer = () => scalar(z.int(), "integer");
 export const decimal = () => scalar(z.number(), "decimal");
 export const text = () => scalar(z.string(), "text");
 export const boolean = () => scalar(z.boolean(), "boolean");
+/** `2026-11-21` */
 export const date = () => scalar(z.string(), "date");
+/** A point in time, as text. */
 export const timestamp = () => scalar(z.string(), "timestamp");
 /** The id of a record of `resource`. */
 export const idOf = (resource: string) => scalar(z.int(), "integer", { references: resource });
