@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
 import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
-import { guardedFile } from "./file-error.ts";
+import { guardedFile } from "./guarded-file.ts";
 
 /** What a commit does; paths are below the export's folder. */
 export interface CommitRecord {
