@@ -68,9 +68,9 @@ describe("an error", () => {
         hint: expect.stringContaining("this is a bug"),
       },
     ]);
-    expect(quiet.stderr).not.toContain("run.test.ts");
+    expect(quiet.stderr).not.toContain("invocation.test.ts");
     const verbose = await runAct(["act", "-v"], thrower(new TypeError("x is not a function")));
-    expect(verbose.stderr).toContain("run.test.ts");
+    expect(verbose.stderr).toContain("invocation.test.ts");
     expect(verbose.code).toBe(10);
   });
 
