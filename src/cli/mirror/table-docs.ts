@@ -1,4 +1,3 @@
-import type { Field } from "../../connector/field.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { planTable, sqlType, type Column } from "../../store/tables/table-plan.ts";
@@ -56,7 +55,7 @@ function docsOfResource(resource: Resource): TableDoc[] {
     place: "both" as const,
     title: `${resource.title}: ${child.field}`,
     doc:
-      fieldDoc(resource.fields[child.field]) ??
+      resource.fields[child.field]?.doc ??
       `One row for each of a record's ${child.field}, replaced as a set.`,
     columns: [
       keyDoc(child.parentKey, `The record it belongs to.`, resource.name),
@@ -65,10 +64,6 @@ function docsOfResource(resource: Resource): TableDoc[] {
     ],
   }));
   return [main, ...children];
-}
-
-function fieldDoc(field: Field | undefined): string | undefined {
-  return field?.doc;
 }
 
 function columnDoc(column: Column): ColumnDoc {
