@@ -1,8 +1,7 @@
 import type { ReportType } from "../../connector/report-view.ts";
 import { cellEnd, endOfCell } from "../columns/cells.ts";
 import { asciiText } from "../columns/number-cell.ts";
-import { ColumnBuffer } from "./column-buffer.ts";
-import { dictionaryOf, type Dictionary } from "./dictionary.ts";
+import { ColumnBuffer, dictionaryOf, type Dictionary } from "./column-buffer.ts";
 import { daysSinceEpoch, integerParser } from "./logical-values.ts";
 import { decimalOf, maxRowGroupRows } from "./parquet-types.ts";
 

@@ -1,6 +1,5 @@
 import { cellEnd } from "../columns/cells.ts";
-import { ColumnBuffer } from "./column-buffer.ts";
-import { dictionaryOf, type Dictionary } from "./dictionary.ts";
+import { ColumnBuffer, dictionaryOf, type Dictionary } from "./column-buffer.ts";
 import { maxRowGroupRows } from "./parquet-types.ts";
 
 /** From this length on, copying by `set` is faster than a loop. */
