@@ -90,11 +90,11 @@ async function headOf(wire: Wire, message: Message, permit: Permit, deadline: De
     message.onSent?.();
     wire.counter.requests++;
     const answer = await wire.pool.request({ method, path, headers, body, signal: deadline.signal });
-    const head = { status: answer.statusCode, headers: answerHeaders(answer.headers) };
+    const arrived = answerHeaders(answer.headers);
     answered = true;
-    permit.answered(head.status, budgetHeaders(head.headers, wire.clock.nowMs()));
-    wire.counter.addStatus(head.status);
-    return { ...head, ...bodyOf(wire, message, deadline, { ...head, body: answer.body }) };
+    permit.answered(answer.statusCode, budgetHeaders(arrived, wire.clock.nowMs()));
+    wire.counter.addStatus(answer.statusCode);
+    return headFrom(wire, message, deadline, { ...answer, headers: arrived });
   } catch (error) {
     if (!answered) {
       permit.lost();
@@ -104,22 +104,20 @@ async function headOf(wire: Wire, message: Message, permit: Permit, deadline: De
   }
 }
 
-interface Arrived {
-  readonly headers: AnswerHeaders;
-  readonly body: Readable;
-}
-
-function bodyOf(wire: Wire, { where }: Message, deadline: Deadline, { headers, body }: Arrived) {
-  const requestIdHeader = headers["x-request-id"];
-  const requestId = requestIdHeader ? wire.safeText(requestIdHeader, 128) : null;
-  const read = async (caps: BodyCaps) => {
-    try {
-      return await readResponseBody(body, headers, caps);
-    } catch (error) {
+function headFrom(
+  wire: Wire,
+  { where }: Message,
+  deadline: Deadline,
+  answer: { readonly statusCode: number; readonly headers: AnswerHeaders; readonly body: Readable },
+): Head {
+  const { statusCode: status, headers, body } = answer;
+  const idHeader = headers["x-request-id"];
+  const requestId = idHeader ? wire.safeText(idHeader, 128) : null;
+  const read = (caps: BodyCaps) =>
+    readResponseBody(body, headers, caps).catch((error: unknown) => {
       throw errorOfExchange(error, wire, { where, requestId }, deadline);
-    }
-  };
-  return { requestId, read, discard: () => discardBody(body) };
+    });
+  return { status, headers, requestId, read, discard: () => discardBody(body) };
 }
 
 function errorOfExchange(

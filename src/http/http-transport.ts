@@ -119,7 +119,8 @@ async function sendUntilDone(
   repeatable: boolean,
 ): Promise<ServiceAnswer> {
   const { where, signal } = call.message;
-  const rules = retryRules(options);
+  const { attempts: most = 5, backoff = { baseMs: 500, maxMs: 30_000 }, random } = options;
+  const rules = { attempts: most, backoff: { ...backoff, random } };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
     const outcome = await attempt(wire, call);
     if ("answer" in outcome) return { ...outcome.answer, attempts };
@@ -174,17 +175,13 @@ async function contentOf({ json, form }: ServiceRequest): Promise<Content> {
 export interface RetryRules {
   /** Of one call; answers 429 are not counted. */
   readonly attempts: number;
-  /** Answers 429 in a row after which the call fails; the rate limiter does the waiting. */
-  readonly refusals: number;
   readonly backoff: Backoff;
-  /** A longer `Retry-After` is cut to this. */
-  readonly longestRetryAfterMs: number;
 }
 
-function retryRules({ attempts = 5, backoff, random }: HttpOptions): RetryRules {
-  const pauses = backoff ?? { baseMs: 500, maxMs: 30_000 };
-  return { attempts, refusals: 10, backoff: { ...pauses, random }, longestRetryAfterMs: 120_000 };
-}
+/** Answers 429 in a row after which the call fails; the rate limiter does the waiting. */
+const mostRefusals = 10;
+/** A longer `Retry-After` is cut to this. */
+const longestRetryAfterMs = 120_000;
 
 /** How a call went so far. */
 export interface CallProgress {
@@ -202,9 +199,9 @@ export function nextAttempt(
   { failed, refused, repeatable }: CallProgress,
   rules: RetryRules,
 ): { readonly retryInMs: number } | "give_up" {
-  if (isRateLimited(failure)) return refused < rules.refusals ? { retryInMs: 0 } : "give_up";
+  if (isRateLimited(failure)) return refused < mostRefusals ? { retryInMs: 0 } : "give_up";
   if (!failure.error.retryable || !repeatable || failed >= rules.attempts) return "give_up";
-  const asked = Math.min(failure.retryAfterMs ?? 0, rules.longestRetryAfterMs);
+  const asked = Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
   return { retryInMs: Math.max(asked, backoffMs(failed, rules.backoff)) };
 }
 

@@ -12,9 +12,7 @@ import { nextAttempt, type RetryRules } from "../../src/http/http-transport.ts";
 
 const rules: RetryRules = {
   attempts: 5,
-  refusals: 10,
   backoff: { baseMs: 500, maxMs: 30_000, random: seededRandom(1) },
-  longestRetryAfterMs: 120_000,
 };
 const after = (error: MirrorError, failed: number, repeatable = true, retryAfterMs: number | null = null) =>
   nextAttempt({ error, retryAfterMs }, { failed, refused: 0, repeatable }, rules);
