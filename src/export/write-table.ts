@@ -12,7 +12,7 @@ import type { Staging } from "./files/staging.ts";
 import type { RowGroup } from "./parquet/column-chunk.ts";
 import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
 import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-types.ts";
-import { partsSql, planExport, type TablePlan } from "./plan/export-plan.ts";
+import { planExport, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import { documentDate } from "./plan/table-choice.ts";
 import type { EncodedRows, Encoding, Job, NestedTable } from "./workers/protocol.ts";
@@ -72,10 +72,10 @@ async function writeFiles(
   const { company, format, partition } = request;
   const job: Job = { id: ++lastJob, setup: plan.setup, source: plan.source, encoding };
   const common = { table: plan.table.name, format, columns: writtenColumns(plan, encoding) };
-  await pool.openJob(job);
+  const laidOut = await pool.openJob(job);
   try {
     const files: ManifestFile[] = [];
-    for (const { part, ranges } of await rangesByPart(plan, job, pool)) {
+    for (const { part, ranges } of rangesByPart(plan, job, laidOut, pool)) {
       const file = filePath({ company, table: plan.table.name, format, part, partition });
       let rows = 0;
       const encodedRows = encodeInOrder(context, job, ranges, (more) => {
@@ -103,17 +103,17 @@ interface PartRanges {
 }
 
 /** Rows that were laid out are divided by their numbers, a table in its place by its keys. */
-async function rangesByPart(
+function rangesByPart(
   plan: TablePlan,
   { encoding, source }: Job,
+  laidOut: readonly LaidOutPart[],
   pool: SnapshotPool,
-): Promise<PartRanges[]> {
+): PartRanges[] {
   const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
   if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(pool.snapshot.db, source, rowsEach) }];
-  const found = (await pool.query(partsSql)) as [string, number, number][];
-  if (plan.isPartitioned && found.length > 0)
-    return found.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
-  return [{ part: null, ranges: numberedRanges(1, found[0]?.[2] ?? 0, rowsEach) }];
+  if (plan.isPartitioned && laidOut.length > 0)
+    return laidOut.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
+  return [{ part: null, ranges: numberedRanges(1, laidOut[0]?.[2] ?? 0, rowsEach) }];
 }
 
 function* numberedRanges(first: number, last: number, rowsEach: number): Generator<KeyRange> {

@@ -7,7 +7,6 @@ import type { Format, Partition } from "./formats.ts";
 /** A column of the files. */
 interface OutColumn extends CellColumn {
   readonly nullable: boolean;
-  readonly doc: string | null;
 }
 
 /** How one table is read for its files. */
@@ -35,9 +34,10 @@ export interface PlanOptions {
 }
 
 const rowsTable = "_export_rows";
+/** Before a changed row: `upsert` or `delete`, and the record's last change. */
 const ownColumns: readonly OutColumn[] = [
-  { name: "_op", type: "TEXT", nullable: false, doc: "`upsert` or `delete`." },
-  { name: "_seq", type: "INTEGER", nullable: false, doc: "The record's last change." },
+  { name: "_op", type: "TEXT", nullable: false },
+  { name: "_seq", type: "INTEGER", nullable: false },
 ];
 
 /** Plans one table; pure. A table is read in place unless its rows need another order or have no integer key. */
@@ -61,7 +61,10 @@ export function planExport(table: SnapshotTable, options: PlanOptions): TablePla
   return { table, columns, isJson, setup, source, isPartitioned: partition !== null };
 }
 
-/** The parts of rows that were laid out: name, number of the first row, number of the last. */
+/** A part of rows that a setup laid out, as the numbers of its rows. */
+export type LaidOutPart = readonly [name: string, firstRow: number, lastRow: number];
+
+/** Query: the parts of rows that a setup laid out. */
 export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM temp.${quoted(rowsTable)} GROUP BY _part ORDER BY _part`;
 
 /** A deletion has an id and nothing else. */

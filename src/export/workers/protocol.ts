@@ -1,3 +1,4 @@
+import type { ErrorKind } from "../../base/errors.ts";
 import type { ReportType } from "../../connector/report-view.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { KeyRange, RowSource } from "../columns/row-source.ts";
@@ -5,6 +6,7 @@ import type { Dialect } from "../csv/csv-writer.ts";
 import type { RowGroup } from "../parquet/column-chunk.ts";
 import type { ParquetFile } from "../parquet/footer.ts";
 import type { NestedColumn } from "../parquet/parquet-types.ts";
+import type { LaidOutPart } from "../plan/export-plan.ts";
 
 /** How a table's cells become bytes of a file. */
 export type Encoding =
@@ -45,8 +47,8 @@ export interface WorkerCalls {
   /** Begins a read transaction, after ending the last one. */
   begin(): SnapshotId;
   execute(statements: readonly string[]): void;
-  query(sql: string): readonly unknown[][];
-  open(job: Job): void;
+  /** Returns the parts that the setup laid out; none without a setup. */
+  open(job: Job): readonly LaidOutPart[];
   /** @throws TypeOverflow */
   encode(job: number, range: KeyRange): EncodedRows;
   close(job: number): void;
@@ -62,19 +64,13 @@ export interface WorkerRequest {
 export type WorkerReply =
   | { readonly kind: "result"; readonly value: unknown }
   | { readonly kind: "overflow"; readonly column: string; readonly type: ReportType }
-  | { readonly kind: "failed"; readonly failure: Failure };
+  | (Failure & { readonly kind: "failed" });
 
-/** An error on its way between threads; `kind` is null if it is no MirrorError. */
+/** An error on its way between threads; `errorKind` is null if it is no MirrorError. */
 export interface Failure {
-  readonly kind: string | null;
+  readonly errorKind: ErrorKind | null;
   readonly message: string;
   readonly hint: string | undefined;
   readonly retryable: boolean;
   readonly stack: string | undefined;
-}
-
-/** What a worker starts with. */
-export interface WorkerStart {
-  /** The mirror's file. */
-  readonly mirror: string;
 }

@@ -4,6 +4,7 @@ import { assert, MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { openSnapshot, type Snapshot, type SnapshotOptions } from "../../state/mirror-snapshot.ts";
 import type { KeyRange } from "../columns/row-source.ts";
+import type { LaidOutPart } from "../plan/export-plan.ts";
 import type { EncodedRows, Job, SnapshotId } from "./protocol.ts";
 import { WorkerHandle } from "./worker-handle.ts";
 
@@ -35,7 +36,7 @@ export class SnapshotPool {
     let snapshot = openSnapshot(mirror, manifest, options);
     const isSmall = statSync(mirror).size < smallMirrorBytes;
     const threads = isSmall ? 1 : Math.min(maxThreads, availableParallelism());
-    const workers = Array.from({ length: threads }, () => new WorkerHandle({ mirror }));
+    const workers = Array.from({ length: threads }, () => new WorkerHandle(mirror));
     const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
     try {
       let began = begin();
@@ -69,17 +70,14 @@ export class SnapshotPool {
     return job.setup.length > 0 ? this.#workers.slice(0, 1) : this.#workers;
   }
 
-  async openJob(job: Job): Promise<void> {
-    await Promise.all(this.workersFor(job).map((worker) => worker.call("open", job)));
+  /** Returns the parts that the job's setup laid out; none without a setup. */
+  async openJob(job: Job): Promise<readonly LaidOutPart[]> {
+    const [parts = []] = await Promise.all(this.workersFor(job).map((worker) => worker.call("open", job)));
+    return parts;
   }
 
   async closeJob(job: Job): Promise<void> {
     await Promise.all(this.workersFor(job).map((worker) => worker.call("close", job.id)));
-  }
-
-  /** Runs a query where the setup of a job has laid out its rows. */
-  query(sql: string): Promise<readonly unknown[][]> {
-    return leastLoaded(this.#workers.slice(0, 1)).call("query", sql);
   }
 
   /**
@@ -88,18 +86,16 @@ export class SnapshotPool {
    * @throws TypeOverflow
    */
   encode(job: Job, range: KeyRange): Promise<EncodedRows> {
-    return leastLoaded(this.workersFor(job)).call("encode", job.id, range);
+    const [first, ...others] = this.workersFor(job);
+    assert(first, "a pool has a worker");
+    const worker = others.reduce((least, each) => (each.load < least.load ? each : least), first);
+    return worker.call("encode", job.id, range);
   }
 
   async close(): Promise<void> {
     this.snapshot.close();
     await Promise.all(this.#workers.map((worker) => worker.stop()));
   }
-}
-
-function leastLoaded([first, ...others]: readonly WorkerHandle[]): WorkerHandle {
-  assert(first, "a pool has a worker");
-  return others.reduce((least, each) => (each.load < least.load ? each : least), first);
 }
 
 function agree({ db, seq }: Snapshot, ids: readonly SnapshotId[]): boolean {

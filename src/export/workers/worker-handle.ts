@@ -1,8 +1,8 @@
 import path from "node:path";
 import { Worker } from "node:worker_threads";
-import { MirrorError, type ErrorKind } from "../../base/errors.ts";
+import { MirrorError } from "../../base/errors.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
-import type { Failure, WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from "./protocol.ts";
+import type { Failure, WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
 
 /** A thread beyond these ends with an error; the process goes on. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
@@ -19,8 +19,8 @@ export class WorkerHandle {
   readonly #pending: PendingCall[] = [];
   #broken: Error | null = null;
 
-  constructor(start: WorkerStart) {
-    this.#worker = new Worker(workerFile(), { workerData: start, resourceLimits });
+  constructor(mirror: string) {
+    this.#worker = new Worker(workerFile(), { workerData: mirror, resourceLimits });
     this.#worker.on("message", (reply: WorkerReply) => this.#answer(reply));
     this.#worker.on("error", (error) => this.#break(threadError(error)));
     this.#worker.on("exit", () =>
@@ -54,7 +54,7 @@ export class WorkerHandle {
     const call = this.#pending.shift();
     if (reply.kind === "result") call?.resolve(reply.value);
     else if (reply.kind === "overflow") call?.reject(new TypeOverflow(reply.column, reply.type));
-    else call?.reject(errorOf(reply.failure));
+    else call?.reject(errorOf(reply));
   }
 
   #break(error: Error): void {
@@ -78,8 +78,8 @@ function threadError(error: unknown): Error {
   });
 }
 
-function errorOf({ kind, message, hint, retryable, stack }: Failure): Error {
-  if (kind === null) return Object.assign(new Error(message), { stack });
+function errorOf({ errorKind, message, hint, retryable, stack }: Failure): Error {
+  if (errorKind === null) return Object.assign(new Error(message), { stack });
   const options = hint === undefined ? { retryable } : { hint, retryable };
-  return new MirrorError(kind as ErrorKind, message, options);
+  return new MirrorError(errorKind, message, options);
 }

@@ -2,8 +2,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert, MirrorError } from "../../base/errors.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
+import { partsSql, type LaidOutPart } from "../plan/export-plan.ts";
 import { createEncoder, type Encoder } from "./encoder.ts";
-import type { EncodedRows, WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from "./protocol.ts";
+import type { EncodedRows, WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
 
 /**
  * A worker thread: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
@@ -11,7 +12,8 @@ import type { EncodedRows, WorkerCalls, WorkerReply, WorkerRequest, WorkerStart 
  */
 assert(parentPort, "this file runs in a worker thread");
 const port = parentPort;
-const { mirror } = workerData as WorkerStart;
+/** The mirror's file. */
+const mirror = workerData as string;
 const db = openDatabase(mirror, { readonly: true });
 const encoders = new Map<number, Encoder>();
 
@@ -26,10 +28,10 @@ const calls: WorkerCalls = {
   execute: (statements) => {
     for (const statement of statements) db.exec(statement);
   },
-  query: (sql) => db.prepare(sql).raw(true).all() as unknown[][],
   open: (job) => {
     calls.execute(job.setup);
     encoders.set(job.id, createEncoder(db, job));
+    return job.setup.length > 0 ? (db.prepare(partsSql).raw(true).all() as LaidOutPart[]) : [];
   },
   encode: (job, range) => {
     const encode = encoders.get(job);
@@ -53,7 +55,7 @@ function replyTo({ method, args }: WorkerRequest): WorkerReply {
   } catch (error) {
     if (error instanceof TypeOverflow) return { kind: "overflow", column: error.column, type: error.type };
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    const { kind = null, hint, retryable = false } = error instanceof MirrorError ? error : {};
-    return { kind: "failed", failure: { kind, message, hint, retryable, stack } };
+    const { kind: errorKind = null, hint, retryable = false } = error instanceof MirrorError ? error : {};
+    return { kind: "failed", errorKind, message, hint, retryable, stack };
   }
 }
