@@ -13,6 +13,14 @@ export interface Quarantined {
   readonly at: string;
 }
 
+/** A record that cannot become a row; `id` is null where it has none. */
+interface UnusableRecord {
+  readonly resource: string;
+  readonly id: RecordId | null;
+  readonly reason: string;
+  readonly json: string;
+}
+
 /**
  * Records that cannot become rows, kept as they came (I12).
  *
@@ -31,7 +39,7 @@ export class Quarantine {
   }
 
   /** Keeps a record's JSON and returns the row's key. */
-  add(stamp: ReadStamp, resource: string, id: RecordId | null, reason: string, json: string): string {
+  add(stamp: ReadStamp, { resource, id, reason, json }: UnusableRecord): string {
     const sql = `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json)
       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason,
         at = excluded.at, request_id = excluded.request_id, json = excluded.json

@@ -251,8 +251,13 @@ describe("I12: quarantine", () => {
     const at = stampOf(mirror);
     mirror.apply(() => {
       for (const json of ['{"a":1}', '{"a":2}', '{"a":1}'])
-        mirror.quarantine.add(at, "people", null, "no id", json);
-      mirror.quarantine.add(at, "people", 9_007_199_254_740_993n, "odd", "{}");
+        mirror.quarantine.add(at, { resource: "people", id: null, reason: "no id", json });
+      mirror.quarantine.add(at, {
+        resource: "people",
+        id: 9_007_199_254_740_993n,
+        reason: "odd",
+        json: "{}",
+      });
     });
     expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([
       9_007_199_254_740_993n,

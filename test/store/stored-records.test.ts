@@ -32,8 +32,8 @@ describe("questions about what the mirror holds", () => {
     put(mirror, "people", person(2, { name: "A", email: "y" }));
     put(mirror, "people", person(3, { name: "A", email: "x" }));
     remove(mirror, "people", 3);
-    expect(mirror.records.liveIdsWhere("people", "name", "A")).toEqual([1, 2]);
-    expect(mirror.records.liveIdsWhereBoth("people", "name", "A", "email", 5)).toEqual([]);
+    expect(mirror.records.liveIdsWhere("people", { name: "A" })).toEqual([1, 2]);
+    expect(mirror.records.liveIdsWhere("people", { name: "A", email: 5 })).toEqual([]);
     expect(mirror.records.latestValue(["colours", "people"], "_synced_at")).toBe("2026-03-01T00:00:00.000Z");
     expect(mirror.records.latestValue(["people"], "score")).toBeNull();
   });

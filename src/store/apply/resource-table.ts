@@ -28,8 +28,11 @@ import {
   type Fence,
   type PreviewCells,
 } from "./merge-rules.ts";
-import type { ApplyResult, IncomingRecord, ListedAs, Overrides, ReadStamp, Removal } from "./read-stamp.ts";
+import type { ApplyResult, IncomingRecord, ListedAs, ReadStamp, Removal } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
+
+/** Which row is written, and when. */
+type RowTarget = Pick<IncomingRecord, "stamp" | "id" | "overrides">;
 
 /**
  * The rows of one resource.
@@ -135,7 +138,8 @@ export class ResourceTable {
     const stored = isLive(fence) ? this.stored(id) : null;
     if (!fence || !stored || !fillsAny(this.plan, stored.row, added)) return;
     const before = this.statements.selectRaw.get(id) as string;
-    this.writeCells(stamp, id, stored, true, Object.fromEntries(this.storedCells(id)));
+    const overrides = Object.fromEntries(this.storedCells(id));
+    this.writeCells({ stamp, id, overrides }, stored, true);
     const change = { stamp, resource: this.resource.name, id, op: "update", before } as const;
     this.statements.setLastChange.run(this.context.log.add(change, fence.last_change), id);
   }
@@ -193,7 +197,7 @@ export class ResourceTable {
       return { record, row };
     } catch (error) {
       if (!(error instanceof OddValue)) throw error;
-      quarantine.add(stamp, name, id, error.message, slice.toString());
+      quarantine.add(stamp, { resource: name, id, reason: error.message, json: slice.toString() });
       return null;
     }
   }
@@ -230,10 +234,10 @@ export class ResourceTable {
     decoded: DecodedRecord,
     fence: Fence | undefined,
   ): void {
-    const { stamp, id, slice, source, listed, overrides } = incoming;
+    const { stamp, id, slice, source, listed } = incoming;
     const before = isLive(fence) ? (this.statements.selectRaw.get(id) as string) : null;
     const op = isLive(fence) ? "update" : "insert";
-    this.writeCells(stamp, id, decoded, fence !== undefined, overrides);
+    this.writeCells(incoming, decoded, fence !== undefined);
     this.statements.upsertRaw.run(id, slice);
     this.context.onStamped();
     const change = { stamp, resource: this.resource.name, id, op, before } as const;
@@ -243,13 +247,7 @@ export class ResourceTable {
     this.statements.upsertFence.run([id, sha, covered, source, receivedSeq, receivedAtMs, seq, 0]);
   }
 
-  private writeCells(
-    stamp: ReadStamp,
-    id: RecordId,
-    { row }: DecodedRecord,
-    existed: boolean,
-    overrides: Overrides | undefined,
-  ): void {
+  private writeCells({ stamp, id, overrides }: RowTarget, { row }: DecodedRecord, existed: boolean): void {
     const at = this.formatTime(stamp.receivedAtMs);
     this.statements.upsertRow.run([id, ...dataCells(this.plan, row, overrides), null, at]);
     for (const [i, rows] of row.children.entries()) {

@@ -7,7 +7,15 @@ import type { ReadStamp } from "./read-stamp.ts";
 
 /** Keeps records that cannot become rows (I12); the same record again writes nothing. */
 export interface QuarantineStore {
-  add(stamp: ReadStamp, resource: string, id: RecordId, reason: string, json: string): void;
+  add(
+    stamp: ReadStamp,
+    record: {
+      readonly resource: string;
+      readonly id: RecordId;
+      readonly reason: string;
+      readonly json: string;
+    },
+  ): void;
   release(resource: string, id: RecordId): void;
 }
 

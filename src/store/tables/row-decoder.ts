@@ -29,11 +29,11 @@ export function toRow(plan: TablePlan, record: JsonObject): Row {
   const unknown: UnknownKey[] = [];
   const missing: string[] = [];
   const cells = cellsOf(plan, record, unknown);
-  addMissing(plan, record, cells, "", missing);
+  missing.push(...missingIn(plan, record, cells, []));
   const children = plan.children.map((child) =>
     partsOf(record, child.field, missing).map((part) => {
       const rows = cellsOf(child, part, unknown);
-      addMissing(child, part, rows, child.field, missing);
+      missing.push(...missingIn(child, part, rows, [child.field]));
       return rows;
     }),
   );
@@ -62,18 +62,19 @@ export function fillsAny(plan: TablePlan, row: Row, columns: ReadonlySet<Column>
 export function cellsOf(plan: RowPlan, record: JsonObject, unknown?: UnknownKey[]): Cell[] {
   const cells: Cell[] = [];
   for (let i = 0; i < plan.columns.length; i++) cells.push(null);
-  fill(plan, plan.root, record, cells, [], unknown);
+  fill({ plan, cells, unknown }, plan.root, record, []);
   return cells;
 }
 
-function fill(
-  plan: RowPlan,
-  node: KeyNode,
-  object: JsonObject,
-  cells: Cell[],
-  path: readonly string[],
-  unknown: UnknownKey[] | undefined,
-): void {
+/** What decoding one object fills. */
+interface Decoding {
+  readonly plan: RowPlan;
+  readonly cells: Cell[];
+  readonly unknown: UnknownKey[] | undefined;
+}
+
+function fill(into: Decoding, node: KeyNode, object: JsonObject, path: readonly string[]): void {
+  const { plan, cells, unknown } = into;
   const keys = Object.keys(object);
   const nodes = nodesOf(node, keys);
   for (let i = 0; i < keys.length; i++) {
@@ -91,7 +92,7 @@ function fill(
     } else if (at.below) {
       if (!isObject(value))
         throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
-      fill(plan, at, value, cells, [...path, key], unknown);
+      fill(into, at, value, [...path, key]);
     }
   }
 }
@@ -116,19 +117,17 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-function addMissing(
+/** Required columns without a key in the record, as dotted paths. */
+function missingIn(
   plan: RowPlan,
   record: JsonObject,
   cells: readonly Cell[],
-  prefix: string,
-  missing: string[],
-): void {
-  for (let i = 0; i < cells.length; i++) {
-    if (cells[i] !== null) continue;
-    const column = plan.columns[i] as Column;
-    if (column.nullable || isPresent(column, record)) continue;
-    missing.push([...(prefix ? [prefix] : []), ...(column.paths[0] ?? [])].join("."));
-  }
+  prefix: readonly string[],
+): string[] {
+  const absent = plan.columns.filter(
+    (column, i) => cells[i] === null && !column.nullable && !isPresent(column, record),
+  );
+  return absent.map((column) => [...prefix, ...(column.paths[0] ?? [])].join("."));
 }
 
 /** Does the record have the top key of one of the column's paths? */

@@ -47,18 +47,11 @@ export class Records {
     return this.ids(`SELECT id FROM ${fence(resource)} WHERE gone = 0 AND received_seq < ? ORDER BY id`, seq);
   }
 
-  /** Live records whose `column` holds `value`. */
-  liveIdsWhere(table: string, column: string, value: RecordId | string): RecordId[] {
-    return this.ids(
-      `SELECT id FROM ${quoted(table)} WHERE ${quoted(column)} = ? AND _deleted_at IS NULL ORDER BY id`,
-      value,
-    );
-  }
-
-  /** Live records with these values in two columns. */
-  liveIdsWhereBoth(table: string, a: string, aValue: string, b: string, bValue: RecordId): RecordId[] {
-    const where = `${quoted(a)} = ? AND ${quoted(b)} = ?`;
-    return this.ids(`SELECT id FROM ${quoted(table)} WHERE ${where} AND _deleted_at IS NULL`, aValue, bValue);
+  /** Live records that have these values, by column. */
+  liveIdsWhere(table: string, values: Readonly<Record<string, RecordId | string>>): RecordId[] {
+    const where = Object.keys(values).map((column) => `${quoted(column)} = ? AND `);
+    const sql = `SELECT id FROM ${quoted(table)} WHERE ${where.join("")}_deleted_at IS NULL ORDER BY id`;
+    return this.ids(sql, ...Object.values(values));
   }
 
   /** Live records that name a parent, and have no live one; those received longest ago first. */

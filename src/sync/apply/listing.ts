@@ -133,7 +133,7 @@ function absentIds(answer: AnswerContext, listing: Listing, seen: ReadonlySet<Re
   const { records } = answer.run.mirror;
   const { name } = answer.resource;
   const scope = scopeOf(answer, listing);
-  const inScope = scope && records.liveIdsWhere(name, scope.column, scope.value);
+  const inScope = scope && records.liveIdsWhere(name, { [scope.column]: scope.value });
   const missing = inScope && new Set(inScope.filter((id) => !seen.has(id)));
   if (missing?.size === 0) return [];
   const before = records.liveIdsReceivedBefore(name, listing.startedSeq);

@@ -3,7 +3,7 @@ import type { ReadContext, RunContext } from "../context/run-context.ts";
 /** Keeps a record without a usable id in quarantine: it has no place in a table, but nothing is dropped (I12). */
 export function quarantineWithoutId({ run, stamp }: ReadContext, resource: string, slice: Buffer): void {
   const reason = "the record has no usable id";
-  const key = run.mirror.quarantine.add(stamp, resource, null, reason, slice.toString("utf8"));
+  const key = run.mirror.quarantine.add(stamp, { resource, id: null, reason, json: slice.toString() });
   const seen = run.withoutId.get(resource) ?? new Set();
   run.withoutId.set(resource, seen.add(key));
   run.tally.of(resource).failed += 1;

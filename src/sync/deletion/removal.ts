@@ -32,14 +32,14 @@ export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: R
   const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
   if (!link) return [];
   const type = snakeCase(link.typeField);
-  return run.mirror.records.liveIdsWhereBoth(owned.name, type, link.type, snakeCase(link.idField), id);
+  return run.mirror.records.liveIdsWhere(owned.name, { [type]: link.type, [snakeCase(link.idField)]: id });
 }
 
 function cascade(read: ReadContext, { name }: Resource, id: RecordId): void {
   const { manifest, mirror } = read.run;
   for (const { resource, dependent, column } of manifest.cascades) {
     if (resource !== name) continue;
-    for (const one of mirror.records.liveIdsWhere(dependent, column, id))
+    for (const one of mirror.records.liveIdsWhere(dependent, { [column]: id }))
       queueCascade(read, { resource: dependent, id: one });
   }
 }
@@ -49,7 +49,7 @@ function releaseChildren(read: ReadContext, parent: Resource, id: RecordId): voi
   const { queue, mirror } = read.run;
   for (const { resource, link } of childrenOf(read.run, parent.name)) {
     queue.drop(resource.name, `child:${parent.name}:${id}:`);
-    for (const child of mirror.records.liveIdsWhere(resource.name, snakeCase(link.field), id))
+    for (const child of mirror.records.liveIdsWhere(resource.name, { [snakeCase(link.field)]: id }))
       queueChildOfDeleted(read, { resource: resource.name, id: child });
   }
 }

@@ -46,9 +46,9 @@ function dependentsBy(
   const refs = (ids: readonly RecordId[]) => ids.map((one) => ({ resource: dependent, id: one }));
   if (by.kind === "column") return refTo(dependent, records.texts(resource, id, [by.column])[0]);
   if (by.kind === "pointing")
-    return refs(records.liveIdsWhereBoth(dependent, by.column, by.is, by.idColumn, id));
+    return refs(records.liveIdsWhere(dependent, { [by.column]: by.is, [by.idColumn]: id }));
   const changesCount = outcome === "inserted" || outcome === "deleted";
-  return changesCount ? refs(records.liveIdsWhere(dependent, by.column, by.is)) : [];
+  return changesCount ? refs(records.liveIdsWhere(dependent, { [by.column]: by.is })) : [];
 }
 
 function refTo(resource: string, text: string | null | undefined): RecordRef[] {
