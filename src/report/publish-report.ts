@@ -6,7 +6,7 @@ import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/mirro
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
-import { pause, type StepOptions } from "./publish-steps.ts";
+import { pause, type StepOptions } from "./report-draft.ts";
 import {
   changeAt,
   originOf,

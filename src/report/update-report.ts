@@ -1,7 +1,7 @@
 import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
-import { pause, type StepOptions } from "./publish-steps.ts";
+import { pause, type StepOptions } from "./report-draft.ts";
 import type { Layout } from "./report-layout.ts";
 
 /**
