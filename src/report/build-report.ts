@@ -2,7 +2,7 @@ import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { checkColumns } from "./column-checks.ts";
-import { pause, type StepOptions } from "./report-draft.ts";
+import { pause, type ReportDraft } from "./report-draft.ts";
 import { applicationId, userVersion } from "./report-file.ts";
 import {
   indexSql,
@@ -11,7 +11,6 @@ import {
   tableSql,
   viewSql,
   type ColumnChecks,
-  type Layout,
   type UndeclaredKeys,
 } from "./report-layout.ts";
 
@@ -19,19 +18,15 @@ import {
  * Fills the empty database attached as `report` from the snapshot of this connection. Keys are declared except
  * those that did not hold in the last report; `redeclareTables` corrects them.
  */
-export async function buildReport(
-  db: Db,
-  layout: Layout,
-  undeclared: UndeclaredKeys,
-  steps: StepOptions,
-): Promise<void> {
+export async function buildReport(draft: ReportDraft, undeclared: UndeclaredKeys): Promise<void> {
+  const { db, layout } = draft;
   db.pragma(`report.application_id = ${applicationId}`);
   db.pragma(`report.user_version = ${userVersion}`);
   let rows = 0;
   for (const table of layout.tables) {
     const keys = referencesOf(table).map(({ name }) => name);
     const held = keys.filter((name) => !undeclared.get(table.name)?.includes(name));
-    rows += await buildTable(db, layout, table, { keys: new Set(held), texts: new Set() }, steps, rows);
+    rows += await buildTable(draft, table, { keys: new Set(held), texts: new Set() }, rows);
   }
   for (const view of layout.views) createView(db, "report", view);
 }
@@ -42,20 +37,19 @@ export async function buildReport(
  * missing (a deleted client, a table that is not mirrored) stays as it is, without a key: nothing is invented
  * and nothing is cut. Returns the references without a key.
  */
-export async function redeclareTables(db: Db, layout: Layout, steps: StepOptions): Promise<UndeclaredKeys> {
+export async function redeclareTables(draft: ReportDraft): Promise<UndeclaredKeys> {
+  const { db, layout } = draft;
   const undeclared = new Map<string, readonly string[]>();
   for (const table of layout.tables) {
-    await pause(steps);
-    const checks = checkColumns(db, layout, table);
+    await pause(draft);
+    const checks = checkColumns(draft, table);
     if (declaredSql(db, table.name) !== tableSql(table, checks)) {
       db.exec(`DROP TABLE report.${quoted(table.name)}`);
-      await buildTable(db, layout, table, checks, steps, 0);
+      await buildTable(draft, table, checks, 0);
     }
     const names = referencesOf(table).map(({ name }) => name);
-    undeclared.set(
-      table.name,
-      names.filter((name) => !checks.keys.has(name)),
-    );
+    const open = names.filter((name) => !checks.keys.has(name));
+    undeclared.set(table.name, open);
   }
   return undeclared;
 }
@@ -67,19 +61,18 @@ function declaredSql(db: Db, table: string): unknown {
 
 /** Returns the number of rows; `before` were copied of other tables. */
 async function buildTable(
-  db: Db,
-  layout: Layout,
+  draft: ReportDraft,
   table: SnapshotTable,
   checks: ColumnChecks,
-  steps: StepOptions,
   before: number,
 ): Promise<number> {
+  const { db, layout, onStep } = draft;
   db.exec(inSchema("report", tableSql(table, checks)));
   if (table.kind === "about") return 0;
-  steps.onStep({ table: table.name, rows: before });
-  const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(db, table, steps, before);
+  onStep({ table: table.name, rows: before });
+  const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(draft, table, before);
   for (const column of layout.indexes.get(table.name) ?? []) {
-    if (rows > 0) await pause(steps);
+    if (rows > 0) await pause(draft);
     db.exec(indexSql("report", table.name, column));
   }
   return rows;
@@ -106,7 +99,8 @@ function copyTombstones(db: Db): number {
 const rowsAtOnce = 20_000;
 
 /** Copies a table in the order of its key, in slices; returns the number of rows. `before` were copied already. */
-async function copyRows(db: Db, table: SnapshotTable, steps: StepOptions, before: number): Promise<number> {
+async function copyRows(draft: ReportDraft, table: SnapshotTable, before: number): Promise<number> {
+  const { db, onStep } = draft;
   const key = table.primaryKey.map(quoted).join(", ");
   const target = `report.${quoted(table.name)}`;
   const names = table.columns.map(({ name }) => quoted(name)).join(", ");
@@ -120,8 +114,8 @@ async function copyRows(db: Db, table: SnapshotTable, steps: StepOptions, before
   lastKey.raw(true).safeIntegers(true);
   let rows = first.run().changes;
   for (let copied = rows; copied === rowsAtOnce; rows += copied) {
-    steps.onStep({ table: table.name, rows: before + rows });
-    await pause(steps);
+    onStep({ table: table.name, rows: before + rows });
+    await pause(draft);
     copied = next.run(...(lastKey.get() as unknown[])).changes;
   }
   return rows;

@@ -1,14 +1,15 @@
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
-import { isDay, referencesOf, type ColumnChecks, type Layout } from "./report-layout.ts";
+import type { ReportDraft } from "./report-draft.ts";
+import { isDay, referencesOf, type ColumnChecks } from "./report-layout.ts";
 
 /**
  * Checks the rows of a table of the report against what its declaration depends on. Both queries use the indexes
  * of the report, so they are cheap for the columns that have one.
  */
-export function checkColumns(db: Db, { tables }: Layout, table: SnapshotTable): ColumnChecks {
-  const present = new Set(tables.map(({ name }) => name));
+export function checkColumns({ db, layout }: ReportDraft, table: SnapshotTable): ColumnChecks {
+  const present = new Set(layout.tables.map(({ name }) => name));
   const keys = referencesOf(table).filter(
     ({ name, references }) => present.has(references) && !hasOrphan(db, table.name, name, references),
   );

@@ -6,7 +6,7 @@ import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/mirro
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
-import { pause, type StepOptions } from "./report-draft.ts";
+import { pause, type ReportDraft } from "./report-draft.ts";
 import {
   changeAt,
   originOf,
@@ -48,7 +48,7 @@ export interface PublishParts {
   readonly force?: boolean;
   /** By default the faster one. */
   readonly way?: PublishWay;
-  readonly onStep?: StepOptions["onStep"];
+  readonly onStep?: ReportDraft["onStep"];
 }
 
 /** What a publish did. */
@@ -150,7 +150,6 @@ async function writeNext(
   way: PublishWay,
 ): Promise<Written | null> {
   const { mirror, manifest, signal, onStep = () => undefined } = parts;
-  const steps = { signal, onStep };
   removeNext(paths);
   if (way === "changes") copyReport(paths);
   const db = openDatabase(":memory:");
@@ -159,15 +158,16 @@ async function writeNext(
     const snapshot = showSnapshot(db, "mirror", manifest, options);
     const layout = layoutOf(manifest, snapshot.tables);
     const origin = originOf(snapshot, layout.hash, options.reportDate);
-    if (way === "anew") await buildReport(db, layout, last?.undeclared ?? new Map(), steps);
+    const draft = { db, layout, signal, onStep };
+    if (way === "anew") await buildReport(draft, last?.undeclared ?? new Map());
     else if (last?.layout !== layout.hash) return null;
-    else await updateReport(db, layout, last.seq, steps);
-    writeFacts(db, origin, layout, await redeclareTables(db, layout, steps));
-    await pause(steps);
+    else await updateReport(draft, last.seq);
+    writeFacts(draft, origin, await redeclareTables(draft));
+    await pause(draft);
     db.pragma("analysis_limit = 1000");
     db.exec("ANALYZE report");
     db.exec("COMMIT");
-    await pause(steps);
+    await pause(draft);
     assertSound(db);
     return { origin, way };
   } finally {

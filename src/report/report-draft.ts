@@ -1,4 +1,6 @@
 import { yieldToLoop } from "../base/cancellation.ts";
+import type { Db } from "../store/database.ts";
+import type { Layout } from "./report-layout.ts";
 
 /** How far a publish is. */
 export interface PublishStep {
@@ -7,13 +9,16 @@ export interface PublishStep {
   readonly rows: number;
 }
 
-/** What long work of a publish reports to, and is stopped by. */
-export interface StepOptions {
+/** The report that is being written. */
+export interface ReportDraft {
+  /** Shows the snapshot; the new file is attached as `report`. */
+  readonly db: Db;
+  readonly layout: Layout;
   readonly signal: AbortSignal;
   readonly onStep: (step: PublishStep) => void;
 }
 
 /** Lets other work of this thread run. @throws MirrorError `stopped` */
-export function pause({ signal }: StepOptions): Promise<void> {
+export function pause({ signal }: Pick<ReportDraft, "signal">): Promise<void> {
   return yieldToLoop(signal, "publishing was interrupted; the earlier report is unchanged");
 }

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { openDatabase, type Db } from "../store/database.ts";
-import type { Layout, UndeclaredKeys } from "./report-layout.ts";
+import type { ReportDraft } from "./report-draft.ts";
+import type { UndeclaredKeys } from "./report-layout.ts";
 
 /** What a report was made from; two reports of equal origin have equal content. */
 export interface Origin {
@@ -67,13 +68,13 @@ export function sameOrigin(a: Origin, b: Origin): boolean {
 }
 
 /** Fills the report's `_about`: the snapshot's facts, the origin, and for each table rows and undeclared keys. */
-export function writeFacts(db: Db, origin: Origin, { tables }: Layout, undeclared: UndeclaredKeys): void {
+export function writeFacts({ db, layout }: ReportDraft, origin: Origin, undeclared: UndeclaredKeys): void {
   db.exec("DELETE FROM report._about");
   db.exec("INSERT INTO report._about SELECT subject, fact, value FROM temp._about");
   const insert = db.prepare("INSERT INTO report._about VALUES (?, ?, ?)");
   insert.run("report", "layout", origin.layout);
   insert.run("report", "last_change", origin.lastChange);
-  for (const { name } of tables.filter(({ kind }) => kind !== "about")) {
+  for (const { name } of layout.tables.filter(({ kind }) => kind !== "about")) {
     const rows = db
       .prepare(`SELECT count(*) FROM report.${quoted(name)}`)
       .pluck()

@@ -1,20 +1,20 @@
 import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
-import { pause, type StepOptions } from "./report-draft.ts";
-import type { Layout } from "./report-layout.ts";
+import { pause, type ReportDraft } from "./report-draft.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record
  * in the change log after `since` is removed and inserted as it is now. A table whose keys stopped or started to
  * hold is made anew afterwards (`redeclareTables`).
  */
-export async function updateReport(db: Db, layout: Layout, since: number, steps: StepOptions): Promise<void> {
+export async function updateReport(draft: ReportDraft, since: number): Promise<void> {
+  const { db, layout, onStep } = draft;
   noteChanged(db, since);
   let rows = 0;
   for (const table of layout.tables.filter(({ kind }) => kind === "table")) {
-    steps.onStep({ table: table.name, rows });
-    await pause(steps);
+    onStep({ table: table.name, rows });
+    await pause(draft);
     for (const part of [table, ...layout.tables.filter(({ parent }) => parent === table.name)])
       rows += replaceRows(db, part, table.name);
     replaceTombstones(db, table.name);
