@@ -27,6 +27,7 @@ export const graceMs = 20_000;
 /** SQLite's wait for a lock of another program; every company in the process waits meanwhile. */
 const busyTimeoutMs = 1_000;
 
+/** What a runtime is opened with. */
 export interface RuntimeOptions {
   readonly context: DaemonContext;
   /** Places among the runs of all companies. */

@@ -9,6 +9,7 @@ import type { CompanySettings, DaemonContext } from "./company-settings.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
+/** What a daemon is made with; the config is given apart, because it changes. */
 export interface DaemonOptions {
   readonly context: DaemonContext;
   /** Resources that a config asks for. */

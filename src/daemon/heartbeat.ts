@@ -4,6 +4,7 @@ import type { CompanyStatusView } from "../status/company-status.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import type { ProcessContext } from "./runs/process-context.ts";
 
+/** What the heartbeat works with. */
 export interface HeartbeatParts {
   readonly mirror: Mirror;
   readonly uptime: UptimeLog;

@@ -6,6 +6,7 @@ import type { CompanyRuntime } from "./company-runtime.ts";
 import type { CompanySettings } from "./company-settings.ts";
 import type { CompanyCounters } from "./counters.ts";
 
+/** Where a company's status is read from. */
 export interface StatusSources {
   readonly clock: Clock;
   readonly settings: CompanySettings;

@@ -9,6 +9,7 @@ import { openDatabase, type Db } from "../../store/database.ts";
 import { lockingCommand } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 
+/** What a run in the daemon is asked for and followed with. */
 export interface RemoteSyncParts {
   readonly company: string;
   readonly files: { readonly mirror: string; readonly lock: string };

@@ -22,6 +22,7 @@ export interface RunRequest {
   readonly closed: AbortSignal;
 }
 
+/** What one run of one company works with. */
 export interface PerformParts extends Pick<RunParts, "mirror" | "tally" | "notices"> {
   readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
   /** With the request's own limits. */

@@ -23,6 +23,7 @@ export interface RunUnderWay {
 
 type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 
+/** What the run queue works with. */
 export interface RunQueueParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
   /** Places among the runs of all companies. */

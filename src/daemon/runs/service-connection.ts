@@ -18,6 +18,7 @@ export interface ServiceConnection {
   close(): Promise<void>;
 }
 
+/** How a connection differs from the usual one. */
 export interface ConnectionOptions {
   /** Of one request. @default http's own */
   readonly attempts?: number;

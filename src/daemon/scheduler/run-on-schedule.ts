@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
 
+/** What is done by a schedule, and how it is known to be done. */
 export interface ScheduledWork {
   readonly schedule: CronSchedule;
   readonly clock: Clock;

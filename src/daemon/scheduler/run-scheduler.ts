@@ -11,6 +11,7 @@ import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
 import { lastWholeRun, type WholeRun } from "../../status/live-facts.ts";
 import { runOnSchedule } from "./run-on-schedule.ts";
 
+/** What the run scheduler works with. */
 export interface RunSchedulerParts {
   readonly mirror: Mirror;
   readonly runQueue: Pick<RunQueue, "run">;

@@ -6,6 +6,7 @@ import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 
+/** Decides what an event means to this mirror; pure. */
 export type EvaluateEvent = (delivery: Delivery) => EventEvaluation;
 
 /** Gives the pure function that applies the manifest's event rules; `selected` are the tables that are mirrored. */

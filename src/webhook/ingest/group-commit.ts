@@ -1,3 +1,4 @@
+/** How a group commits, and how much may wait for it. */
 export interface GroupOptions<T, R> {
   /** Commits all items or none; gives one result for each, in their order. */
   readonly commit: (items: readonly T[]) => readonly R[];

@@ -9,6 +9,7 @@ import type { Keyring } from "../keys/keyring.ts";
 import { readStored } from "./delivery.ts";
 import { createEventEvaluator, FollowUps, type EvaluateEvent } from "./follow-ups.ts";
 
+/** What storing one delivery did. */
 export interface StoreResult {
   readonly eventId: string;
   /** `duplicate`: it was stored before, and nothing was written. */
@@ -20,6 +21,7 @@ export interface StoreResult {
   readonly problem: string | null;
 }
 
+/** What a replay did, in numbers of events. */
 export interface ReplayResult {
   /** Events whose record is in the queue again. */
   readonly queued: number;
@@ -29,6 +31,7 @@ export interface ReplayResult {
   readonly missing: readonly string[];
 }
 
+/** What an ingest works with. */
 export interface IngestParts {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;

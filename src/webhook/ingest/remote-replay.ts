@@ -3,6 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { DaemonCommands } from "../../state/daemon-commands.ts";
 import type { ReplayResult } from "./ingest.ts";
 
+/** How a replay in the daemon is asked for and waited for. */
 export interface RemoteReplay {
   readonly commands: DaemonCommands;
   readonly clock: Clock;

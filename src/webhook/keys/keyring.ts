@@ -20,6 +20,7 @@ export interface Keyring {
   readonly refresh: () => boolean;
 }
 
+/** Where the keys of a company are read from. */
 export interface KeyringParts {
   /** The config's keys. */
   readonly secrets: readonly Secret[];

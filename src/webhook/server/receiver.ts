@@ -23,6 +23,7 @@ export interface Companies {
   countAnswer(name: string, result: string): void;
 }
 
+/** What the receiver works with. */
 export interface ReceiverOptions {
   readonly companies: Companies;
   readonly clock: Clock;

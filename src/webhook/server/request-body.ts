@@ -6,6 +6,7 @@ export type BodyResult = Buffer | "large" | "slow" | "gone" | "full";
 /** Reads the raw bytes of a request's body; calls `done` exactly once. */
 export type BodyReader = (request: IncomingMessage, done: (result: BodyResult) => void) => void;
 
+/** Limits for bodies of requests. */
 export interface BodyLimits {
   /** Of one body. */
   readonly bodyBytes: number;

@@ -14,6 +14,7 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
+/** A response with a body. */
 export interface Page {
   readonly status: number;
   /** Content type. */

@@ -13,6 +13,7 @@ import {
   type Page,
 } from "./response.ts";
 
+/** Where the server listens, and what it serves. */
 export interface ServerOptions extends ReceiverOptions {
   readonly host: string;
   /** 0: any free port. */
@@ -22,6 +23,7 @@ export interface ServerOptions extends ReceiverOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
+/** A server that listens. */
 export interface WebhookServer {
   readonly port: number;
   /** Stops accepting, answers what is on its way, and ends what is not done after `graceMs`. */
@@ -38,6 +40,7 @@ const defaultLimits = {
   keepAliveMs: 75_000,
   connections: 512,
 };
+/** Limits of the server; `defaultLimits` has their values and meanings. */
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
 const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;

@@ -28,6 +28,7 @@ export interface IssuedSecret {
   readonly secret: string;
 }
 
+/** What the calls are made with. */
 export interface SubscriptionParts {
   readonly transport: Transport;
   readonly operations: SubscriptionOperations;
