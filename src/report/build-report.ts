@@ -2,7 +2,7 @@ import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { checkColumns } from "./column-checks.ts";
-import { pause, type ReportDraft } from "./report-draft.ts";
+import { pause, type ReportDraft } from "./publish-draft.ts";
 import { applicationId, userVersion } from "./report-file.ts";
 import {
   indexSql,

@@ -1,7 +1,7 @@
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
-import type { ReportDraft } from "./report-draft.ts";
+import type { ReportDraft } from "./publish-draft.ts";
 import { isDay, referencesOf, type ColumnChecks } from "./report-layout.ts";
 
 /**

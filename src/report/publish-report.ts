@@ -6,7 +6,7 @@ import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/mirro
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
-import { pause, type ReportDraft } from "./report-draft.ts";
+import { pause, type ReportDraft } from "./publish-draft.ts";
 import {
   changeAt,
   originOf,

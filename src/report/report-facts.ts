@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { openDatabase, type Db } from "../store/database.ts";
-import type { ReportDraft } from "./report-draft.ts";
+import type { ReportDraft } from "./publish-draft.ts";
 import type { UndeclaredKeys } from "./report-layout.ts";
 
 /** What a report was made from; two reports of equal origin have equal content. */

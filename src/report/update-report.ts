@@ -1,7 +1,7 @@
 import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
-import { pause, type ReportDraft } from "./report-draft.ts";
+import { pause, type ReportDraft } from "./publish-draft.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { datasetteMetadata } from "../../report/datasette.ts";
 import { publishReport, type Published } from "../../report/publish-report.ts";
-import type { PublishStep } from "../../report/report-draft.ts";
+import type { PublishStep } from "../../report/publish-draft.ts";
 import type { CommandContext } from "../program/command.ts";
 
 type Parts = Pick<CommandContext, "connectors" | "clock" | "version" | "signal">;
