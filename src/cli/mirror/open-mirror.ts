@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { appliedMigrations, migrations } from "../../store/migrations/migrate.ts";
+import { assertReadable } from "../../store/migrations/migrate.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 
 /**
@@ -13,16 +13,13 @@ export function openForReading(config: Config, company: CompanyConfig): Db | nul
   const { mirror } = mirrorFiles(config, company.name);
   if (!existsSync(mirror)) return null;
   const db = openDatabase(mirror, { readonly: true });
-  const applied = appliedMigrations(db);
-  if (applied.length > 0 && applied.every((name) => Object.hasOwn(migrations, name))) return db;
-  db.close();
-  const why =
-    applied.length === 0
-      ? "it is no mirror, or its first sync was cut off at once"
-      : "a newer version wrote it";
-  throw new MirrorError("database", `the mirror cannot be read: ${why}: ${mirror}`, {
-    hint: applied.length === 0 ? "Run sync, or check data_dir." : "Update fintoro-mirror.",
-  });
+  try {
+    assertReadable(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /**

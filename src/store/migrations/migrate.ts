@@ -6,6 +6,8 @@ import { inbox } from "./0002-inbox.ts";
 import { inboxIds } from "./0003-inbox-ids.ts";
 import type { Db } from "../database.ts";
 import { databaseError } from "../database.ts";
+import { quoted } from "../sql-text.ts";
+import { columnNames } from "../tables/table-statements.ts";
 
 /** Migrations in the order of their names. A released name never changes its meaning. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -48,10 +50,24 @@ export async function migrate(
   });
 }
 
+/** Throws MirrorError `database` where no mirror that this version can read is attached as `schema`. */
+export function assertReadable(db: Db, schema = "main"): void {
+  const applied = appliedMigrations(db, schema);
+  if (applied.length > 0 && applied.every((name) => Object.hasOwn(migrations, name))) return;
+  const [why, hint] =
+    applied.length === 0
+      ? ["it is no mirror, or its first sync was cut off at once", "Run sync, or check data_dir."]
+      : ["a newer version wrote it", "Update fintoro-mirror."];
+  throw new MirrorError("database", `the mirror cannot be read: ${why}: ${db.name}`, { hint });
+}
+
 /** Names of the migrations that a database has, in their order. */
-export function appliedMigrations(db: Db): string[] {
-  const present = db.prepare("SELECT 1 FROM sqlite_master WHERE name = ?").get(table);
-  return present ? (db.prepare(`SELECT name FROM ${table} ORDER BY name`).pluck().all() as string[]) : [];
+export function appliedMigrations(db: Db, schema = "main"): string[] {
+  if (columnNames(db, table, schema).size === 0) return [];
+  return db
+    .prepare(`SELECT name FROM ${quoted(schema)}.${table} ORDER BY name`)
+    .pluck()
+    .all() as string[];
 }
 
 function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {

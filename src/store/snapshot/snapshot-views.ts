@@ -1,8 +1,8 @@
-import { MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Db } from "../database.ts";
-import { migrations } from "../migrations/migrate.ts";
+import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
+import { columnNames } from "../tables/table-statements.ts";
 import { snapshotTables, type SnapshotTable } from "./snapshot-tables.ts";
 
 /**
@@ -15,20 +15,6 @@ export function createSnapshotViews(db: Db, schema: string, manifest: Manifest):
   const tables = snapshotTables(db, schema, manifest);
   for (const table of tables) showTable(db, schema, table, tables);
   return tables;
-}
-
-function assertReadable(db: Db, schema: string): void {
-  const isMirror = columnsIn(db, schema, "_migrations").size > 0;
-  const sql = `SELECT name FROM ${quoted(schema)}._migrations`;
-  const applied = isMirror ? (db.prepare(sql).pluck().all() as string[]) : [];
-  if (applied.length > 0 && applied.every((name) => Object.hasOwn(migrations, name))) return;
-  const why =
-    applied.length === 0
-      ? "it is no mirror, or its first sync was cut off at once"
-      : "a newer version wrote it";
-  throw new MirrorError("database", `the mirror cannot be read: ${why}: ${db.name}`, {
-    hint: applied.length === 0 ? "Run sync, or check data_dir." : "Update fintoro-mirror.",
-  });
 }
 
 function showTable(db: Db, schema: string, table: SnapshotTable, all: readonly SnapshotTable[]): void {
@@ -45,7 +31,7 @@ function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly Sn
 
 /** Columns that this mirror does not have yet, because the connector is newer, are null. */
 function liveRows(db: Db, schema: string, { name, kind, columns }: SnapshotTable): string {
-  const present = columnsIn(db, schema, name);
+  const present = columnNames(db, name, schema);
   const shown = columns.map((column) => {
     if (!present.has(column.name.toLowerCase())) return `NULL AS ${quoted(column.name)}`;
     const text = column.scalar === "any" && column.type === "TEXT";
@@ -58,12 +44,7 @@ function liveRows(db: Db, schema: string, { name, kind, columns }: SnapshotTable
 
 function tombstones(db: Db, schema: string, name: string): string {
   const head = `SELECT '${name}' AS resource`;
-  if (columnsIn(db, schema, name).size === 0) return `${head}, NULL AS record_id, NULL AS deleted_at WHERE 0`;
+  if (columnNames(db, name, schema).size === 0)
+    return `${head}, NULL AS record_id, NULL AS deleted_at WHERE 0`;
   return `${head}, id AS record_id, _deleted_at AS deleted_at FROM ${quoted(schema)}.${quoted(name)} WHERE _deleted_at IS NOT NULL`;
-}
-
-/** Lower-case; never the columns of a temporary view of the same name. */
-function columnsIn(db: Db, schema: string, table: string): Set<string> {
-  const sql = "SELECT lower(name) FROM pragma_table_info(?, ?)";
-  return new Set(db.prepare(sql).pluck().all(table, schema) as string[]);
 }

@@ -75,10 +75,13 @@ export function addColumn(db: Db, table: string, column: Column): void {
   db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${ddl(column)}`);
 }
 
-/** Names of a table's columns, lower-case as SQLite compares them; empty where there is no such table. */
-export function columnNames(db: Db, table: string): Set<string> {
-  const rows = db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[];
-  return new Set(rows.map((name) => name.toLowerCase()));
+/**
+ * Names of a table's columns, lower-case as SQLite compares them; empty where there is no such table. Never those of
+ * a temporary view of the same name.
+ */
+export function columnNames(db: Db, table: string, schema = "main"): Set<string> {
+  const names = db.prepare("SELECT name FROM pragma_table_info(?, ?)").pluck().all(table, schema);
+  return new Set((names as string[]).map((name) => name.toLowerCase()));
 }
 
 /** The columns of a record's own row without its key; the `id` of a child row is an ordinary column. */
