@@ -3,7 +3,7 @@ import { hasKey } from "../../extract/answers.ts";
 import type { Slices } from "../../json/slices.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
-import { queueChildList, queueDetail, queueOverlapped } from "../plan/read-reasons.ts";
+import { queueChildList, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 import { quarantineWithoutId } from "./records-without-id.ts";
 
 /** A part of an answer's records, `to` not included. */
@@ -63,7 +63,8 @@ function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResu
     run.tally.count(resource.name, "unchanged");
     return "unchanged";
   }
-  queueDetail(answer, id, difference);
+  const payload = difference ? { listed: difference.listed } : undefined;
+  queueRecord(answer, difference?.reason ?? "full", { resource: resource.name, id }, { payload });
   return "to read";
 }
 

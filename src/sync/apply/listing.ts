@@ -11,10 +11,10 @@ import { childrenOf, requireRunId, type AnswerContext } from "../context/run-con
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
 import {
-  queueAbsent,
   queueFreshSweep,
   queueOrphans,
   queueOtherPages,
+  queueRecord,
   queueSweepAgain,
 } from "../plan/read-reasons.ts";
 
@@ -168,7 +168,8 @@ function handleAbsent(
 ): void {
   const { run, resource } = answer;
   if (!mayRemove(run, resource.name, absent.length)) holdMassDelete(run, resource, absent.length);
-  else if (resource.detail !== undefined) for (const id of absent) queueAbsent(answer, id);
+  else if (resource.detail !== undefined)
+    for (const id of absent) queueRecord(answer, "absent", { resource: resource.name, id });
   else if (shown === 0) holdEmptyList(answer, absent.length);
   else if (whole) for (const id of absent) removeRecord(answer, resource, id);
 }

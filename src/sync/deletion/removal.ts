@@ -2,7 +2,7 @@ import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { childrenOf, type ReadContext, type RunContext } from "../context/run-context.ts";
-import { queueCascade, queueChildOfDeleted, queueOverlapped } from "../plan/read-reasons.ts";
+import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 
 /**
  * Applies a proven deletion, inside the apply transaction: writes a tombstone, removes what the record owned
@@ -40,7 +40,7 @@ function cascade(read: ReadContext, { name }: Resource, id: RecordId): void {
   for (const { resource, dependent, column } of manifest.cascades) {
     if (resource !== name) continue;
     for (const one of mirror.records.liveIdsWhere(dependent, { [column]: id }))
-      queueCascade(read, { resource: dependent, id: one });
+      queueRecord(read, "cascade", { resource: dependent, id: one });
   }
 }
 
@@ -50,6 +50,6 @@ function releaseChildren(read: ReadContext, parent: Resource, id: RecordId): voi
   for (const { resource, link } of childrenOf(read.run, parent.name)) {
     queue.drop(resource.name, `child:${parent.name}:${id}:`);
     for (const child of mirror.records.liveIdsWhere(resource.name, { [snakeCase(link.field)]: id }))
-      queueChildOfDeleted(read, { resource: resource.name, id: child });
+      queueRecord(read, "parent gone", { resource: resource.name, id: child });
   }
 }

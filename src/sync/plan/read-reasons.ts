@@ -6,33 +6,73 @@ import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/w
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { Listing } from "../../state/listings.ts";
 import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
-import type { ListedAs } from "../../store/apply/read-stamp.ts";
 import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
 import { dependentsOf, ownersOf, type RecordRef } from "./dependents.ts";
 
 /*
- * Every reason to read, as `_work.reason` stores it, and the function that queues it. Each function says why
- * it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row per
- * (resource, target), so a record or page that is queued twice is read once.
+ * Every reason to read, as `_work.reason` stores it: those in `recordReads`, and
  *
  * An event's type      a webhook asks for its record: `webhook/ingest/follow-ups.ts`, one row per record
  * recheck              queueRecheck: an event's record, a minute after its read
- * changed with another queueDependents: another record changed
  * sweep                sweepWork, queueOtherPages, queueSweepAgain, queueFreshSweep, queueSmallerPages
  * parent               queueChildList, queueOtherPages: the list of a parent record
- * new, changed, full   queueDetail: a preview without its detail, or in a full run
  * scrub                queueScrub: the oldest details
- * overlapped           queueOverlapped: two reads of a record overlapped
- * absent               queueAbsent: a complete list does not show the record
- * no parent            queueOrphans: the mirror has no parent of the record
- * parent gone          queueChildOfDeleted: its parent was deleted
- * cascade              queueCascade: a record it refers to was deleted
- * child list refused   queueParentCheck: does the parent still exist?
- * route probe          queueRouteProbe: does the route answer 200 for a record that exists?
  *
- * Besides, `WorkQueue.revive` makes dead letters ready again, once per run.
+ * Each says why it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row
+ * per (resource, target), so a record or page that is queued twice is read once. Besides, `WorkQueue.revive`
+ * makes dead letters ready again, once per run.
  */
+
+/** Reasons to read one record, with the kind of read and its lane where no event led to it. */
+const recordReads = {
+  /** A list shows a preview of a record without its detail. Guard: an applied detail ends it. */
+  new: { kind: "detail", lane: "hydration" },
+  /** A preview differs from the detail applied last. Guard: the detail that is applied now ends it. */
+  changed: { kind: "detail", lane: "hydration" },
+  /** A full run reads every detail. Guard: once, when the list shows the record. */
+  full: { kind: "detail", lane: "hydration" },
+  /** Two reads overlapped and differ: nobody knows which is newer (I3). Guard: the next is sent after both. */
+  overlapped: { kind: "detail", lane: "hydration" },
+  /**
+   * A complete list did not show the record: a reason to ask, not to delete (I5).
+   * Guard: a list is completed once per run, and the guard against mass deletions limits the number.
+   */
+  absent: { kind: "confirm", lane: "hydration" },
+  /** No parent's list can show the record: the mirror has no parent. Guard: `mostOrphans` per completed list. */
+  "no parent": { kind: "confirm", lane: "hydration" },
+  /** Its parent was deleted, so the parent's list cannot be read. Guard: a record is deleted once. */
+  "parent gone": { kind: "confirm", lane: "hydration" },
+  /** It referred to a deleted record: a deleted status changes its cases. Guard: a record is deleted once. */
+  cascade: { kind: "detail", lane: "hydration" },
+  /** Its list of children was refused: is it deleted? Guard: the list is tried `mostAttempts` times at most. */
+  "child list refused": { kind: "confirm", lane: "list" },
+  /** It should exist: does its route answer 200 (I5)? Guard: `deletion/route-probe.ts` reads a few per trial. */
+  "route probe": { kind: "confirm", lane: "list" },
+  /** Another record changed. Guard: `queueDependents`. */
+  "changed with another": { kind: "detail", lane: "hydration" },
+} as const satisfies Record<string, Pick<NewWorkItem, "kind" | "lane">>;
+
+/**
+ * Queues the read of one record; what an event leads to goes to the lane of events. Only a read that is sent from
+ * now on answers the reason: one that is under way may have seen an older state.
+ */
+export function queueRecord(
+  { run, stamp }: ReadContext,
+  reason: keyof typeof recordReads,
+  { resource, id }: RecordRef,
+  more: Pick<NewWorkItem, "payload" | "dueAtMs"> = {},
+): void {
+  const { kind, lane: usual } = recordReads[reason];
+  const lane = stamp.cause === "webhook" ? "webhook" : usual;
+  const target = recordTarget(id);
+  run.queue.add({ kind, resource, target, lane, reason, ...more, dirtySeq: stamp.receivedSeq });
+}
+
+/** Queues a record that reads overlapped on. One without a route of its own is read again with its list. */
+export function queueOverlapped(read: ReadContext, resource: Resource, id: RecordId): void {
+  if (resource.detail !== undefined) queueRecord(read, "overlapped", { resource: resource.name, id });
+}
 
 const recheckAfterMs = 60_000;
 
@@ -50,9 +90,14 @@ function isRouteProbe(reason: string): boolean {
  * The first page of a list. Pure.
  * Guard: a run begins each list once; only the functions below begin it again.
  */
-export function sweepWork(resource: string, variant: string, lane: Lane, dirtySeq: number): NewWorkItem {
-  const target = pageTarget(variant, 1);
-  return { kind: "list", resource, target, lane, reason: "sweep", payload: { variant, page: 1 }, dirtySeq };
+export function sweepWork(
+  resource: string,
+  sweep: Omit<PagePayload, "page">,
+  lane: Lane,
+  dirtySeq: number,
+): NewWorkItem {
+  const target = pageTarget(sweep.variant, 1);
+  return { kind: "list", resource, target, lane, reason: "sweep", payload: { ...sweep, page: 1 }, dirtySeq };
 }
 
 /**
@@ -84,11 +129,11 @@ export function queueOtherPages({ run, resource, item, stamp }: AnswerContext, p
  * Guard: the caller counts the attempts, `mostSweeps` at most.
  */
 export function queueSweepAgain({ run, resource, stamp }: AnswerContext, listing: Listing): void {
-  const { variant } = listing;
-  const attempt = listing.attempt + 1;
-  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, { attempt });
-  const first = sweepWork(resource.name, variant, "list", stamp.receivedSeq);
-  run.queue.add({ ...first, payload: { variant, page: 1, attempt } });
+  const sweep = { variant: listing.variant, attempt: listing.attempt + 1 };
+  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, {
+    attempt: sweep.attempt,
+  });
+  run.queue.add(sweepWork(resource.name, sweep, "list", stamp.receivedSeq));
 }
 
 /**
@@ -96,7 +141,7 @@ export function queueSweepAgain({ run, resource, stamp }: AnswerContext, listing
  * Guard: a sweep that begins in this run is never resumed by it.
  */
 export function queueFreshSweep({ run, resource, stamp }: AnswerContext, variant: string): void {
-  run.queue.add(sweepWork(resource.name, variant, "scrub", stamp.receivedSeq));
+  run.queue.add(sweepWork(resource.name, { variant }, "scrub", stamp.receivedSeq));
 }
 
 /**
@@ -106,8 +151,7 @@ export function queueFreshSweep({ run, resource, stamp }: AnswerContext, variant
 export function queueSmallerPages({ run, resource, item }: AnswerContext, perPage: number): void {
   const payload = item.payload as PagePayload;
   run.queue.drop(resource.name, `page:${payload.variant}:`);
-  const first = sweepWork(resource.name, payload.variant, "list", run.mirror.sequence.next());
-  run.queue.add({ ...first, payload: { ...payload, page: 1, perPage } });
+  run.queue.add(sweepWork(resource.name, { ...payload, perPage }, "list", run.mirror.sequence.next()));
 }
 
 /**
@@ -128,21 +172,6 @@ export function queueChildList(run: RunContext, child: Resource, parent: RecordR
 }
 
 /**
- * The detail of a record of which a list shows a preview only.
- * Guard: the preview is compared with the detail applied last, so an applied detail ends it. Without a
- * difference only a full run reads, once.
- */
-export function queueDetail(
-  answer: AnswerContext,
-  id: RecordId,
-  difference: { readonly reason: "new" | "changed"; readonly listed: ListedAs } | null,
-): void {
-  const reason = difference?.reason ?? "full";
-  const payload = difference ? { listed: difference.listed } : undefined;
-  queueRecord(answer, { kind: "detail", resource: answer.resource.name, id, reason, payload });
-}
-
-/**
  * An old detail, for changes that no list shows.
  * Guard: the run's allowance, and `scrubAgeMs` since the last read.
  */
@@ -152,29 +181,7 @@ export function queueScrub(run: RunContext, { resource, id }: RecordRef): void {
   run.queue.add({ kind: "detail", resource, target, lane: "scrub", reason: "scrub", dirtySeq });
 }
 
-/**
- * A record of which two reads overlapped and differ: nobody knows which is newer (I3). A record without a
- * route of its own is read again with its list.
- * Guard: the next read is sent after both and overlaps with neither.
- */
-export function queueOverlapped(read: ReadContext, resource: Resource, id: RecordId): void {
-  if (resource.detail === undefined) return;
-  queueRecord(read, { kind: "detail", resource: resource.name, id, reason: "overlapped" });
-}
-
-/**
- * A record that a complete list did not show: absence is a reason to ask, not to delete (I5).
- * Guard: a list is completed once per run, and the guard against mass deletions limits the number.
- */
-export function queueAbsent(answer: AnswerContext, id: RecordId): void {
-  queueRecord(answer, { kind: "confirm", resource: answer.resource.name, id, reason: "absent" });
-}
-
-/**
- * Records that no parent's list can show, because the mirror does not have their parent. They are checked once
- * the parents' own list is complete.
- * Guard: `mostOrphans` per completed list.
- */
+/** Queues records that no parent's list can show, once the parents' own list is complete. */
 export function queueOrphans(answer: AnswerContext): void {
   const { run } = answer;
   for (const { resource, link } of childrenOf(run, answer.resource.name)) {
@@ -182,43 +189,8 @@ export function queueOrphans(answer: AnswerContext): void {
     const links = all.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
     const column = snakeCase(link.field);
     for (const id of run.mirror.records.liveWithoutParent(resource.name, column, links, mostOrphans))
-      queueRecord(answer, { kind: "confirm", resource: resource.name, id, reason: "no parent" });
+      queueRecord(answer, "no parent", { resource: resource.name, id });
   }
-}
-
-/**
- * A record whose parent was deleted: the parent's list can no longer be read.
- * Guard: a record is deleted once.
- */
-export function queueChildOfDeleted(read: ReadContext, child: RecordRef): void {
-  queueRecord(read, { kind: "confirm", ...child, reason: "parent gone" });
-}
-
-/**
- * A record that referred to a deleted one: a deleted status changes its cases.
- * Guard: a record is deleted once.
- */
-export function queueCascade(read: ReadContext, dependent: RecordRef): void {
-  queueRecord(read, { kind: "detail", ...dependent, reason: "cascade" });
-}
-
-/**
- * A parent whose list was refused: a deleted parent answers 404 or 422 there.
- * Guard: the refused list is tried `mostAttempts` times at most.
- */
-export function queueParentCheck(answer: AnswerContext): void {
-  const payload = answer.item.payload as ChildPayload;
-  const parent = { resource: payload.parent, id: parentIdOf(payload) };
-  queueRecord(answer, { kind: "confirm", ...parent, reason: "child list refused", lane: "list" });
-}
-
-/**
- * A record that should exist, to see whether its route answers 200 (I5).
- * Guard: a few records per trial and resource, one at a time; `deletion/route-probe.ts` counts them.
- */
-export function queueRouteProbe(answer: AnswerContext, id: RecordId): void {
-  const lane = answer.item.lane === "webhook" ? "webhook" : "list";
-  queueRecord(answer, { kind: "confirm", resource: answer.resource.name, id, reason: "route probe", lane });
 }
 
 /**
@@ -246,27 +218,11 @@ export function queueRecheck({ run, item, stamp }: AnswerContext): void {
  * Guard: the caller asks for news only (`isNews`); the read of a dependent is no news, so it ends here.
  */
 export function queueDependents(read: AnswerContext, id: RecordId, outcome: EventOutcome): void {
-  const changed = { resource: read.resource, id, outcome };
-  for (const owner of ownersOf(read.run, changed)) queueDependent(read, owner, 0);
-  for (const one of dependentsOf(read.run, changed)) queueDependent(read, one, read.stamp.receivedAtMs);
-}
-
-function queueDependent(read: ReadContext, dependent: RecordRef, dueAtMs: number): void {
-  if (!read.run.selected.has(dependent.resource)) return;
-  queueRecord(read, { kind: "detail", ...dependent, reason: "changed with another", dueAtMs });
-}
-
-interface RecordRead extends RecordRef {
-  readonly kind: "detail" | "confirm";
-  readonly reason: string;
-  /** @default `webhook` for what an event leads to, else `hydration` */
-  readonly lane?: Lane;
-  readonly payload?: unknown;
-  readonly dueAtMs?: number;
-}
-
-/** Only a read that is sent from now on answers the reason: one that is under way may have seen an older state. */
-function queueRecord({ run, stamp }: ReadContext, { id, ...read }: RecordRead): void {
-  const lane = stamp.cause === "webhook" ? "webhook" : "hydration";
-  run.queue.add({ lane, ...read, target: recordTarget(id), dirtySeq: stamp.receivedSeq });
+  const { run, resource, stamp } = read;
+  const changed = { resource, id, outcome };
+  const queue = (dueAtMs: number) => (one: RecordRef) => {
+    if (run.selected.has(one.resource)) queueRecord(read, "changed with another", one, { dueAtMs });
+  };
+  ownersOf(run, changed).forEach(queue(0));
+  dependentsOf(run, changed).forEach(queue(stamp.receivedAtMs));
 }

@@ -56,7 +56,7 @@ export function planSweeps(
       if (!resumes && openSweeps.has(key)) abandoned.push({ resource: resource.name, variant });
       if (sweptAtMs !== undefined && nowMs - sweptAtMs <= trustPauseMs) continue;
       const lane = sweptAtMs === undefined ? "list" : "scrub";
-      firstPages.push(sweepWork(resource.name, variant, lane, dirtySeq));
+      firstPages.push(sweepWork(resource.name, { variant }, lane, dirtySeq));
     }
   }
   return { firstPages, abandoned };
