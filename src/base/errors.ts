@@ -48,3 +48,8 @@ export function assert(condition: unknown, promise: string): asserts condition {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The error's hint as a field of a log line or report; empty where it has none. */
+export function hintOf(error: unknown): { readonly hint?: string } {
+  return error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
+}

@@ -6,7 +6,7 @@ import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
-import { startEventWorker, type EventWorker } from "../sync/event-worker/event-worker.ts";
+import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import { createKeyring } from "../webhook/keys/keyring.ts";
 import { processCommands } from "./commands/command-loop.ts";
@@ -175,7 +175,7 @@ export class CompanyRuntime {
     const { transport } = this.service;
     const token = company.token.reveal();
     const { concurrency } = config.http;
-    return startEventWorker(
+    return new EventWorker(
       { mirror, queue, transport, clock, random, log, token },
       { resources, concurrency, signal, closed, graceMs },
     );

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { messageOf, MirrorError } from "../base/errors.ts";
+import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import type { Semaphore } from "../base/semaphore.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
@@ -176,8 +176,4 @@ export class CompanySupervisor {
     const state = problem === null ? "starting" : "database";
     this.closedState = { state, message: problem, sinceMs: this.context.clock.nowMs() };
   }
-}
-
-function hintOf(error: unknown) {
-  return error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
 }

@@ -128,7 +128,7 @@ export const defaultRun: RunOptions = {
   parentsPerRun: null,
   scrubAllowance: 0,
   concurrency: 6,
-  lanes: "all",
+  share: "all",
   signal: new AbortController().signal,
   closed: new AbortController().signal,
   graceMs: 30_000,

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
-import {
-  expiringRouteProofs,
-  runRouteProofs,
-  sharedRouteProofs,
-} from "../../src/sync/deletion/route-probe.ts";
+import { runRouteProofs, sharedRouteProofs } from "../../src/sync/deletion/route-probe.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
@@ -211,7 +207,7 @@ describe("I5: what counts against the limit", () => {
 
   test("a route that answered is proven for ten minutes", async () => {
     const clock = createDrivenClock();
-    const proofs = expiringRouteProofs(clock);
+    const proofs = sharedRouteProofs((await openEvents()).queue, clock);
     expect(proofs.has("people")).toBe(false);
     proofs.add("people");
     await clock.advance(600_000);

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { runSync, type RunParts } from "../../src/sync/run/sync-run.ts";
+import type { RunParts } from "../../src/sync/context/run-context.ts";
+import { runSync } from "../../src/sync/run/sync-run.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
@@ -52,7 +53,7 @@ function options(more: { acceptIdentity?: boolean } = {}) {
     parentsPerRun: null,
     scrubAllowance: 0,
     concurrency: 1,
-    lanes: "all" as const,
+    share: "all" as const,
     signal: new AbortController().signal,
     closed: new AbortController().signal,
     graceMs: 30_000,

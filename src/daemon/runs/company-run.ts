@@ -6,7 +6,8 @@ import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { runSync, type RunParts } from "../../sync/run/sync-run.ts";
+import type { RunParts } from "../../sync/context/run-context.ts";
+import { runSync } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -59,7 +60,7 @@ export function performRun(parts: PerformParts, request: RunRequest): Promise<Co
       parentsPerRun: parentsPerRun(mirror.manifest, config),
       scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour(mirror.manifest)),
       concurrency: config.http.concurrency,
-      lanes: queue ? "others" : "all",
+      share: queue ? "others" : "all",
       signal,
       graceMs: parts.graceMs ?? config.http.timeoutMs,
     },

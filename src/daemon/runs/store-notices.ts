@@ -1,6 +1,6 @@
 import type { Log } from "../../base/logger.ts";
 import type { StoreNotices } from "../../state/mirror.ts";
-import type { RunNotices } from "../../sync/run/run-outcome.ts";
+import type { RunNotices } from "../../sync/context/run-context.ts";
 
 /** Collects what the store notices while a mirror is open. */
 export interface Notices {

@@ -1,13 +1,13 @@
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
-import { recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import { itemRetryDelayMs, smallerPages } from "../context/limits.ts";
 import type { AnswerContext } from "../context/run-context.ts";
 import { deletionVerdict } from "../deletion/deletion-proof.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
 import { probeRoute } from "../deletion/route-probe.ts";
-import { queueDependents, queueParentCheck, queueSmallerPages } from "../plan/read-reasons.ts";
+import { queueDependents, queueRecord, queueSmallerPages } from "../plan/read-reasons.ts";
 import type { FailureOutcome } from "../retry/failure-outcome.ts";
 import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
 
@@ -81,7 +81,7 @@ function checkParent(answer: AnswerContext, error: unknown): void {
     return;
   }
   run.queue.retry(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
-  queueParentCheck(answer);
+  queueRecord(answer, "child list refused", { resource: payload.parent, id: parentIdOf(payload) });
 }
 
 function shrinkPages(answer: AnswerContext, error: unknown): void {
@@ -119,9 +119,8 @@ function deadLetter({ run, item }: AnswerContext, error: unknown): void {
 }
 
 function describe(error: unknown): { message: string; hint?: string; requestId: string | null } {
-  const hint = error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
   const fields = error instanceof InvalidError ? ` ${JSON.stringify(error.fields)}` : "";
-  return { message: messageOf(error) + fields, ...hint, requestId: requestIdOf(error) };
+  return { message: messageOf(error) + fields, ...hintOf(error), requestId: requestIdOf(error) };
 }
 
 /** The service's id of the request that failed, for its support; null where no answer carried one. */

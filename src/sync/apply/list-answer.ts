@@ -1,30 +1,12 @@
-import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
-import type { Resource } from "../../connector/resource.ts";
-import { readList, readObject } from "../../extract/answers.ts";
+import { readList } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts } from "../../extract/page-facts.ts";
-import {
-  applyCounted,
-  requireRunId,
-  type AnswerContext,
-  type ReadContext,
-  type RunContext,
-} from "../context/run-context.ts";
+import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import { applyListed, type RecordRange } from "./listed-record.ts";
 import { addListingPage, pagePlace } from "./listing.ts";
 
 /** Records per transaction: longer answers are cut, so that other answers are applied in between. */
 export const recordsAtOnce = 1_000;
-
-/** Applies a resource that is one object, as row 1: the token's company. Inside the apply transaction. */
-export function applySingle({ run, stamp }: ReadContext, resource: Resource, body: Buffer): void {
-  const slice = readObject(body);
-  const { name } = resource;
-  run.tally.of(name).listed = 1;
-  run.tally.count(name, run.mirror.table(name).put({ stamp, id: 1, slice, source: "list" }));
-  run.tally.swept.add(name);
-  run.runs.noteSwept(requireRunId(run), name, isoTime(stamp.receivedAtMs));
-}
 
 /**
  * Applies one answer of a list or of a parent's list. Its records, what follows from them and the removal of the

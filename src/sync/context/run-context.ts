@@ -52,6 +52,20 @@ export interface WorkerParts extends MirrorParts {
   readonly token: string;
 }
 
+/** What the store noticed during a run, for its report. */
+export interface RunNotices {
+  readonly newColumns: string[];
+  readonly missingFields: Set<string>;
+  readonly unkeptFields?: Set<string>;
+}
+
+/** The parts of one company's run. */
+export interface RunParts extends WorkerParts {
+  /** Returns how many answers were 429 so far. */
+  readonly rateLimited: () => number;
+  readonly notices: RunNotices;
+}
+
 /** What a run and the event worker each bring to their context. */
 export interface RunSettings {
   /** Row in `_runs`; null for the event worker, which reads no lists. */

@@ -36,22 +36,16 @@ export function judgeDeletion(
   return { kind: "unproven", why: `the 404 may concern the route, not the record ("${message}")` };
 }
 
-/** Judges a 404 by what this run knows of the route and of other records. */
+/**
+ * Judges a 404 by what this run knows of the route and of other records: those that its list showed last, else live
+ * ones of the mirror. A record that a complete list of this run did not show is no candidate.
+ */
 export function deletionVerdict(
   run: RunContext,
-  resource: Resource,
+  { name }: Resource,
   error: ServiceError,
   id: RecordId,
 ): DeletionVerdict {
-  const proven = run.provenRoutes.has(resource.name);
-  return judgeDeletion(error.serviceMessage, proven, probeCandidates(run, resource, id), id);
-}
-
-/**
- * Records that should exist: those that this run's list showed last, else live ones of the mirror. A record
- * that a complete list of this run did not show is none.
- */
-function probeCandidates(run: RunContext, resource: Resource, id: RecordId): readonly RecordId[] {
-  const listed = run.probeCandidates.get(resource.name);
-  return listed ?? run.queue.routeProbes(run.mirror.records, resource.name, id);
+  const candidates = run.probeCandidates.get(name) ?? run.queue.routeProbes(run.mirror.records, name, id);
+  return judgeDeletion(error.serviceMessage, run.provenRoutes.has(name), candidates, id);
 }

@@ -17,36 +17,26 @@ export function runRemovals(): Removals {
 
 const dayMs = 24 * 3_600_000;
 
-interface Removal {
-  readonly resource: string;
-  readonly atMs: number;
-}
-
 /**
  * Counts the removals of the last 24 hours, for the event worker. Those before a restart are taken from the
  * change log: a process that dies and starts again gets no second allowance.
  */
 export function dailyRemovals(db: Db, clock: Clock): Removals {
-  let removals = removedSince(db, clock.nowMs() - dayMs);
-  const recent = () => {
-    const sinceMs = clock.nowMs() - dayMs;
-    if (removals.some(({ atMs }) => atMs <= sinceMs))
-      removals = removals.filter(({ atMs }) => atMs > sinceMs);
-    return removals;
-  };
+  const since = isoTime(clock.nowMs() - dayMs);
+  const inLog = deletionsSince(db, since, "webhook");
+  let removals = inLog.map(({ resource, at }) => ({ resource, atMs: Date.parse(at) }));
   return {
     span: "within a day",
-    count: (resource) => recent().filter((one) => one.resource === resource).length,
+    count: (resource) => {
+      const sinceMs = clock.nowMs() - dayMs;
+      removals = removals.filter(({ atMs }) => atMs > sinceMs);
+      return removals.filter((one) => one.resource === resource).length;
+    },
     add: (resource, more) => {
       const atMs = clock.nowMs();
       removals.push(...Array.from({ length: more }, () => ({ resource, atMs })));
     },
   };
-}
-
-function removedSince(db: Db, sinceMs: number): Removal[] {
-  const removed = deletionsSince(db, isoTime(sinceMs), "webhook");
-  return removed.map(({ resource, at }) => ({ resource, atMs: Date.parse(at) }));
 }
 
 /** May this run remove `more` records of the resource (I5)? Counts them if so. */

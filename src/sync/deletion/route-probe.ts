@@ -6,7 +6,7 @@ import { recordTarget } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
 import type { AnswerContext, ProbeTrial, RouteProofs, RunContext } from "../context/run-context.ts";
-import { queueRouteProbe } from "../plan/read-reasons.ts";
+import { queueRecord } from "../plan/read-reasons.ts";
 
 const mostProbes = 3;
 /** After all probes of a trial answered 404, the next trial begins this much later. */
@@ -35,7 +35,7 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
     const next = others.find((one) => !queue.isReady(resource.name, recordTarget(one))) ?? others[0];
     if (next === undefined || asked.length >= mostProbes) return unproven(resource);
     asked.push(next);
-    queueRouteProbe(answer, next);
+    queueRecord(answer, "route probe", { resource: resource.name, id: next });
   }
   queue.postpone(item, waiting, clock.nowMs() + itemRetryDelayMs(item.attempts));
   return null;
@@ -64,22 +64,19 @@ function unproven({ detail = "" }: Resource): MirrorError {
   );
 }
 
-/** Route proofs that expire after 10 minutes: a route that worked yesterday may be broken today (I5). */
-export function expiringRouteProofs(clock: Clock): RouteProofs {
-  const provenAtMs = new Map<string, number>();
+const shared = new WeakMap<WorkQueue, Map<string, number>>();
+
+/**
+ * Route proofs of all who work on one queue: a run's probe may be read by the event worker. They expire after 10
+ * minutes: a route that worked yesterday may be broken today (I5).
+ */
+export function sharedRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
+  const provenAtMs = shared.get(queue) ?? new Map<string, number>();
+  shared.set(queue, provenAtMs);
   return {
     has: (resource) => clock.monotonicMs() - (provenAtMs.get(resource) ?? -Infinity) <= provenForMs,
     add: (resource) => void provenAtMs.set(resource, clock.monotonicMs()),
   };
-}
-
-const shared = new WeakMap<WorkQueue, RouteProofs>();
-
-/** The expiring proofs of all who work on one queue: a run's probe may be read by the event worker. */
-export function sharedRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
-  const proofs = shared.get(queue) ?? expiringRouteProofs(clock);
-  shared.set(queue, proofs);
-  return proofs;
 }
 
 /** The proofs of one run, valid until it ends, and those of the others on its queue. */

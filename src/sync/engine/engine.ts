@@ -1,6 +1,7 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
 import { Notifier } from "../../base/notifier.ts";
+import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { isUrgent, type WorkItem } from "../../state/work-item.ts";
@@ -11,16 +12,23 @@ import { applyList } from "../apply/list-answer.ts";
 import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import type { RetryPolicy } from "../retry/retry-policy.ts";
 
-/** What the engine works with. */
+/** How the engine works, and what ends it. */
 export interface EngineOptions {
   readonly transport: Transport;
   /** Requests in flight at a time. */
   readonly concurrency: number;
   readonly policy: RetryPolicy;
-  /** Aborts waiting and requests in flight; what was committed stays. */
+  /** Ends it at once: aborts waiting and requests in flight; what was committed stays. */
   readonly signal: AbortSignal;
-  /** The time is over: requests in flight may finish, no new ones begin. */
+  /** Ends it when requests in flight are done, or after `graceMs`: no new ones begin. */
   readonly closed: AbortSignal;
+}
+
+/** How a run or an event worker uses the engine. */
+export interface WorkOptions extends Pick<EngineOptions, "concurrency" | "signal" | "closed"> {
+  readonly resources: readonly Resource[];
+  /** How long requests in flight may take after `closed`, ms. */
+  readonly graceMs: number;
 }
 
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */
@@ -115,15 +123,8 @@ export class Engine {
     const dueMs = timed ? this.options.policy.nextDueMs() : null;
     if (dueMs === null) return this.notifier.wait();
     const { clock } = this.run;
-    const over = new AbortController();
-    const waitMs = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
-    const sleep = async () => {
-      await clock.sleep(waitMs, over.signal);
-      if (!over.signal.aborted) this.notifier.notify();
-    };
-    void sleep();
-    await this.notifier.wait();
-    over.abort();
+    const ms = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
+    await this.notifier.wait({ clock, ms });
   }
 
   private lease(): WorkItem | null {

@@ -1,11 +1,9 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
-import { ServiceError } from "../../connector/service-errors.ts";
-import type { Mirror } from "../../state/mirror.ts";
+import { isoTime } from "../../base/clock.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { requestIdOf } from "../apply/handle-failure.ts";
 import { releaseWithoutId } from "../apply/records-without-id.ts";
-import { requireRunId, type RunContext } from "../context/run-context.ts";
+import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
-import type { Tally } from "../context/tally.ts";
 
 /** How a run whose work ended by itself ended; adds what is left behind to its troubles. */
 export function outcomeOfWork(run: RunContext, resumed: boolean): Outcome {
@@ -37,12 +35,11 @@ export function outcomeOfError(error: unknown): Outcome | null {
 
 /** The error as the report shows it. */
 export function errorOf(error: unknown): RunError {
-  const known = error instanceof MirrorError ? error : null;
-  const requestId = error instanceof ServiceError ? error.requestId : null;
+  const requestId = requestIdOf(error);
   return {
-    kind: known?.kind ?? "runtime",
+    kind: error instanceof MirrorError ? error.kind : "runtime",
     message: messageOf(error),
-    ...(known?.hint === undefined ? {} : { hint: known.hint }),
+    ...hintOf(error),
     ...(requestId === null ? {} : { request_id: requestId }),
   };
 }
@@ -55,27 +52,12 @@ interface Ending {
   readonly error?: RunError;
 }
 
-/** What the store noticed during the run, for its report. */
-export interface RunNotices {
-  readonly newColumns: string[];
-  readonly missingFields: Set<string>;
-  readonly unkeptFields?: Set<string>;
-}
-
-interface ReportParts {
-  readonly mirror: Mirror;
-  readonly clock: Clock;
-  readonly tally: Tally;
-  readonly rateLimited: () => number;
-  readonly notices: RunNotices;
-}
-
 /**
  * Builds the report and stores it in the run's row.
  *
  * @param run null when the run ended before it began to write
  */
-export function finishRun(parts: ReportParts, run: RunContext | null, ending: Ending): CompanyReport {
+export function finishRun(parts: RunParts, run: RunContext | null, ending: Ending): CompanyReport {
   const { tally, clock, mirror, notices } = parts;
   const { outcome, error } = ending;
   if (run) notePending(run, outcome);

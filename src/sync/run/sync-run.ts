@@ -1,31 +1,23 @@
 import { isoTime } from "../../base/clock.ts";
-import { resourceNamed } from "../../connector/connector-manifest.ts";
-import type { Resource } from "../../connector/resource.ts";
+import type { ServiceAnswer } from "../../connector/transport.ts";
+import { readObject } from "../../extract/answers.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
 import type { LaneShare } from "../../state/work-queue.ts";
 import { databaseError } from "../../store/database.ts";
-import { applySingle } from "../apply/list-answer.ts";
-import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { createRunContext, requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import { runRouteProofs } from "../deletion/route-probe.ts";
-import { Engine, stopSignal } from "../engine/engine.ts";
+import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import type { Unfinished } from "../plan/sweep-plan.ts";
 import { BatchRetryPolicy } from "../retry/retry-policy.ts";
-import { finishRun, outcomeOfError, outcomeOfWork, errorOf, type RunNotices } from "./run-outcome.ts";
-
-/** The parts of one company's run. */
-export interface RunParts extends WorkerParts {
-  /** Returns how many answers were 429 so far. */
-  readonly rateLimited: () => number;
-  readonly notices: RunNotices;
-}
+import { errorOf, finishRun, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 
 /** What the user, or the daemon, asks of a run. */
-export interface RunOptions {
-  readonly resources: readonly Resource[];
+export interface RunOptions extends WorkOptions {
   readonly full: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
@@ -33,14 +25,8 @@ export interface RunOptions {
   readonly parentsPerRun: number | null;
   /** Details that the scrub may read again in this run. */
   readonly scrubAllowance: number;
-  readonly concurrency: number;
   /** `others` where an event worker takes the lane of events, else `all`. */
-  readonly lanes: LaneShare;
-  /** Interrupts the run: aborts waiting and requests in flight. */
-  readonly signal: AbortSignal;
-  /** The run's time is over: requests in flight may finish within `graceMs`. */
-  readonly closed: AbortSignal;
-  readonly graceMs: number;
+  readonly share: LaneShare;
 }
 
 /**
@@ -82,52 +68,50 @@ function beginRun(
   identified: Identified,
   startedAtMs: number,
 ): { run: RunContext; resumed: boolean } {
-  const { mirror } = parts;
+  const { mirror, queue, clock, tally } = parts;
+  const { resources, full, allowMassDelete, parentsPerRun, share } = options;
   const runs = new Runs(mirror.db);
   const last = runs.latest(1)[0];
   const unfinished = last ? unfinishedOf(last) : null;
   return mirror.apply(() => {
-    const mode = options.full ? "full" : "incremental";
+    const mode = full ? "full" : "incremental";
     const swept = unfinished ? (last?.swept ?? {}) : {};
-    const runId = runs.begin(mode, isoTime(startedAtMs), unfinished?.run ?? null, swept);
-    const run = contextOf(parts, options, runId, startedAtMs);
+    tally.begin(resources.map(({ name }) => name));
+    const run = createRunContext(parts, resources, {
+      runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.run ?? null, swept),
+      startedAtMs,
+      share,
+      full,
+      allowMassDelete,
+      parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
+      provenRoutes: runRouteProofs(queue, clock),
+      removals: runRemovals(),
+    });
     if (identified.changed) rememberIdentity(mirror, identified.identity);
-    applyCompany(run, identified);
+    applyCompany(run, identified.answer);
     addInitialWork(run, unfinished, options.scrubAllowance);
     return { run, resumed: unfinished !== null };
   });
 }
 
-function contextOf(parts: RunParts, options: RunOptions, runId: number, startedAtMs: number): RunContext {
-  const { queue, clock, tally } = parts;
-  const { resources, full, allowMassDelete, parentsPerRun, lanes } = options;
-  tally.begin(resources.map(({ name }) => name));
-  return createRunContext(parts, resources, {
-    runId,
-    startedAtMs,
-    share: lanes,
-    full,
-    allowMassDelete,
-    parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
-    provenRoutes: runRouteProofs(queue, clock),
-    removals: runRemovals(),
-  });
-}
-
-/** The answer that identified the company is also its record. */
-function applyCompany(run: RunContext, { answer }: Identified): void {
-  const { sequence, manifest } = run.mirror;
-  const resource = resourceNamed(manifest, manifest.identity.resource);
-  if (!run.selected.has(resource.name)) return;
-  const stamp = {
+/** The answer that identified the company is also its record: row 1 of a resource that is one object. */
+function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void {
+  const { mirror, tally, startedAtMs } = run;
+  const { sequence, manifest } = mirror;
+  const name = manifest.identity.resource;
+  if (!run.selected.has(name)) return;
+  const stamp: ReadStamp = {
     cause: "sweep",
     sentSeq: sequence.next(),
     receivedSeq: sequence.next(),
-    receivedAtMs: run.startedAtMs,
-    requestId: answer.requestId,
+    receivedAtMs: startedAtMs,
+    requestId,
     run: run.runId,
-  } as const;
-  applySingle({ run, stamp }, resource, answer.body);
+  };
+  tally.of(name).listed = 1;
+  tally.count(name, mirror.table(name).put({ stamp, id: 1, slice: readObject(body), source: "list" }));
+  tally.swept.add(name);
+  run.runs.noteSwept(requireRunId(run), name, isoTime(startedAtMs));
 }
 
 /** A run that was killed, stopped or cut off; this run continues its sweeps. */
