@@ -1,6 +1,7 @@
 import type { Lane } from "../base/lane.ts";
 import { expireFlights, lateWindowEndsAt, stillLate } from "./in-flight.ts";
 import type { BudgetView } from "./permit.ts";
+import type { Step } from "./state-store.ts";
 import { eventsReleasedAt, heldBack, keptForLook, lookAt } from "./foreign-use.ts";
 import {
   leftIn,
@@ -13,16 +14,13 @@ import {
 } from "./state.ts";
 
 /** The request that may go now, or when to ask again at the latest (sooner after an answer). */
-export interface Admission {
-  readonly state: RateLimitState;
-  readonly decision: { readonly flight: Flight } | { readonly untilMs: number };
-}
+export type Admission = { readonly flight: Flight } | { readonly untilMs: number };
 
 /** Decides about one request of this lane, and counts it when it may go. */
-export function admit(before: RateLimitState, lane: Lane, nowMs: number, rules: Rules): Admission {
+export function admit(before: RateLimitState, lane: Lane, nowMs: number, rules: Rules): Step<Admission> {
   const state = expireFlights(before, nowMs);
   const untilMs = waitUntil(state, lane, nowMs, rules);
-  return untilMs === null ? grant(state, nowMs, rules) : { state, decision: { untilMs } };
+  return untilMs === null ? grant(state, nowMs, rules) : { state, result: { untilMs } };
 }
 
 /** The budget as people read it, for lane `list`. */
@@ -99,7 +97,7 @@ function nextDeadline(state: RateLimitState): number {
   return Math.min(Infinity, ...state.flights.map((flight) => flight.deadlineAt));
 }
 
-function grant(state: RateLimitState, nowMs: number, rules: Rules): Admission {
+function grant(state: RateLimitState, nowMs: number, rules: Rules): Step<Admission> {
   const live = liveWindow(state, nowMs);
   const flight: Flight = {
     id: state.nextId,
@@ -109,12 +107,11 @@ function grant(state: RateLimitState, nowMs: number, rules: Rules): Admission {
     windowId: state.window?.id ?? 0,
     ceiling: state.window?.lowest ?? 0,
   };
-  const next: RateLimitState = {
+  const next = {
     ...state,
     nextId: state.nextId + 1,
     flights: [...state.flights, flight],
-    window: live ? { ...live, issued: live.issued + 1 } : state.window,
-    late: live ? state.late : stillLate(state, nowMs, rules),
+    ...(live ? { window: { ...live, issued: live.issued + 1 } } : { late: stillLate(state, nowMs, rules) }),
   };
-  return { state: next, decision: { flight } };
+  return { state: next, result: { flight } };
 }

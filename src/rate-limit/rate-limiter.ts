@@ -1,11 +1,11 @@
 import type { Clock } from "../base/clock.ts";
 import { assert, messageOf, MirrorError } from "../base/errors.ts";
-import { laneRank, lanes, type Lane } from "../base/lane.ts";
+import { laneRank, lanes } from "../base/lane.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { Notifier } from "../base/notifier.ts";
 import { WaitQueue } from "../base/semaphore.ts";
 import { transportDefaults } from "../connector/transport.ts";
-import { admit, budgetViewOf, type Admission } from "./admission.ts";
+import { admit, budgetViewOf } from "./admission.ts";
 import { applyLoss } from "./in-flight.ts";
 import type { RateLimiter, Permit } from "./permit.ts";
 import { applyAnswer } from "./budget-answers.ts";
@@ -53,7 +53,11 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     inFlight--;
     try {
       const nowMs = clock.monotonicMs();
-      const [before, after] = change(store, (state) => ending(state, nowMs));
+      const [before, after] = store.transact((known) => {
+        const state = known ?? coldState;
+        const next = ending(state, nowMs);
+        return { state: next, result: [state, next] as const };
+      });
       logChange(log, before, after, nowMs);
     } catch (error) {
       log.warn("the request budget of an answer could not be stored", { error: messageOf(error) });
@@ -65,10 +69,11 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   const serveAll = (): number => {
     while (waiting.nextPriority !== null && inFlight < concurrency) {
       const lane = lanes[waiting.nextPriority] ?? "files";
-      const { decision } = admitOne(store, lane, clock.monotonicMs(), rules);
-      if ("untilMs" in decision) return decision.untilMs;
+      const nowMs = clock.monotonicMs();
+      const admission = store.transact((state) => admit(state ?? coldState, lane, nowMs, rules));
+      if ("untilMs" in admission) return admission.untilMs;
       inFlight++;
-      waiting.serve(permitFor(decision.flight, finish, rules));
+      waiting.serve(permitFor(admission.flight, finish, rules));
     }
     return Infinity;
   };
@@ -99,21 +104,6 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     },
     view: () => budgetViewOf(store.read() ?? coldState, clock.monotonicMs(), rules),
   };
-}
-
-function admitOne(store: RateLimitStore, lane: Lane, nowMs: number, rules: Rules): Admission {
-  return store.transact((known) => {
-    const admission = admit(known ?? coldState, lane, nowMs, rules);
-    return { state: admission.state, result: admission };
-  });
-}
-
-function change(store: RateLimitStore, step: (state: RateLimitState) => RateLimitState) {
-  return store.transact((known) => {
-    const before = known ?? coldState;
-    const state = step(before);
-    return { state, result: [before, state] as const };
-  });
 }
 
 /** What the end of a request changes in the state. */

@@ -91,22 +91,22 @@ export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = c
     state: () => state,
     send(atMs, lane = "list") {
       const admission = ask(state, atMs, lane);
-      if (!("flight" in admission.decision)) throw new Error(`no request may go at ${atMs}`);
+      if (!("flight" in admission.result)) throw new Error(`no request may go at ${atMs}`);
       state = admission.state;
-      return admission.decision.flight;
+      return admission.result.flight;
     },
     room(atMs, lane = "list") {
       let from = state;
       for (let count = 0; count <= limit; count++) {
         const admission = ask(from, atMs, lane);
-        if (!("flight" in admission.decision)) return count;
+        if (!("flight" in admission.result)) return count;
         from = admission.state;
       }
       return Infinity;
     },
     nextAt(atMs, lane = "list") {
-      const { decision } = ask(state, atMs, lane);
-      return "flight" in decision ? atMs : decision.untilMs;
+      const { result } = ask(state, atMs, lane);
+      return "flight" in result ? atMs : result.untilMs;
     },
     answer(flight, atMs, remaining, status = 200) {
       state = applyAnswer(state, flight, { ...headers(remaining), status, nowMs: atMs }, rules);

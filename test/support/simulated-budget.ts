@@ -146,9 +146,9 @@ export function simulate(scenario: Scenario): Outcome {
     while (state.flights.length < scenario.concurrency) {
       const admission = admit(state, scenario.lane ?? "list", nowMs, rules);
       state = admission.state;
-      if ("untilMs" in admission.decision) return wake(admission.decision.untilMs);
+      if ("untilMs" in admission.result) return wake(admission.result.untilMs);
       sentAt.push(nowMs);
-      send(admission.decision.flight);
+      send(admission.result.flight);
     }
   };
   const idle = (nowMs: number) => {
