@@ -25,8 +25,9 @@ function readAddress(text: string): TextValue<URL> {
 export function readBaseUrl(text: string): TextValue<string> {
   const read = readAddress(text);
   if (!("value" in read)) return read;
-  if (read.value.search !== "") return { must: "have nothing after a ?" };
-  return { value: read.value.href.replace(/\/+$/, "") };
+  if (/[?#]/.test(text)) return { must: "have nothing after a ?" };
+  const address = read.value.href.replace(/\/+$/, "");
+  return /[^:]\/\//.test(address) ? { must: "have no empty segment in its path" } : { value: address };
 }
 
 /** The address where the service reaches the receiver; it may have a query. */

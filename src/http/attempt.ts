@@ -2,7 +2,7 @@ import { MirrorError } from "../base/errors.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../connector/transport.ts";
 import type { BaseUrl } from "./base-url.ts";
-import { errorOfStatus, parseErrorBody, type AnswerHead, type ErrorBody } from "./error-answer.ts";
+import { errorOfStatus, parseErrorBody, type ErrorBody } from "./error-answer.ts";
 import { exchange, type Head, type Message, type Wire } from "./exchange.ts";
 import { isJson, mediaType, retryAfterS } from "./headers.ts";
 import type { BodyCaps } from "./response-body.ts";
@@ -14,6 +14,8 @@ export interface Call {
   readonly message: Message;
   readonly expect: ServiceRequest["expect"];
   readonly caps: BodyCaps;
+  /** May it be sent again after an attempt with an unknown outcome? */
+  readonly repeatable: boolean;
 }
 
 /** One attempt that gave no 2xx answer. */
@@ -28,7 +30,6 @@ export type Outcome = { readonly answer: Omit<ServiceAnswer, "attempts"> } | { r
 
 const mostRedirects = 3;
 const errorBodyBytes = 64_000;
-const emptyBody: ErrorBody = { message: null, fields: {} };
 
 /** One attempt of a call. Each redirect is a request of its own, with a permit of its own. */
 export async function attempt(wire: Wire, call: Call): Promise<Outcome> {
@@ -48,25 +49,20 @@ export async function attempt(wire: Wire, call: Call): Promise<Outcome> {
 
 /** The outcome, or the path and query that the service redirects to. */
 async function react(wire: Wire, call: Call, head: Head, redirects: number): Promise<Outcome | string> {
-  const { status, requestId } = head;
-  const named: AnswerHead = { where: call.message.where, status, requestId };
-  if (status >= 200 && status < 300) return succeed(wire, call, head, named);
-  if ([301, 302, 303, 307, 308].includes(status)) {
-    head.discard();
-    const redirection = { location: head.headers["location"], redirects };
-    return redirectTarget(call, redirection, (what) => redirectError(named, what), wire.safeText);
-  }
-  return fail(wire, head, named);
+  if (head.status >= 200 && head.status < 300) return succeed(wire, call, head);
+  if (![301, 302, 303, 307, 308].includes(head.status)) return fail(wire, head);
+  head.discard();
+  return redirectTarget(call, head, redirects, wire.safeText);
 }
 
-async function succeed(wire: Wire, call: Call, head: Head, named: AnswerHead): Promise<Outcome> {
+async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
   const unexpected = unexpectedContent(call.expect, head, wire.safeText);
   if (unexpected !== null) {
     head.discard();
-    throw contentError(named, unexpected);
+    throw contentError(head, unexpected);
   }
   const body = await head.read(call.caps);
-  if (call.expect === "json" && body.length === 0) throw contentError(named, "an empty answer");
+  if (call.expect === "json" && body.length === 0) throw contentError(head, "an empty answer");
   const { status, headers, requestId } = head;
   return { answer: { status, headers, body, requestId } };
 }
@@ -77,17 +73,13 @@ function unexpectedContent(expect: Call["expect"], head: Head, safeText: SafeTex
   if (status === 204) return expect === "nothing" ? null : "no content";
   const type = mediaType(headers);
   const isEmpty = type === "" || headers["content-length"] === "0";
-  const fits = {
-    json: isJson(type),
-    bytes: type !== "text/html",
-    nothing: isJson(type) || isEmpty,
-  };
+  const fits = { json: isJson(type), bytes: type !== "text/html", nothing: isJson(type) || isEmpty };
   if (fits[expect]) return null;
   return type === "" ? "no content type" : `content type ${JSON.stringify(safeText(type, 60))}`;
 }
 
 /** A page of a proxy or a maintenance page. Retryable: it may be gone in a moment. */
-function contentError({ where, status, requestId }: AnswerHead, got: string): ProtocolError {
+function contentError({ where, status, requestId }: Head, got: string): ProtocolError {
   return new ProtocolError(`${where}: ${status} with ${got} in place of what the interface promises`, {
     status,
     requestId,
@@ -97,23 +89,19 @@ function contentError({ where, status, requestId }: AnswerHead, got: string): Pr
 }
 
 /** Only reads are redirected, and only within the service's own origin: the token goes nowhere else (I9). */
-function redirectTarget(
-  { base, message }: Call,
-  { location, redirects }: { readonly location: string | undefined; readonly redirects: number },
-  refused: (what: string) => ProtocolError,
-  safeText: SafeText,
-): string {
+function redirectTarget({ base, message }: Call, head: Head, redirects: number, safeText: SafeText): string {
   const here = base.origin + message.target;
-  if (location === undefined || !URL.canParse(location, here)) throw refused("nowhere");
+  const { location } = head.headers;
+  if (location === undefined || !URL.canParse(location, here)) throw redirectError(head, "nowhere");
   const target = new URL(location, here);
   if (target.origin !== base.origin || target.username || target.password)
-    throw refused(`to ${safeText(target.origin, 100)}, where the token must not go`);
-  if (message.method !== "GET") throw refused("of a call that is not a read");
-  if (redirects >= mostRedirects) throw refused(`more than ${mostRedirects} times`);
+    throw redirectError(head, `to ${safeText(target.origin, 100)}, where the token must not go`);
+  if (message.method !== "GET") throw redirectError(head, "of a call that is not a read");
+  if (redirects >= mostRedirects) throw redirectError(head, `more than ${mostRedirects} times`);
   return target.pathname + target.search;
 }
 
-function redirectError({ where, status, requestId }: AnswerHead, what: string): ProtocolError {
+function redirectError({ where, status, requestId }: Head, what: string): ProtocolError {
   return new ProtocolError(`${where}: redirected ${what} (${status})`, {
     status,
     requestId,
@@ -121,9 +109,9 @@ function redirectError({ where, status, requestId }: AnswerHead, what: string): 
   });
 }
 
-async function fail(wire: Wire, head: Head, named: AnswerHead): Promise<Outcome> {
+async function fail(wire: Wire, head: Head): Promise<Outcome> {
   const waitS = retryAfterS(head.headers, wire.clock.nowMs());
-  const error = errorOfStatus(named, await readErrorBody(wire, head));
+  const error = errorOfStatus(head, await readErrorBody(wire, head));
   return { failure: { error, retryAfterMs: waitS === null ? null : waitS * 1000 } };
 }
 
@@ -134,6 +122,6 @@ async function readErrorBody(wire: Wire, head: Head): Promise<ErrorBody> {
     return parseErrorBody(body, wire.safeText);
   } catch (error) {
     if (error instanceof MirrorError && error.kind === "stopped") throw error;
-    return emptyBody;
+    return { message: null, fields: {} };
   }
 }

@@ -1,5 +1,5 @@
-import { isIPv4 } from "node:net";
 import { MirrorError } from "../base/errors.ts";
+import { readBaseUrl } from "../config/address.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 
 /** The only address requests go to (I9). */
@@ -11,27 +11,13 @@ export interface BaseUrl {
 
 /** Checks and splits `base_url`. Throws MirrorError `config`. */
 export function parseBaseUrl(text: string): BaseUrl {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url) throw unusable("it is not a URL");
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw unusable("it must start with https://");
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) throw unusable("http:// is for loopback only");
-  if (url.username || url.password) throw unusable("it must not carry a user name or password");
-  if (/[?#]/.test(text)) throw unusable("it must not have a query or fragment");
-  const path = url.pathname.replace(/\/+$/, "");
-  if (path.includes("//")) throw unusable("its path has an empty segment");
-  return { origin: url.origin, path };
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."))
-  );
-}
-
-function unusable(why: string): MirrorError {
-  return new MirrorError("config", `base_url cannot be used: ${why}`, {
-    hint: "give the address of the public API, like https://app.fintoro.sk/api/public/v1",
-  });
+  const read = readBaseUrl(text);
+  if ("must" in read)
+    throw new MirrorError("config", `base_url cannot be used: it must ${read.must}`, {
+      hint: "give the address of the public API, like https://app.fintoro.sk/api/public/v1",
+    });
+  const { origin, pathname } = new URL(read.value);
+  return { origin, path: pathname === "/" ? "" : pathname };
 }
 
 /** Path and query of a request. Throws MirrorError `usage` for a path that could leave the base URL. */

@@ -71,12 +71,7 @@ const serverHint = "the service has trouble: try again later; give the request i
 export function errorOfStatus(head: AnswerHead, body: ErrorBody): ServiceError {
   const { status, requestId } = head;
   const hint = status >= 500 ? serverHint : hints[status];
-  const options: ServiceErrorOptions = {
-    status,
-    requestId,
-    serviceMessage: body.message,
-    ...(hint !== undefined && { hint }),
-  };
+  const options: ServiceErrorOptions = { status, requestId, serviceMessage: body.message, hint };
   const message = messageFor(head, body);
   if (status === 401) return new UnauthenticatedError(message, options);
   if (status === 403) return new ForbiddenError(message, options);

@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import type { Pool } from "undici";
 import { linkSignals } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
@@ -7,8 +6,9 @@ import { laneRank, type Lane } from "../base/lane.ts";
 import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
+import type { AnswerHead } from "./error-answer.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
-import { networkErrorOf, timeoutError } from "./network-errors.ts";
+import { networkErrorOf, timeoutError, type BrokenRequest } from "./network-errors.ts";
 import { discardBody, readResponseBody, type BodyCaps } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
 import type { Counter } from "./stats.ts";
@@ -41,10 +41,8 @@ export interface Message {
 }
 
 /** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
-export interface Head {
-  readonly status: number;
+export interface Head extends AnswerHead {
   readonly headers: AnswerHeaders;
-  readonly requestId: string | null;
   read(caps: BodyCaps): Promise<Buffer>;
   discard(): void;
 }
@@ -84,51 +82,41 @@ async function waitForConnection(wire: Wire, { lane, signal }: Message, permit: 
 }
 
 async function headOf(wire: Wire, message: Message, permit: Permit, deadline: Deadline): Promise<Head> {
-  const { method, target: path, headers, body } = message;
-  let answered = false;
-  try {
-    message.onSent?.();
-    wire.counter.requests++;
-    const answer = await wire.pool.request({ method, path, headers, body, signal: deadline.signal });
-    const arrived = answerHeaders(answer.headers);
-    answered = true;
-    permit.answered(answer.statusCode, budgetHeaders(arrived, wire.clock.nowMs()));
-    wire.counter.addStatus(answer.statusCode);
-    return headFrom(wire, message, deadline, { ...answer, headers: arrived });
-  } catch (error) {
-    if (!answered) {
-      permit.lost();
-      wire.counter.unanswered++;
-    }
-    throw errorOfExchange(error, wire, { where: message.where, requestId: null }, deadline);
-  }
-}
-
-function headFrom(
-  wire: Wire,
-  { where }: Message,
-  deadline: Deadline,
-  answer: { readonly statusCode: number; readonly headers: AnswerHeaders; readonly body: Readable },
-): Head {
-  const { statusCode: status, headers, body } = answer;
+  const { where } = message;
+  const answer = await sendOnce(wire, message, deadline.signal).catch((error: unknown) => {
+    permit.lost();
+    wire.counter.unanswered++;
+    throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
+  });
+  const { statusCode: status, body } = answer;
+  const headers = answerHeaders(answer.headers);
+  permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
+  wire.counter.addStatus(status);
   const idHeader = headers["x-request-id"];
   const requestId = idHeader ? wire.safeText(idHeader, 128) : null;
   const read = (caps: BodyCaps) =>
     readResponseBody(body, headers, caps).catch((error: unknown) => {
       throw errorOfExchange(error, wire, { where, requestId }, deadline);
     });
-  return { status, headers, requestId, read, discard: () => discardBody(body) };
+  return { where, status, headers, requestId, read, discard: () => discardBody(body) };
+}
+
+async function sendOnce({ pool, counter }: Wire, message: Message, signal: AbortSignal) {
+  const { method, target: path, headers, body } = message;
+  message.onSent?.();
+  counter.requests++;
+  return pool.request({ method, path, headers, body, signal });
 }
 
 function errorOfExchange(
   error: unknown,
   { timeoutMs, safeText }: Wire,
-  request: { readonly where: string; readonly requestId: string | null },
+  request: BrokenRequest,
   deadline: Deadline,
 ): MirrorError {
-  if (deadline.reason() === "timeout") return timeoutError({ ...request, timeoutMs });
+  if (deadline.reason() === "timeout") return timeoutError(request, timeoutMs);
   if (deadline.reason() === "stopped") return new MirrorError("stopped", `${request.where}: stopped`);
-  return networkErrorOf(error, { ...request, timeoutMs }, safeText);
+  return networkErrorOf(error, request, safeText);
 }
 
 interface Deadline {

@@ -1,7 +1,6 @@
 import { Pool } from "undici";
-import { linkSignals } from "../base/cancellation.ts";
+import { linkSignals, throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
-import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { backoffMs, type Backoff } from "../base/retry.ts";
@@ -45,8 +44,6 @@ export interface HttpOptions {
   readonly secrets?: readonly string[];
 }
 
-export type { HttpStats };
-
 /** Sends calls to the service over HTTP. */
 export interface HttpTransport extends Transport {
   stats(): HttpStats;
@@ -65,7 +62,14 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
   const closing = new AbortController();
   const wire = wireFor(base, options);
   return {
-    send: (request) => send({ wire, base, options }, request, closing.signal),
+    async send(request) {
+      const stop = linkSignals(request.signal, closing.signal);
+      try {
+        return await sendUntilDone(wire, await callFor(base, options, request, stop.signal), options);
+      } finally {
+        stop.release();
+      }
+    },
     stats: () => wire.counter.read(),
     close: async () => {
       closing.abort();
@@ -97,27 +101,7 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
   };
 }
 
-interface Service {
-  readonly wire: Wire;
-  readonly base: BaseUrl;
-  readonly options: HttpOptions;
-}
-
-async function send(service: Service, request: ServiceRequest, closing: AbortSignal): Promise<ServiceAnswer> {
-  const stop = linkSignals(request.signal, closing);
-  try {
-    const call = await callFor(service, request, stop.signal);
-    return await sendUntilDone(service, call, request.repeatable ?? request.method === "GET");
-  } finally {
-    stop.release();
-  }
-}
-
-async function sendUntilDone(
-  { wire, options }: Service,
-  call: Call,
-  repeatable: boolean,
-): Promise<ServiceAnswer> {
+async function sendUntilDone(wire: Wire, call: Call, options: HttpOptions): Promise<ServiceAnswer> {
   const { where, signal } = call.message;
   const { attempts: most = 5, backoff = { baseMs: 500, maxMs: 30_000 }, random } = options;
   const rules = { attempts: most, backoff: { ...backoff, random } };
@@ -126,35 +110,38 @@ async function sendUntilDone(
     if ("answer" in outcome) return { ...outcome.answer, attempts };
     const { failure } = outcome;
     [failed, refused] = isRateLimited(failure) ? [failed, refused + 1] : [failed + 1, 0];
-    const next = nextAttempt(failure, { failed, refused, repeatable }, rules);
+    const next = nextAttempt(failure, { failed, refused, repeatable: call.repeatable }, rules);
     if (next === "give_up") throw failure.error;
     logRetry(options.log, where, failure, next.retryInMs);
     await wire.clock.sleep(next.retryInMs, signal);
-    if (signal.aborted) throw new MirrorError("stopped", `${where}: stopped before another attempt`);
+    throwIfAborted(signal, `${where}: stopped before another attempt`);
     wire.counter.retried++;
   }
 }
 
 async function callFor(
-  { base, options }: Service,
+  base: BaseUrl,
+  options: HttpOptions,
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<Call> {
   const { maxResponseBytes = transportDefaults.maxResponseBytes, maxWireBytes = maxResponseBytes } = options;
+  const { method, path, expect, lane = "list", onSent } = request;
   const content = await contentOf(request);
   return {
     base,
-    expect: request.expect,
+    expect,
     caps: { bytes: maxResponseBytes, wireBytes: maxWireBytes },
+    repeatable: request.repeatable ?? method === "GET",
     message: {
-      where: `${request.method} ${request.path}`,
-      method: request.method,
+      where: `${method} ${path}`,
+      method,
       target: targetOf(base, request),
       headers: { ...requestHeaders(options, request), ...content.headers },
       body: content.body,
-      lane: request.lane ?? "list",
+      lane,
       signal,
-      onSent: request.onSent,
+      onSent,
     },
   };
 }

@@ -1,15 +1,11 @@
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { NetworkError, ProtocolError } from "../connector/service-errors.ts";
+import type { AnswerHead } from "./error-answer.ts";
 import { BodyError } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
 
 /** The request that broke. */
-export interface BrokenRequest {
-  /** `GET /invoices/7` */
-  readonly where: string;
-  readonly requestId: string | null;
-  readonly timeoutMs: number;
-}
+export type BrokenRequest = Pick<AnswerHead, "where" | "requestId">;
 
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host name does not resolve",
@@ -63,7 +59,7 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
 }
 
 /** No complete answer within the time of one attempt. */
-export function timeoutError({ where, requestId, timeoutMs }: BrokenRequest): NetworkError {
+export function timeoutError({ where, requestId }: BrokenRequest, timeoutMs: number): NetworkError {
   return new NetworkError(`${where}: no complete answer within ${timeoutMs} ms`, {
     requestId,
     hint: "the service is slow or the network is bad; http.timeout sets the limit of one attempt",

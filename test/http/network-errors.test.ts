@@ -5,7 +5,7 @@ import { BodyError } from "../../src/http/response-body.ts";
 import { networkErrorOf } from "../../src/http/network-errors.ts";
 import { createSafeText } from "../../src/http/safe-text.ts";
 
-const broken = { where: "GET /x", requestId: "req-9", timeoutMs: 1000 };
+const broken = { where: "GET /x", requestId: "req-9" };
 const words = createSafeText(["hunter2-hunter2"]);
 const withCode = (code: string, message = "whatever") => Object.assign(new Error(message), { code });
 const failureFrom = (error: unknown) => networkErrorOf(error, broken, words);

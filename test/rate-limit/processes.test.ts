@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import type { HttpStats } from "../../src/http/http-transport.ts";
+import type { HttpStats } from "../../src/http/stats.ts";
 import { startLimiter } from "../support/simulated-budget.ts";
 import { json, serviceWith, type Answering } from "../support/http.ts";
 
