@@ -27,6 +27,6 @@ function keepCompiledCode() {
 }
 
 keepCompiledCode();
-const built = join(__dirname, "..", "dist", "src", "main.js");
+const built = join(__dirname, "..", "dist", "main.js");
 const source = join(__dirname, "..", "src", "main.ts");
 module.exports = import(pathToFileURL(existsSync(built) ? built : source).href);

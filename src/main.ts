@@ -79,10 +79,11 @@ async function startSandbox({
   };
 }
 
-/** The version in package.json: one folder up from the source, two from the built file. */
+/** The version in package.json: one folder up, from the source and from the built file. */
 function ownVersion(): string {
-  const places = ["../package.json", "../../package.json"].map((place) => new URL(place, import.meta.url));
-  const file = places.find((url) => existsSync(url));
-  const { version } = JSON.parse(file ? readFileSync(file, "utf8") : "{}") as { version?: string };
+  const file = new URL("../package.json", import.meta.url);
+  const { version } = JSON.parse(existsSync(file) ? readFileSync(file, "utf8") : "{}") as {
+    version?: string;
+  };
   return version ?? "unknown";
 }

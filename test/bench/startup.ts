@@ -45,7 +45,7 @@ export function benchStartup(): Promise<BenchResult[]> {
 /** As `npm pack` would install it: compiled, beside its libraries. */
 function build(folder: string): void {
   const out = path.join(folder, "dist");
-  execFileSync("npm", ["exec", "--", "tsc", "-p", "tsconfig.build.json", "--outDir", out], { cwd: project });
+  execFileSync(process.execPath, [path.join(project, "scripts/build.ts"), out], { cwd: project });
   for (const part of ["bin", "package.json"])
     cpSync(path.join(project, part), path.join(folder, part), { recursive: true });
   symlinkSync(path.join(project, "node_modules"), path.join(folder, "node_modules"));

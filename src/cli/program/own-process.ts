@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
-import path from "node:path";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Path of the program's entry file: `.ts` in the source, `.js` in the built package. */
+/** Path of the program's entry file: `src/main.ts`, or in the built package `main.js` beside this code. */
 export function ownEntry(): string {
-  const ending = path.extname(fileURLToPath(import.meta.url));
-  return fileURLToPath(new URL(`../../main${ending}`, import.meta.url));
+  const source = new URL("../../main.ts", import.meta.url);
+  return fileURLToPath(existsSync(source) ? source : new URL("./main.js", import.meta.url));
 }
 
 /**
