@@ -1,9 +1,32 @@
 "use strict";
 // The built program, or the source of a fresh checkout. Node strips types outside node_modules only.
-const { existsSync } = require("node:fs");
+const { existsSync, lstatSync, mkdirSync } = require("node:fs");
+const { enableCompileCache } = require("node:module");
+const { homedir } = require("node:os");
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
 
-const built = join(__dirname, "..", "dist", "src", "main.js");
+/**
+ * Keeps V8's compiled code in the user's own cache folder: the program starts faster. V8 trusts what it finds
+ * there, so a folder that others may write is not used; without a usable folder nothing is kept.
+ */
+function keepCompiledCode() {
+  try {
+    const folder = join(
+      process.env.XDG_CACHE_HOME || join(homedir(), ".cache"),
+      "fintoro-mirror",
+      "compiled",
+    );
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = lstatSync(folder);
+    const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+    if (isOwn) enableCompileCache(folder);
+  } catch {
+    // a home that is not there or cannot be written
+  }
+}
+
+keepCompiledCode();
+const built = join(__dirname, "..", "dist", "main.js");
 const source = join(__dirname, "..", "src", "main.ts");
 module.exports = import(pathToFileURL(existsSync(built) ? built : source).href);

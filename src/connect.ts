@@ -2,47 +2,50 @@ import { createClient, type FintoroClient } from "../connectors/fintoro/client/c
 import { manifest } from "../connectors/fintoro/manifest.ts";
 import { systemClock } from "./base/clock.ts";
 import { MirrorError } from "./base/errors.ts";
-import { silentLog, type Log } from "./base/log.ts";
+import { silentLog, type Log } from "./base/logger.ts";
 import { systemRandom } from "./base/random.ts";
-import { createGovernor } from "./govern/create-governor.ts";
-import { openBudgetFile } from "./govern/sqlite-store.ts";
-import { createMemoryStore } from "./govern/store.ts";
+import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
+import { openBudgetFile } from "./rate-limit/budget-file.ts";
+import { createMemoryRateLimitStore } from "./rate-limit/state-store.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
-import { createHttp } from "./http/create-http.ts";
+import { createHttpTransport } from "./http/http-transport.ts";
 
+/** Settings of `connect`. */
 export interface ConnectOptions {
   readonly token: string;
-  /** The published address when not given. */
+  /** @default the published address */
   readonly baseUrl?: string;
-  /** `Accept-Language`; `en` when not given. */
+  /** `Accept-Language`. @default en */
   readonly language?: string;
   /**
-   * A mirror's `<data_dir>/<company>.budget.db`: shares its request budget. Without it this process
-   * keeps to the budget alone, and knows of others only what the service says.
+   * A mirror's `<data_dir>/<company>.budget.db`, to share its request budget. Without it this process knows of
+   * others only what the service reports.
    */
   readonly budgetFile?: string;
   readonly log?: Log;
 }
 
-/** The typed client over a transport of its own. `close` breaks off what is under way. */
+/** The typed client over a transport of its own. */
 export interface Connection {
   readonly client: FintoroClient;
+  /** Aborts what is in flight. */
   close(): Promise<void>;
 }
 
+/** Opens the typed client. Throws MirrorError `usage` for an unusable token, `config` for the base URL. */
 export function connect(options: ConnectOptions): Connection {
   const { token, baseUrl = manifest.baseUrl, language = "en", log = silentLog, budgetFile } = options;
   assertToken(token);
   parseBaseUrl(baseUrl);
   const parts = { clock: systemClock, log };
   const store =
-    budgetFile === undefined ? createMemoryStore() : openBudgetFile({ path: budgetFile, ...parts });
-  const governor = createGovernor({ store, ...parts, windowMs: manifest.limits.windowMs });
-  const transport = createHttp({
+    budgetFile === undefined ? createMemoryRateLimitStore() : openBudgetFile({ path: budgetFile, ...parts });
+  const rateLimiter = createRateLimiter({ store, ...parts, windowMs: manifest.limits.windowMs });
+  const transport = createHttpTransport({
     baseUrl,
     token,
     language,
-    governor,
+    rateLimiter,
     random: systemRandom,
     userAgent: "fintoro-mirror",
     ...parts,
@@ -56,7 +59,7 @@ export function connect(options: ConnectOptions): Connection {
   };
 }
 
-/** Found out here and not at the first request; and before a file is opened that nobody would close. */
+/** Before the first request, and before a file is opened that nobody would close. */
 function assertToken(token: unknown): void {
   if (typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) return;
   throw new MirrorError("usage", "connect: the token is missing or has characters that no token has", {

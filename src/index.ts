@@ -1,10 +1,10 @@
 /** The library: the typed client, its errors, and the connector's own description. */
 export { connect, type Connection, type ConnectOptions } from "./connect.ts";
 export { createClient, type FintoroClient } from "../connectors/fintoro/client/client.ts";
-export type * from "../connectors/fintoro/client/records.ts";
+export type * from "../connectors/fintoro/client/record-types.ts";
 export { manifest } from "../connectors/fintoro/manifest.ts";
 export type * from "./connector/field.ts";
-export type * from "./connector/manifest.ts";
+export type * from "./connector/connector-manifest.ts";
 export type * from "./connector/operation.ts";
 export type * from "./connector/resource.ts";
 export { MirrorError, type ErrorKind } from "./base/errors.ts";
@@ -18,5 +18,5 @@ export {
   ServiceError,
   UnauthenticatedError,
   UnavailableError,
-} from "./connector/errors.ts";
+} from "./connector/service-errors.ts";
 export type { ServiceAnswer, ServiceRequest, Transport } from "./connector/transport.ts";

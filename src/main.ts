@@ -1,19 +1,22 @@
 import { existsSync, readFileSync } from "node:fs";
-import { manifest } from "../connectors/fintoro/manifest.ts";
+import { knownFintoro } from "../connectors/fintoro/known.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
-import type { Connector, SandboxOrder } from "./cli/command.ts";
-import { commands } from "./cli/commands.ts";
-import { askForLine } from "./cli/question.ts";
-import { createInvocation } from "./cli/run.ts";
+import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
+import { commands } from "./cli/commands/all-commands.ts";
+import { askForLine } from "./cli/console/output.ts";
+import { createInvocation } from "./cli/program/invocation.ts";
 
 /**
  * The composition root and the process's entry: the real clock, streams and connector, handed to one
- * invocation. Nothing here decides anything.
+ * invocation. The connector's code is imported when a command needs it.
  */
-const fintoro: Connector = {
-  manifest,
-  startSandbox,
+const fintoro: ConnectorEntry = {
+  ...knownFintoro,
+  load: async () => ({
+    manifest: (await import("../connectors/fintoro/manifest.ts")).manifest,
+    startSandbox,
+  }),
 };
 
 const invocation = createInvocation({
@@ -43,13 +46,20 @@ function ask(question: string, signal: AbortSignal): Promise<string> {
   return askForLine({ input: process.stdin, output: process.stderr }, question, signal);
 }
 
-/** Read only when it is asked for: no other command pays for the sandbox. */
-async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...order }: SandboxOrder) {
+/** Starts the stand-in service; its code is imported for commands that start one. */
+async function startSandbox({
+  records,
+  faults,
+  webhookUrl,
+  secret,
+  webhookFaults,
+  ...request
+}: SandboxRequest) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox-options.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/fault-text.ts");
   const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/delivery-faults.ts");
-  const given = Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const webhook =
     webhookUrl === undefined ? null : { url: webhookUrl, ...(secret !== undefined && { secret }) };
   const sandbox = await start({
@@ -68,13 +78,11 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
   };
 }
 
-/** From package.json, which is one folder up in the source and two in the built package. */
+/** The version in package.json: one folder up, from the source and from the built file. */
 function ownVersion(): string {
-  const places = ["../package.json", "../../package.json"].map(
-    (relative) => new URL(relative, import.meta.url),
-  );
-  const file = places.find((url) => existsSync(url));
-  if (!file) return "unknown";
-  const { version } = JSON.parse(readFileSync(file, "utf8")) as { version?: string };
+  const file = new URL("../package.json", import.meta.url);
+  const { version } = JSON.parse(existsSync(file) ? readFileSync(file, "utf8") : "{}") as {
+    version?: string;
+  };
   return version ?? "unknown";
 }

@@ -1,24 +1,25 @@
-import type { Manifest } from "../../src/connector/manifest.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import type { Operation } from "../../src/connector/operation.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import { events } from "./events.ts";
-import { ripples } from "./ripples.ts";
-import { operations } from "./operations/index.ts";
-import { views } from "./report/index.ts";
+import { events, invalidationRules } from "./event-rules.ts";
+import { knownFintoro } from "./known.ts";
+import * as operationGroups from "./operations/groups.ts";
+import { views } from "./report/views.ts";
 import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
 import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
 import { clients } from "./resources/clients.ts";
 import { company } from "./resources/company.ts";
 import { contactActivityLogs } from "./resources/contact-activity-logs.ts";
-import { creditNotes } from "./resources/credit-notes.ts";
-import { documentPayments } from "./resources/document-payments.ts";
-import { invoices } from "./resources/invoices.ts";
+import { creditNotes } from "./resources/documents/credit-notes.ts";
+import { documentPayments } from "./resources/documents/document-payments.ts";
+import { invoices } from "./resources/documents/invoices.ts";
 import { lookups } from "./resources/lookups.ts";
 import { numericalSeries } from "./resources/numerical-series.ts";
-import { orders } from "./resources/orders.ts";
+import { orders } from "./resources/documents/orders.ts";
 import { priceListItems } from "./resources/price-list-items.ts";
-import { proformas } from "./resources/proformas.ts";
-import { quotations } from "./resources/quotations.ts";
+import { proformas } from "./resources/documents/proformas.ts";
+import { quotations } from "./resources/documents/quotations.ts";
 import { suppliers } from "./resources/suppliers.ts";
 import { warehouseInboundReceipts, warehouseOutboundReceipts } from "./resources/warehouse-receipts.ts";
 import { warehouses } from "./resources/warehouses.ts";
@@ -30,11 +31,11 @@ const receipts: readonly Resource[] = [warehouseInboundReceipts, warehouseOutbou
 
 /** The Fintoro public API, version 1. */
 export const manifest: Manifest = Object.freeze({
-  name: "fintoro",
+  name: knownFintoro.name,
   title: "Fintoro",
-  baseUrl: "https://app.fintoro.sk/api/public/v1",
+  baseUrl: knownFintoro.baseUrl,
   limits: { requests: 120, windowMs: 60_000 },
-  languages: "sk en de es hu et fr cs hr it lt nl pl pt ro sr ru sl uk".split(" "),
+  languages: knownFintoro.languages,
   resources: [
     company,
     ...lookups,
@@ -61,14 +62,14 @@ export const manifest: Manifest = Object.freeze({
     { resource: "suppliers", dependent: "warehouse_inbound_receipts", column: "supplier_id" },
     { resource: "invoices", dependent: "document_payments", column: "receipt_invoice_id" },
   ],
-  ripples,
+  invalidationRules,
   identity: {
     resource: "company",
     nameField: "name",
     businessIdColumn: "company_subject_id",
     businessIdIn: [...documents, ...receipts].map((one) => one.name),
   },
-  operations,
+  operations: Object.values(operationGroups).flatMap((group) => Object.values<Operation>(group)),
   views,
   webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
 });

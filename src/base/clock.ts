@@ -1,6 +1,6 @@
-/** Time, passed in. `monotonicMs` never goes back and is the only clock that decisions may lean on. */
+/** The time, passed in so that tests can drive it. Decisions use `monotonicMs`, which never goes back. */
 export interface Clock {
-  /** Wall clock, milliseconds since 1970. For people and for files, never for ordering. */
+  /** Wall clock, milliseconds since 1970. For people and files, never for ordering. */
   nowMs(): number;
   /** Milliseconds since some fixed point; on Linux the same point for every process since boot. */
   monotonicMs(): number;
@@ -8,6 +8,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** The machine's own clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => Number(process.hrtime.bigint() / 1000n) / 1000,
@@ -27,7 +28,16 @@ export const systemClock: Clock = {
     }),
 };
 
-/** `2026-11-21T02:15:00.000Z` */
+/** ISO 8601 in UTC: `2026-11-21T02:15:00.000Z`. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
+}
+
+/** The calendar day in an IANA time zone: `2026-11-22`. Throws a RangeError for an unknown zone. */
+export function localDate(epochMs: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat("en", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" })
+    .formatToParts(epochMs)
+    .map(({ type, value }) => [type, value] as const);
+  const { year = "", month = "", day = "" } = Object.fromEntries(parts) as Record<string, string>;
+  return `${year.padStart(4, "0")}-${month}-${day}`;
 }

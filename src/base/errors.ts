@@ -1,4 +1,4 @@
-/** What went wrong, in the terms a command's exit code is chosen by. */
+/** What went wrong; a command's exit code follows from it. */
 export type ErrorKind =
   | "usage"
   | "config"
@@ -15,15 +15,16 @@ export type ErrorKind =
   | "database"
   | "stopped";
 
+/** Details of a MirrorError. */
 export interface ErrorOptions {
-  /** Would the same call have a chance later? */
+  /** Could the same call succeed later? @default false */
   readonly retryable?: boolean;
-  /** What the user can do next, one sentence. */
+  /** What the user can do next; one sentence. */
   readonly hint?: string;
   readonly cause?: unknown;
 }
 
-/** The one error class of the project; the service's answers have their own below it (connector/errors). */
+/** The project's error class. Errors of the service extend it (connector/service-errors.ts). */
 export class MirrorError extends Error {
   readonly kind: ErrorKind;
   readonly retryable: boolean;
@@ -38,11 +39,17 @@ export class MirrorError extends Error {
   }
 }
 
-/** For states that the code itself rules out: a broken promise of ours, never of the user or the service. */
+/** Throws when the code's own promise does not hold. Not for mistakes of the user or the service. */
 export function assert(condition: unknown, promise: string): asserts condition {
   if (!condition) throw new Error(`broken promise: ${promise}`);
 }
 
+/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The error's hint as a field of a log line or report; empty where it has none. */
+export function hintOf(error: unknown): { readonly hint?: string } {
+  return error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
 }

@@ -1,14 +1,11 @@
-/**
- * A record's id: a JavaScript number while that is exact, a bigint beyond 2^53. Always in this
- * canonical form, so that `===` and Map keys are right.
- */
+/** A record's id: a number up to 2^53, a bigint beyond. Always in this form, so that `===` and Map keys work. */
 export type RecordId = number | bigint;
 
 const maxRowId = 9_223_372_036_854_775_807n;
 
-/** From a number literal or digits; null for anything SQLite cannot hold as a rowid of a record. */
+/** Reads an id from digits. Null for anything that is no rowid SQLite can hold, negative numbers included. */
 export function recordId(text: string): RecordId | null {
-  // Nearly all of them: without a bigint that becomes a number again.
+  // Fast path: nearly all ids need no bigint.
   if (/^\d{1,15}$/.test(text)) return Number(text);
   if (!/^-?\d{1,19}$/.test(text)) return null;
   const value = BigInt(text);
@@ -16,6 +13,7 @@ export function recordId(text: string): RecordId | null {
   return canonicalId(value);
 }
 
+/** The id in the form that `RecordId` promises. */
 export function canonicalId(id: RecordId): RecordId {
   if (typeof id === "number") return id;
   return id <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(id) : id;

@@ -1,4 +1,4 @@
-/** `documentNumberSnapshot` -> `document_number_snapshot`; what is not a letter or digit becomes `_`. */
+/** `documentNumberSnapshot` -> `document_number_snapshot`; anything but letters and digits becomes `_`. */
 export function snakeCase(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -7,7 +7,7 @@ export function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-/** The candidate closest to `name` by edit distance, if it is close enough to be a typo of it. */
+/** The candidate with the smallest edit distance to `name`; undefined when none is close enough for a typo. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.ceil(name.length / 3)) + 1;
@@ -16,6 +16,12 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
+}
+
+/** `; did you mean "X"?` where a text is close to a candidate; otherwise empty. */
+export function didYouMean(value: unknown, candidates: Iterable<string>): string {
+  const meant = typeof value === "string" ? nearest(value, candidates) : undefined;
+  return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
 function editDistance(a: string, b: string): number {

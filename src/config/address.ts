@@ -1,16 +1,17 @@
-import type { Reading } from "./leaves.ts";
+import type { TextValue } from "./config-values.ts";
 
-/** This machine, and nobody on the way to it: the only place plain http may go. */
+/** Is it this machine? Only there may plain http go. */
 function isLoopbackHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
+/** Is it a URL of this machine? */
 export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
 }
 
-/** An https address, or http on this machine; without credentials. Never quotes what it refuses. */
-function readAddress(text: string): Reading<URL> {
+/** An https address, or http on this machine; without credentials. A refusal never repeats the text. */
+function readAddress(text: string): TextValue<URL> {
   if (!URL.canParse(text)) return { must: "be a URL such as https://example.com/path" };
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") return { must: "carry no user name or password" };
@@ -20,26 +21,29 @@ function readAddress(text: string): Reading<URL> {
   return { must: "use https:// (http:// only for this machine: 127.0.0.1, [::1] or localhost)" };
 }
 
-/** The service's address: requests are made by appending to it. */
-export function readBaseUrl(text: string): Reading<string> {
-  const reading = readAddress(text);
-  if (!("value" in reading)) return reading;
-  if (reading.value.search !== "") return { must: "have nothing after a ?" };
-  return { value: reading.value.href.replace(/\/+$/, "") };
+/** The service's address without a slash at its end: paths are appended to it. */
+export function readBaseUrl(text: string): TextValue<string> {
+  const read = readAddress(text);
+  if (!("value" in read)) return read;
+  if (/[?#]/.test(text)) return { must: "have nothing after a ?" };
+  const address = read.value.href.replace(/\/+$/, "");
+  return /[^:]\/\//.test(address) ? { must: "have no empty segment in its path" } : { value: address };
 }
 
-export function readPublicUrl(text: string): Reading<string> {
-  const reading = readAddress(text);
-  return "value" in reading ? { value: reading.value.href } : reading;
+/** The address where the service reaches the receiver; it may have a query. */
+export function readPublicUrl(text: string): TextValue<string> {
+  const read = readAddress(text);
+  return "value" in read ? { value: read.value.href } : read;
 }
 
+/** Where the receiver listens. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** `127.0.0.1:8787`, `[::1]:8787`, `localhost:0` */
-export function readListen(text: string): Reading<ListenAddress> {
+export function readListen(text: string): TextValue<ListenAddress> {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]/]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];

@@ -1,8 +1,8 @@
 import { MirrorError } from "../base/errors.ts";
+import { didYouMean } from "../base/names.ts";
 import type { CompanyConfig, Config } from "./config.ts";
-import { didYouMean } from "./leaves.ts";
 
-/** Those that a command works on: all, or the one named by `--company`. */
+/** The companies a command works on: all, or the one named by `--company`. Throws MirrorError `usage`. */
 export function chosenCompanies(config: Config, name?: string): readonly CompanyConfig[] {
   if (name === undefined) return config.companies;
   const chosen = config.companies.filter((company) => company.name === name);
@@ -13,7 +13,7 @@ export function chosenCompanies(config: Config, name?: string): readonly Company
   });
 }
 
-/** The one that a command works on which is about a single one. */
+/** The company of a command that works on a single one. Throws MirrorError `usage` where there are several. */
 export function soleCompany(config: Config, name?: string): CompanyConfig {
   const [company, another] = chosenCompanies(config, name);
   if (company && !another) return company;
@@ -23,7 +23,7 @@ export function soleCompany(config: Config, name?: string): CompanyConfig {
   });
 }
 
-/** Every secret that is at hand: what no line may show. */
+/** Every secret whose text is known: no log line may show one. */
 export function secretTexts(config: Config): readonly string[] {
   const secrets = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
   return [...new Set(secrets.filter((secret) => secret.known).map((secret) => secret.reveal()))];

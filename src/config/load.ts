@@ -1,14 +1,12 @@
 import path from "node:path";
 import { MirrorError } from "../base/errors.ts";
-import { buildConfig } from "./build.ts";
-import { companyNameProblems } from "./company-names.ts";
-import type { Config, KnownConnector } from "./config.ts";
-import { pathText, problemsOf, type Problem } from "./problems.ts";
-import { reasonOf, resolveSecrets, type ResolvedSecrets } from "./secrets.ts";
-import { knownKeys } from "./shape-keys.ts";
-import { configShape, type ShapedConfig } from "./shape.ts";
+import { companyNameProblems, pathText, problemsOf, type Problem } from "./config-problems.ts";
+import { configSchema, type KnownConnector } from "./config-schema.ts";
+import type { Config } from "./config.ts";
+import { readFailure, resolveSecrets, type ResolvedSecrets } from "./secrets.ts";
 import { readYaml, type Position, type YamlFile } from "./yaml.ts";
 
+/** Where the config is, and what it may refer to. */
 export interface LoadOptions {
   /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */
   readonly path?: string;
@@ -17,13 +15,16 @@ export interface LoadOptions {
   readonly readFile: (path: string) => string;
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
   /**
-   * `required`: a missing variable or file is an error. `when_used`: it is one only for who reveals the
-   * secret, so that reading the mirror works where the token is not at hand. `token`: the token is required,
-   * and what is missing of a webhook is a warning: only who receives deliveries needs that.
+   * `required`: a missing variable or file is an error. `when_used`: it is an error only when the secret is used,
+   * so that reading the mirror needs no token. `token`: the token is required, and a missing webhook secret is a
+   * warning, because only the receiver needs it.
+   *
+   * @default "required"
    */
   readonly secrets?: "required" | "token" | "when_used";
 }
 
+/** A config that was accepted. */
 export interface LoadedConfig {
   readonly config: Config;
   /** Whole sentences with file, line and column. */
@@ -31,28 +32,19 @@ export interface LoadedConfig {
   readonly path: string;
 }
 
-/** Finds, reads and checks the config; one MirrorError of kind `config` tells every mistake in it. */
+/** Finds, reads and checks the config. Throws one MirrorError `config` that names every mistake in it. */
 export function loadConfig(options: LoadOptions): LoadedConfig {
-  const file = path.resolve(
-    options.cwd,
-    options.path ?? (options.env["FINTORO_MIRROR_CONFIG"] || "config.yaml"),
-  );
+  const named = options.path ?? (options.env["FINTORO_MIRROR_CONFIG"] || "config.yaml");
+  const file = path.resolve(options.cwd, named);
   const shownPath = shown(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
-  const place = ({ line, column }: Position) => `${shownPath}:${line}:${column}`;
-  refuse(
-    yaml.problems.map(({ position, message }) => ({ position, message })),
-    place,
-  );
+  refuse(yaml.problems, shownPath);
   if (yaml.value === undefined)
     throw new MirrorError("config", `${shownPath}:1:1: the file is empty`, { hint: howToWrite });
-  const checked = check(yaml.value, options, path.dirname(file));
-  refuse(located(checked.problems, yaml), place);
-  if (!checked.config) throw new Error("broken promise: a config without problems is complete");
-  const warnings = located(checked.warnings, yaml).map(
-    ({ position, message }) => `${place(position)}: ${message}`,
-  );
-  return { config: checked.config, warnings, path: file };
+  const { config, problems, warnings } = check(yaml.value, options, path.dirname(file));
+  refuse(located(problems, yaml), shownPath);
+  if (!config) throw new Error("broken promise: a config without problems is complete");
+  return { config, warnings: located(warnings, yaml).map((one) => lineOf(one, shownPath)), path: file };
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
@@ -66,7 +58,7 @@ function readText(file: string, shownPath: string, options: LoadOptions): string
   try {
     return options.readFile(file);
   } catch (error) {
-    throw new MirrorError("config", `the config ${shownPath} cannot be read: ${reasonOf(error)}`, {
+    throw new MirrorError("config", `the config ${shownPath} cannot be read: ${readFailure(error)}`, {
       hint: "create one (config.example.yaml is a start), or name yours with --config FILE or $FINTORO_MIRROR_CONFIG",
       cause: error,
     });
@@ -82,28 +74,25 @@ interface Checked {
 function check(value: unknown, options: LoadOptions, folder: string): Checked {
   const raw = withoutEmptySections(value);
   const known = connectorOf(raw, options.connectors);
-  const shape = configShape(known);
   const secrets = resolveSecrets(raw, { env: options.env, readFile: options.readFile, folder });
-  const result = shape.safeParse(raw);
-  const [secretProblems, secretWarnings] = weighed(secrets.problems, options.secrets ?? "required");
-  const shapeProblems = result.success ? [] : problemsOf(result.error.issues, raw, knownKeys(shape));
-  const problems = [...shapeProblems, ...companyNameProblems(raw), ...secretProblems];
+  const schema = configSchema(known, { folder, secrets });
+  const result = schema.safeParse(raw);
+  const missing = judgeMissing(secrets.problems, options.secrets ?? "required");
+  const wrong = result.success ? [] : problemsOf(result.error.issues, raw, schema);
+  const problems = [...wrong, ...companyNameProblems(raw), ...missing.problems];
   if (!result.success || problems.length > 0) return { config: null, problems, warnings: [] };
-  return {
-    config: buildConfig(result.data, secrets, folder),
-    problems,
-    warnings: [...secretWarnings, ...warningsOf(result.data, secrets, known)],
-  };
+  const config = deepFreeze(result.data);
+  return { config, problems, warnings: [...missing.warnings, ...warningsOf(config, secrets, known)] };
 }
 
-/** Which missing secrets are mistakes, and which only worth a word. */
-function weighed(
+/** Which missing secrets are mistakes, and which are warnings. */
+function judgeMissing(
   missing: readonly Problem[],
   needed: NonNullable<LoadOptions["secrets"]>,
-): readonly [problems: readonly Problem[], warnings: readonly Problem[]] {
-  if (needed === "required") return [missing, []];
-  if (needed === "when_used") return [[], []];
-  return [missing.filter((one) => !isOfWebhook(one)), missing.filter(isOfWebhook)];
+): Pick<Checked, "problems" | "warnings"> {
+  if (needed === "required") return { problems: missing, warnings: [] };
+  if (needed === "when_used") return { problems: [], warnings: [] };
+  return { problems: missing.filter((one) => !isOfWebhook(one)), warnings: missing.filter(isOfWebhook) };
 }
 
 /** `companies.NAME.webhook.…` */
@@ -122,14 +111,21 @@ function connectorOf(raw: unknown, connectors: LoadOptions["connectors"]): Known
   return connectors.find((connector) => connector.name === name) ?? connectors[0];
 }
 
-function warningsOf(shaped: ShapedConfig, secrets: ResolvedSecrets, known: KnownConnector): Problem[] {
+function deepFreeze<T>(value: T): T {
+  if (value === null || typeof value !== "object" || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const each of Object.values(value)) deepFreeze(each);
+  return value;
+}
+
+function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): Problem[] {
   const literals = secrets.literals.map((place) => ({
     path: place,
     at: "value" as const,
     message: `${pathText(place)} stands in the file itself; \${env:NAME} or \${file:/path} keeps it out`,
   }));
-  if (known.languages.length === 0 || known.languages.includes(shaped.language)) return literals;
-  const message = `${known.name} is not known to speak "${shaped.language}" (${known.languages.join(", ")})`;
+  if (known.languages.length === 0 || known.languages.includes(config.language)) return literals;
+  const message = `${known.name} is not known to speak "${config.language}" (${known.languages.join(", ")})`;
   return [...literals, { path: ["language"], at: "value", message }];
 }
 
@@ -142,11 +138,15 @@ function located(problems: readonly Problem[], yaml: YamlFile): Located[] {
   return problems.map(({ path: place, at, message }) => ({ position: yaml.locate(place, at), message }));
 }
 
-function refuse(problems: readonly Located[], place: (position: Position) => string): void {
+function lineOf({ position, message }: Located, shownPath: string): string {
+  return `${shownPath}:${position.line}:${position.column}: ${message}`;
+}
+
+function refuse(problems: readonly Located[], shownPath: string): void {
   if (problems.length === 0) return;
   const ordered = problems.toSorted(
     (a, b) => a.position.line - b.position.line || a.position.column - b.position.column,
   );
-  const lines = ordered.map(({ position, message }) => `${place(position)}: ${message}`);
+  const lines = ordered.map((one) => lineOf(one, shownPath));
   throw new MirrorError("config", lines.join("\n"), { hint: howToWrite });
 }

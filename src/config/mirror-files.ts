@@ -7,7 +7,7 @@ export interface MirrorFiles {
   readonly report: string;
   /** What is known of the request budget, shared by all processes that ask the service. */
   readonly budget: string;
-  /** Held by the one process that writes the mirror. */
+  /** Locked by the one process that writes the mirror. */
   readonly lock: string;
   /** Webhook secrets that were replaced and are still accepted. */
   readonly secrets: string;
@@ -15,6 +15,7 @@ export interface MirrorFiles {
   readonly folder: string;
 }
 
+/** The paths of one company's files, absolute. */
 export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
   const named = (ending: string) => path.join(dataDir, `${company}${ending}`);
   return {

@@ -1,9 +1,16 @@
 import path from "node:path";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import type { SecretPlace } from "./config.ts";
-import { pathText, type Problem } from "./problems.ts";
+import { pathText, type Problem } from "./config-problems.ts";
 import type { Path } from "./yaml.ts";
+
+/** Where a secret is from. */
+export type SecretPlace =
+  | { readonly kind: "environment"; readonly name: string }
+  /** Absolute. */
+  | { readonly kind: "file"; readonly path: string }
+  /** It stands in the config itself. */
+  | { readonly kind: "config" };
 
 /** Where the texts behind `${env:NAME}` and `${file:/path}` are. */
 export interface SecretSource {
@@ -13,12 +20,15 @@ export interface SecretSource {
   readonly readFile: (path: string) => string;
 }
 
+/** A secret, known or not, and where it is from. */
 export interface ResolvedSecret {
   readonly secret: Secret;
   readonly place: SecretPlace;
 }
 
+/** All secrets of a config file. */
 export interface ResolvedSecrets {
+  /** The secret at a place such as `companies.acme.token`; undefined where no text stands. */
   at(path: Path): ResolvedSecret | undefined;
   readonly problems: readonly Problem[];
   /** Secrets that stand in the file itself. */
@@ -27,7 +37,7 @@ export interface ResolvedSecrets {
 
 type Outcome = { readonly text: string } | { readonly problem: string };
 
-/** Looks at the raw file, so that a missing variable is told together with every other mistake. */
+/** Resolves every secret of the raw file, so that a missing variable is reported with every other mistake. */
 export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecrets {
   const found = new Map<string, ResolvedSecret>();
   const problems: Problem[] = [];
@@ -72,7 +82,7 @@ function mapIn(value: unknown, key: string): Readonly<Record<string, unknown>> {
   return mapOf(mapOf(value)[key]);
 }
 
-/** The one secret that the program itself gets and stores. */
+/** Webhook secrets are the ones that the program itself gets and stores. */
 function remedy(place: Path, { kind }: SecretPlace): string {
   return kind === "file" && place.includes("webhook") ? "; `webhooks create` writes it" : "";
 }
@@ -103,7 +113,7 @@ function fromFile(file: string, source: SecretSource): Outcome {
     const text = source.readFile(file).replace(/\r?\n$/, "");
     return text === "" ? { problem: `the file ${file} is empty` } : { text };
   } catch (error) {
-    return { problem: `the file ${file} cannot be read (${reasonOf(error)})` };
+    return { problem: `the file ${file} cannot be read (${readFailure(error)})` };
   }
 }
 
@@ -115,7 +125,8 @@ function checked(outcome: Outcome): Outcome {
   };
 }
 
-export function reasonOf(error: unknown): string {
+/** Why a file cannot be read, in words. */
+export function readFailure(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === "ENOENT") return "there is no such file";
   if (code === "EACCES" || code === "EPERM") return "no permission";

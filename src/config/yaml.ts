@@ -9,7 +9,7 @@ import {
   type Node,
   type Pair,
 } from "yaml";
-import { messageOf } from "../base/errors.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
 
 /** Counted from 1. */
 export interface Position {
@@ -17,17 +17,19 @@ export interface Position {
   readonly column: number;
 }
 
+/** Keys from the top: `["companies", "acme", "token"]`. */
 export type Path = readonly PropertyKey[];
 
+/** A file that was read, with the places of everything in it. */
 export interface YamlFile {
   /** Plain data; undefined when there are problems or nothing is written. */
   readonly value: unknown;
   readonly problems: readonly { readonly position: Position; readonly message: string }[];
-  /** Where a key (or its value) stands; the nearest parent that is there when it is not. */
+  /** Where a key or its value stands; the nearest parent where it is absent. */
   locate(path: Path, what: "key" | "value"): Position;
 }
 
-/** One YAML 1.2 document (JSON is one, too) with the places of everything in it. */
+/** Reads one YAML 1.2 document; JSON is one, too. Problems are returned, never thrown. */
 export function readYaml(text: string): YamlFile {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true } as const;
@@ -48,6 +50,26 @@ export function readYaml(text: string): YamlFile {
     document ? positionOf(offsetOf(document, path, what)) : positionOf(0);
   if (!document || problems.length > 0) return { value: undefined, problems, locate };
   return { ...plain(document, positionOf), locate };
+}
+
+/** A YAML or JSON document that a user points at, as plain data. `name` is its name in messages. Throws `usage`. */
+export function readDocument(text: string, name: string): unknown {
+  if (/^\s*[{[]/.test(text)) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      // Braces begin YAML, too; it also knows the place of what is wrong.
+    }
+  }
+  const { value, problems } = readYaml(text);
+  if (problems.length > 0) {
+    const lines = problems.map(
+      ({ position, message }) => `${name}:${position.line}:${position.column}: ${message}`,
+    );
+    throw new MirrorError("usage", lines.join("\n"), { hint: "it must be one YAML or JSON document" });
+  }
+  if (value === undefined) throw new MirrorError("usage", `${name}:1:1: the file is empty`);
+  return value;
 }
 
 function at(lines: LineCounter, offset: number): Position {

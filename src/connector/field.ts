@@ -1,51 +1,54 @@
-/** Where a fact is from: the interface document, or the vendor's published reference. */
+/** Where a fact is from: the interface document (`stated`) or the vendor's reference (`published`). */
 export type Origin = "stated" | "published";
 
+/** Type of a value that fits into one column. */
 export type ScalarType = "integer" | "decimal" | "text" | "boolean" | "date" | "timestamp" | "json";
 
 interface FieldFacts {
   readonly origin: Origin;
-  /** `null` is among its values, or the field may be left out. */
+  /** May be `null`, or be left out. */
   readonly nullable: boolean;
-  /** What it means, in our words; shown by `schema --tables`. */
+  /** What it means; shown by `schema --tables`. */
   readonly doc?: string;
 }
 
+/** One value: one column. */
 export interface ScalarField extends FieldFacts {
   readonly shape: "scalar";
   readonly type: ScalarType;
-  /** Values known today; another one is kept, never refused. */
+  /** Known values; any other is kept, never refused. */
   readonly values?: readonly string[];
   /** The resource whose id this is. */
   readonly references?: string;
 }
 
-/** A nested record of another resource: stored as `<name>_id`, its labels live in that resource's table. */
+/** A nested record of another resource: stored as `<name>_id`. */
 export interface LookupField extends FieldFacts {
   readonly shape: "lookup";
   readonly resource: string;
 }
 
-/** A nested object that belongs to this record: stored as prefixed columns. */
+/** A nested object of this record: stored in columns with a prefix. */
 export interface SnapshotField extends FieldFacts {
   readonly shape: "snapshot";
   readonly fields: Fields;
 }
 
-/** An array of parts of this record: stored in a child table, replaced as a set. */
+/** An array of parts of this record: stored in a child table and replaced as a set. */
 export interface ChildrenField extends FieldFacts {
   readonly shape: "children";
   readonly table: string;
   readonly fields: Fields;
 }
 
-/** An array of full records of another resource that has no list of its own (payments in a document). */
+/** An array of full records of a resource without a list of its own, such as payments in a document. */
 export interface OwnedField extends FieldFacts {
   readonly shape: "owned";
   readonly resource: string;
 }
 
+/** How a field of the API is stored. */
 export type Field = ScalarField | LookupField | SnapshotField | ChildrenField | OwnedField;
 
-/** By the API's field name, in the order of columns. */
+/** By field name of the API, in the order of columns. */
 export type Fields = Readonly<Record<string, Field>>;

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { Origin } from "./field.ts";
 
-/** One call that the service offers, as the client makes it and `connector check` compares it. */
+/** One call that the service offers: the client makes it, `connector check` compares it. */
 export interface Operation {
-  /** The client's name for it: `invoices.create`. */
+  /** Its name in the client: `invoices.create`. */
   readonly name: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `{parameter}` names as published. */
@@ -14,7 +14,7 @@ export interface Operation {
   /** Request body; `multipart` for the upload. */
   readonly body?: z.ZodObject;
   readonly bodyType?: "json" | "multipart";
-  /** Success: its status, and the record it gives. */
+  /** Status and content of a success. */
   readonly status: number;
   readonly answer:
     | { readonly kind: "record"; readonly schema: z.ZodObject }

@@ -2,6 +2,7 @@
 export type ReportType =
   "INTEGER" | "TEXT" | "REAL" | "BOOLEAN" | "DATE" | "TIMESTAMP" | `DECIMAL(${number},${number})`;
 
+/** A column of a view. */
 export interface ReportViewColumn {
   readonly name: string;
   readonly type: ReportType;
@@ -9,19 +10,18 @@ export interface ReportViewColumn {
 }
 
 /**
- * A question asked so often that reports answer it by name. The SQL is written over the tables' plain names,
- * whose rows are live and have no own columns; `_about` tells the report's date. Old readers run it, too:
- * no function or syntax younger than SQLite 3.25.
+ * A view of the report. Its SQL sees the report's tables: live rows without own columns; `_about` has the
+ * report's date. It uses nothing younger than SQLite 3.25, for old readers.
  */
 export interface ReportView {
-  /** `v_` and a plural. */
+  /** Begins with `v_`. */
   readonly name: string;
   readonly title: string;
   readonly doc: string;
   readonly columns: readonly ReportViewColumn[];
   readonly sql: string;
-  /** Columns that people filter by first. */
+  /** Columns that people usually filter by. */
   readonly facets?: readonly string[];
-  /** The column that its rows are best read by, and whether from its end. */
+  /** The column to sort by. */
   readonly sort?: { readonly column: string; readonly descending: boolean };
 }

@@ -1,32 +1,35 @@
 import type { z } from "zod";
 import type { Fields, Origin } from "./field.ts";
+import { fieldsOf } from "./record-schema.ts";
 
-/** How a resource is listed; every path is relative to the base URL. */
+/** How a resource is listed. Paths are relative to the base URL. */
 export type ListPlan =
-  /** One object, no list (the token's identity). Its row has id 1. */
+  /** One object, no list: the token's company. Its row has id 1. */
   | { readonly kind: "single"; readonly path: string }
-  /** One answer holds everything; with variants, one answer for each value of a parameter. */
+  /** One answer with everything; with variants, one for each value of a parameter. */
   | { readonly kind: "whole"; readonly path: string; readonly variants?: ListVariants }
   | PagedPlan
-  /** No list of its own: one paginated list for each parent record. */
+  /** One list in pages for each parent record. */
   | {
       readonly kind: "parents";
       readonly path: string;
       readonly perPage: number;
       readonly parents: readonly ParentLink[];
     }
-  /** Comes inside the details of other resources, as a complete set. */
+  /** A complete set inside the details of other resources. */
   | { readonly kind: "owned"; readonly by: readonly OwnerLink[] };
 
+/** One list in pages. */
 export interface PagedPlan {
   readonly kind: "paged";
   readonly path: string;
-  /** The largest the service takes. */
+  /** The largest that the service accepts. */
   readonly perPage: number;
-  /** Sent with every page: an ascending sort on a key that only grows, where there is one. */
+  /** Sent with every page: ascending by a key that only grows, where there is one. */
   readonly params: Readonly<Record<string, string>>;
 }
 
+/** The parameter by which a whole list is split. */
 export interface ListVariants {
   readonly param: string;
   readonly values: readonly string[];
@@ -34,6 +37,7 @@ export interface ListVariants {
   readonly field: string;
 }
 
+/** How records belong to a parent. */
 export interface ParentLink {
   /** The parent resource. */
   readonly resource: string;
@@ -43,6 +47,7 @@ export interface ParentLink {
   readonly field: string;
 }
 
+/** How records belong to the resource whose details contain them. */
 export interface OwnerLink {
   /** The owning resource and the value of `typeField` for it. */
   readonly resource: string;
@@ -63,27 +68,31 @@ export interface Resource {
   readonly record: z.ZodObject;
   readonly fields: Fields;
   readonly list: ListPlan;
-  /** Lists give `full` records, or `preview`s whose fields are these. */
+  /** What lists contain: `full` records, or `preview`s with the fields below. */
   readonly gives: "full" | "preview";
   readonly preview?: z.ZodObject;
   readonly previewFields?: Fields;
-  /** A listed record without these keys is a preview after all: the record itself must be read. */
+  /** A listed record without these keys is a preview: its detail must be read. */
   readonly fullWhen?: readonly string[];
-  /** `/invoices/{id}`; resources without a route of their own have none. */
+  /** `/invoices/{id}`; absent where records have no route of their own. */
   readonly detail?: string;
   /** Files of a record: `/invoices/{id}/pdf`. */
   readonly pdf?: string;
   readonly doc?: string;
-  /** Columns that its records are looked up by, besides those that lists name. */
+  /** Columns that need an index, besides those of list plans. */
   readonly lookedUpBy?: readonly string[];
 }
 
-/** `/invoices/{id}` -> `/invoices/17` */
+/** `/invoices/{id}` and 17 -> `/invoices/17` */
 export function pathOf(template: string, id: number | bigint): string {
   return template.replace(/\{[^}]+\}/, String(id));
 }
 
-/** Does the mirror read this resource in requests of its own? */
-export function isListed(resource: Resource): boolean {
-  return resource.list.kind !== "owned";
+type Declared = Omit<Resource, "fields" | "gives" | "previewFields">;
+
+/** A resource as its connector declares it; the fields follow from the record types. */
+export function defineResource(declared: Declared): Resource {
+  const fields = fieldsOf(declared.record);
+  if (!declared.preview) return Object.freeze({ ...declared, fields, gives: "full" });
+  return Object.freeze({ ...declared, fields, gives: "preview", previewFields: fieldsOf(declared.preview) });
 }

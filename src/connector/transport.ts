@@ -1,5 +1,6 @@
 import type { Lane } from "../base/lane.ts";
 
+/** What a query parameter may be; null and undefined are not sent. */
 export type QueryValue = string | number | bigint | boolean | null | undefined;
 
 /** One call to the service, relative to the base URL; the transport adds origin, token and language. */
@@ -18,14 +19,15 @@ export interface ServiceRequest {
   readonly lane?: Lane;
   readonly signal?: AbortSignal;
   /**
-   * May the call be sent again after an answer that leaves its fate open? Reads always may; writes
-   * only with an `Idempotency-Key`.
+   * May the call be sent again after an attempt with an unknown outcome? Reads always may, writes only with an
+   * `Idempotency-Key`. @default true for GET
    */
   readonly repeatable?: boolean;
-  /** Called at each attempt, just before the bytes leave: the moment that fences count from. */
+  /** Called at each attempt just before the bytes leave: the time of a read stamp (I3). */
   readonly onSent?: () => void;
 }
 
+/** A 2xx answer. */
 export interface ServiceAnswer {
   readonly status: number;
   /** Lower-case names. */
@@ -37,7 +39,17 @@ export interface ServiceAnswer {
   readonly attempts: number;
 }
 
-/** Sends a call and gives its 2xx answer; anything else is thrown as a ServiceError. */
+/** Sends a call and returns its 2xx answer; throws a ServiceError for anything else. */
 export interface Transport {
   send(request: ServiceRequest): Promise<ServiceAnswer>;
 }
+
+/** How requests are made unless the config says otherwise. */
+export const transportDefaults = {
+  /** Requests in flight at once. */
+  concurrency: 6,
+  /** Of one attempt, head and body together. */
+  timeoutMs: 30_000,
+  /** Of one answer, decompressed. */
+  maxResponseBytes: 256_000_000,
+} as const;

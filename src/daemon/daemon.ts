@@ -1,87 +1,103 @@
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/logger.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import type { Config } from "../config/config.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { StationView } from "../observe/station-view.ts";
-import type { Mailbox } from "../webhook/mailbox.ts";
-import type { Settings, StationParts } from "./parts.ts";
-import { Station } from "./station.ts";
-import { createTurns } from "./turns.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import type { Ingest } from "../webhook/ingest/ingest.ts";
+import type { Companies } from "../webhook/server/receiver.ts";
+import type { CompanySettings, DaemonContext } from "./company-settings.ts";
+import { CompanySupervisor } from "./company-supervisor.ts";
+import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
-export interface DaemonParts extends Omit<StationParts, "turns"> {
-  /** That a config asks for. */
+/** What a daemon is made with; the config is given apart, because it changes. */
+export interface DaemonOptions {
+  readonly context: DaemonContext;
+  /** Resources that a config asks for. */
   readonly resourcesOf: (config: Config) => readonly Resource[];
 }
 
-/** So many companies run at once; each has a budget of its own. */
-const runsAtOnce = 4;
+/** Runs at once, over all companies; each company has a request budget of its own. */
+const maxRuns = 4;
 
-/** All companies of a config in one process: none waits for another, except for its turn to run. */
-export class Daemon {
-  private readonly parts: DaemonParts;
-  private readonly turns = createTurns(runsAtOnce);
-  private readonly stations = new Map<string, Station>();
-  /** Of companies that the config has no more. */
-  private readonly leaving = new Set<Promise<void>>();
+/** All companies of a config in one process. No company waits for another, except for its place among the runs. */
+export class Daemon implements Companies {
+  /** Of the config as it is now; null: no run by the clock. */
+  schedule: CronSchedule | null = null;
+  /** Answers to requests that are for no company, by result. */
+  readonly otherAnswers: Record<string, number> = {};
+  private readonly options: DaemonOptions;
+  private readonly runPlaces = new Semaphore(maxRuns);
+  private readonly supervisors = new Map<string, CompanySupervisor>();
+  /** Ends of companies that are no longer in the config. */
+  private readonly stopping = new Set<Promise<void>>();
+  private started = false;
 
-  constructor(parts: DaemonParts, config: Config) {
-    this.parts = parts;
+  /** Nothing begins before `start`: until then every company is unavailable. */
+  constructor(options: DaemonOptions, config: Config) {
+    this.options = options;
     this.apply(config);
   }
 
-  /** Null: there is no such company. */
-  mailbox(company: string): Mailbox | "closed" | null {
-    return this.stations.get(company)?.mailbox() ?? null;
+  start(): void {
+    this.started = true;
+    for (const supervisor of this.supervisors.values()) supervisor.start();
   }
 
-  views(): StationView[] {
-    return [...this.stations.values()].map((station) => station.view());
+  find(company: string): Ingest | "unavailable" | null {
+    return this.supervisors.get(company)?.ingest ?? null;
   }
 
-  stored(company: string): void {
-    this.stations.get(company)?.stored();
+  countAnswer(company: string, result: string): void {
+    if (company === "") this.otherAnswers[result] = (this.otherAnswers[result] ?? 0) + 1;
+    else this.supervisors.get(company)?.counters.countDelivery(result);
   }
 
-  answered(company: string, result: string): void {
-    this.stations.get(company)?.answered(result);
+  views(): CompanyStatusView[] {
+    return [...this.supervisors.values()].map((supervisor) => supervisor.view());
   }
 
-  /** From now on with this config: companies come and go, and those that stay change what they must. */
+  /** Changes to this config: companies come and go, and those that stay restart where they must. */
   apply(config: Config): void {
-    const resources = this.parts.resourcesOf(config);
+    const { sync, timezone } = config.schedule;
+    this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
+    const resources = this.options.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
-    for (const [name, station] of this.stations) if (!names.has(name)) this.dismiss(station);
+    for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);
     for (const company of config.companies) {
-      const settings: Settings = { config, company, resources };
-      const station = this.stations.get(company.name);
-      if (station) station.change(settings);
-      else this.stations.set(company.name, this.newStation(settings));
+      const settings: CompanySettings = { config, company, resources };
+      const supervisor = this.supervisors.get(company.name);
+      if (supervisor) supervisor.change(settings);
+      else this.add(settings);
     }
   }
 
-  /** Every run ends where it can be gone on with, every mirror is closed and every lock released. */
+  /** Ends every run where it can be resumed, closes every mirror and releases every lock. */
   async stop(): Promise<void> {
-    for (const station of this.stations.values()) this.leaving.add(station.stop());
-    await Promise.all(this.leaving);
+    for (const supervisor of this.supervisors.values()) this.stopping.add(supervisor.stop());
+    await Promise.all(this.stopping);
   }
 
-  private newStation(settings: Settings): Station {
-    const log = logOf(this.parts.log, settings.company.name);
-    return new Station({ ...this.parts, log, turns: this.turns }, settings);
+  private add(settings: CompanySettings): void {
+    const { name } = settings.company;
+    const context = { ...this.options.context, log: companyLog(this.options.context.log, name) };
+    const supervisor = new CompanySupervisor(context, this.runPlaces, settings);
+    this.supervisors.set(name, supervisor);
+    if (this.started) supervisor.start();
   }
 
-  private dismiss(station: Station): void {
-    this.stations.delete(station.name);
-    const gone = station.stop();
-    this.leaving.add(gone);
-    void gone.finally(() => this.leaving.delete(gone));
+  private remove(supervisor: CompanySupervisor): void {
+    this.supervisors.delete(supervisor.name);
+    const ended = supervisor.stop();
+    this.stopping.add(ended);
+    void ended.finally(() => this.stopping.delete(ended));
   }
 }
 
-/** Every line says whose it is. */
-function logOf(log: Log, company: string): Log {
-  const speak =
+/** Adds the company to every line. */
+function companyLog(log: Log, company: string): Log {
+  const at =
     (level: keyof Log): Log[keyof Log] =>
     (message, fields) =>
       log[level](message, { company, ...fields });
-  return { debug: speak("debug"), info: speak("info"), warn: speak("warn"), error: speak("error") };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

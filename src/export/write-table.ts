@@ -1,253 +1,236 @@
+import { throwIfAborted } from "../base/cancellation.ts";
 import type { ReportType } from "../connector/report-view.ts";
-import type { Crew } from "./crew.ts";
-import { csvHead, type Dialect } from "./csv-bytes.ts";
-import { FileSink, type WrittenFile } from "./file-sink.ts";
-import type { Encoding, Job, Made, NestedSource } from "./job.ts";
-import { heed } from "./interruption.ts";
-import { moveChunk } from "./parquet/row-group-writer.ts";
-import type { RowGroup } from "./parquet/chunk.ts";
-import { parquetFooter, parquetHead } from "./parquet/footer.ts";
-import { widerType, type ParquetColumn } from "./parquet/physical.ts";
-import { mostRows } from "./parquet/rows.ts";
-import { release } from "./release.ts";
-import { rangesOf, type KeyRange } from "./row-source.ts";
-import type { Db } from "../store/sqlite.ts";
-import type { SnapshotTable } from "../store/snapshot-tables.ts";
-import { partsSql, type TablePlan } from "./table-plan.ts";
+import type { Snapshot } from "../state/mirror-snapshot.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { freeBytes } from "./columns/cells.ts";
+import { rangesOf, type KeyRange } from "./columns/row-source.ts";
+import { csvHead } from "./csv/csv-writer.ts";
+import type { ManifestFile } from "./files/export-manifest.ts";
+import { filePath, fromManifest } from "./files/file-layout.ts";
+import { writeNewFile } from "./files/guarded-file.ts";
+import type { Staging } from "./files/staging.ts";
+import type { RowGroup } from "./parquet/column-chunk.ts";
+import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
+import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-types.ts";
+import { planExport, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
+import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
+import { documentDate } from "./plan/table-choice.ts";
+import type { EncodedRows, Encoding, Job, NestedTable } from "./workers/protocol.ts";
+import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 
-export interface WriteParts {
-  readonly crew: Crew;
-  /** Of the leading thread, which sees the same rows. */
-  readonly db: Db;
-  readonly dialect: Dialect;
-  /** Child tables that become columns. */
-  readonly nested: readonly SnapshotTable[];
-  readonly facts: Readonly<Record<string, string>>;
-  readonly createdBy: string;
-  /** Where the file of a part is written; null: the table has no parts. */
-  readonly placeOf: (part: string | null) => string;
-  readonly onRows: (rows: number) => void;
-  readonly signal: AbortSignal;
+/** What all tables of one export share. */
+export interface ExportContext {
+  readonly parts: ExportParts;
+  readonly request: ExportRequest;
+  readonly pool: SnapshotPool;
+  readonly staging: Staging;
 }
 
-export interface WrittenPart extends WrittenFile {
-  readonly part: string | null;
-  readonly rows: number;
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
-}
+/** Types that replace the declared ones, by column; `list.column` within a nested column. */
+type WidenedTypes = ReadonlyMap<string, ReportType>;
 
-/** A value did not fit; carries the column's name, with its list's before it where it is nested. */
-class TooNarrow extends Error {
-  readonly column: string;
-
-  constructor(column: string) {
-    super(`a value does not fit the type of ${column}`);
-    this.column = column;
-  }
-}
-
-/** All files of one table. A type that proves too narrow is widened, and the table written once more. */
-export async function writeTable(plan: TablePlan, format: "csv" | "jsonl" | "parquet", parts: WriteParts) {
+/**
+ * Writes all files of one table into the staging folder. After a type overflow the column gets a wider type and
+ * everything is written again.
+ */
+export async function writeTable(
+  context: ExportContext,
+  table: SnapshotTable,
+  onRows: (rows: number) => void,
+): Promise<ManifestFile[]> {
+  const plan = planOf(context, table);
   const types = new Map<string, ReportType>();
   for (;;) {
     try {
-      return await writeOnce(plan, encodingOf(plan, format, parts, types), parts);
+      return await writeFiles(context, plan, encodingOf(context, plan, types), onRows);
     } catch (error) {
-      if (!(error instanceof TooNarrow)) throw error;
-      types.set(error.column, widened(error, typeNow(plan, parts, types, error.column)));
+      const wider = error instanceof TypeOverflow ? widerType(error.type) : null;
+      if (!(error instanceof TypeOverflow) || wider === null) throw error;
+      types.set(error.column, wider);
     }
   }
 }
 
-function widened(error: TooNarrow, type: ReportType): ReportType {
-  const wider = widerType(type);
-  if (wider === null) throw new Error(`broken promise: any value fits ${type} (${error.column})`);
-  return wider;
+function planOf({ parts, request, pool }: ExportContext, table: SnapshotTable): TablePlan {
+  const { format, since, partition } = request;
+  const date = partition === null ? null : documentDate(parts.manifest, table);
+  // A mirror of an older version has no JSON of records.
+  const raw = pool.snapshot.db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?");
+  const hasRaw = raw.get(`_raw_${table.name}`) !== undefined;
+  return planExport(table, { format, since, partition, date, hasRaw });
 }
 
-function typeNow(
-  { columns }: TablePlan,
-  { nested }: WriteParts,
-  types: ReadonlyMap<string, ReportType>,
-  name: string,
-): ReportType {
-  const inner = nested.flatMap((child) =>
-    child.columns.map((column) => ({ name: `${child.name}.${column.name}`, type: column.type })),
-  );
-  const declared = [...columns, ...inner].find((column) => column.name === name)?.type;
-  return types.get(name) ?? declared ?? "TEXT";
-}
+let lastJob = 0;
 
-let jobs = 0;
-
-async function writeOnce(plan: TablePlan, encoding: Encoding, parts: WriteParts): Promise<WrittenPart[]> {
-  const { crew } = parts;
-  const job: Job = { id: ++jobs, setup: plan.setup, source: plan.source, encoding };
-  const alone = plan.setup.length > 0;
-  await crew.open(job, alone);
+async function writeFiles(
+  context: ExportContext,
+  plan: TablePlan,
+  encoding: Encoding,
+  onRows: (rows: number) => void,
+): Promise<ManifestFile[]> {
+  const { request, pool, staging } = context;
+  const { company, format, partition } = request;
+  const job: Job = { id: ++lastJob, setup: plan.setup, source: plan.source, encoding };
+  const common = { table: plan.table.name, format, columns: writtenColumns(plan, encoding) };
+  const laidOut = await pool.openJob(job);
   try {
-    const written: WrittenPart[] = [];
-    for (const { part, ranges } of await partsOf(plan, job, parts)) {
-      const file = await writeFile(job, ranges, alone, parts, part);
-      written.push({ ...file, part, columns: columnsOf(plan, encoding) });
+    const files: ManifestFile[] = [];
+    for (const { part, ranges } of rangesByPart(plan, job, laidOut, pool)) {
+      const file = filePath({ company, table: plan.table.name, format, part, partition });
+      let rows = 0;
+      const encodedRows = encodeInOrder(context, job, ranges, (more) => {
+        rows += more;
+        onRows(more);
+      });
+      const written = await writeNewFile(staging.placeOf(file), contentOf(encoding, encodedRows));
+      files.push({
+        ...common,
+        file: fromManifest(company, file),
+        ...written,
+        rows,
+        seq: pool.snapshot.seq,
+      });
     }
-    return written;
+    return files;
   } finally {
-    await crew.close(job, alone);
+    await pool.closeJob(job);
   }
 }
 
-interface Part {
+interface PartRanges {
   readonly part: string | null;
   readonly ranges: Iterable<KeyRange>;
 }
 
-/** What was laid out is divided by counting; a table that stands where it is, by walking along its keys. */
-async function partsOf(
+/** Rows that were laid out are divided by their numbers, a table in its place by its keys. */
+function rangesByPart(
   plan: TablePlan,
   { encoding, source }: Job,
-  { crew, db }: WriteParts,
-): Promise<Part[]> {
-  const rowsEach = encoding.kind === "parquet" ? mostRows : mostRows / 2;
-  if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(db, source, rowsEach) }];
-  const found = (await crew.ask(partsSql)) as [string, number, number][];
-  if (plan.isPartitioned && found.length > 0)
-    return found.map(([part, first, last]) => ({ part, ranges: counted(first, last, rowsEach) }));
-  return [{ part: null, ranges: counted(1, found[0]?.[2] ?? 0, rowsEach) }];
+  laidOut: readonly LaidOutPart[],
+  pool: SnapshotPool,
+): PartRanges[] {
+  const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
+  if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(pool.snapshot.db, source, rowsEach) }];
+  if (plan.isPartitioned && laidOut.length > 0)
+    return laidOut.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
+  return [{ part: null, ranges: numberedRanges(1, laidOut[0]?.[2] ?? 0, rowsEach) }];
 }
 
-function* counted(first: number, last: number, each: number): Generator<KeyRange> {
-  for (let after = first - 1; after < last; after += each)
-    yield { after: BigInt(after), upTo: BigInt(Math.min(last, after + each)) };
+function* numberedRanges(first: number, last: number, rowsEach: number): Generator<KeyRange> {
+  for (let after = first - 1; after < last; after += rowsEach)
+    yield { after: BigInt(after), upTo: BigInt(Math.min(last, after + rowsEach)) };
 }
 
-async function writeFile(
-  job: Job,
-  ranges: Iterable<KeyRange>,
-  alone: boolean,
-  parts: WriteParts,
-  part: string | null,
-): Promise<WrittenFile & { readonly rows: number }> {
-  const { encoding } = job;
-  const sink = await FileSink.open(parts.placeOf(part));
-  const groups: RowGroup[] = [];
-  let rows = 0;
-  try {
-    if (encoding.kind === "parquet") await sink.write(parquetHead);
-    if (encoding.kind === "csv") {
-      const names = encoding.columns.map(({ name }) => name);
-      await sink.write(csvHead(names, encoding.dialect));
-    }
-    for await (const made of inOrder(job, ranges, alone, parts)) {
-      await put(made, sink, groups);
-      rows += made.rows;
-      parts.onRows(made.rows);
-    }
-    if (encoding.kind === "parquet")
-      await sink.write(
-        parquetFooter({
-          columns: encoding.columns,
-          nested: encoding.nested,
-          groups,
-          facts: parts.facts,
-          createdBy: parts.createdBy,
-        }),
-      );
-    return { ...(await sink.finish()), rows };
-  } catch (error) {
-    await sink.drop();
-    throw error;
+/** The bytes of a file; each part is freed when the next one is asked for. */
+async function* contentOf(
+  encoding: Encoding,
+  encodedRows: AsyncIterable<EncodedRows>,
+): AsyncGenerator<Uint8Array> {
+  const rowGroups: RowGroup[] = [];
+  let offset = 0;
+  if (encoding.kind === "parquet") {
+    yield parquetMagic;
+    offset = parquetMagic.length;
   }
-}
-
-/** Row groups were made as if they stood alone: their pages move to where they stand now. */
-async function put({ parts, groups }: Made, sink: FileSink, all: RowGroup[]): Promise<void> {
-  for (const [i, bytes] of parts.entries()) {
-    const group = groups[i];
-    if (group) {
-      for (const chunk of group.columns) moveChunk(chunk, sink.bytes);
-      all.push(group);
+  if (encoding.kind === "csv") yield csvHead(encoding.columns, encoding.dialect);
+  for await (const { parts } of encodedRows) {
+    for (const { bytes, rowGroup } of parts) {
+      if (rowGroup) rowGroups.push(placeRowGroup(rowGroup, offset));
+      offset += bytes.length;
+      yield bytes;
+      freeBytes(bytes);
     }
-    await sink.write(bytes);
-    release(bytes);
   }
+  if (encoding.kind === "parquet") yield parquetFooter({ ...encoding, rowGroups });
 }
 
-/** So many pieces are made ahead of the one that is written, for each thread. */
+/** Ranges that each worker encodes ahead of the one that is written. */
 const aheadEach = 1;
 
-/** Made by whoever is free, given in order; never more of them in memory than threads and one each ahead. */
-async function* inOrder(
+/** Encodes ranges on all workers of a job; yields them in order. Memory holds `1 + aheadEach` for each worker. */
+async function* encodeInOrder(
+  { parts, pool }: ExportContext,
   job: Job,
   ranges: Iterable<KeyRange>,
-  alone: boolean,
-  { crew, signal }: WriteParts,
-): AsyncGenerator<Made> {
-  const ahead = (alone ? 1 : crew.threads) * (1 + aheadEach) - 1;
-  const making: ReturnType<Crew["make"]>[] = [];
+  onRows: (rows: number) => void,
+): AsyncGenerator<EncodedRows> {
+  const ahead = pool.workersFor(job).length * (1 + aheadEach) - 1;
+  const pending: Promise<EncodedRows>[] = [];
+  const oldest = async () => {
+    const encoded = await (pending.shift() as Promise<EncodedRows>);
+    onRows(encoded.rows);
+    return encoded;
+  };
   try {
     for (const range of ranges) {
-      heed(signal);
-      const made = crew.make(job, range, alone);
-      made.catch(() => undefined);
-      making.push(made);
-      if (making.length > ahead) yield fitting(await making.shift());
+      throwIfAborted(parts.signal, "the export was interrupted; the earlier files are unchanged");
+      const encoded = pool.encode(job, range);
+      encoded.catch(() => undefined);
+      pending.push(encoded);
+      if (pending.length > ahead) yield await oldest();
     }
-    while (making.length > 0) yield fitting(await making.shift());
+    while (pending.length > 0) yield await oldest();
   } finally {
-    await Promise.allSettled(making);
+    await Promise.allSettled(pending);
   }
-}
-
-function fitting(made: Awaited<ReturnType<Crew["make"]>> | undefined): Made {
-  if (made === undefined) throw new Error("broken promise: there is one to wait for");
-  if ("misfit" in made) throw new TooNarrow(made.misfit);
-  return made;
 }
 
 function encodingOf(
-  { columns, json, table }: TablePlan,
-  format: "csv" | "jsonl" | "parquet",
-  { dialect, nested }: WriteParts,
-  types: ReadonlyMap<string, ReportType>,
+  { parts, request, pool }: ExportContext,
+  { columns, isJson, table }: TablePlan,
+  types: WidenedTypes,
 ): Encoding {
-  const typed = columns.map(({ name, type }) => ({ name, type }));
-  if (format === "csv") return { kind: "csv", columns: typed, dialect };
-  if (json === "record") return { kind: "records" };
-  if (format === "jsonl") {
-    const members = json === null ? typed : [...typed.slice(0, 2), { name: "json", type: "TEXT" as const }];
-    return { kind: "objects", columns: members, endsInRecord: json !== null };
-  }
-  const known = columns.map(({ name, type, nullable }) => ({
-    name,
-    type: types.get(name) ?? type,
-    nullable,
-  }));
-  const lists = nested.filter(({ parent }) => parent === table.name);
-  return { kind: "parquet", columns: known, nested: lists.map((child) => nestedOf(child, types)) };
+  const { format, dialect, nested } = request;
+  if (format === "csv") return { kind: "csv", columns, dialect };
+  if (format === "jsonl") return isJson ? { kind: "records" } : { kind: "objects", columns };
+  const children = pool.snapshot.tables.filter(
+    ({ kind, parent }) => kind === "child" && parent === table.name,
+  );
+  return {
+    kind: "parquet",
+    columns: columns.map(({ name, type, nullable }) => ({ name, type: types.get(name) ?? type, nullable })),
+    nested: nested ? children.map((child) => nestedTable(child, types)) : [],
+    facts: factsOf(pool.snapshot, request, table),
+    createdBy: `fintoro-mirror ${parts.version}`,
+  };
 }
 
-function nestedOf(child: SnapshotTable, types: ReadonlyMap<string, ReportType>): NestedSource {
-  const { name, primaryKey, columns } = child;
+function nestedTable({ name, primaryKey, columns }: SnapshotTable, types: WidenedTypes): NestedTable {
   const [parentKey = ""] = primaryKey;
-  const inner: ParquetColumn[] = columns
-    .filter((column) => !primaryKey.includes(column.name))
-    .map((column) => ({
-      name: column.name,
-      type: types.get(`${name}.${column.name}`) ?? column.type,
-      nullable: true,
-    }));
-  return { name, columns: inner, table: name, parentKey };
+  const inner = columns.filter((column) => !primaryKey.includes(column.name));
+  const widened = inner.map((column) => ({
+    name: column.name,
+    type: types.get(`${name}.${column.name}`) ?? column.type,
+    nullable: true,
+  }));
+  return { name, parentKey, columns: widened };
 }
 
-function columnsOf({ columns, json }: TablePlan, encoding: Encoding): WrittenPart["columns"] {
-  if (encoding.kind !== "parquet") {
-    const shown = json === "record" ? [] : json === null ? columns : columns.slice(0, 2);
-    return shown.map(({ name, type }) => ({ name, type }));
-  }
+/** The columns that the export's manifest names. */
+function writtenColumns({ columns }: TablePlan, encoding: Encoding): ManifestFile["columns"] {
+  if (encoding.kind !== "parquet") return columns.map(({ name, type }) => ({ name, type }));
   const lists = encoding.nested.map(({ name, columns: inner }) => ({
     name,
     type: `LIST(STRUCT(${inner.map((column) => `${column.name} ${column.type}`).join(", ")}))`,
   }));
   return [...encoding.columns.map(({ name, type }) => ({ name, type })), ...lists];
+}
+
+/** Key-value metadata of a Parquet file. */
+function factsOf(
+  { seq, run }: Snapshot,
+  { company, since }: ExportRequest,
+  { name, title, doc, columns }: SnapshotTable,
+): Record<string, string> {
+  const comments = columns.flatMap((column) => (column.doc === null ? [] : [[column.name, column.doc]]));
+  return {
+    company,
+    table: name,
+    title,
+    ...(doc === null ? {} : { description: doc }),
+    seq: String(seq),
+    ...(since === null ? {} : { since: String(since) }),
+    ...(run === null ? {} : { run: String(run.id), run_finished_at: run.finishedAt }),
+    column_comments: JSON.stringify(Object.fromEntries(comments)),
+  };
 }

@@ -1,36 +1,36 @@
-import { ProtocolError } from "../connector/errors.ts";
+import { ProtocolError } from "../connector/service-errors.ts";
 
-/** A million records at ten a page; a longer list is a lie, and following it would fill the queue. */
+/** A million records at ten a page. A longer list would fill the queue. */
 const mostPages = 100_000;
 
-/** What an answer said of the whole list it is a page of. */
+/** What an answer says about the whole list that it is a page of. */
 export interface PageFacts {
   readonly page: number;
   readonly perPage: number;
-  /** From the total, not from `totalPages`: a paginator that promises pages for ever is not followed. */
+  /** From the total, not from `totalPages`, which a broken paginator may raise without end. */
   readonly pages: number;
   readonly total: number;
   /** Does the paginator agree with itself and with the records beside it? */
   readonly consistent: boolean;
 }
 
-/** Throws ProtocolError (retryable) when the paginator is missing, unreadable or of another page. Pure. */
+/** Pure. Throws a retryable ProtocolError when the paginator is missing, unreadable or of another page. */
 export function pageFacts(paginator: unknown, askedPage: number, records: number): PageFacts {
-  if (typeof paginator !== "object" || paginator === null) throw lie("the answer has no paginator");
+  if (typeof paginator !== "object" || paginator === null) throw unusable("the answer has no paginator");
   const page = count(paginator, "currentPage");
   const perPage = count(paginator, "perPage");
   const total = count(paginator, "totalResults");
-  if (page !== askedPage) throw lie(`page ${askedPage} was asked for, and page ${page} came`);
-  if (perPage < 1) throw lie("the paginator says 0 records per page");
+  if (page !== askedPage) throw unusable(`page ${askedPage} was requested, and page ${page} came`);
+  if (perPage < 1) throw unusable("the paginator says 0 records per page");
   const pages = Math.max(1, Math.ceil(total / perPage));
-  if (pages > mostPages) throw lie(`it promises ${pages} pages`);
+  if (pages > mostPages) throw unusable(`the paginator says ${pages} pages, more than ${mostPages}`);
   const expected = page < pages ? perPage : page === pages ? total - (pages - 1) * perPage : 0;
-  const said = "totalPages" in paginator ? paginator.totalPages : pages;
-  const pagesAgree = said === pages || (total === 0 && said === 0);
+  const totalPages = "totalPages" in paginator ? paginator.totalPages : pages;
+  const pagesAgree = totalPages === pages || (total === 0 && totalPages === 0);
   return { page, perPage, pages, total, consistent: records === expected && pagesAgree };
 }
 
-/** Of a list that comes in one answer: it is all there is. */
+/** The facts of a list that comes in one answer. */
 export function wholeFacts(records: number): PageFacts {
   return { page: 1, perPage: 0, pages: 1, total: records, consistent: true };
 }
@@ -38,12 +38,12 @@ export function wholeFacts(records: number): PageFacts {
 function count(paginator: object, key: string): number {
   const value: unknown = Reflect.get(paginator, key);
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw lie(`the paginator's ${key} is ${JSON.stringify(value) ?? "missing"}`);
+  throw unusable(`the paginator's ${key} is ${JSON.stringify(value) ?? "missing"}`);
 }
 
-function lie(what: string): ProtocolError {
-  return new ProtocolError(`the list cannot be trusted: ${what}`, {
+function unusable(why: string): ProtocolError {
+  return new ProtocolError(`the list was not used: ${why}`, {
     retryable: true,
-    hint: "If it persists, the service's paginator is broken; nothing is deleted on its word.",
+    hint: "It is read again. If it persists, report the request id to the service: its paginator is broken.",
   });
 }

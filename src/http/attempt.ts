@@ -1,95 +1,127 @@
 import { MirrorError } from "../base/errors.ts";
+import { ProtocolError } from "../connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../connector/transport.ts";
 import type { BaseUrl } from "./base-url.ts";
-import type { BodyCaps } from "./body.ts";
-import { emptyJson, wrongKind } from "./content.ts";
-import { parseErrorBody, type ErrorBody } from "./error-body.ts";
+import { errorOfStatus, parseErrorBody, type ErrorBody } from "./error-answer.ts";
 import { exchange, type Head, type Message, type Wire } from "./exchange.ts";
-import { errorOf, type Failure } from "./failure.ts";
-import { retryAfterS } from "./headers.ts";
-import { followed, isRedirect } from "./redirect.ts";
+import { isJson, mediaType, retryAfterS } from "./headers.ts";
+import type { BodyCaps } from "./response-body.ts";
+import type { SafeText } from "./safe-text.ts";
 
+/** A request ready to be sent, as often as needed. */
 export interface Call {
   readonly base: BaseUrl;
   readonly message: Message;
   readonly expect: ServiceRequest["expect"];
   readonly caps: BodyCaps;
+  /** May it be sent again after an attempt with an unknown outcome? */
+  readonly repeatable: boolean;
 }
 
-type Answer = Omit<ServiceAnswer, "attempts">;
-export type Outcome = { readonly answer: Answer } | { readonly failure: Failure };
-type Reaction = Outcome | { readonly next: string };
+/** One attempt that gave no 2xx answer. */
+export interface Failure {
+  readonly error: MirrorError;
+  /** What the service asks to wait; null when it does not. */
+  readonly retryAfterMs: number | null;
+}
 
+/** The end of one attempt. */
+export type Outcome = { readonly answer: Omit<ServiceAnswer, "attempts"> } | { readonly failure: Failure };
+
+const mostRedirects = 3;
 const errorBodyBytes = 64_000;
-const nothingSaid: ErrorBody = { message: null, fields: {} };
 
-/** One attempt of a call, redirects included: each hop is a request of its own. */
+/** One attempt of a call. Each redirect is a request of its own, with a permit of its own. */
 export async function attempt(wire: Wire, call: Call): Promise<Outcome> {
   try {
     let target = call.message.target;
-    for (let hops = 0; ; hops++) {
-      const message = { ...call.message, target };
-      const reaction = await exchange(wire, message, (head) => react(wire, { ...call, message }, head, hops));
-      if (!("next" in reaction)) return reaction;
-      target = reaction.next;
+    for (let redirects = 0; ; redirects++) {
+      const hop = { ...call, message: { ...call.message, target } };
+      const result = await exchange(wire, hop.message, (head) => react(wire, hop, head, redirects));
+      if (typeof result !== "string") return result;
+      target = result;
     }
   } catch (error) {
-    if (error instanceof MirrorError) return failed(error);
+    if (error instanceof MirrorError) return { failure: { error, retryAfterMs: null } };
     throw error;
   }
 }
 
-async function react(wire: Wire, call: Call, head: Head, hops: number): Promise<Reaction> {
-  if (head.status >= 200 && head.status < 300) return succeeded(wire, call, head);
-  if (isRedirect(head.status)) return redirected(wire, call, head, hops);
-  return refused(wire, call, head);
+/** The outcome, or the path and query that the service redirects to. */
+async function react(wire: Wire, call: Call, head: Head, redirects: number): Promise<Outcome | string> {
+  if (head.status >= 200 && head.status < 300) return succeed(wire, call, head);
+  if (![301, 302, 303, 307, 308].includes(head.status)) return fail(wire, head);
+  head.discard();
+  return redirectTarget(call, head, redirects, wire.safeText);
 }
 
-async function succeeded(wire: Wire, call: Call, head: Head): Promise<Outcome> {
-  const success = { where: call.message.where, ...head };
-  const wrong = wrongKind(success, call.expect, wire.words);
-  if (wrong) {
-    head.leave();
-    return failed(wrong);
+async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
+  const unexpected = unexpectedContent(call.expect, head, wire.safeText);
+  if (unexpected !== null) {
+    head.discard();
+    throw contentError(head, unexpected);
   }
   const body = await head.read(call.caps);
-  const empty = emptyJson(success, call.expect, body);
-  if (empty) return failed(empty);
+  if (call.expect === "json" && body.length === 0) throw contentError(head, "an empty answer");
   const { status, headers, requestId } = head;
   return { answer: { status, headers, body, requestId } };
 }
 
-function redirected(wire: Wire, call: Call, head: Head, hops: number): Reaction {
-  head.leave();
-  const { where, method, target } = call.message;
-  const { status, requestId } = head;
-  const location = head.headers["location"];
-  const next = followed(
-    call.base,
-    { where, status, requestId, method, location, from: target, hops },
-    wire.words,
-  );
-  return typeof next === "string" ? { next } : failed(next);
+/** What came in place of the expected kind of answer, known by its head; null: nothing is wrong. */
+function unexpectedContent(expect: Call["expect"], head: Head, safeText: SafeText): string | null {
+  const { status, headers } = head;
+  if (status === 204) return expect === "nothing" ? null : "no content";
+  const type = mediaType(headers);
+  const isEmpty = type === "" || headers["content-length"] === "0";
+  const fits = { json: isJson(type), bytes: type !== "text/html", nothing: isJson(type) || isEmpty };
+  if (fits[expect]) return null;
+  return type === "" ? "no content type" : `content type ${JSON.stringify(safeText(type, 60))}`;
 }
 
-async function refused(wire: Wire, call: Call, head: Head): Promise<Outcome> {
-  const { status, requestId, headers } = head;
-  const said = await errorBody(wire, head);
-  const waitS = retryAfterS(headers, wire.clock.nowMs());
-  const error = errorOf({ where: call.message.where, status, requestId, said });
-  return failed(error, waitS === null ? null : waitS * 1000);
+/** A page of a proxy or a maintenance page. Retryable: it may be gone in a moment. */
+function contentError({ where, status, requestId }: Head, got: string): ProtocolError {
+  return new ProtocolError(`${where}: ${status} with ${got} in place of what the interface promises`, {
+    status,
+    requestId,
+    retryable: true,
+    hint: "a proxy or a maintenance page may be answering for the service; check base_url if it stays",
+  });
+}
+
+/** Only reads are redirected, and only within the service's own origin: the token goes nowhere else (I9). */
+function redirectTarget({ base, message }: Call, head: Head, redirects: number, safeText: SafeText): string {
+  const here = base.origin + message.target;
+  const { location } = head.headers;
+  if (location === undefined || !URL.canParse(location, here)) throw redirectError(head, "nowhere");
+  const target = new URL(location, here);
+  if (target.origin !== base.origin || target.username || target.password)
+    throw redirectError(head, `to ${safeText(target.origin, 100)}, where the token must not go`);
+  if (message.method !== "GET") throw redirectError(head, "of a call that is not a read");
+  if (redirects >= mostRedirects) throw redirectError(head, `more than ${mostRedirects} times`);
+  return target.pathname + target.search;
+}
+
+function redirectError({ where, status, requestId }: Head, what: string): ProtocolError {
+  return new ProtocolError(`${where}: redirected ${what} (${status})`, {
+    status,
+    requestId,
+    hint: "check base_url: it must be the address that answers itself",
+  });
+}
+
+async function fail(wire: Wire, head: Head): Promise<Outcome> {
+  const waitS = retryAfterS(head.headers, wire.clock.nowMs());
+  const error = errorOfStatus(head, await readErrorBody(wire, head));
+  return { failure: { error, retryAfterMs: waitS === null ? null : waitS * 1000 } };
 }
 
 /** The status alone is enough: a body that cannot be read does not hide it, unless the caller stops. */
-async function errorBody(wire: Wire, head: Head): Promise<ErrorBody> {
+async function readErrorBody(wire: Wire, head: Head): Promise<ErrorBody> {
   try {
-    return parseErrorBody(await head.read({ bytes: errorBodyBytes, wireBytes: errorBodyBytes }), wire.words);
+    const body = await head.read({ bytes: errorBodyBytes, wireBytes: errorBodyBytes });
+    return parseErrorBody(body, wire.safeText);
   } catch (error) {
     if (error instanceof MirrorError && error.kind === "stopped") throw error;
-    return nothingSaid;
+    return { message: null, fields: {} };
   }
-}
-
-function failed(error: MirrorError, retryAfterMs: number | null = null): { readonly failure: Failure } {
-  return { failure: { error, retryAfterMs } };
 }

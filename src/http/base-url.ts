@@ -1,39 +1,26 @@
-import { isIPv4 } from "node:net";
 import { MirrorError } from "../base/errors.ts";
+import { readBaseUrl } from "../config/address.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 
-/** The only place requests go to. */
+/** The only address requests go to (I9). */
 export interface BaseUrl {
   readonly origin: string;
   /** Without a slash at its end. */
   readonly path: string;
 }
 
+/** Checks and splits `base_url`. Throws MirrorError `config`. */
 export function parseBaseUrl(text: string): BaseUrl {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url) throw unusable("it is not a URL");
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw unusable("it must start with https://");
-  if (url.protocol === "http:" && !isLoopback(url.hostname)) throw unusable("http:// is for loopback only");
-  if (url.username || url.password) throw unusable("it must not carry a user name or password");
-  if (/[?#]/.test(text)) throw unusable("it must not have a query or fragment");
-  const path = url.pathname.replace(/\/+$/, "");
-  if (path.includes("//")) throw unusable("its path has an empty segment");
-  return { origin: url.origin, path };
+  const read = readBaseUrl(text);
+  if ("must" in read)
+    throw new MirrorError("config", `base_url cannot be used: it must ${read.must}`, {
+      hint: "give the address of the public API, like https://app.fintoro.sk/api/public/v1",
+    });
+  const { origin, pathname } = new URL(read.value);
+  return { origin, path: pathname === "/" ? "" : pathname };
 }
 
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" || hostname === "[::1]" || (isIPv4(hostname) && hostname.startsWith("127."))
-  );
-}
-
-function unusable(why: string): MirrorError {
-  return new MirrorError("config", `base_url cannot be used: ${why}`, {
-    hint: "give the address of the public API, like https://app.fintoro.sk/api/public/v1",
-  });
-}
-
-/** Path and query under the base; everything that could lead elsewhere is refused. */
+/** Path and query of a request. Throws MirrorError `usage` for a path that could leave the base URL. */
 export function targetOf(base: BaseUrl, request: Pick<ServiceRequest, "path" | "query">): string {
   if (!isPlainPath(request.path))
     throw new MirrorError("usage", `not a path under the base URL: ${JSON.stringify(request.path)}`);
@@ -45,7 +32,7 @@ export function targetOf(base: BaseUrl, request: Pick<ServiceRequest, "path" | "
   return base.path + request.path + (query.length > 0 ? `?${query.join("&")}` : "");
 }
 
-/** Printable ASCII without query, fragment or backslash; no empty segment and none that goes up. */
+/** Printable ASCII without query, fragment or backslash; no empty segment and none that goes up (`..`). */
 function isPlainPath(path: string): boolean {
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#\\]/.test(path)) return false;
   const segments = path.slice(1).split("/");

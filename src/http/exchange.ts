@@ -1,33 +1,37 @@
-import type { Readable } from "node:stream";
 import type { Pool } from "undici";
+import { linkSignals } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
-import type { Lane } from "../base/lane.ts";
+import { laneRank, type Lane } from "../base/lane.ts";
+import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
-import type { Governor, Permit } from "../govern/governor.ts";
-import { abandon, readBody, type BodyCaps } from "./body.ts";
-import { startDeadline, type Deadline } from "./deadline.ts";
+import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
+import type { AnswerHead } from "./error-answer.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
-import { errorOfBroken, timedOut } from "./network.ts";
-import type { Slots } from "./slots.ts";
+import { networkErrorOf, timeoutError, type BrokenRequest } from "./network-errors.ts";
+import { discardBody, readResponseBody, type BodyCaps } from "./response-body.ts";
+import type { SafeText } from "./safe-text.ts";
 import type { Counter } from "./stats.ts";
-import type { Words } from "./words.ts";
 
-/** What an exchange needs of its surroundings. */
+/** What all exchanges of a transport share. */
 export interface Wire {
   readonly pool: Pool;
-  readonly governor: Governor;
-  readonly slots: Slots;
+  readonly rateLimiter: RateLimiter;
+  /** One place for each exchange in progress, head and body. */
+  readonly connections: Semaphore;
   readonly clock: Clock;
   readonly counter: Counter;
-  readonly words: Words;
+  readonly safeText: SafeText;
+  /** For one exchange, head and body together. */
   readonly timeoutMs: number;
 }
 
 /** One request as it goes over the wire. */
 export interface Message {
+  /** `GET /invoices/7` */
   readonly where: string;
   readonly method: ServiceRequest["method"];
+  /** Path and query. */
   readonly target: string;
   readonly headers: Record<string, string>;
   readonly body: string | Buffer | null;
@@ -36,111 +40,107 @@ export interface Message {
   readonly onSent: (() => void) | undefined;
 }
 
-/** An answer whose head has come. `read` takes its body, `leave` lets it go; one of them is called. */
-export interface Head {
-  readonly status: number;
+/** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
+export interface Head extends AnswerHead {
   readonly headers: AnswerHeaders;
-  readonly requestId: string | null;
   read(caps: BodyCaps): Promise<Buffer>;
-  leave(): void;
+  discard(): void;
 }
 
 /**
- * One exchange: a permit, a connection, a deadline over head and body. Whatever happens, the permit is
- * settled, the connection given back and the timer stopped. Throws MirrorErrors only.
+ * One exchange: a permit, a connection, a deadline over head and body. Whatever happens, the permit is finished,
+ * the connection released and the timer stopped. Throws MirrorErrors only.
  */
 export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
-  const permit = await permitFor(wire, message);
-  const giveBack = await slotOrSpent(wire, message, permit);
+  const permit = await waitForPermit(wire, message);
+  const release = await waitForConnection(wire, message, permit);
   const deadline = startDeadline(wire.clock, wire.timeoutMs, message.signal);
   try {
     return await use(await headOf(wire, message, permit, deadline));
   } finally {
-    deadline.release();
-    giveBack();
+    deadline.stop();
+    release();
   }
 }
 
-/** A wait that was broken off was a wait, too. */
-async function permitFor({ governor, clock, counter }: Wire, { lane, signal }: Message): Promise<Permit> {
+/** Aborted waits are counted too. */
+async function waitForPermit(wire: Wire, { lane, signal }: Message): Promise<Permit> {
+  const { rateLimiter, clock, counter } = wire;
   const askedMs = clock.monotonicMs();
   try {
-    return await governor.admit(lane, signal);
+    return await rateLimiter.admit(lane, signal);
   } finally {
-    counter.waited(clock.monotonicMs() - askedMs);
+    counter.waitedMs += clock.monotonicMs() - askedMs;
   }
 }
 
-async function slotOrSpent(wire: Wire, message: Message, permit: Permit): Promise<() => void> {
-  try {
-    return await wire.slots.take(message.lane, message.signal);
-  } catch (error) {
-    permit.lost();
-    throw error;
-  }
+async function waitForConnection(wire: Wire, { lane, signal }: Message, permit: Permit): Promise<Release> {
+  const release = await wire.connections.acquire(signal, laneRank(lane));
+  if (release) return release;
+  permit.lost();
+  throw new MirrorError("stopped", "stopped while waiting for a free connection");
 }
 
 async function headOf(wire: Wire, message: Message, permit: Permit, deadline: Deadline): Promise<Head> {
-  let answered = false;
-  try {
-    message.onSent?.();
-    wire.counter.sent();
-    const {
-      statusCode: status,
-      headers: raw,
-      body,
-    } = await wire.pool.request({
-      method: message.method,
-      path: message.target,
-      headers: message.headers,
-      body: message.body,
-      signal: deadline.signal,
+  const { where } = message;
+  const answer = await sendOnce(wire, message, deadline.signal).catch((error: unknown) => {
+    permit.lost();
+    wire.counter.unanswered++;
+    throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
+  });
+  const { statusCode: status, body } = answer;
+  const headers = answerHeaders(answer.headers);
+  permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
+  wire.counter.addStatus(status);
+  const idHeader = headers["x-request-id"];
+  const requestId = idHeader ? wire.safeText(idHeader, 128) : null;
+  const read = (caps: BodyCaps) =>
+    readResponseBody(body, headers, caps).catch((error: unknown) => {
+      throw errorOfExchange(error, wire, { where, requestId }, deadline);
     });
-    const headers = answerHeaders(raw);
-    answered = true;
-    permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
-    wire.counter.status(status);
-    return headFrom(wire, message, deadline, { status, headers, body });
-  } catch (error) {
-    if (!answered) {
-      permit.lost();
-      wire.counter.unanswered();
-    }
-    throw brokenOff(wire, message, deadline, error, null);
-  }
+  return { where, status, headers, requestId, read, discard: () => discardBody(body) };
 }
 
-interface Arrived {
-  readonly status: number;
-  readonly headers: AnswerHeaders;
-  readonly body: Readable;
+async function sendOnce({ pool, counter }: Wire, message: Message, signal: AbortSignal) {
+  const { method, target: path, headers, body } = message;
+  message.onSent?.();
+  counter.requests++;
+  return pool.request({ method, path, headers, body, signal });
 }
 
-function headFrom(wire: Wire, message: Message, deadline: Deadline, arrived: Arrived): Head {
-  const { status, headers, body } = arrived;
-  const said = headers["x-request-id"];
-  const requestId = said ? wire.words(said, 128) : null;
-  return {
-    status,
-    headers,
-    requestId,
-    read: (caps) =>
-      readBody(body, headers, caps).catch((error: unknown) => {
-        throw brokenOff(wire, message, deadline, error, requestId);
-      }),
-    leave: () => abandon(body),
-  };
-}
-
-function brokenOff(
-  wire: Wire,
-  message: Message,
-  deadline: Deadline,
+function errorOfExchange(
   error: unknown,
-  requestId: string | null,
-) {
-  const broken = { where: message.where, requestId, timeoutMs: wire.timeoutMs };
-  if (deadline.ended() === "deadline") return timedOut(broken);
-  if (deadline.ended() === "stopped") return new MirrorError("stopped", `${message.where}: stopped`);
-  return errorOfBroken(error, broken, wire.words);
+  { timeoutMs, safeText }: Wire,
+  request: BrokenRequest,
+  deadline: Deadline,
+): MirrorError {
+  if (deadline.reason() === "timeout") return timeoutError(request, timeoutMs);
+  if (deadline.reason() === "stopped") return new MirrorError("stopped", `${request.where}: stopped`);
+  return networkErrorOf(error, request, safeText);
+}
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  /** Why the signal has aborted. */
+  reason(): "timeout" | "stopped" | null;
+  stop(): void;
+}
+
+/** Aborts one exchange as a whole: when its time is over, however slowly bytes come, or when the caller stops. */
+function startDeadline(clock: Clock, timeoutMs: number, caller: AbortSignal): Deadline {
+  const [timeout, timer] = [new AbortController(), new AbortController()];
+  const linked = linkSignals(caller, timeout.signal);
+  const watch = async () => {
+    await clock.sleep(timeoutMs, timer.signal);
+    if (!timer.signal.aborted && !caller.aborted) timeout.abort();
+  };
+  void watch();
+  return {
+    signal: linked.signal,
+    reason: () => (timeout.signal.aborted ? "timeout" : caller.aborted ? "stopped" : null),
+    stop: () => {
+      linked.release();
+      timer.abort();
+    },
+  };
 }

@@ -1,18 +1,20 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { MirrorError } from "../base/errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
-import type { BudgetHeaders } from "../govern/governor.ts";
+import type { BudgetHeaders } from "../rate-limit/permit.ts";
 
+/** By lower-case name. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
+/** What every request says of its sender. */
 export interface Identity {
   readonly token: string;
   readonly language: string;
   readonly userAgent: string;
 }
 
-/** Set by the transport alone. */
-const ours = new Set([
+/** Only the transport sets these. */
+const reserved = new Set([
   "authorization",
   "accept-encoding",
   "connection",
@@ -26,11 +28,12 @@ const ours = new Set([
   "upgrade",
 ]);
 
+/** Headers of a request. Throws MirrorError `usage` when the request sets one of the transport's own. */
 export function requestHeaders(identity: Identity, request: ServiceRequest): Record<string, string> {
   const given = Object.entries(request.headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), value] as const,
   );
-  const taken = given.find(([name]) => ours.has(name));
+  const taken = given.find(([name]) => reserved.has(name));
   if (taken) throw new MirrorError("usage", `the header ${taken[0]} is the transport's own`);
   return {
     accept: request.expect === "bytes" ? "*/*" : "application/json",
@@ -42,31 +45,33 @@ export function requestHeaders(identity: Identity, request: ServiceRequest): Rec
   };
 }
 
-/** Lower-case names, repeated headers joined. */
+/** Repeated headers are joined by commas. */
 export function answerHeaders(raw: IncomingHttpHeaders): AnswerHeaders {
   const entries = Object.entries(raw).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), [value].flat().join(", ")]));
 }
 
+/** The rate limit headers (interface document, "Limits"). */
 export function budgetHeaders(headers: AnswerHeaders, nowMs: number): BudgetHeaders {
   return {
-    limit: wholeNumber(headers["x-ratelimit-limit"]),
-    remaining: wholeNumber(headers["x-ratelimit-remaining"]),
+    limit: parseWholeNumber(headers["x-ratelimit-limit"]),
+    remaining: parseWholeNumber(headers["x-ratelimit-remaining"]),
     retryAfterS: retryAfterS(headers, nowMs),
   };
 }
 
-/** Seconds, or a date. */
+/** `Retry-After` in seconds, given as such or as an HTTP date; null when absent or unreadable. */
 export function retryAfterS(headers: AnswerHeaders, nowMs: number): number | null {
   const text = headers["retry-after"]?.trim();
   if (!text) return null;
-  const seconds = wholeNumber(text);
+  const seconds = parseWholeNumber(text);
   if (seconds !== null) return seconds;
   const atMs = /[a-z]{3}/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(atMs) ? null : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-export function wholeNumber(text: string | undefined): number | null {
+/** A number of up to 15 digits; null for anything else. */
+export function parseWholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : null;
 }
 
@@ -75,6 +80,7 @@ export function mediaType(headers: AnswerHeaders): string {
   return (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
+/** `application/json` and `application/…+json`. */
 export function isJson(type: string): boolean {
   return type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
 }

@@ -1,6 +1,6 @@
-/** What the transport did, for reports and metrics. */
+/** Counts of a transport, for reports and metrics. */
 export interface HttpStats {
-  /** Attempts that left. */
+  /** Requests sent, repeated ones too. */
   readonly requests: number;
   readonly byStatus: Readonly<Record<string, number>>;
   /** Attempts after the first of their call. */
@@ -9,32 +9,25 @@ export interface HttpStats {
   readonly rateLimited: number;
   /** Attempts without an answer. */
   readonly unanswered: number;
-  /** Waited for permits, all attempts together. */
+  /** Time waited for permits, all requests together. */
   readonly waitedMs: number;
 }
 
-export interface Counter {
-  sent(): void;
-  status(status: number): void;
-  retried(): void;
-  unanswered(): void;
-  waited(ms: number): void;
-  read(): HttpStats;
-}
+/** Counts while a transport works; all begin at 0. */
+export class Counter {
+  requests = 0;
+  retried = 0;
+  unanswered = 0;
+  waitedMs = 0;
+  readonly #byStatus: Record<string, number> = {};
 
-export function createCounter(): Counter {
-  const byStatus = new Map<string, number>();
-  const counts = { requests: 0, retried: 0, unanswered: 0, waitedMs: 0 };
-  return {
-    sent: () => void counts.requests++,
-    status: (status) => void byStatus.set(String(status), (byStatus.get(String(status)) ?? 0) + 1),
-    retried: () => void counts.retried++,
-    unanswered: () => void counts.unanswered++,
-    waited: (ms) => void (counts.waitedMs += ms),
-    read: () => ({
-      ...counts,
-      byStatus: Object.fromEntries(byStatus),
-      rateLimited: byStatus.get("429") ?? 0,
-    }),
-  };
+  addStatus(status: number): void {
+    this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
+  }
+
+  read(): HttpStats {
+    const { requests, retried, unanswered, waitedMs } = this;
+    const byStatus = { ...this.#byStatus };
+    return { requests, byStatus, retried, rateLimited: byStatus["429"] ?? 0, unanswered, waitedMs };
+  }
 }

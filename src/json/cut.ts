@@ -1,19 +1,17 @@
-/**
- * Cuts records out of the bytes of an answer. The slices are the service's own bytes: they are hashed
- * and kept as they came, and only those that changed are parsed.
- *
- * The guarantee: a document is cut and all its slices parse exactly when JSON.parse takes the whole of
- * it. So a slice that does not parse condemns its whole answer: its borders may be wrong too.
- */
 import { MirrorError } from "../base/errors.ts";
-import { malformedAt } from "./fault.ts";
 import { decodeString, isKey } from "./key.ts";
-import { parseLossless } from "./parse.ts";
-import { skipSpace, skipValue } from "./scan.ts";
-import type { IdTrail, Span } from "./scan.ts";
-import { SliceTable, type Slices } from "./slices.ts";
-import { walkArray, walkObject } from "./walk.ts";
+import { parseLossless } from "./lossless.ts";
+import { malformedAt } from "./malformed.ts";
+import { skipSpace, skipString, skipValue, type IdTrail, type Span } from "./scan.ts";
+import { integerAt, SliceTable, type Slices } from "./slices.ts";
 
+/**
+ * Cuts records out of the bytes of an answer. The slices are the service's own bytes: they are hashed and stored
+ * as received, and only changed ones are parsed.
+ *
+ * All slices of a document parse exactly when JSON.parse takes the whole document. So if one slice does not parse,
+ * the whole answer is refused: its borders may be wrong too.
+ */
 export interface ListCut {
   /** The elements of `data`. */
   readonly records: Slices;
@@ -22,10 +20,17 @@ export interface ListCut {
 }
 
 const maxBytes = 0xffff_ffff;
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openArray = 0x5b;
+const closeArray = 0x5d;
+const openObject = 0x7b;
+const closeObject = 0x7d;
 
-/** `{ "data": [ … ], "paginator": { … } }`, keys in any order. */
+/** Cuts `{ "data": [ … ], "paginator": { … } }`, keys in any order. Throws MirrorError `protocol`, as all here. */
 export function cutList(body: Buffer): ListCut {
-  const start = documentStart(body, 0x7b, 'an object with "data"');
+  const start = documentStart(body, openObject, 'an object with "data"');
   let data: SliceTable | null = null;
   let paginator: Span | null = null;
   const end = walkObject(body, start, (keyStart, keyEnd, valueAt) => {
@@ -45,28 +50,28 @@ export function cutList(body: Buffer): ListCut {
   return { records: data, paginator };
 }
 
-/** A bare `[ … ]`: a whole answer, or the slice of an array inside a record. */
+/** Cuts a bare `[ … ]`: a whole answer, or the slice of an array inside a record. */
 export function cutArray(body: Buffer): Slices {
   const table = new SliceTable(body);
-  const end = cutElements(body, documentStart(body, 0x5b, "an array"), table);
+  const end = cutElements(body, documentStart(body, openArray, "an array"), table);
   assertNothingAfter(body, end);
   return table;
 }
 
-/** A single `{ … }`: where it stands in its answer. */
+/** Where a single `{ … }` stands in its answer. */
 export function cutObject(body: Buffer): Span {
-  const start = documentStart(body, 0x7b, "an object");
+  const start = documentStart(body, openObject, "an object");
   const end = skipValue(body, start, noTrail());
   assertNothingAfter(body, end);
   return { start, end };
 }
 
-/** The value of an object's own key, the last one where it is repeated (as in JSON.parse); null without one. */
+/** The value of an object's key; the last one where the key is repeated, as in JSON.parse. Null without the key. */
 export function spanOf(slice: Buffer, key: string): Span | null {
   const wanted = Buffer.from(key);
   const trail = noTrail();
   let span: Span | null = null;
-  walkObject(slice, documentStart(slice, 0x7b, "an object"), (keyStart, keyEnd, start) => {
+  walkObject(slice, documentStart(slice, openObject, "an object"), (keyStart, keyEnd, start) => {
     const end = skipValue(slice, start, trail);
     if (isKey(slice, keyStart, keyEnd, wanted)) span = { start, end };
     return end;
@@ -74,12 +79,23 @@ export function spanOf(slice: Buffer, key: string): Span | null {
   return span;
 }
 
+/**
+ * The `id` of a single record as it is written; null when it is missing or no integer. The last one where it is
+ * repeated, as in JSON.parse. Slices of a list carry theirs.
+ */
+export function idOf(slice: Buffer): string | null {
+  const trail = noTrail();
+  const end = skipValue(slice, skipSpace(slice, 0), trail);
+  return integerAt(slice, trail.at, end);
+}
+
+/** The bytes of a span, not copied. */
 export function sliceOf(body: Buffer, span: Span): Buffer {
   return body.subarray(span.start, span.end);
 }
 
 function cutElements(body: Buffer, at: number, table: SliceTable): number {
-  if (body[at] !== 0x5b) throw malformedAt(body, at, "an array");
+  if (body[at] !== openArray) throw malformedAt(body, at, "an array");
   const trail = noTrail();
   return walkArray(body, at, (start) => {
     trail.at = 0;
@@ -89,14 +105,14 @@ function cutElements(body: Buffer, at: number, table: SliceTable): number {
   });
 }
 
-/** A member that nobody cuts is parsed here, or a broken answer could pass for a good one. */
+/** Members that are not cut are parsed here: a broken one makes the whole answer broken. */
 function checkedSpan(body: Buffer, start: number): Span {
   const end = skipValue(body, start, noTrail());
   parseLossless(body.subarray(start, end), start);
   return { start, end };
 }
 
-/** Past a byte order mark, which some proxies put before JSON, and white space. */
+/** After white space and a byte order mark, which some proxies put before JSON. */
 function documentStart(body: Buffer, open: number, expected: string): number {
   if (body.length > maxBytes)
     throw new MirrorError("protocol", `an answer of ${body.length} bytes is too long`);
@@ -109,6 +125,36 @@ function documentStart(body: Buffer, open: number, expected: string): number {
 function assertNothingAfter(body: Buffer, end: number): void {
   const rest = skipSpace(body, end);
   if (rest < body.length) throw malformedAt(body, rest, "nothing after the document");
+}
+
+/** Visits one member: its key with the quotes, and where its value begins. Returns where the value ends. */
+type MemberVisit = (keyStart: number, keyEnd: number, valueAt: number) => number;
+
+/** Visits the members of an object; returns the byte after its `}`. */
+function walkObject(bytes: Uint8Array, at: number, visit: MemberVisit): number {
+  return walk(bytes, at, closeObject, (start) => {
+    if (bytes[start] !== quote) throw malformedAt(bytes, start, "a key");
+    const keyEnd = skipString(bytes, start);
+    const between = skipSpace(bytes, keyEnd);
+    if (bytes[between] !== colon) throw malformedAt(bytes, between, '":"');
+    return visit(start, keyEnd, skipSpace(bytes, between + 1));
+  });
+}
+
+/** Visits the elements of an array; returns the byte after its `]`. */
+function walkArray(bytes: Uint8Array, at: number, visit: (valueAt: number) => number): number {
+  return walk(bytes, at, closeArray, visit);
+}
+
+function walk(bytes: Uint8Array, at: number, close: number, visit: (at: number) => number): number {
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === close) return at + 1;
+  for (;;) {
+    at = skipSpace(bytes, visit(at));
+    if (bytes[at] === close) return at + 1;
+    if (bytes[at] !== comma) throw malformedAt(bytes, at, `"," or "${String.fromCharCode(close)}"`);
+    at = skipSpace(bytes, at + 1);
+  }
 }
 
 function noTrail(): IdTrail {

@@ -1,15 +1,22 @@
-/**
- * Numbers that JavaScript's cannot hold. The rule is about values, not writing: a literal is a plain
- * number exactly when printing that number gives the literal's value again.
- */
 import { assert } from "../base/errors.ts";
 
+/**
+ * Parsed JSON. A number is a plain one exactly when printing it gives the literal's value again; otherwise it is a
+ * NumberLiteral.
+ */
 export type JsonValue = null | boolean | number | string | NumberLiteral | JsonValue[] | JsonObject;
+/** Members by key. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** A number literal whose value a double would change: kept as it was written. */
+/** Is this piece of parsed JSON an object: no list, no number literal, not null? */
+export function isObject(value: unknown): value is JsonObject {
+  if (typeof value !== "object" || value === null) return false;
+  return !Array.isArray(value) && !(value instanceof NumberLiteral);
+}
+
+/** A number whose value a double would change: kept as it is written. */
 export class NumberLiteral {
   readonly text: string;
 
@@ -27,17 +34,17 @@ export class NumberLiteral {
   }
 }
 
-/** In Node since 21, in the types of no year's standard yet. */
+/** In Node since version 21; not in the standard types yet. */
 interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** A literal of JSON's grammar to the number it is, or to itself where no number is. */
+/** Reads a number literal of JSON. */
 export function numberLiteral(text: string): number | NumberLiteral {
   return isExact(text) ? Number(text) : new NumberLiteral(text);
 }
 
-/** Does a double print as the value that this literal says? */
+/** Does a double print as the value of this literal? */
 export function isExact(text: string): boolean {
   const value = Number(text);
   const printed = String(value);
@@ -46,7 +53,7 @@ export function isExact(text: string): boolean {
   return sameSize(decimalOf(text), decimalOf(printed));
 }
 
-/** The integer that a value is, exact: bigint beyond 2^53. Null for anything else, also past 64 bits. */
+/** The exact integer that a value is, a bigint beyond 2^53. Null for anything else, and beyond 64 bits. */
 export function integerOf(value: unknown): number | bigint | null {
   if (typeof value === "number") {
     if (!Number.isInteger(value)) return null;
@@ -59,10 +66,10 @@ export function integerOf(value: unknown): number | bigint | null {
   return BigInt.asIntN(64, whole) === whole ? whole : null;
 }
 
-/** Past this many places a literal is left as it is written: 1e999999999 must not become its zeros. */
+/** A literal with more places is not written out: 1e999999999 must not become its zeros. */
 const maxPlaces = 1000;
 
-/** The value in plain decimal, no exponent: what CSV cells and DECIMAL columns are made from. */
+/** The value in plain decimal without exponent, for CSV cells and DECIMAL columns. */
 export function decimalText(value: number | bigint | NumberLiteral): string {
   if (typeof value === "bigint") return value.toString();
   assert(typeof value !== "number" || Number.isFinite(value), "an amount is a finite number");
@@ -78,7 +85,7 @@ function withPoint(digits: string, exponent: number): string {
   return `${padded.slice(0, exponent)}.${padded.slice(exponent)}`;
 }
 
-/** `digits` times ten to the `exponent`; no zeros at either end, none at all for 0. */
+/** `digits` times ten to the `exponent`; no zeros at either end, no digits for 0. */
 interface Decimal {
   readonly negative: boolean;
   readonly digits: string;
@@ -99,7 +106,19 @@ function decimalOf(text: string): Decimal {
   return { negative: unsigned !== mantissa, digits: all.slice(first, last), exponent };
 }
 
-/** The sign is never lost. */
+/** Without the sign, which a double never loses. */
 function sameSize(a: Decimal, b: Decimal): boolean {
   return a.exponent === b.exponent && a.digits === b.digits;
+}
+
+/** Do two texts of a record agree in all members that both have? The order of members and zeros do not matter. */
+export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (a instanceof NumberLiteral && b instanceof NumberLiteral) return decimalText(a) === decimalText(b);
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((one, i) => jsonEquals(one, b[i] ?? null));
+  if (!isObject(a) || !isObject(b)) return false;
+  return Object.entries(a).every(
+    ([key, value]) => !Object.hasOwn(b, key) || jsonEquals(value, b[key] ?? null),
+  );
 }

@@ -1,12 +1,12 @@
 import type { Span } from "./scan.ts";
 
-/** One record as it came: its bytes, and its `id` as it is written; null without a usable one. */
+/** The bytes of one record, and its `id` as it is written; null without a usable one. */
 export interface Slice {
   readonly slice: Buffer;
   readonly id: string | null;
 }
 
-/** The slices of one array, held as offsets: a hundred thousand records are three numbers each. */
+/** The slices of one array. */
 export interface Slices extends Iterable<Slice> {
   readonly count: number;
   span(index: number): Span;
@@ -16,6 +16,7 @@ export interface Slices extends Iterable<Slice> {
 
 const numbersEach = 3;
 
+/** Slices held as offsets: three numbers for each record. */
 export class SliceTable implements Slices {
   readonly #body: Buffer;
   /** Start, end and the offset of the id's value (0 without one) of each slice. */
@@ -69,10 +70,10 @@ export class SliceTable implements Slices {
   }
 }
 
-/** Longer integers are no id of anything; 20 characters hold every 64-bit one. */
+/** 20 characters hold every 64-bit integer; longer ones are no ids. */
 const maxIdBytes = 20;
 
-/** The integer literal that begins at `at` as text; null for any other value, and for `at` 0. */
+/** The integer literal that begins at `at`, as text; null for any other value, and for `at` 0. */
 export function integerAt(bytes: Buffer, at: number, limit: number): string | null {
   if (at === 0) return null;
   const first = bytes[at] === 0x2d ? at + 1 : at;

@@ -1,91 +1,122 @@
-import { quoted } from "../store/compiler.ts";
-import type { SnapshotTable } from "../store/snapshot-tables.ts";
-import type { Db } from "../store/sqlite.ts";
+import { quoted } from "../store/sql-text.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import type { Db } from "../store/database.ts";
+import { checkColumns } from "./column-checks.ts";
+import { pause, type ReportDraft } from "./publish-draft.ts";
 import { applicationId, userVersion } from "./report-file.ts";
-import { indexSql, inSchema, isDay, tableSql, viewSql, type Layout } from "./layout.ts";
-import { breathe, copyRows, type Manners } from "./slices.ts";
+import {
+  indexSql,
+  inSchema,
+  referencesOf,
+  tableSql,
+  viewSql,
+  type ColumnChecks,
+  type UndeclaredKeys,
+} from "./report-layout.ts";
 
-/** Fills the empty database attached as `report` from the snapshot of this connection. */
-export async function buildReport(db: Db, layout: Layout, manners: Manners): Promise<void> {
+/**
+ * Fills the empty database attached as `report` from the snapshot of this connection. Keys are declared except
+ * those that did not hold in the last report; `redeclareTables` corrects them.
+ */
+export async function buildReport(draft: ReportDraft, undeclared: UndeclaredKeys): Promise<void> {
+  const { db, layout } = draft;
   db.pragma(`report.application_id = ${applicationId}`);
   db.pragma(`report.user_version = ${userVersion}`);
   let rows = 0;
   for (const table of layout.tables) {
-    if (table.kind === "about")
-      db.exec(
-        inSchema(
-          "report",
-          tableSql(table, () => false),
-        ),
-      );
-    else rows += await buildTable(db, layout, table, manners, rows);
+    const keys = referencesOf(table).map(({ name }) => name);
+    const held = keys.filter((name) => !undeclared.get(table.name)?.includes(name));
+    rows += await buildTable(draft, table, { keys: new Set(held), texts: new Set() }, rows);
   }
   for (const view of layout.views) createView(db, "report", view);
 }
 
 /**
- * What a view computes has no declared type, and readers that go by it take such columns for blobs. What it
- * passes on from a table has that column's type, and stays as it is: a filter on it still reaches an index.
+ * Makes the tables anew whose declaration does not fit their rows: a foreign key does not hold or holds now, a
+ * date column has a number or lost its last one. SQLite cannot alter these. A reference to a record that is
+ * missing (a deleted client, a table that is not mirrored) stays as it is, without a key: nothing is invented
+ * and nothing is cut. Returns the references without a key.
  */
-export function createView(db: Db, schema: string, view: SnapshotTable): void {
-  db.exec(inSchema(schema, viewSql(view)));
-  const told = db.pragma(`${schema}.table_info(${quoted(view.name)})`) as { name: string; type: string }[];
-  const untyped = told.filter(({ type }) => type === "" || type === "BLOB").map(({ name }) => name);
-  if (untyped.length === 0) return;
-  db.exec(`DROP VIEW ${quoted(schema)}.${quoted(view.name)}`);
-  db.exec(inSchema(schema, viewSql(view, new Set(untyped))));
+export async function redeclareTables(draft: ReportDraft): Promise<UndeclaredKeys> {
+  const { db, layout } = draft;
+  const undeclared = new Map<string, readonly string[]>();
+  for (const table of layout.tables) {
+    await pause(draft);
+    const checks = checkColumns(draft, table);
+    if (declaredSql(db, table.name) !== tableSql(table, checks)) {
+      db.exec(`DROP TABLE report.${quoted(table.name)}`);
+      await buildTable(draft, table, checks, 0);
+    }
+    const names = referencesOf(table).map(({ name }) => name);
+    const open = names.filter((name) => !checks.keys.has(name));
+    undeclared.set(table.name, open);
+  }
+  return undeclared;
 }
 
+function declaredSql(db: Db, table: string): unknown {
+  const sql = "SELECT sql FROM report.sqlite_schema WHERE type = 'table' AND name = ?";
+  return db.prepare(sql).pluck().get(table);
+}
+
+/** Returns the number of rows; `before` were copied of other tables. */
 async function buildTable(
-  db: Db,
-  layout: Layout,
+  draft: ReportDraft,
   table: SnapshotTable,
-  manners: Manners,
+  checks: ColumnChecks,
   before: number,
 ): Promise<number> {
-  const rows = await fillTable(db, layout, table, manners, before, new Set());
-  const odd = oddDays(db, table);
-  if (odd.size === 0) return rows;
-  db.exec(`DROP TABLE report.${quoted(table.name)}`);
-  return fillTable(db, layout, table, manners, before, odd);
-}
-
-async function fillTable(
-  db: Db,
-  layout: Layout,
-  table: SnapshotTable,
-  manners: Manners,
-  before: number,
-  texts: ReadonlySet<string>,
-): Promise<number> {
-  manners.onStep({ table: table.name, rows: before });
-  db.exec(
-    inSchema(
-      "report",
-      tableSql(table, () => true, texts),
-    ),
-  );
-  const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(db, table, manners, before);
+  const { db, layout, onStep } = draft;
+  db.exec(inSchema("report", tableSql(table, checks)));
+  if (table.kind === "about") return 0;
+  onStep({ table: table.name, rows: before });
+  const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(draft, table, before);
   for (const column of layout.indexes.get(table.name) ?? []) {
-    if (rows > 0) await breathe(manners);
+    if (rows > 0) await pause(draft);
     db.exec(indexSql("report", table.name, column));
   }
   return rows;
+}
+
+/**
+ * Creates a view whose columns all have a type. A column that the view only passes on has its table's type and
+ * stays as it is, so that a filter reaches an index. A computed one has none, which some readers take for a
+ * blob: it gets a cast.
+ */
+export function createView(db: Db, schema: string, view: SnapshotTable): void {
+  db.exec(inSchema(schema, viewSql(view)));
+  const columns = db.pragma(`${schema}.table_info(${quoted(view.name)})`) as { name: string; type: string }[];
+  const untyped = columns.filter(({ type }) => type === "" || type === "BLOB").map(({ name }) => name);
+  if (untyped.length === 0) return;
+  db.exec(`DROP VIEW ${quoted(schema)}.${quoted(view.name)}`);
+  db.exec(inSchema(schema, viewSql(view, new Set(untyped))));
 }
 
 function copyTombstones(db: Db): number {
   return db.prepare("INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records").run().changes;
 }
 
-/**
- * A day that looks like a number ("20260101") would become one in a column declared DATE. Numbers stand
- * before texts in an index, so the smallest value tells whether there is any: such a column is TEXT.
- */
-export function oddDays(db: Db, table: SnapshotTable): Set<string> {
-  const days = table.columns.filter(({ type }) => isDay(type)).map(({ name }) => name);
-  const isOdd = (name: string) => {
-    const sql = `SELECT typeof(min(${quoted(name)})) FROM report.${quoted(table.name)}`;
-    return ["integer", "real"].includes(db.prepare(sql).pluck().get() as string);
-  };
-  return new Set(days.filter(isOdd));
+const rowsAtOnce = 20_000;
+
+/** Copies a table in the order of its key, in slices; returns the number of rows. `before` were copied already. */
+async function copyRows(draft: ReportDraft, table: SnapshotTable, before: number): Promise<number> {
+  const { db, onStep } = draft;
+  const key = table.primaryKey.map(quoted).join(", ");
+  const target = `report.${quoted(table.name)}`;
+  const names = table.columns.map(({ name }) => quoted(name)).join(", ");
+  const head = `INSERT INTO ${target} (${names}) SELECT ${names} FROM temp.${quoted(table.name)}`;
+  const marks = table.primaryKey.map(() => "?").join(", ");
+  const tail = `ORDER BY ${key} LIMIT ${rowsAtOnce}`;
+  const first = db.prepare(`${head} ${tail}`);
+  const next = db.prepare(`${head} WHERE (${key}) > (${marks}) ${tail}`);
+  const descending = table.primaryKey.map((column) => `${quoted(column)} DESC`).join(", ");
+  const lastKey = db.prepare(`SELECT ${key} FROM ${target} ORDER BY ${descending} LIMIT 1`);
+  lastKey.raw(true).safeIntegers(true);
+  let rows = first.run().changes;
+  for (let copied = rows; copied === rowsAtOnce; rows += copied) {
+    onStep({ table: table.name, rows: before + rows });
+    await pause(draft);
+    copied = next.run(...(lastKey.get() as unknown[])).changes;
+  }
+  return rows;
 }

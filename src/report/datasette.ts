@@ -1,6 +1,11 @@
 import path from "node:path";
-import type { Manifest } from "../connector/manifest.ts";
-import { about, deletedRecords, tablesOfManifest, type SnapshotTable } from "../store/snapshot-tables.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import {
+  about,
+  deletedRecords,
+  tablesOfManifest,
+  type SnapshotTable,
+} from "../store/snapshot/snapshot-tables.ts";
 
 /** What Datasette shows beside the data, in the form of its metadata.json. */
 export function datasetteMetadata(manifest: Manifest, report: string, company: string): object {

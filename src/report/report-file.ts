@@ -4,41 +4,40 @@ import {
   constants,
   copyFileSync,
   existsSync,
-  fsyncSync,
   openSync,
   readSync,
-  renameSync,
   rmSync,
   statSync,
 } from "node:fs";
-import path from "node:path";
+import { replaceFile } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 
 /**
  * The report's file and what stands beside it.
  *
- * Guarantee: under the report's name there is always a whole file, the old or the new one. The new one is
- * written beside it and renamed after it is on the disk. Worst outcome of a crash: the file beside stays until
- * the next publish.
+ * Guarantee: the report's name always leads to a complete file, the earlier or the new one (`replaceFile`).
+ * Source of truth: the mirror.
+ * Worst outcome of a crash: `next` is left over until the next publish.
  */
 export interface ReportPaths {
   readonly report: string;
-  /** Where the next one is written. */
+  /** Where the next report is written. */
   readonly next: string;
-  /** Held by the one process that publishes. */
+  /** Held by the process that publishes. */
   readonly lock: string;
 }
 
+/** The paths of the report with this name. */
 export function reportPaths(report: string): ReportPaths {
   return { report, next: `${report}.next`, lock: `${report}.lock` };
 }
 
-/** "FmRp" in the header of every report: what makes a file ours, to be replaced. */
+/** "FmRp", the `application_id` of every report: only such a file is replaced. */
 export const applicationId = 0x46_6d_52_70;
-/** The layout's version for programs that look; `PRAGMA user_version`. */
+/** The layout's version, as `PRAGMA user_version`. */
 export const userVersion = 1;
 
-/** Whether there is a report. A file that is none is not ours to overwrite: MirrorError `database`. */
+/** Whether there is a report. @throws MirrorError `database`: another file stands in its place */
 export function findReport(report: string): boolean {
   if (!existsSync(report)) return false;
   const header = Buffer.alloc(100);
@@ -55,36 +54,27 @@ export function findReport(report: string): boolean {
   });
 }
 
-/** What a killed publish left. */
+const besideEndings = ["-journal", "-wal", "-shm"];
+
+/** Removes what a killed publish left. */
 export function removeNext({ next }: ReportPaths): void {
-  for (const ending of ["", "-journal", "-wal", "-shm"]) rmSync(next + ending, { force: true });
+  for (const ending of ["", ...besideEndings]) rmSync(next + ending, { force: true });
 }
 
 const ownerWrites = 0o200;
 
-/** Shares the blocks where the file system can. */
+/** Copies the report to `next`; shares its blocks where the file system can. */
 export function copyReport({ report, next }: ReportPaths): void {
   copyFileSync(report, next, constants.COPYFILE_FICLONE);
   chmodSync(next, statSync(next).mode | ownerWrites);
 }
 
 /**
- * Puts the new file in place, with the mode that the old one was given. A journal of the old file would be taken for the new one's: whoever wrote into
- * a report and died left it, and what is rolled back with it is gone anyway.
+ * Puts the next report in place, with the mode of the earlier one. Removes a journal that a foreign writer left
+ * beside the earlier report, because SQLite would apply it to the new one.
  */
 export function replaceReport({ report, next }: ReportPaths): void {
-  syncToDisk(next);
   if (existsSync(report)) chmodSync(next, statSync(report).mode);
-  for (const ending of ["-journal", "-wal", "-shm"]) rmSync(report + ending, { force: true });
-  renameSync(next, report);
-  syncToDisk(path.dirname(report));
-}
-
-function syncToDisk(place: string): void {
-  const file = openSync(place, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  for (const ending of besideEndings) rmSync(report + ending, { force: true });
+  replaceFile(next, report);
 }

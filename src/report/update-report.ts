@@ -1,34 +1,24 @@
-import { quoted } from "../store/compiler.ts";
-import type { SnapshotTable } from "../store/snapshot-tables.ts";
-import type { Db } from "../store/sqlite.ts";
-import { oddDays } from "./build-report.ts";
-import { isDay, type Layout } from "./layout.ts";
-import { keysChanged } from "./settle-keys.ts";
-import { breathe, type Manners } from "./slices.ts";
+import { quoted } from "../store/sql-text.ts";
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import type { Db } from "../store/database.ts";
+import { pause, type ReportDraft } from "./publish-draft.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record
- * that the change log names after `since` is taken out and put in again as it is now. False: made anew it would
- * be declared otherwise, and so it has to be.
+ * in the change log after `since` is removed and inserted as it is now. A table whose keys stopped or started to
+ * hold is made anew afterwards (`redeclareTables`).
  */
-export async function updateReport(
-  db: Db,
-  layout: Layout,
-  since: number,
-  manners: Manners,
-): Promise<boolean> {
+export async function updateReport(draft: ReportDraft, since: number): Promise<void> {
+  const { db, layout, onStep } = draft;
   noteChanged(db, since);
-  const records = layout.tables.filter(({ kind }) => kind === "table");
   let rows = 0;
-  for (const table of records) {
-    manners.onStep({ table: table.name, rows });
-    await breathe(manners);
+  for (const table of layout.tables.filter(({ kind }) => kind === "table")) {
+    onStep({ table: table.name, rows });
+    await pause(draft);
     for (const part of [table, ...layout.tables.filter(({ parent }) => parent === table.name)])
       rows += replaceRows(db, part, table.name);
     replaceTombstones(db, table.name);
   }
-  await breathe(manners);
-  return !keysChanged(db, layout) && !layout.tables.some((table) => daysChanged(db, table));
 }
 
 function noteChanged(db: Db, since: number): void {
@@ -52,17 +42,7 @@ function replaceRows(db: Db, part: SnapshotTable, resource: string): number {
 
 function replaceTombstones(db: Db, resource: string): void {
   const which = `resource = ? AND record_id IN ${changedIds}`;
+  const insert = `INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records WHERE ${which}`;
   db.prepare(`DELETE FROM report.deleted_records WHERE ${which}`).run(resource, resource);
-  db.prepare(`INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records WHERE ${which}`).run(
-    resource,
-    resource,
-  );
-}
-
-/** A day that is none came, or the last report had one: then its column is of another type. */
-function daysChanged(db: Db, table: SnapshotTable): boolean {
-  const sql = "SELECT name, type FROM pragma_table_info(?, 'report')";
-  const types = new Map(db.prepare(sql).raw().all(table.name) as [string, string][]);
-  const isOther = table.columns.some(({ name, type }) => isDay(type) && types.get(name) !== type);
-  return isOther || oddDays(db, table).size > 0;
+  db.prepare(insert).run(resource, resource);
 }

@@ -1,10 +1,10 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { resource } from "../../src/connector/define.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
-import * as schema from "../../src/connector/schema.ts";
-import { openMirror } from "../../src/store/mirror.ts";
+import { defineResource } from "../../src/connector/resource.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import * as schema from "../../src/connector/record-schema.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 
 const { boolean, date, decimal, doc, integer, orNull, record, text } = schema;
 
@@ -37,7 +37,7 @@ for (let i = 0; i < 4; i++)
   add(`day${i}`, doc("a day", date()), "date('2020-01-01', '+' || (n % 2200) || ' days')");
 for (let i = 0; i < 3; i++) add(`flag${i}`, boolean(), `(n + ${i}) % 2`);
 
-const wide = resource({
+const wide = defineResource({
   name: "invoices",
   singular: "invoice",
   title: "Invoices",

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
 import { benchManifest } from "./export-mirror.ts";
 
-/** One export in a process of its own, which tells how long it took and the most memory it had. */
+/** Makes one export in a process of its own and prints its time and its peak memory. */
 const [mirror = "", out = "", format = "csv"] = process.argv.slice(2);
 const start = performance.now();
 const { manifest } = await exportTables(

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { DuckDBInstance, type DuckDBConnection } from "@duckdb/node-api";
 import { stringify } from "csv-stringify";
 import { formatSize } from "../../src/base/units.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { benchColumns, benchMirror } from "./export-mirror.ts";
 import type { BenchResult } from "./result.ts";
 

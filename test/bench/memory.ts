@@ -6,7 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { formatSize } from "../../src/base/units.ts";
-import type { CompanyReport } from "../../src/sync/report.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import type { BenchResult } from "./result.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -58,7 +58,17 @@ async function measure({ url, token }: Service, args: readonly string[]): Promis
       config,
       `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "\${env:BENCH_TOKEN}" } }\n`,
     );
-    const node = ["--import", tellPeak(peak), program, "sync", ...args, "--json", "-q", "--config", config];
+    const node = [
+      "--import",
+      peakReporter(peak),
+      program,
+      "sync",
+      ...args,
+      "--json",
+      "-q",
+      "--config",
+      config,
+    ];
     const child = spawn(process.execPath, node, {
       env: { ...process.env, BENCH_TOKEN: token },
       stdio: ["ignore", "pipe", "inherit"],
@@ -73,7 +83,7 @@ async function measure({ url, token }: Service, args: readonly string[]): Promis
   }
 }
 
-function tellPeak(file: string): string {
+function peakReporter(file: string): string {
   const code = `import { writeFileSync } from "node:fs";
     process.on("exit", () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));`;
   return `data:text/javascript,${encodeURIComponent(code)}`;

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { formatSize } from "../../src/base/units.ts";
-import { resource } from "../../src/connector/define.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
+import { defineResource } from "../../src/connector/resource.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/schema.ts";
-import { publishReport, type PublishWay } from "../../src/report/publish.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import * as schema from "../../src/connector/record-schema.ts";
+import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import type { BenchResult } from "./result.ts";
 
 const { boolean, date, decimal, idOf, integer, oneOf, orNull, record, text } = schema;
@@ -46,7 +46,7 @@ function fields<T>(name: string, count: number, make: () => T): Record<string, T
 function listed(name: string, singular: string, type: Resource["record"], detail: boolean): Resource {
   const list = { kind: "paged", path: `/${name}`, perPage: 500, params: {} } as const;
   const route = detail ? { detail: `/${name}/{id}` } : {};
-  return resource({ name, singular, title: name, origin: "published", record: type, list, ...route });
+  return defineResource({ name, singular, title: name, origin: "published", record: type, list, ...route });
 }
 
 const manifest: Manifest = {
@@ -66,7 +66,7 @@ const manifest: Manifest = {
   identity: { resource: "clients", nameField: "name", businessIdColumn: "", businessIdIn: [] },
 };
 
-/** A mirror as a sync leaves it (`whole`), or its typed tables alone; made by SQL, not by the door. */
+/** A mirror as a sync leaves it (`whole`), or its typed tables alone; made with SQL, not by applying reads. */
 async function buildMirror(file: string, rows: number, whole: boolean): Promise<void> {
   const mirror = await openMirror(file, manifest);
   const { db } = mirror;
@@ -147,7 +147,7 @@ interface Measured {
   readonly bytes: number;
 }
 
-/** Each in a process of its own, which tells its time (without its start) and its peak. */
+/** Runs each in a process of its own, which prints its time (without start-up) and its peak memory. */
 async function measure(what: "vacuum" | PublishWay, mirror: string): Promise<Measured> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), what, mirror], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -9,13 +9,13 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { createLog } from "../../src/observe/log.ts";
-import { createRedaction } from "../../src/observe/redaction.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { createMailbox } from "../../src/webhook/mailbox.ts";
-import { listen } from "../../src/webhook/listen.ts";
-import { createReceiver } from "../../src/webhook/receiver.ts";
-import { Queue } from "../../src/work/queue.ts";
+import { createLogger } from "../../src/log/log.ts";
+import { createRedaction } from "../../src/log/log.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { startServer } from "../../src/webhook/server/server.ts";
+import type { Companies } from "../../src/webhook/server/receiver.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { LoadOrder, LoadResult } from "./receiver-load.ts";
 import type { BenchResult } from "./result.ts";
 
@@ -54,7 +54,7 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
   const lines = openSync(path.join(folder, "log"), "w");
   const redaction = createRedaction();
   redaction.add([secret]);
-  const log = createLog({
+  const log = createLogger({
     // As stderr is when it is a file.
     write: (text) => void writeSync(lines, `${text}\n`),
     format: "json",
@@ -65,21 +65,20 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
   });
   const selected = new Set(manifest.resources.map(({ name }) => name));
   const secrets = [secret];
-  const queue = new Queue(mirror.db);
-  const mailbox = createMailbox({ mirror, queue, selected, secrets: () => secrets, clock: systemClock });
-  const receiver = createReceiver({
-    mailbox: (company) => (company === "acme" ? mailbox : null),
-    clock: systemClock,
-    log,
-    onResult: () => undefined,
-    onStored: () => undefined,
-  });
-  const listener = await listen({ host: "127.0.0.1", port: 0, receiver, pages: {}, log });
+  const queue = new WorkQueue(mirror.db);
+  const keyring = { accepted: () => secrets, refresh: () => false };
+  const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
+  const companies: Companies = {
+    find: (company) => (company === "acme" ? ingest : null),
+    countAnswer: () => undefined,
+  };
+  const clock = systemClock;
+  const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
   return {
-    port: listener.port,
+    port: server.port,
     stored: () => Number(mirror.db.prepare("SELECT count(*) FROM _inbox").pluck().get()),
     close: async () => {
-      await listener.close(1_000);
+      await server.close(1_000);
       mirror.close();
       closeSync(lines);
     },
@@ -105,7 +104,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-function told(name: string, results: readonly Measured[]): string {
+function summaryOf(name: string, results: readonly Measured[]): string {
   const of = (pick: (result: Measured) => number) => median(results.map(pick));
   const pace = `${Math.round(of((r) => r.perSecond))}/s at ${Math.round(of((r) => r.cpuMicros))} µs of CPU`;
   return `${name}: ${pace}, p50 ${of((r) => r.p50Ms).toFixed(1)} ms, p99 ${of((r) => r.p99Ms).toFixed(1)} ms`;
@@ -135,7 +134,7 @@ export async function benchReceiver(): Promise<BenchResult[]> {
     rmSync(folder, { recursive: true, force: true });
   }
   const ratios = results.real.map((one, i) => one.perSecond / (results.bare[i]?.perSecond ?? Number.NaN));
-  const detail = `${told("bare", results.bare)}; ${told("receiver", results.real)}; ${load.connections} connections`;
+  const detail = `${summaryOf("bare", results.bare)}; ${summaryOf("receiver", results.real)}; ${load.connections} connections`;
   return [
     {
       name: "deliveries stored, against a bare handler that verifies",

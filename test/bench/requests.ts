@@ -1,4 +1,4 @@
-import { openDatabase } from "../../src/store/sqlite.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import type { BenchResult } from "./result.ts";
 import { setUpSync } from "./sync-process.ts";
 

@@ -6,6 +6,7 @@ import { benchPublish } from "./publish.ts";
 import { benchBudget, benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
 import { benchReceiver } from "./receiver.ts";
+import { benchStartup } from "./startup.ts";
 import { benchStore } from "./store.ts";
 
 /**
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   memory: benchMemory,
   publish: benchPublish,
   export: benchExport,
+  startup: benchStartup,
 };
 
 const asked = process.argv.slice(2);

@@ -2,16 +2,17 @@ import { hash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { seededRandom, type Random } from "../../src/base/random.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
+import type { Random } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/schema.ts";
+import * as schema from "../../src/connector/record-schema.ts";
 import { readList } from "../../src/extract/answers.ts";
-import { parseLossless } from "../../src/json/parse.ts";
-import { insertSql } from "../../src/store/compiler.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
-import type { Reading } from "../../src/store/reading.ts";
-import { toRow, type Cell } from "../../src/store/row.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
+import { insertSql } from "../../src/store/sql-text.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
+import { toRow, type Cell } from "../../src/store/tables/row-decoder.ts";
 import type { JsonObject } from "../../src/json/literal.ts";
 import type { BenchResult } from "./result.ts";
 
@@ -102,7 +103,7 @@ function syncAll(mirror: Mirror, pages: readonly Buffer[]): void {
     const { sequence } = mirror;
     const sentSeq = sequence.next();
     const list = readList(page);
-    const reading: Reading = {
+    const reading: ReadStamp = {
       cause: "sweep",
       sentSeq,
       receivedSeq: sequence.next(),
@@ -111,12 +112,13 @@ function syncAll(mirror: Mirror, pages: readonly Buffer[]): void {
       run: 1,
     };
     mirror.apply(() => {
-      for (const { slice, id } of list.records) table.put(reading, Number(id), slice, "list");
+      for (const { slice, id } of list.records)
+        table.put({ stamp: reading, id: Number(id), slice, source: "list" });
     });
   }
 }
 
-/** The very rows the door writes, cut beforehand, through bare prepared statements. */
+/** Writes the same rows as the store, cut beforehand, with bare prepared statements. */
 function bareInserts(mirror: Mirror, pages: readonly Buffer[]): () => void {
   const { db } = mirror;
   const { plan } = mirror.table("wide");

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { takeWriterLock } from "../../src/store/lock.ts";
-import { rememberIdentity } from "../../src/sync/identify.ts";
-import { fingerprintOf } from "../../src/sync/identity.ts";
-import { jsonLines, playCommand, temporaryFolder } from "../support/cli.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { rememberIdentity } from "../../src/sync/identity/identify.ts";
+import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";
+import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
 
 async function runningSandbox() {
   const sandbox = await startSandbox({ records: "small" });
@@ -24,14 +24,14 @@ interface Checks {
 }
 
 async function checksIn(cwd: string) {
-  const { code, stdout, stderr } = await playCommand(["check", "--json", "-v"], { cwd });
+  const { code, stdout, stderr } = await runCommand(["check", "--json", "-v"], { cwd });
   const [document] = jsonLines(stdout) as unknown as [Checks];
   return { code, ...document, printed: stdout + stderr };
 }
 
 describe("check", () => {
   test("passes against a service that answers, one line for each thing looked at", async () => {
-    const { code, stdout } = await playCommand(["check"], { cwd: folderFor(await runningSandbox()) });
+    const { code, stdout } = await runCommand(["check"], { cwd: folderFor(await runningSandbox()) });
     expect(code).toBe(0);
     const names = stdout.split("\n").flatMap((line) => /^ok {4}((?:acme )?\w+):/.exec(line)?.[1] ?? []);
     expect(names).toEqual([
@@ -85,21 +85,21 @@ describe("check", () => {
     const cwd = folderFor({ url: "http://127.0.0.1:9/api", token: "sk_of_nobody" });
     const lock = takeWriterLock(`${cwd}/acme.lock`, "sync");
     onTestFinished(() => lock.release());
-    const { code, stdout } = await playCommand(["check"], { cwd });
+    const { code, stdout } = await runCommand(["check"], { cwd });
     expect(code).toBe(1);
     expect(stdout).toContain("fail  acme token: GET /whoami");
     expect(stdout).toMatch(/warn {2}acme lock: being written by process \d+ \(sync, since /);
   });
 
   test("without a config says where it looked and how to get one, exit 2", async () => {
-    const { code, stdout } = await playCommand(["check"], { cwd: temporaryFolder() });
+    const { code, stdout } = await runCommand(["check"], { cwd: temporaryFolder() });
     expect(code).toBe(2);
     expect(stdout).toMatch(
       /^fail {2}config: the config config\.yaml cannot be read: there is no such file\n {6}create one/,
     );
   });
 
-  test("tells every mistake of the config, with file, line and column", async () => {
+  test("shows every mistake of the config, with file, line and column", async () => {
     const cwd = temporaryFolder({
       "config.yaml": "companies:\n  acme:\n    tokn: abc\nhttp: { timeout: 5 }\n",
     });
@@ -113,7 +113,7 @@ describe("check", () => {
 
   test("of a company that is not there names the nearest, exit 2", async () => {
     const cwd = folderFor({ url: "http://127.0.0.1:9/api", token: "sk_of_nobody" });
-    const { code, stderr } = await playCommand(["check", "--company", "acne"], { cwd });
+    const { code, stderr } = await runCommand(["check", "--company", "acne"], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain(String.raw`the config has no company \"acne\"; did you mean \"acme\"?`);
   });

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/disk.ts";
+import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/data-folder.ts";
 import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
-import { checkWebhook } from "../../src/cli/checks/webhook.ts";
-import type { CheckSubject } from "../../src/cli/checks/check.ts";
+import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
+import type { CheckSubject } from "../../src/cli/checks/check-result.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { load } from "../support/config.ts";
 
@@ -20,7 +20,7 @@ describe("the clock", () => {
     expect(judgeClock(there, noon + offMs)).toMatchObject({ status, detail });
   });
 
-  test("cannot be judged by a service that does not tell its own", () => {
+  test("cannot be judged by a service that does not send its own", () => {
     expect(judgeClock(undefined, noon).status).toBe("warn");
     expect(judgeClock("noon", noon).status).toBe("warn");
   });

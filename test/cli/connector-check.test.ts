@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { jsonLines, playCommand, temporaryFolder } from "../support/cli.ts";
+import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
 
 const reference = fileURLToPath(new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url));
 
 describe("connector check", () => {
   test.runIf(existsSync(reference))("finds nothing to break against the vendor's reference", async () => {
-    const { code, stdout } = await playCommand(["connector", "check", "--openapi", reference, "--json"]);
+    const { code, stdout } = await runCommand(["connector", "check", "--openapi", reference, "--json"]);
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toMatchObject([{ breaking: 0 }]);
   });
@@ -19,7 +19,7 @@ describe("connector check", () => {
         "empty.yaml": "openapi: 3.1.0\ninfo: { title: t, version: '1' }\npaths: {}\n",
         "empty.json": '{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}',
       });
-      const { code, stdout } = await playCommand(["connector", "check", "--openapi", file], { cwd });
+      const { code, stdout } = await runCommand(["connector", "check", "--openapi", file], { cwd });
       expect(code).toBe(1);
       expect(stdout).toMatch(/^breaking {2}GET \/whoami/m);
     },
@@ -32,16 +32,16 @@ describe("connector check", () => {
     ["broken YAML", ["--openapi", "broken"], "broken:1:", 2],
     ["broken JSON", ["--openapi", "half.json"], "half.json:1:", 2],
     ["something else", ["--openapi", "other"], "OpenAPI", 2],
-  ])("with %s says so", async (_, args, told, expected) => {
+  ])("with %s says so", async (_, args, message, expected) => {
     const cwd = temporaryFolder({
       empty: "",
       broken: "a: [",
       "half.json": '{"a": ',
       other: "hello: world\n",
     });
-    const { code, stdout, stderr } = await playCommand(["connector", "check", ...args], { cwd });
+    const { code, stdout, stderr } = await runCommand(["connector", "check", ...args], { cwd });
     expect(code).toBe(expected);
     expect(stdout).toBe("");
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(message);
   });
 });

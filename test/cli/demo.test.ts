@@ -1,25 +1,21 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type { CommandContext, Connector } from "../../src/cli/command.ts";
-import { answer } from "../../src/cli/demo/answer.ts";
-import { behind } from "../../src/cli/demo/behind.ts";
-import { readCsv } from "../../src/cli/demo/csv.ts";
-import { question } from "../../src/cli/demo/queries.ts";
-import { sceneOf, type Scene } from "../../src/cli/demo/scene.ts";
-import { setUpStage, type Stage } from "../../src/cli/demo/stage.ts";
-import { endOf, playing, startProgram, temporaryFolder } from "../support/cli.ts";
+import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
+import { DemoSetup } from "../../src/cli/demo/demo-setup.ts";
+import { queryRows } from "../../src/cli/demo/mirror-reader.ts";
+import { compareFiles, publishFiles } from "../../src/cli/demo/report-steps.ts";
+import { serveWebhooks } from "../../src/cli/demo/webhook-steps.ts";
+import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/cli.ts";
 
-const connector: Connector = {
-  manifest,
+const connector = connectorEntry({
   startSandbox: () => Promise.reject(new Error("the test starts its own")),
-};
+});
 
-/** A stage with a first sync done, and what is told on it. */
-async function onStage(act: (stage: Stage, scene: Scene, told: string[]) => Promise<void>): Promise<void> {
+/** Calls `act` with a demo after its first sync, and the lines that its steps print. */
+async function withDemo(act: (demo: DemoSetup, lines: string[]) => Promise<void>): Promise<void> {
   const sandbox = await startSandbox({
     seed: 7,
     limit: 100_000,
@@ -27,50 +23,43 @@ async function onStage(act: (stage: Stage, scene: Scene, told: string[]) => Prom
     allowLoopbackWebhooks: true,
   });
   onTestFinished(() => sandbox.close());
-  const running = {
+  const running: RunningSandbox = {
     ...sandbox,
     requestCount: () => sandbox.requests().length,
     attempts: () => sandbox.control.webhooks.history(),
     changes: () => sandbox.control.demoChanges(),
   };
-  const { url: baseUrl, token: writeToken, readToken } = sandbox;
-  const stage = setUpStage({ folder: temporaryFolder(), baseUrl, readToken, writeToken });
-  onTestFinished(() => stage.close());
-  await stage.sync();
-  const play = async (context: CommandContext) => {
-    await act(stage, sceneOf(context, running), []);
+  const runDemo = async (context: CommandContext) => {
+    const lines: string[] = [];
+    const print = (line: string) => Promise.resolve(void lines.push(line));
+    const demo = new DemoSetup(context, running, temporaryFolder(), print);
+    onTestFinished(() => demo.close());
+    await demo.sync();
+    await act(demo, lines);
     return "complete" as const;
   };
-  const { code, stderr } = await playing(["act"], play, { clock: systemClock, connectors: [connector] });
+  const { code, stderr } = await runAct(["act"], runDemo, { clock: systemClock, connectors: [connector] });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 }
 
-const teller = (told: string[]) => (line: string) => Promise.resolve(void told.push(line));
-
-test("seconds behind: each change is seen in the mirror's file, those during an outage after it, and no event is missing", async () => {
-  await onStage(async (stage, scene, told) => {
-    expect(await behind(stage, scene, teller(told))).toBe(true);
-    expect(told.filter((line) => /in the mirror \d+ ms later$/.test(line))).toHaveLength(4);
-    const { events, failed } = scene.sent();
+test("each change is seen in the mirror's file, those during an outage after it, and no event is missing", async () => {
+  await withDemo(async (demo, lines) => {
+    expect(await serveWebhooks(demo)).toBe(true);
+    expect(lines.filter((line) => /in the mirror \d+ ms later$/.test(line))).toHaveLength(4);
+    const { events, failed } = demo.deliveries();
     expect(failed).toBeGreaterThan(0);
-    const [inbox] = question<{ kept: number }>(stage.database, "SELECT count(*) AS kept FROM _inbox");
+    const [inbox] = queryRows<{ kept: number }>(demo.database, "SELECT count(*) AS kept FROM _inbox");
     expect(inbox?.kept).toBe(events);
-    expect(told.join("\n")).toContain(`webhooks inbox shows ${events}:`);
+    expect(lines.join("\n")).toContain(`webhooks inbox shows ${events}:`);
   });
 }, 60_000);
 
-test("the report and the files agree with the mirror, and a file that does not is told", async () => {
-  await onStage(async (stage, scene, told) => {
-    expect(await answer(stage, scene, teller(told))).toBe(true);
-    const lying: Stage = {
-      ...stage,
-      run: (args) => {
-        if (args.includes("csv")) doubleLastLine(path.join(stage.folder, "export/acme/v_receivables.csv"));
-        return Promise.resolve({} as never);
-      },
-    };
-    expect(await answer(lying, scene, teller(told))).toBe(false);
-    expect(told.join("\n")).toMatch(/the mirror, the report and the CSV differ: /);
+test("the report and the files agree with the mirror, and a file that does not is reported", async () => {
+  await withDemo(async (demo, lines) => {
+    expect(await publishFiles(demo)).toBe(true);
+    doubleLastLine(path.join(demo.folder, "export/acme/v_receivables.csv"));
+    expect(await compareFiles(demo)).toBe(false);
+    expect(lines.join("\n")).toMatch(/the mirror, the report and the CSV differ: /);
   });
 }, 60_000);
 
@@ -80,18 +69,12 @@ function doubleLastLine(file: string): void {
   appendFileSync(file, `${euro}\n`);
 }
 
-test("reads CSV by its definition: commas, quotes and line ends inside a cell, empty cells", () => {
-  const text = 'a,b,c\r\n"x, ""y""\n z",,1\r\n,2,"w"\r\n';
-  expect(readCsv(text)).toEqual([
-    { a: 'x, "y"\n z', b: "", c: "1" },
-    { a: "", b: "2", c: "w" },
-  ]);
-});
-
 test("refuses a folder that holds other people's files, and leaves them there", () => {
   const folder = temporaryFolder({ "thesis.txt": "years of work" });
-  const facts = { folder, baseUrl: "http://127.0.0.1:1", readToken: "r", writeToken: "w" };
-  expect(() => setUpStage(facts)).toThrow("holds other files");
+  const context = {} as CommandContext;
+  const sandbox = {} as RunningSandbox;
+  const create = () => new DemoSetup(context, sandbox, folder, () => Promise.resolve());
+  expect(create).toThrow("holds other files");
   expect(readFileSync(path.join(folder, "thesis.txt"), "utf8")).toBe("years of work");
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError, type ErrorKind } from "../../src/base/errors.ts";
-import { codeOfEnding, codeOfError } from "../../src/cli/exit-code.ts";
-import { UnauthenticatedError } from "../../src/connector/errors.ts";
+import { codeOfEnding, codeOfError } from "../../src/cli/program/exit-code.ts";
+import { UnauthenticatedError } from "../../src/connector/service-errors.ts";
 
-describe("an exit code tells what happened", () => {
+describe("an exit code shows what happened", () => {
   test.each([
     ["complete", 0],
     ["failed", 1],
@@ -29,7 +29,7 @@ describe("an exit code tells what happened", () => {
     ["unavailable", 1],
     ["network", 1],
     ["protocol", 1],
-  ])("an error of kind %s is %i, thrown or only told", (kind, code) => {
+  ])("an error of kind %s is %i, thrown or only named", (kind, code) => {
     expect(codeOfError(new MirrorError(kind, "x"), null)).toBe(code);
     expect(codeOfEnding({ kind }, null)).toBe(code);
   });

@@ -3,8 +3,8 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { playCommand, runProgram, temporaryFolder } from "../support/cli.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { runCommand, runProgram, temporaryFolder } from "../support/cli.ts";
 import { startS3 } from "../support/s3-server.ts";
 
 const config =
@@ -19,17 +19,17 @@ async function aFolder(): Promise<string> {
   return folder;
 }
 
-function told(stdout: string) {
+function companiesIn(stdout: string) {
   return (JSON.parse(stdout) as { companies: Record<string, Record<string, unknown>> }).companies;
 }
 
 describe("export", () => {
-  test("writes what is asked for, and tells where, how much and from where to go on", async () => {
+  test("writes what is asked for, and prints where, how much and from where to go on", async () => {
     const cwd = await aFolder();
     const argv = ["export", "clients", "--company", "acme", "--json", "--out", "files"];
-    const { code, stdout } = await playCommand(argv, { cwd });
+    const { code, stdout } = await runCommand(argv, { cwd });
     expect(code).toBe(0);
-    expect(told(stdout)).toMatchObject({
+    expect(companiesIn(stdout)).toMatchObject({
       acme: {
         outcome: "complete",
         rows: 2,
@@ -48,11 +48,14 @@ describe("export", () => {
     ]);
   });
 
-  test("of several companies one without a mirror is told, the others are exported", async () => {
+  test("of several companies one without a mirror is reported, the others are exported", async () => {
     const cwd = await aFolder();
-    const { code, stdout, stderr } = await playCommand(["export", "clients", "--json"], { cwd });
+    const { code, stdout, stderr } = await runCommand(["export", "clients", "--json"], { cwd });
     expect(code).toBe(10);
-    expect(told(stdout)).toMatchObject({ acme: { outcome: "complete" }, other: { outcome: "failed" } });
+    expect(companiesIn(stdout)).toMatchObject({
+      acme: { outcome: "complete" },
+      other: { outcome: "failed" },
+    });
     expect(stderr).toContain("there is no mirror");
     expect(readdirSync(path.join(cwd, "export"))).toEqual(["acme"]);
   });
@@ -66,9 +69,9 @@ describe("export", () => {
     [["--partition-by", "day"], "year, month"],
     [["--to", "ftp://somewhere"], "s3://BUCKET"],
     [["v_stock", "--since", "0"], "v_stock"],
-  ])("%j is a mistake, told with what would be right, and nothing is written", async (args, hint) => {
+  ])("%j is refused with what would be right, and nothing is written", async (args, hint) => {
     const cwd = await aFolder();
-    const { code, stderr } = await playCommand(["export", "--company", "acme", ...args], { cwd });
+    const { code, stderr } = await runCommand(["export", "--company", "acme", ...args], { cwd });
     expect(code).toBe(2);
     expect(stderr).toContain(hint);
     expect(existsSync(path.join(cwd, "export"))).toBe(false);
@@ -84,13 +87,15 @@ describe("export", () => {
       AWS_ENDPOINT_URL: server.url,
     };
     const argv = ["export", "clients", "--company", "acme", "--json", "--to", "s3://lake/daily"];
-    const { code, stdout } = await playCommand(argv, { cwd, env });
+    const { code, stdout } = await runCommand(argv, { cwd, env });
     expect(code).toBe(0);
     const written = ["daily/acme/clients.csv", "daily/acme/manifest.json"];
-    expect(told(stdout)).toMatchObject({ acme: { uploaded: { written, unchanged: [], removed: [] } } });
+    expect(companiesIn(stdout)).toMatchObject({
+      acme: { uploaded: { written, unchanged: [], removed: [] } },
+    });
     expect(readdirSync(cwd).filter((name) => !name.startsWith("acme.db"))).toEqual(["config.yaml"]);
     const wrong = { ...env, AWS_SECRET_ACCESS_KEY: "another-secret-key" };
-    const refused = await playCommand(argv, { cwd, env: wrong });
+    const refused = await runCommand(argv, { cwd, env: wrong });
     expect(refused.code).toBe(1);
     expect(refused.stdout + refused.stderr).not.toContain("another-secret-key");
   });

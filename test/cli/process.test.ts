@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { binFile, endOf, firstLine, jsonLines, runProgram, startProgram } from "../support/cli.ts";
 
 describe("the program", () => {
-  test("told nothing, something wrong or something unknown exits 2 with JSON on stderr and no stack", async () => {
+  test("without a command, or with a wrong or unknown one, exits 2 with JSON on stderr and no stack", async () => {
     for (const args of [
       [],
       ["shcema"],

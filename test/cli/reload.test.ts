@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { reloading } from "../../src/cli/reload.ts";
+import { createReload } from "../../src/cli/commands/serve.ts";
 import type { Config } from "../../src/config/config.ts";
 import { load, minimal } from "../support/config.ts";
-import { recordingLog } from "../support/observe.ts";
+import { recordingLog } from "../support/terminal.ts";
 
 /** Reads `texts` one after another, each at a SIGHUP. */
 function reloads(first: string, texts: readonly string[]) {
   const { log, records } = recordingLog();
   const applied: Config[] = [];
   const rest = [...texts];
-  const hangup = reloading({ log }, load(first).config, () => load(rest.shift() ?? "").config, {
+  const hangup = createReload({ log }, load(first).config, () => load(rest.shift() ?? "").config, {
     apply: (config) => void applied.push(config),
   });
   for (const _ of texts) hangup();
@@ -22,7 +22,7 @@ function refusing(): never {
 }
 
 describe("SIGHUP", () => {
-  test("a good config is taken, a bad one is told and the old one kept", () => {
+  test("a good config is taken, a bad one is logged and the old one kept", () => {
     const more = `  other:\n    token: \${env:TOKEN}\n`;
     const { applied, records } = reloads(minimal(), ["companies: 1", minimal(more)]);
     expect(applied.map(({ companies }) => companies.length)).toEqual([2]);
@@ -32,7 +32,7 @@ describe("SIGHUP", () => {
     ]);
   });
 
-  test("address and folder wait for a restart, and that is told", () => {
+  test("address and folder wait for a restart, and that is logged", () => {
     const moved = minimal("serve: { listen: 127.0.0.1:1 }\ndata_dir: elsewhere\n");
     const { applied, records } = reloads(minimal(), [moved]);
     expect(applied[0]).toMatchObject({ serve: { port: 8787 }, dataDir: "/home/me/data" });
@@ -42,7 +42,7 @@ describe("SIGHUP", () => {
 
   test("an error that nobody foresaw keeps the daemon going, too", () => {
     const { log, records } = recordingLog();
-    reloading({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();
+    createReload({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();
     expect(records().at(-1)).toMatchObject({ level: "error", msg: expect.stringContaining("no room") });
   });
 });

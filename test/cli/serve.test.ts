@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { jsonLines, playCommand, temporaryFolder } from "../support/cli.ts";
+import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
 import { minimal } from "../support/config.ts";
 
 const env = { TOKEN: "token-of-acme" };
@@ -10,12 +10,12 @@ const env = { TOKEN: "token-of-acme" };
 /** `serve` in a folder with this config; it must end by itself. */
 async function playServe(config: string, ...args: string[]) {
   const cwd = temporaryFolder({ "config.yaml": minimal(config) });
-  const told = await playCommand(["serve", ...args], { cwd, env });
-  return { ...told, last: jsonLines(told.stderr).at(-1), touched: existsSync(path.join(cwd, "data")) };
+  const result = await runCommand(["serve", ...args], { cwd, env });
+  return { ...result, last: jsonLines(result.stderr).at(-1), touched: existsSync(path.join(cwd, "data")) };
 }
 
 describe("serve does not begin", () => {
-  test("on a port that is taken: told before anything is locked or written", async () => {
+  test("on a port that is taken: refused before anything is locked or written", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void other.close());

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { EventStatus } from "../../src/cli/status-events.ts";
-import { takeWriterLock } from "../../src/store/lock.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
-import { playCommand, temporaryFolder } from "../support/cli.ts";
+import type { EventStatus } from "../../src/status/event-status.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { runCommand, temporaryFolder } from "../support/cli.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 
 const hourMs = 3_600_000;
@@ -19,7 +19,7 @@ async function mirrored(): Promise<Company> {
 async function status(company: Company, ...args: string[]) {
   const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\ncompanies:\n  acme:\n    token: \${env:T}\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
-  return playCommand(["status", ...args], { cwd, env: { T: company.sandbox.token } });
+  return runCommand(["status", ...args], { cwd, env: { T: company.sandbox.token } });
 }
 
 async function eventsOf(company: Company): Promise<EventStatus> {
@@ -35,7 +35,7 @@ function arrived(company: Company, id: string, agoMs: number, state: string): vo
   );
 }
 
-/** As a daemon that began an hour ago leaves it between two signs of life. */
+/** As a daemon that began an hour ago leaves it between two heartbeats. */
 function listening(company: Company): void {
   const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "serve");
   onTestFinished(() => lock.release());
@@ -63,7 +63,7 @@ describe("status", () => {
     });
   });
 
-  test("beside a daemon tells who writes, since when somebody listens, and what came last", async () => {
+  test("beside a daemon shows who writes, since when somebody listens, and what came last", async () => {
     const company = await mirrored();
     listening(company);
     arrived(company, "a", 30_000, "done");
@@ -71,7 +71,7 @@ describe("status", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/being written by process \d+ \(serve, since/);
     expect(stdout).toContain("receiver: listening for 1h 00m");
-    expect(stdout).toMatch(/events: none waits; the last came 3\ds ago/);
+    expect(stdout).toMatch(/events: none waits; the last was received 3\ds ago/);
     expect(await eventsOf(company)).toMatchObject({ listening: true, counts: { done: 1 }, mayBeLost: false });
   });
 
@@ -82,7 +82,7 @@ describe("status", () => {
     listening(company);
     const { code, stdout } = await status(company);
     expect(code).toBe(3);
-    expect(stdout).toContain("! events: 1 waits, the oldest came 1h 01m ago");
+    expect(stdout).toContain("! events: 1 waits, the oldest received 1h 01m ago");
   });
 
   test("a run without an end was cut off, unless who holds the lock began it since", async () => {
@@ -114,13 +114,13 @@ describe("status", () => {
     expect((await status(company)).stdout).toContain("  2 requests wait for a turn\n");
   });
 
-  test("events that nobody knows or can read are told, and make nothing less whole", async () => {
+  test("events that nobody knows or can read are reported, and make nothing less whole", async () => {
     const company = await mirrored();
     arrived(company, "a", 1_000, "unknown");
     arrived(company, "b", 1_000, "unreadable");
     const { code, stdout } = await status(company);
     expect(code).toBe(0);
-    expect(stdout).toContain("1 event that nobody knows is kept: odd.one (1)");
+    expect(stdout).toContain("1 event of an unknown type is kept: odd.one (1)");
     expect(stdout).toContain("1 signed delivery that is no event is kept");
   });
 

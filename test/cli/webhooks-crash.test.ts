@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { jsonLines, runProgram } from "../support/cli.ts";
 import { WoundClock } from "../support/sandbox.ts";
-import { created, openHouse, ringOf } from "../support/webhooks-cli.ts";
+import { created, openWebhookSetup, ringOf } from "../support/webhooks-cli.ts";
 
 const breakRename = new URL("../support/break-rename.ts", import.meta.url).href;
 
@@ -14,46 +14,46 @@ function atRename(what: "SIGKILL" | "EBUSY") {
 
 describe("rotate", () => {
   test("killed between the service's answer and the file has lost nothing: the next command finds it", async () => {
-    const house = await openHouse();
+    const setup = await openWebhookSetup();
     const clock = new WoundClock(Date.now());
-    const { id, secret: first } = await created(house);
-    const env = { TOKEN: house.sandbox.token, ...atRename("SIGKILL") };
-    const killed = await runProgram(["webhooks", "rotate", String(id)], { cwd: house.cwd, env });
+    const { id, secret: first } = await created(setup);
+    const env = { TOKEN: setup.sandbox.token, ...atRename("SIGKILL") };
+    const killed = await runProgram(["webhooks", "rotate", String(id)], { cwd: setup.cwd, env });
     expect(killed).toMatchObject({ code: null, stdout: "" });
-    const second = house.sandbox.control.secret(id);
-    expect([house.text("hook"), house.text("hook.new")]).toEqual([`${first}\n`, `${second}\n`]);
-    expect(ringOf(house, clock).accepted()).toEqual([second, first]);
-    const { stderr } = await house.play(`rotate ${id}`, { clock });
+    const second = setup.sandbox.control.secret(id);
+    expect([setup.text("hook"), setup.text("hook.new")]).toEqual([`${first}\n`, `${second}\n`]);
+    expect(ringOf(setup, clock).accepted()).toEqual([second, first]);
+    const { stderr } = await setup.run(`rotate ${id}`, { clock });
     expect(stderr).toContain("a secret that was received before and not put in its place");
-    const third = house.sandbox.control.secret(id);
-    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${third}\n`, false]);
-    expect(ringOf(house, clock).accepted().toSorted()).toEqual([first, second, third].toSorted());
+    const third = setup.sandbox.control.secret(id);
+    expect([setup.text("hook"), setup.has("hook.new")]).toEqual([`${third}\n`, false]);
+    expect(ringOf(setup, clock).accepted().toSorted()).toEqual([first, second, third].toSorted());
   });
 
   test("after a crash before the service's answer starts anew", async () => {
-    const house = await openHouse();
-    const { id, secret: first } = await created(house);
-    writeFileSync(path.join(house.cwd, "hook.new"), "cut-o");
-    const { secret } = await house.json(`rotate ${id}`);
-    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${secret}\n`, false]);
-    expect(ringOf(house, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
+    const setup = await openWebhookSetup();
+    const { id, secret: first } = await created(setup);
+    writeFileSync(path.join(setup.cwd, "hook.new"), "cut-o");
+    const { secret } = await setup.json(`rotate ${id}`);
+    expect([setup.text("hook"), setup.has("hook.new")]).toEqual([`${secret}\n`, false]);
+    expect(ringOf(setup, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
   });
 
   test("whose file cannot be moved in its place (a single mounted file) shows it and loses none, however often", async () => {
-    const house = await openHouse();
+    const setup = await openWebhookSetup();
     const clock = new WoundClock(Date.now());
-    const { id, secret: first } = await created(house);
-    const env = { TOKEN: house.sandbox.token, ...atRename("EBUSY") };
+    const { id, secret: first } = await created(setup);
+    const env = { TOKEN: setup.sandbox.token, ...atRename("EBUSY") };
     const secrets = [first];
     for (let time = 0; time < 2; time++) {
       const line = ["webhooks", "rotate", String(id), "--json"];
-      const { code, stdout } = await runProgram(line, { cwd: house.cwd, env });
+      const { code, stdout } = await runProgram(line, { cwd: setup.cwd, env });
       const { secret, stored } = jsonLines(stdout)[0] as { secret: string; stored: string | null };
       expect([code, stored]).toEqual([1, null]);
       secrets.unshift(secret);
     }
-    expect(house.text("hook")).toBe(`${first}\n`);
-    expect(house.text("hook.new")).toBe(`${secrets[0]}\n`);
-    expect(ringOf(house, clock).accepted().toSorted()).toEqual(secrets.toSorted());
+    expect(setup.text("hook")).toBe(`${first}\n`);
+    expect(setup.text("hook.new")).toBe(`${secrets[0]}\n`);
+    expect(ringOf(setup, clock).accepted().toSorted()).toEqual(secrets.toSorted());
   });
 });

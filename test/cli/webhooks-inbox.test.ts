@@ -2,37 +2,38 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../src/base/clock.ts";
-import { takeWriterLock } from "../../src/store/lock.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
-import { Orders } from "../../src/store/orders.ts";
-import { readStored } from "../../src/webhook/delivery.ts";
-import { createMailbox, type CompanyMailbox } from "../../src/webhook/mailbox.ts";
-import { Queue } from "../../src/work/queue.ts";
-import { jsonLines, playCommand, type Stage } from "../support/cli.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { DaemonCommands } from "../../src/state/daemon-commands.ts";
+import { readStored } from "../../src/webhook/ingest/delivery.ts";
+import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
+import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { jsonLines, runCommand, type InvocationParts } from "../support/cli.ts";
 import { WoundClock } from "../support/sandbox.ts";
-import { openHouse, type House } from "../support/webhooks-cli.ts";
+import { openWebhookSetup, type WebhookSetup } from "../support/webhooks-cli.ts";
 
 const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 20, 9);
 
 interface Box {
-  readonly house: House;
+  readonly setup: WebhookSetup;
   readonly mirror: Mirror;
-  readonly mailbox: CompanyMailbox;
+  readonly ingest: CompanyIngest;
 }
 
-async function boxIn(house: House): Promise<Omit<Box, "house">> {
-  const mirror = await openMirror(path.join(house.cwd, "data/acme.db"), manifest);
+async function boxIn(setup: WebhookSetup): Promise<Omit<Box, "setup">> {
+  const mirror = await openMirror(path.join(setup.cwd, "data/acme.db"), manifest);
   onTestFinished(() => void (mirror.db.open && mirror.close()));
   const selected = new Set(manifest.resources.map(({ name }) => name));
-  const parts = { queue: new Queue(mirror.db), secrets: () => [], clock: new WoundClock(startMs) };
-  return { mirror, mailbox: createMailbox({ mirror, selected, ...parts }) };
+  const queue = new WorkQueue(mirror.db);
+  return { mirror, ingest: new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring }) };
 }
 
-/** A house whose mirror has received one event a minute, from nine on. */
+/** A setup whose mirror has received one event a minute, from nine on. */
 async function withInbox(events: readonly (readonly [type: string, resourceType: string, id: number])[]) {
-  const house = await openHouse();
-  const { mirror, mailbox } = await boxIn(house);
+  const setup = await openWebhookSetup();
+  const { mirror, ingest } = await boxIn(setup);
   for (const [at, [type, resourceType, id]] of events.entries()) {
     const body = JSON.stringify({
       id: `evt_${at}`,
@@ -40,9 +41,9 @@ async function withInbox(events: readonly (readonly [type: string, resourceType:
       occurredAt: isoTime(startMs),
       resource: { type: resourceType, id },
     });
-    mailbox.take([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
+    ingest.store([readStored(`evt_${at}`, body)], startMs + at * minuteMs);
   }
-  return { house, mirror, mailbox } satisfies Box;
+  return { setup, mirror, ingest } satisfies Box;
 }
 
 interface DeliveryJson {
@@ -53,8 +54,12 @@ interface DeliveryJson {
   readonly work: { readonly state: string; readonly error: string | null } | null;
 }
 
-async function inboxOf(house: House, options = "", parts: Stage = {}): Promise<readonly DeliveryJson[]> {
-  const { stdout } = await house.play(`inbox --json ${options}`.trim(), parts);
+async function inboxOf(
+  setup: WebhookSetup,
+  options = "",
+  parts: InvocationParts = {},
+): Promise<readonly DeliveryJson[]> {
+  const { stdout } = await setup.run(`inbox --json ${options}`.trim(), parts);
   return (jsonLines(stdout)[0] as { deliveries?: readonly DeliveryJson[] }).deliveries ?? [];
 }
 
@@ -67,12 +72,12 @@ const three = [
 const idsOf = (deliveries: readonly DeliveryJson[]) => deliveries.map(({ event_id }) => event_id);
 
 describe("inbox", () => {
-  test("shows deliveries with their fate, the newest last", async () => {
-    const { house, mirror } = await withInbox(three);
+  test("shows deliveries with their outcome, the newest last", async () => {
+    const { setup, mirror } = await withInbox(three);
     mirror.db.exec(
       "UPDATE _work SET state = 'dead', error = '422 no such client' WHERE resource = 'clients'",
     );
-    const { code, stdout } = await house.play("inbox");
+    const { code, stdout } = await setup.run("inbox");
     expect(code).toBe(0);
     expect(stdout.split("\n")).toEqual([
       "2026-11-20T09:00:00.000Z  clients.updated 17  dead letter (422 no such client)  evt_0",
@@ -80,7 +85,7 @@ describe("inbox", () => {
       "2026-11-20T09:02:00.000Z  ships.sunk 1  unknown (no such type of event is known)  evt_2",
       "",
     ]);
-    expect(await inboxOf(house)).toMatchObject([
+    expect(await inboxOf(setup)).toMatchObject([
       { event_id: "evt_0", state: "waiting", work: { state: "dead", error: "422 no such client" } },
       { event_id: "evt_1", state: "kept", work: null },
       { event_id: "evt_2", state: "unknown" },
@@ -88,13 +93,13 @@ describe("inbox", () => {
   });
 
   test("says that there are more than it shows, and nothing when that is all", async () => {
-    const { house } = await withInbox(three);
-    expect((await house.play("inbox --limit 2")).stderr).toContain("there are more than these 2");
-    expect((await house.play("inbox --limit 3")).stderr).toBe("");
+    const { setup } = await withInbox(three);
+    expect((await setup.run("inbox --limit 2")).stderr).toContain("there are more than these 2");
+    expect((await setup.run("inbox --limit 3")).stderr).toBe("");
   });
 
   test("can be narrowed by age, time, state, table and number", async () => {
-    const { house } = await withInbox(three);
+    const { setup } = await withInbox(three);
     const clock = new WoundClock(startMs + 2 * minuteMs);
     for (const [option, ids] of [
       ["--limit 2", ["evt_1", "evt_2"]],
@@ -106,7 +111,7 @@ describe("inbox", () => {
       ["--since 2026-11-21", []],
       ["--since 90s", ["evt_1", "evt_2"]],
     ] as const) {
-      expect([option, idsOf(await inboxOf(house, option, { clock }))]).toEqual([option, ids]);
+      expect([option, idsOf(await inboxOf(setup, option, { clock }))]).toEqual([option, ids]);
     }
   });
 
@@ -115,59 +120,59 @@ describe("inbox", () => {
     ["--since yesterday", "--since must be a duration such as 2h"],
     ["--since 2026-13-45", "--since must be a duration such as 2h"],
     ["--resource clints", 'did you mean \\"clients\\"'],
-  ])("%s is refused", async (option, told) => {
-    const { code, stderr } = await (await openHouse()).play(`inbox ${option}`);
+  ])("%s is refused", async (option, message) => {
+    const { code, stderr } = await (await openWebhookSetup()).run(`inbox ${option}`);
     expect(code).toBe(2);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(message);
   });
 
   test("asks the service for nothing, and without a mirror says how to get one", async () => {
-    const house = await openHouse();
-    const { code, stderr } = await house.play("inbox");
+    const setup = await openWebhookSetup();
+    const { code, stderr } = await setup.run("inbox");
     expect(code).toBe(10);
     expect(stderr).toContain("sync");
-    expect(house.sandbox.requests()).toEqual([]);
+    expect(setup.sandbox.requests()).toEqual([]);
   });
 });
 
 describe("replay", () => {
-  test("puts an event through the front door again, without a second row; `sync` reads its record", async () => {
-    const house = await openHouse({ files: { hook: "whsec_hook\n" } });
+  test("evaluates an event again, without a second row; `sync` reads its record", async () => {
+    const setup = await openWebhookSetup({ files: { hook: "whsec_hook\n" } });
     const sync = () =>
-      playCommand(["sync", "clients", "--json"], { cwd: house.cwd, env: { TOKEN: house.sandbox.token } });
+      runCommand(["sync", "clients", "--json"], { cwd: setup.cwd, env: { TOKEN: setup.sandbox.token } });
     expect((await sync()).code).toBe(0);
-    const box = await boxIn(house);
+    const box = await boxIn(setup);
     const id = Number(box.mirror.db.prepare("SELECT min(id) FROM clients").pluck().get());
     const body = JSON.stringify({ id: "evt_0", type: "clients.updated", resource: { type: "client", id } });
-    box.mailbox.take([readStored("evt_0", body)], startMs);
+    box.ingest.store([readStored("evt_0", body)], startMs);
     box.mirror.close();
     expect((await sync()).code).toBe(0);
-    expect(await inboxOf(house)).toMatchObject([{ state: "done", outcome: "unchanged" }]);
-    const { code, stdout } = await house.play("replay evt_0");
+    expect(await inboxOf(setup)).toMatchObject([{ state: "done", outcome: "unchanged" }]);
+    const { code, stdout } = await setup.run("replay evt_0");
     expect(code).toBe(0);
     expect(stdout).toBe("acme: replayed 1 (1 to read, 0 without anything to read); `sync` reads them\n");
-    expect(await inboxOf(house)).toMatchObject([
+    expect(await inboxOf(setup)).toMatchObject([
       { state: "waiting", outcome: null, work: { state: "ready" } },
     ]);
-    house.sandbox.control.alter("clients", id, { name: "Premenovaný" });
+    setup.sandbox.control.alter("clients", id, { name: "Premenovaný" });
     expect((await sync()).code).toBe(0);
-    expect(await inboxOf(house)).toMatchObject([
+    expect(await inboxOf(setup)).toMatchObject([
       { state: "done", outcome: "updated", request_id: expect.stringContaining("req") },
     ]);
   });
 
   test("--since takes all that came since, of one state where asked", async () => {
-    const { house } = await withInbox(three);
-    const replayed = await house.json("replay --since 2026-11-20T09:01:00Z");
+    const { setup } = await withInbox(three);
+    const replayed = await setup.json("replay --since 2026-11-20T09:01:00Z");
     expect(replayed).toMatchObject({ code: 0, replayed: 2, queued: 0, unread: 2, missing: [] });
-    const waiting = await house.json("replay --since 2026-11-20 --state waiting");
+    const waiting = await setup.json("replay --since 2026-11-20 --state waiting");
     expect(waiting).toMatchObject({ code: 0, replayed: 1, queued: 1, next: "`sync` reads them" });
-    expect(await house.json("replay --since 2026-12-01")).toMatchObject({ code: 0, replayed: 0 });
+    expect(await setup.json("replay --since 2026-12-01")).toMatchObject({ code: 0, replayed: 0 });
   });
 
-  test("tells ids that nobody knows, does the others, and exits 1", async () => {
-    const { house } = await withInbox(three);
-    const { code, stdout, stderr } = await house.play("replay evt_0 evt_7 evt_0 --json");
+  test("names unknown ids, replays the others, and exits 1", async () => {
+    const { setup } = await withInbox(three);
+    const { code, stdout, stderr } = await setup.run("replay evt_0 evt_7 evt_0 --json");
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ replayed: 1, queued: 1, missing: ["evt_7"] });
     expect(stderr).toContain("no such event: evt_7");
@@ -177,34 +182,34 @@ describe("replay", () => {
     ["replay", "Give their ids, or --since"],
     ["replay evt_0 --since 1h", "exclude each other"],
     ["replay evt_0 --state waiting", "--state goes with --since"],
-  ])("%s is refused", async (line, told) => {
-    const { code, stderr } = await (await openHouse()).play(line);
+  ])("%s is refused", async (line, message) => {
+    const { code, stderr } = await (await openWebhookSetup()).run(line);
     expect(code).toBe(2);
-    expect(stderr).toContain(told);
+    expect(stderr).toContain(message);
   });
 
-  test("beside a daemon is an order: the daemon does it, and its answer is told", async () => {
-    const { house, mirror, mailbox } = await withInbox(three);
-    const lock = takeWriterLock(path.join(house.cwd, "data/acme.lock"), "serve");
+  test("beside a daemon is a command: the daemon does it, and its answer is printed", async () => {
+    const { setup, mirror, ingest } = await withInbox(three);
+    const lock = takeWriterLock(path.join(setup.cwd, "data/acme.lock"), "serve");
     onTestFinished(() => lock.release());
-    const orders = new Orders(mirror.db);
+    const commands = new DaemonCommands(mirror.db);
     const desk = setInterval(() => {
-      const order = orders.next("replay");
-      if (!order || !orders.start(order.id)) return;
-      const { ids } = order.options as { ids: string[] };
-      orders.finish(order.id, "done", mailbox.replay(ids), startMs);
+      const command = commands.next("replay");
+      if (!command || !commands.start(command.id)) return;
+      const { ids } = command.options as { ids: string[] };
+      commands.finish(command.id, "done", ingest.replay(ids, startMs), startMs);
     }, 20);
     onTestFinished(() => clearInterval(desk));
-    const { code, stdout } = await house.play("replay evt_0 evt_1 evt_7");
+    const { code, stdout } = await setup.run("replay evt_0 evt_1 evt_7");
     expect(code).toBe(1);
     expect(stdout).toContain("replayed 2 (1 to read, 1 without anything to read); the daemon reads them now");
   });
 
   test("while a run writes the mirror is refused like a second run, exit 11", async () => {
-    const { house } = await withInbox(three);
-    const lock = takeWriterLock(path.join(house.cwd, "data/acme.lock"), "sync");
+    const { setup } = await withInbox(three);
+    const lock = takeWriterLock(path.join(setup.cwd, "data/acme.lock"), "sync");
     onTestFinished(() => lock.release());
-    const { code, stderr } = await house.play("replay evt_0");
+    const { code, stderr } = await setup.run("replay evt_0");
     expect(code).toBe(11);
     expect(stderr).toContain("(sync, since ");
   });

@@ -3,66 +3,73 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { WoundClock } from "../support/sandbox.ts";
-import { created, openHouse, publicUrl, ringOf, subscriptionsOf, writesOf } from "../support/webhooks-cli.ts";
+import {
+  created,
+  openWebhookSetup,
+  publicUrl,
+  ringOf,
+  subscriptionsOf,
+  writesOf,
+} from "../support/webhooks-cli.ts";
 
 const hourMs = 3_600_000;
 
 describe("create", () => {
   test("asks for every event of the catalogue at the config's URL, shows the secret and stores it for nobody else", async () => {
-    const house = await openHouse();
-    const { code, stdout, stderr } = await house.play("create");
+    const setup = await openWebhookSetup();
+    const { code, stdout, stderr } = await setup.run("create");
     expect(code).toBe(0);
     const [, secret = ""] = /^secret: (\S+)$/m.exec(stdout) ?? [];
     expect(secret.length).toBeGreaterThan(20);
-    expect(house.text("hook")).toBe(`${secret}\n`);
-    expect([house.mode("hook"), house.has("hook.new")]).toEqual([0o600, false]);
-    expect(stdout).toContain(`stored in ${path.join(house.cwd, "hook")}`);
+    expect(setup.text("hook")).toBe(`${secret}\n`);
+    expect([setup.mode("hook"), setup.has("hook.new")]).toEqual([0o600, false]);
+    expect(stdout).toContain(`stored in ${path.join(setup.cwd, "hook")}`);
     expect(stderr).not.toContain(secret);
-    const made = (await subscriptionsOf(house)).find(({ url }) => url === publicUrl);
+    const made = (await subscriptionsOf(setup)).find(({ url }) => url === publicUrl);
     expect(made).toMatchObject({ name: "fintoro-mirror", active: true, here: true, missing_events: [] });
     expect(made?.events).toHaveLength(manifest.events.length);
   });
 
   test("says all of it in one document", async () => {
-    const house = await openHouse();
-    const answer = await house.json("create --name ours --events invoices.paid,clients.created");
+    const setup = await openWebhookSetup();
+    const answer = await setup.json("create --name ours --events invoices.paid,clients.created");
     expect(answer).toMatchObject({
       code: 0,
       company: "acme",
-      stored: path.join(house.cwd, "hook"),
+      stored: path.join(setup.cwd, "hook"),
       subscription: { name: "ours", events: ["clients.created", "invoices.paid"], here: true },
     });
-    expect(house.text("hook")).toBe(`${answer.secret}\n`);
+    expect(setup.text("hook")).toBe(`${answer.secret}\n`);
     expect(answer).not.toHaveProperty("old_accepted_until");
   });
 
   test("keeps what the file held, without an end while another subscription delivers there", async () => {
-    const house = await openHouse();
-    const first = await created(house);
-    const { code, stdout, stderr } = await house.play("create --json");
+    const setup = await openWebhookSetup();
+    const first = await created(setup);
+    const { code, stdout, stderr } = await setup.run("create --json");
     expect(code).toBe(0);
     expect(stderr).toContain("each event will come 2 times");
     expect(JSON.parse(stdout)).toMatchObject({ old_accepted_until: null });
     const clock = new WoundClock(Date.now() + 10_000 * hourMs);
-    expect(ringOf(house, clock).accepted()).toEqual([house.text("hook").trim(), first.secret]);
+    expect(ringOf(setup, clock).accepted()).toEqual([setup.text("hook").trim(), first.secret]);
   });
 
   test.each([
     ["secrets: ['${env:HOOK}']", "set HOOK to the secret where `serve` is started"],
     ["secrets: [literal]", "put the secret in its place in companies.acme.webhook.secrets in"],
     ["secrets: []", 'add "${env:FINTORO_WEBHOOK_SECRET}" to companies.acme.webhook.secrets in'],
-  ])("without a file in the config (%s) shows it and says exactly what to do", async (secrets, told) => {
-    const house = await openHouse({ webhook: `{ public_url: "${publicUrl}", ${secrets} }` });
-    const answer = await house.json("create");
-    expect(answer).toMatchObject({ code: 0, stored: null, next: [expect.stringContaining(told)] });
+  ])("without a file in the config (%s) shows it and says exactly what to do", async (secrets, message) => {
+    const setup = await openWebhookSetup({ webhook: `{ public_url: "${publicUrl}", ${secrets} }` });
+    const answer = await setup.json("create");
+    expect(answer).toMatchObject({ code: 0, stored: null, next: [expect.stringContaining(message)] });
     expect(answer.secret).not.toBe("");
   });
 
   test("for another receiver leaves this config's secrets alone", async () => {
-    const house = await openHouse({ files: { hook: "ours\n" } });
-    const answer = await house.json("create --url http://127.0.0.1:9/elsewhere");
+    const setup = await openWebhookSetup({ files: { hook: "ours\n" } });
+    const answer = await setup.json("create --url http://127.0.0.1:9/elsewhere");
     expect(answer).toMatchObject({ code: 0, stored: null, subscription: { here: false } });
-    expect([house.text("hook"), house.has("data/acme.secrets.json")]).toEqual(["ours\n", false]);
+    expect([setup.text("hook"), setup.has("data/acme.secrets.json")]).toEqual(["ours\n", false]);
   });
 
   test.each([
@@ -70,26 +77,26 @@ describe("create", () => {
     ["--url http://example.com/webhooks/acme", "is not https://"],
     ["--url https://me:word@example.com/", "carries a user name or password"],
     ["--events invoices.payed", "did you mean"],
-  ])("%s is refused before the service is asked", async (options, told) => {
-    const house = await openHouse();
-    const { code, stderr } = await house.play(`create ${options}`);
+  ])("%s is refused before the service is asked", async (options, message) => {
+    const setup = await openWebhookSetup();
+    const { code, stderr } = await setup.run(`create ${options}`);
     expect(code).toBe(2);
-    expect(stderr).toContain(told);
-    expect(house.sandbox.requests()).toEqual([]);
+    expect(stderr).toContain(message);
+    expect(setup.sandbox.requests()).toEqual([]);
   });
 
   test("without a URL says where to put one", async () => {
-    const house = await openHouse({ webhook: "{}" });
-    const { code, stderr } = await house.play("create");
+    const setup = await openWebhookSetup({ webhook: "{}" });
+    const { code, stderr } = await setup.run("create");
     expect(code).toBe(2);
     expect(stderr).toContain("companies.acme.webhook.public_url");
   });
 
   test("into a folder that is not there still shows the secret, exits 1 and says what to do", async () => {
-    const house = await openHouse({
+    const setup = await openWebhookSetup({
       webhook: `{ secrets: ["\${file:nowhere/hook}"], public_url: "${publicUrl}" }`,
     });
-    const { code, stdout, stderr } = await house.play("create --json");
+    const { code, stdout, stderr } = await setup.run("create --json");
     expect(code).toBe(1);
     const { secret, stored, next } = JSON.parse(stdout) as Record<string, string>;
     expect([stored, String(secret).length > 20]).toEqual([null, true]);
@@ -99,24 +106,24 @@ describe("create", () => {
   });
 
   test("that the service refuses leaves nothing behind", async () => {
-    const house = await openHouse({ files: { hook: "ours\n" } });
-    house.sandbox.control.fault({ kind: "status", status: 403, match: { method: "POST" } });
-    expect(await house.json("create")).toMatchObject({ code: 1, error: { kind: "forbidden" } });
-    expect([house.text("hook"), house.has("hook.new")]).toEqual(["ours\n", false]);
+    const setup = await openWebhookSetup({ files: { hook: "ours\n" } });
+    setup.sandbox.control.fault({ kind: "status", status: 403, match: { method: "POST" } });
+    expect(await setup.json("create")).toMatchObject({ code: 1, error: { kind: "forbidden" } });
+    expect([setup.text("hook"), setup.has("hook.new")]).toEqual(["ours\n", false]);
   });
 });
 
 describe("rotate", () => {
   test("accepts the old secret and the new one, the old one for a day, on a driven clock", async () => {
-    const house = await openHouse();
+    const setup = await openWebhookSetup();
     const clock = new WoundClock(Date.now());
-    const { id, secret: old } = await created(house);
-    const ring = ringOf(house, clock);
+    const { id, secret: old } = await created(setup);
+    const ring = ringOf(setup, clock);
     expect(ring.accepted()).toEqual([old]);
-    const { code, secret, old_accepted_until: until } = await house.json(`rotate ${id}`, { clock });
-    expect([code, secret === old, house.text("hook")]).toEqual([0, false, `${secret}\n`]);
+    const { code, secret, old_accepted_until: until } = await setup.json(`rotate ${id}`, { clock });
+    expect([code, secret === old, setup.text("hook")]).toEqual([0, false, `${secret}\n`]);
     expect(until).toBe(new Date(clock.nowMs() + 24 * hourMs).toISOString());
-    expect([house.mode("hook"), house.mode("data/acme.secrets.json")]).toEqual([0o600, 0o600]);
+    expect([setup.mode("hook"), setup.mode("data/acme.secrets.json")]).toEqual([0o600, 0o600]);
     clock.wind(1000);
     expect([ring.refresh(), ring.accepted()]).toEqual([true, [secret, old]]);
     clock.wind(24 * hourMs - 1001);
@@ -126,97 +133,97 @@ describe("rotate", () => {
   });
 
   test("--keep-old says how long; 0s takes the old one at once", async () => {
-    const house = await openHouse();
+    const setup = await openWebhookSetup();
     const clock = new WoundClock(Date.now());
-    const { id, secret: first } = await created(house);
-    const second = await house.json(`rotate ${id} --keep-old 2h`, { clock });
-    const third = await house.json(`rotate ${id} --keep-old 0s`, { clock });
-    const ring = ringOf(house, clock);
+    const { id, secret: first } = await created(setup);
+    const second = await setup.json(`rotate ${id} --keep-old 2h`, { clock });
+    const third = await setup.json(`rotate ${id} --keep-old 0s`, { clock });
+    const ring = ringOf(setup, clock);
     expect(ring.accepted()).toEqual([third.secret, first]);
     expect(second.old_accepted_until).toBe(new Date(clock.nowMs() + 2 * hourMs).toISOString());
   });
 
   test("keeps the old one of the environment, too, while its owner changes it", async () => {
-    const house = await openHouse({
+    const setup = await openWebhookSetup({
       webhook: `{ secrets: ["\${env:HOOK}"], public_url: "${publicUrl}" }`,
     });
-    const { id, secret: old } = await created(house);
-    const { code, stored } = await house.json(`rotate ${id}`, { env: { HOOK: old } });
+    const { id, secret: old } = await created(setup);
+    const { code, stored } = await setup.json(`rotate ${id}`, { env: { HOOK: old } });
     expect([code, stored]).toEqual([0, null]);
-    expect(JSON.parse(house.text("data/acme.secrets.json"))).toMatchObject({ retired: [{ secret: old }] });
+    expect(JSON.parse(setup.text("data/acme.secrets.json"))).toMatchObject({ retired: [{ secret: old }] });
   });
 
   test("of a subscription that delivers elsewhere leaves this config's secrets alone", async () => {
-    const house = await openHouse();
-    const ours = await created(house);
-    const other = (await subscriptionsOf(house)).find(({ here }) => !here);
-    const answer = await house.json(`rotate ${other?.id}`);
+    const setup = await openWebhookSetup();
+    const ours = await created(setup);
+    const other = (await subscriptionsOf(setup)).find(({ here }) => !here);
+    const answer = await setup.json(`rotate ${other?.id}`);
     expect(answer).toMatchObject({ code: 0, stored: null, subscription: { id: other?.id } });
     expect(answer.next[0]).toContain("give the secret to the one that it delivers to");
-    expect([house.text("hook"), house.has("data/acme.secrets.json")]).toEqual([`${ours.secret}\n`, false]);
+    expect([setup.text("hook"), setup.has("data/acme.secrets.json")]).toEqual([`${ours.secret}\n`, false]);
   });
 
   test("whose answer is lost says that there may be a secret nobody has seen; the next one heals it", async () => {
-    const house = await openHouse();
-    const { id, secret: old } = await created(house);
-    house.sandbox.control.fault({
+    const setup = await openWebhookSetup();
+    const { id, secret: old } = await created(setup);
+    setup.sandbox.control.fault({
       kind: "reset",
       when: "headers",
       match: { path: /rotate-secret/ },
       times: 1,
     });
-    const { code, stderr } = await house.play(`rotate ${id}`);
+    const { code, stderr } = await setup.run(`rotate ${id}`);
     expect(code).toBe(1);
     expect(stderr).toContain("run `webhooks rotate` again");
-    expect([house.text("hook"), house.has("hook.new")]).toEqual([`${old}\n`, false]);
-    expect(writesOf(house.sandbox).filter((write) => write.includes("rotate"))).toHaveLength(1);
-    const { secret } = await house.json(`rotate ${id}`);
-    expect(house.text("hook")).toBe(`${secret}\n`);
+    expect([setup.text("hook"), setup.has("hook.new")]).toEqual([`${old}\n`, false]);
+    expect(writesOf(setup.sandbox).filter((write) => write.includes("rotate"))).toHaveLength(1);
+    const { secret } = await setup.json(`rotate ${id}`);
+    expect(setup.text("hook")).toBe(`${secret}\n`);
   });
 
   test("changes nothing in the service when the old secret could not be remembered", async () => {
-    const house = await openHouse();
-    const { id } = await created(house);
-    mkdirSync(path.join(house.cwd, "data/acme.secrets.json.new"));
-    const { code, stderr } = await house.play(`rotate ${id}`);
+    const setup = await openWebhookSetup();
+    const { id } = await created(setup);
+    mkdirSync(path.join(setup.cwd, "data/acme.secrets.json.new"));
+    const { code, stderr } = await setup.run(`rotate ${id}`);
     expect(code).toBe(10);
     expect(stderr).toContain("acme.secrets.json.new");
-    expect(writesOf(house.sandbox)).toHaveLength(1);
+    expect(writesOf(setup.sandbox)).toHaveLength(1);
   });
 
   test("leaves the file to whoever has it, also when an administrator runs it", async () => {
-    const house = await openHouse();
-    const { id } = await created(house);
+    const setup = await openWebhookSetup();
+    const { id } = await created(setup);
     const owner = process.getuid?.() === 0 ? 4321 : (process.getuid?.() ?? 0);
-    chownSync(path.join(house.cwd, "hook"), owner, -1);
-    chownSync(path.join(house.cwd, "data"), owner, -1);
-    await house.json(`rotate ${id}`);
+    chownSync(path.join(setup.cwd, "hook"), owner, -1);
+    chownSync(path.join(setup.cwd, "data"), owner, -1);
+    await setup.json(`rotate ${id}`);
     for (const file of ["hook", "data/acme.secrets.json"])
-      expect(statSync(path.join(house.cwd, file)).uid).toBe(owner);
+      expect(statSync(path.join(setup.cwd, file)).uid).toBe(owner);
   });
 
   test("makes a file that others could read private", async () => {
-    const house = await openHouse();
-    const { id } = await created(house);
-    chmodSync(path.join(house.cwd, "hook"), 0o644);
-    await house.json(`rotate ${id}`);
-    expect(house.mode("hook")).toBe(0o600);
+    const setup = await openWebhookSetup();
+    const { id } = await created(setup);
+    chmodSync(path.join(setup.cwd, "hook"), 0o644);
+    await setup.json(`rotate ${id}`);
+    expect(setup.mode("hook")).toBe(0o600);
   });
 
-  test("of one that is not there tells which there are", async () => {
-    const house = await openHouse();
-    const { code, error } = await house.json("rotate 1");
+  test("of one that is not there names those that are", async () => {
+    const setup = await openWebhookSetup();
+    const { code, error } = await setup.json("rotate 1");
     expect(code).toBe(1);
     expect(error).toMatchObject({ kind: "not_found", hint: expect.stringMatching(/^there are \d+/) });
   });
 
   test("I9: no secret, old or new, is in any line of the log", async () => {
-    const house = await openHouse();
-    const { id, secret: old } = await created(house);
-    const { stderr, stdout } = await house.play(`rotate ${id}`);
-    const secret = house.text("hook").trim();
+    const setup = await openWebhookSetup();
+    const { id, secret: old } = await created(setup);
+    const { stderr, stdout } = await setup.run(`rotate ${id}`);
+    const secret = setup.text("hook").trim();
     expect(stdout).toContain(secret);
     expect(stdout).not.toContain(old);
-    for (const text of [old, secret, house.sandbox.token]) expect(stderr).not.toContain(text);
+    for (const text of [old, secret, setup.sandbox.token]) expect(stderr).not.toContain(text);
   });
 });

@@ -34,14 +34,14 @@ describe("the tests above", () => {
 });
 
 describe("the operations", () => {
-  const declared = manifest.operations.map(({ method, path }) => `${method} ${path}`);
+  const routes = manifest.operations.map(({ method, path }) => `${method} ${path}`);
 
   it("have one name and one address each", () => {
-    expect(new Set(declared).size).toBe(declared.length);
-    expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(declared.length);
+    expect(new Set(routes).size).toBe(routes.length);
+    expect(new Set(manifest.operations.map(({ name }) => name)).size).toBe(routes.length);
   });
 
-  it("that the interface document gives itself are marked as stated", () => {
+  it("of the interface document are marked as stated", () => {
     const stated = manifest.operations.filter(({ origin }) => origin === "stated");
     const addresses = stated.map(({ method, path }) => `${method} ${path}`);
     const expected = [

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { createClient, type FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import type { Invoice, InvoicePreview } from "../../connectors/fintoro/client/records.ts";
-import { InvalidError, NotFoundError, RateLimitedError } from "../../src/connector/errors.ts";
+import type { Invoice, InvoicePreview } from "../../connectors/fintoro/client/record-types.ts";
+import { InvalidError, NotFoundError, RateLimitedError } from "../../src/connector/service-errors.ts";
 import { answer, pagesOfIds, recordingClient } from "../support/client.ts";
 
 const order = { clientId: 1, items: [{ priceListItemId: 1, quantity: 1 }] };
@@ -24,7 +24,7 @@ describe("a write that may have to be repeated", () => {
     expect(sent[0]?.headers).toEqual({ "Idempotency-Key": "order-2026-1" });
   });
 
-  it("gets a key of its own at each call, so that two wishes stay two", async () => {
+  it("gets a key of its own at each call, so that two requests stay two", async () => {
     const { client, sent } = recordingClient();
     await client.orders.create(order);
     await client.orders.create(order);
@@ -32,7 +32,7 @@ describe("a write that may have to be repeated", () => {
     expect(first).not.toBe(second);
   });
 
-  it("draws keys that nobody can guess when no random is handed in", async () => {
+  it("generates unpredictable keys when no random source is given", async () => {
     const keys: unknown[] = [];
     const client = createClient({
       send: async ({ headers }) => {
@@ -64,7 +64,7 @@ describe("an upload", () => {
 });
 
 describe("an answer", () => {
-  it("is handed on as it came: unknown fields, odd values and all", async () => {
+  it("is returned as received: unknown fields, odd values and all", async () => {
     const record = { id: 7, status: "frozen", novelty: { deep: [1] }, total: null };
     await expect(giving(record).invoices.show(7)).resolves.toEqual(record);
   });
@@ -102,7 +102,7 @@ describe("an answer", () => {
     ["JSON that breaks off", '{"id": 7', "is not JSON"],
     ["a list instead of a record", [], "is no object"],
     ["null", null, "is no object"],
-  ])("of no use is named with the request it came to: %s", async (_, body, words) => {
+  ])("that is unusable is reported with its request: %s", async (_, body, words) => {
     await expect(giving(body).invoices.show(7)).rejects.toMatchObject({
       kind: "protocol",
       name: "ProtocolError",
@@ -116,7 +116,7 @@ describe("an answer", () => {
     ["a list without records", { paginator: {} }, "has no data array"],
     ["a list of something else", { data: [1], paginator: {} }, "something else than records"],
     ["a page without its paginator", { data: [] }, "has no paginator"],
-  ])("to a list, of no use: %s", async (_, body, words) => {
+  ])("to a list that is unusable: %s", async (_, body, words) => {
     await expect(giving(body).invoices.list()).rejects.toThrow(words);
   });
 });
@@ -144,7 +144,7 @@ describe("a call's options", () => {
 });
 
 describe("a list read to its end", () => {
-  it("asks for the largest pages, by number, and never follows an address out of an answer", async () => {
+  it("requests the largest pages, by number, and never follows a URL of an answer", async () => {
     const { client, sent } = recordingClient(pagesOfIds([[1, 2], [3, 4], [5]]));
     const ids = (await collect(client.invoices.all({ sortBy: "number" }))).map(({ id }) => id);
     expect(ids).toEqual([1, 2, 3, 4, 5]);
@@ -160,25 +160,25 @@ describe("a list read to its end", () => {
     expect(sent.map(({ query }) => query?.["perPage"])).toEqual([200, 25]);
   });
 
-  it("begins at the page that is asked for", async () => {
+  it("begins with the given page", async () => {
     const { client, sent } = recordingClient(pagesOfIds([[1], [2], [3]]));
     await collect(client.orders.pages({ page: 2 }));
     expect(pagesAsked(sent)).toEqual([2, 3]);
   });
 
-  it("asks no more than its reader wants", async () => {
+  it("requests no more than its reader needs", async () => {
     const { client, sent } = recordingClient(pagesOfIds([[1, 2], [3]]));
     for await (const { id } of client.quotations.all()) if (id === 2) break;
     expect(pagesAsked(sent)).toEqual([1]);
   });
 
-  it("ends at an empty page, however many are promised", async () => {
+  it("ends at an empty page, however many the paginator states", async () => {
     const { client, sent } = recordingClient(pagesOfIds([[1], []], 99));
     await expect(collect(client.orders.all())).resolves.toHaveLength(1);
     expect(pagesAsked(sent)).toEqual([1, 2]);
   });
 
-  it("ends when a page comes again, so that a lying paginator cannot hold it for ever", async () => {
+  it("ends when a page comes again, so that a wrong paginator cannot keep it reading", async () => {
     const { client, sent } = recordingClient(pagesOfIds([[1], [2], [1], [2], [1]], 1e9));
     await expect(collect(client.orders.all())).resolves.toHaveLength(2);
     expect(pagesAsked(sent)).toEqual([1, 2, 3]);
@@ -191,7 +191,7 @@ describe("a list read to its end", () => {
   });
 });
 
-describe("types follow from the table", () => {
+describe("types follow from the operations", () => {
   it("of answers", () => {
     expectTypeOf<FintoroClient["invoices"]["show"]>().returns.resolves.toEqualTypeOf<Invoice>();
     expectTypeOf<InvoicePreview["client"]["country"]>().not.toBeAny();
@@ -199,7 +199,7 @@ describe("types follow from the table", () => {
     expectTypeOf<FintoroClient["clients"]["delete"]>().returns.resolves.toEqualTypeOf<void>();
   });
 
-  it("of arguments: what must be given must, and keys go only where they are taken", () => {
+  it("of arguments: required ones must be given, and keys only where they are accepted", () => {
     expectTypeOf<FintoroClient["numericalSeries"]["list"]>()
       .parameter(0)
       .toExtend<{ documentType: string }>();
@@ -213,7 +213,7 @@ describe("types follow from the table", () => {
       .not.toHaveProperty("idempotencyKey");
   });
 
-  it("of bodies: what the caller may not change is good enough to send", () => {
+  it("of bodies: read-only input is accepted", () => {
     type Mail = Parameters<FintoroClient["documentMails"]["send"]>[0];
     expectTypeOf<readonly string[]>().toExtend<Mail["to"]>();
     expectTypeOf<string[]>().toExtend<Mail["to"]>();

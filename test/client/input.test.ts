@@ -132,7 +132,7 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-describe("what the service would refuse is refused before a request is spent on it", () => {
+describe("input that the service would refuse is refused before a request is spent on it", () => {
   it.each(refusals)("$what", async ({ call, message }) => {
     const { error, sent } = await refusal(call);
     expect(error).toMatchObject({
@@ -143,7 +143,7 @@ describe("what the service would refuse is refused before a request is spent on 
     expect(sent).toEqual([]);
   });
 
-  it("a field that the service would silently ignore, with the one that was meant", async () => {
+  it("a field that the service would silently ignore, with the nearest known one", async () => {
     const { error, sent } = await refusal((client) =>
       client.invoices.create(untyped({ clinetId: 1, client: { name: "Nový" }, items: [line] })),
     );
@@ -156,7 +156,7 @@ describe("what the service would refuse is refused before a request is spent on 
   });
 });
 
-describe("what the service takes is let through", () => {
+describe("input that the service accepts is sent", () => {
   it("255 characters are 255 characters, however many bytes they take", async () => {
     const { client, sent } = recordingClient();
     await client.clients.create({ name: "🙂".repeat(255) });
@@ -164,7 +164,7 @@ describe("what the service takes is let through", () => {
     await expect(client.clients.create({ name: "🙂".repeat(256) })).rejects.toThrow("at most 255 characters");
   });
 
-  it("an event name of tomorrow may be subscribed to", async () => {
+  it("an unknown event name may be subscribed to", async () => {
     const { client, sent } = recordingClient();
     const input = { url: "https://h.example/in", isActive: true, subscribedEvents: ["invoices.viewed"] };
     await client.webhookSubscriptions.create(input);

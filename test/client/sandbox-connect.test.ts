@@ -33,7 +33,7 @@ async function useUp(client: FintoroClient): Promise<number> {
 }
 
 describe("a connection", () => {
-  it("asks for the language of its options, English by default", async () => {
+  it("asks for the given language, English by default", async () => {
     const sandbox = await openSandbox();
     const name = async (language?: string) => {
       const { client } = connectTo(sandbox, language === undefined ? {} : { language });
@@ -42,7 +42,7 @@ describe("a connection", () => {
     expect(await Promise.all([name(), name("sk"), name("cs")])).toEqual(["By post", "Poštou", "Poštou"]);
   });
 
-  it("breaks off what is under way when it is closed, and sends nothing after", async () => {
+  it("aborts what is in flight when it is closed, and sends nothing afterwards", async () => {
     const sandbox = await openSandbox();
     sandbox.control.fault({ kind: "hang" });
     const connection = connectTo(sandbox);
@@ -61,7 +61,7 @@ describe("a connection", () => {
     await expect(connection.close()).resolves.toBeUndefined();
   });
 
-  it("logs what it tries again, and never its token", async () => {
+  it("logs what it repeats, and its token nowhere", async () => {
     const sandbox = await openSandbox();
     const log = recordingLog();
     const { client } = connectTo(sandbox, { log });
@@ -73,7 +73,7 @@ describe("a connection", () => {
     expect(JSON.stringify([log.lines, error, String(error)])).not.toContain(sandbox.token.slice(2));
   });
 
-  it("throws errors of the library's own classes", async () => {
+  it("throws the library's own error classes", async () => {
     const sandbox = await openSandbox();
     const { client } = connectTo(sandbox, { token: sandbox.readToken });
     const missing = await refusal(client.orders.show(999_999));
@@ -106,7 +106,7 @@ describe("a connection", () => {
 });
 
 describe("one company's budget", () => {
-  it("is shared by all who name the same file, now and later; who does not has to find out by asking", async () => {
+  it("is shared by all processes with the same file, now and later; others learn it by requests", async () => {
     const sandbox = await openSandbox({ limit: 6, windowMs: 60_000 });
     const shared = { budgetFile: budgetFile() };
     const [first, second] = [connectTo(sandbox, shared), connectTo(sandbox, shared)];

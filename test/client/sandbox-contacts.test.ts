@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NotFoundError } from "../../src/connector/errors.ts";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { czechia, first, openLive, slovakia } from "../support/live-client.ts";
 
 const whole = {
@@ -74,7 +74,7 @@ describe("a supplier", () => {
 describe("a bank account", () => {
   const account = { name: "Druhý", iban: "SK31 1200 0000 1987 4263 7541", swift: "TATRSKBX" };
 
-  it("is made, found, changed and deleted, and takes the first place from another", async () => {
+  it("is made, found, changed and deleted, and replaces another as the primary one", async () => {
     const { client } = await openLive();
     const bank = first(await client.lookups.banks());
     const before = (await client.bankAccounts.list()).find(({ isPrimary }) => isPrimary);

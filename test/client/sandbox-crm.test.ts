@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { InvalidError, NotFoundError } from "../../src/connector/errors.ts";
+import { InvalidError, NotFoundError } from "../../src/connector/service-errors.ts";
 import { first, newClient, openLive, refusal } from "../support/live-client.ts";
 import { entriesOf } from "../support/zip.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import type { Invoice } from "../../connectors/fintoro/client/records.ts";
-import { InvalidError, NotFoundError } from "../../src/connector/errors.ts";
+import type { Invoice } from "../../connectors/fintoro/client/record-types.ts";
+import { InvalidError, NotFoundError } from "../../src/connector/service-errors.ts";
 import { first, newClient, openLive, refusal, stockedItem, work } from "../support/live-client.ts";
 
 /** What all five kinds promise of a document, once it is made. */
@@ -15,7 +15,10 @@ interface Kind<R> {
 }
 
 /** Shown as it was made, found by its number, printed, deleted, gone. */
-async function expectLife<R extends { id: number; number: string }>(kind: Kind<R>, made: R): Promise<void> {
+async function expectLifecycle<R extends { id: number; number: string }>(
+  kind: Kind<R>,
+  made: R,
+): Promise<void> {
   expect(await kind.show(made.id)).toEqual(made);
   expect((await kind.list({ number: made.number })).data.map(({ id }) => id)).toEqual([made.id]);
   const bytes = await kind.pdf(made.id);
@@ -44,10 +47,10 @@ describe("an invoice", () => {
       items,
     });
     expect(made).toMatchObject({ ...sums, number: "2026-A/1", clientId, toBePaid: 66.47, status: "unpaid" });
-    await expectLife(client.invoices, made);
+    await expectLifecycle(client.invoices, made);
   });
 
-  it("is written anew by an update, its lines keeping themselves by their uuid", async () => {
+  it("is replaced by an update, its lines kept by their uuid", async () => {
     const { client } = await openLive();
     const { id: clientId } = await newClient(client);
     const made = await client.invoices.create({ clientId, items, note: "zmizne" });
@@ -139,14 +142,14 @@ async function soldWork(client: FintoroClient): Promise<Invoice> {
 }
 
 describe("a credit note", () => {
-  it("credits a whole invoice, and the invoice shows it", async () => {
+  it("takes a whole invoice back, and the invoice shows it", async () => {
     const { client } = await openLive();
     const invoice = await soldWork(client);
     const made = await client.invoices.createCreditNote(invoice.id, { note: "Vrátené" });
     const { clientId } = invoice;
     expect(made).toMatchObject({ invoiceId: invoice.id, clientId, totalWithVat: -49.2, note: "Vrátené" });
     expect(await client.invoices.show(invoice.id)).toMatchObject({ creditNotesSumTotalWithVat: -49.2 });
-    await expectLife(client.creditNotes, made);
+    await expectLifecycle(client.creditNotes, made);
   });
 
   it("is made and changed on its own, as long as it gives something back", async () => {
@@ -189,7 +192,7 @@ describe("a proforma, an order, a quotation", () => {
     expect(made).toMatchObject({ ...sums, dueDate: "2026-11-27", toBePaid: 66.47, status: "unpaid" });
     const changed = await client.proformas.update(made.id, { clientId, number: made.number, items: [work] });
     expect(changed).toMatchObject({ id: made.id, total: 40, totalWithVat: 49.2 });
-    await expectLife(client.proformas, changed);
+    await expectLifecycle(client.proformas, changed);
   });
 
   it("lives: order", async () => {
@@ -199,7 +202,7 @@ describe("a proforma, an order, a quotation", () => {
     expect(made).toMatchObject({ total: 50, itemsTotal: 54.05, hasVat: true });
     const changed = await client.orders.update(made.id, { clientId, number: made.number, items });
     expect(changed).toMatchObject({ id: made.id, ...sums });
-    await expectLife(client.orders, changed);
+    await expectLifecycle(client.orders, changed);
   });
 
   it("lives: quotation", async () => {
@@ -214,7 +217,7 @@ describe("a proforma, an order, a quotation", () => {
       transferTaxLiability: true,
     });
     expect(changed).toMatchObject({ id: made.id, total: 54.05, totalWithVat: 54.05, hasVat: false });
-    await expectLife(client.quotations, changed);
+    await expectLifecycle(client.quotations, changed);
   });
 
   it("is what the next document is made from", async () => {

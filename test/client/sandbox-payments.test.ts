@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { NotFoundError } from "../../src/connector/errors.ts";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { asked, first, newClient, openLive, refusal, work } from "../support/live-client.ts";
 
 /** An invoice of 49.20 with VAT. */
@@ -67,7 +67,7 @@ describe("a payment", () => {
     expect(await stateOf(client, documentId)).toEqual({ status: "paid", toBePaid: 0 });
   });
 
-  it("settles proformas and credit notes too", async () => {
+  it("pays proformas and credit notes too", async () => {
     const { client } = await openLive();
     const { id, clientId } = await invoiceOf(client);
     const proforma = await client.proformas.create({ clientId, items: [work] });
@@ -93,7 +93,7 @@ describe("a payment", () => {
 });
 
 describe("a mail", () => {
-  it("of every kind of document is handed over once, and there is nothing to answer with", async () => {
+  it("of every kind of document is sent once, and the answer is empty", async () => {
     const { client, sandbox } = await openLive();
     const documents = [
       ["invoice", first((await client.invoices.list()).data)],

@@ -5,7 +5,7 @@ import {
   NotFoundError,
   ProtocolError,
   UnauthenticatedError,
-} from "../../src/connector/errors.ts";
+} from "../../src/connector/service-errors.ts";
 import {
   asked,
   clientOf,
@@ -27,7 +27,7 @@ describe("a list of several pages", () => {
     expect(asked(sandbox)).toHaveLength(Math.ceil(truth.length / 25));
   });
 
-  it("is read page by page, each telling where it stands", async () => {
+  it("is read page by page, each with its number", async () => {
     const { client } = await openLive({ records: 200 });
     const pages = await collect(client.priceListItems.pages({ perPage: 7 }));
     expect(pages.length).toBeGreaterThan(2);
@@ -69,7 +69,7 @@ describe("a list of several pages", () => {
   );
 });
 
-describe("refusals have classes of their own", () => {
+describe("forbidden calls have their own errors", () => {
   it("a token that may only read reads, and writes nothing", async () => {
     const sandbox = await openSandbox();
     const client = clientOf(sandbox, { token: sandbox.readToken });
@@ -108,7 +108,7 @@ describe("refusals have classes of their own", () => {
     });
   });
 
-  it("a wrong wish, with every field that is wrong, in the language that was asked for", async () => {
+  it("wrong input, with every wrong field, in the requested language", async () => {
     const sandbox = await openSandbox();
     const wish = { name: "x", color: "modrá" };
     const english = await refusal(clientOf(sandbox).businessCaseStatuses.create(wish));
@@ -131,7 +131,7 @@ describe("refusals have classes of their own", () => {
     });
   });
 
-  it("a page of HTML with 200 is no answer: a read asks again, a write says so", async () => {
+  it("a page of HTML with 200 is no answer: a read is repeated, a write fails", async () => {
     const { client, sandbox } = await openLive();
     sandbox.control.fault({ kind: "html", times: 1 });
     const { id } = first(await client.clients.list());
@@ -143,7 +143,7 @@ describe("refusals have classes of their own", () => {
   });
 });
 
-describe("what the service says comes out as it said it", () => {
+describe("answers are returned as the service sent them", () => {
   it("amounts and numbers of every record, as the record has them", async () => {
     const { client, sandbox } = await openLive();
     const truth = sandbox.control.snapshot();
@@ -156,12 +156,12 @@ describe("what the service says comes out as it said it", () => {
     ] as const;
     for (const [table, records] of compared) {
       expect(records.length, table).toBeGreaterThan(0);
-      const read = Object.fromEntries(records.map((record) => [record.id, record]));
-      expect(read, table).toEqual(Object.fromEntries(truth.get(table) ?? []));
+      const answered = Object.fromEntries(records.map((record) => [record.id, record]));
+      expect(answered, table).toEqual(Object.fromEntries(truth.get(table) ?? []));
     }
   });
 
-  it("fields and values that nobody knew, passed on", async () => {
+  it("unknown fields and values are passed on", async () => {
     const { sandbox, client } = await openLive();
     sandbox.control.fault({ kind: "unknown_fields" });
     sandbox.control.fault({ kind: "unknown_values" });

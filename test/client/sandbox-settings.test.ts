@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { NotFoundError } from "../../src/connector/errors.ts";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { asked, clientOf, first, openLive, refusal } from "../support/live-client.ts";
 import { openSandbox } from "../support/sandbox.ts";
 
@@ -34,7 +34,7 @@ async function labelsOf(lookups: Lookups, name: (typeof worded)[number]) {
 }
 
 describe("a lookup", () => {
-  it.each(worded)("is the same in two languages but for its words: %s", async (name) => {
+  it.each(worded)("is the same in two languages except for its labels: %s", async (name) => {
     const sandbox = await openSandbox();
     const english = await labelsOf(clientOf(sandbox).lookups, name);
     const slovak = await labelsOf(clientOf(sandbox, { language: "sk" }).lookups, name);
@@ -43,7 +43,7 @@ describe("a lookup", () => {
     expect(slovak.labels).not.toEqual(english.labels);
   });
 
-  it("without words has its marks: banks and kinds of QR codes", async () => {
+  it("without labels is the same: banks and kinds of QR codes", async () => {
     const { client, sandbox } = await openLive();
     const truth = sandbox.control.snapshot();
     expect(await client.lookups.banks()).toEqual([...(truth.get("banks")?.values() ?? [])]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { InvalidError, NotFoundError } from "../../src/connector/errors.ts";
+import { InvalidError, NotFoundError } from "../../src/connector/service-errors.ts";
 import { newClient, openLive, receiptOf, refusal, stockedItem } from "../support/live-client.ts";
 
 const pdf = Buffer.from("%PDF-");

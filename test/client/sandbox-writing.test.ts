@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FaultAct } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
-import { InvalidError, NetworkError, UnavailableError } from "../../src/connector/errors.ts";
+import { InvalidError, NetworkError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { asked, first, newClient, openLive, refusal, work, type Live } from "../support/live-client.ts";
 
 /** Does the service have it? Asked past HTTP, its faults and its budget. */
@@ -14,7 +14,7 @@ const named = (live: Live, table: string, name: string) =>
 const idempotencyKey = "objednavka-2026/11-20";
 
 describe("the same key", () => {
-  it("with the same wish gives the first record again, and there is one", async () => {
+  it("with the same input returns the first record again, and there is one", async () => {
     const live = await openLive();
     const { id: clientId } = await newClient(live.client);
     const before = recordsOf(live, "orders").length;
@@ -24,7 +24,7 @@ describe("the same key", () => {
     expect(recordsOf(live, "orders")).toHaveLength(before + 1);
   });
 
-  it("with another wish is refused, and nothing is made", async () => {
+  it("with other input is refused, and nothing is made", async () => {
     const live = await openLive();
     const made = await live.client.clients.create({ name: "Prvý" }, { idempotencyKey });
     const error = await refusal(live.client.clients.create({ name: "Druhý" }, { idempotencyKey }));
@@ -34,7 +34,7 @@ describe("the same key", () => {
     expect(await live.client.clients.show(made.id)).toEqual(made);
   });
 
-  it("after a refusal may be used for the wish put right", async () => {
+  it("after a refusal may be used for the corrected input", async () => {
     const live = await openLive();
     const wrong = live.client.clients.create({ name: "Ján", countryId: 1 }, { idempotencyKey });
     expect(await refusal(wrong)).toMatchObject({ fields: { countryId: [expect.any(String)] } });
@@ -42,13 +42,13 @@ describe("the same key", () => {
     expect(named(live, "clients", "Ján")).toHaveLength(1);
   });
 
-  it("is not needed for two wishes to stay two", async () => {
+  it("is not needed for two requests to stay two", async () => {
     const live = await openLive();
     const [one, two] = [await newClient(live.client), await newClient(live.client)];
     expect(one.id).not.toBe(two.id);
   });
 
-  it("shows a webhook's secret again to whom the first answer never reached", async () => {
+  it("shows a webhook's secret again when the first answer was lost", async () => {
     const { client } = await openLive();
     const hook = { url: "https://h.example.com/in", isActive: true, subscribedEvents: ["orders.created"] };
     const made = await client.webhookSubscriptions.create(hook, { idempotencyKey });
@@ -95,7 +95,7 @@ describe("an answer to a creation is lost", () => {
     expect(sandbox.control.mails()).toHaveLength(1);
   });
 
-  it("and the call was given up: it may be made again later, with the key that was given", async () => {
+  it("and the call was given up: it may be repeated later with the same key", async () => {
     const live = await openLive();
     strike(live, "POST", { kind: "hang", when: "headers" });
     const controller = new AbortController();

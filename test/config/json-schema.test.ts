@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { configJsonSchema } from "../../src/config/config-schema.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { minimal, pocketConnector } from "../support/config.ts";
 

@@ -135,7 +135,7 @@ describe("the file", () => {
   });
 
   test.each(["", "\n\n", "# nothing yet\n", "---\n", "null"])(
-    "that holds nothing (%j) is told so",
+    "that holds nothing (%j) is refused as empty",
     (text) => {
       expect(complaints(text)).toEqual(["config.yaml:1:1: the file is empty"]);
     },
@@ -147,7 +147,7 @@ describe("the file", () => {
   });
 });
 
-describe("YAML mistakes are told with line and column", () => {
+describe("YAML mistakes are reported with line and column", () => {
   test.each([
     ["the same key twice", "language: en\nlanguage: sk\n", "2:1: this key is already in the same map"],
     ["a list never closed", "a: [1\nb: 2\n", "2:1: not valid YAML: Flow sequence"],
@@ -156,8 +156,8 @@ describe("YAML mistakes are told with line and column", () => {
     ["an alias of nothing", "companies: { a: *acme }\n", "1:17: Unresolved alias"],
     ["a list in place of a map", "- acme\n", "1:1: the config must be a map of keys (it is a list)"],
     ["a key that is no text", "? [a]\n: b\n", "1:3: not valid YAML"],
-  ])("%s", (_, text, told) => {
-    expect(complaints(text)[0]).toContain(`config.yaml:${told}`);
+  ])("%s", (_, text, message) => {
+    expect(complaints(text)[0]).toContain(`config.yaml:${message}`);
   });
 
   test("an alias bomb is refused, not unfolded", () => {

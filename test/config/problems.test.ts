@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { complaint, complaints, minimal } from "../support/config.ts";
 
 describe("a key that is not known", () => {
-  test("is told with file, line, column and the nearest key, and not a second time as a missing one", () => {
+  test("is reported with file, line, column and the nearest key, and not a second time as a missing one", () => {
     expect(complaints("companies:\n  acme:\n    tokn: abc\n")).toEqual([
       'config.yaml:3:5: unknown key "tokn" in companies.acme; did you mean "token"?',
     ]);
@@ -29,10 +29,10 @@ describe("a key that is not known", () => {
       '"parents" in resources.contact_activity_logs',
     ],
     ["__proto__: { a: 1 }", "4:1", '"__proto__"'],
-  ])("%s", (line, position, told) => {
+  ])("%s", (line, position, message) => {
     const [only, ...others] = complaints(minimal(`${line}\n`));
     expect(only).toMatch(new RegExp(`^config\\.yaml:${position}: unknown key `));
-    expect(only).toContain(told);
+    expect(only).toContain(message);
     expect(others).toEqual([]);
   });
 
@@ -44,7 +44,7 @@ describe("a key that is not known", () => {
   });
 });
 
-describe("a value of the wrong kind is told with what it must be", () => {
+describe("a value of the wrong kind is reported with what it must be", () => {
   test.each([
     [
       "http: { timeout: 30 }",
@@ -120,15 +120,15 @@ describe("a value of the wrong kind is told with what it must be", () => {
       'must be all or a number from 1 (it is "some")',
     ],
     ["connector: finttoro", "4:12", 'connector must be one of fintoro; did you mean "fintoro"?'],
-  ])("%s", (line, position, told) => {
+  ])("%s", (line, position, message) => {
     const [only, ...others] = complaints(minimal(`${line}\n`));
     expect(only).toContain(`config.yaml:${position}: `);
-    expect(only).toContain(told);
+    expect(only).toContain(message);
     expect(others).toEqual([]);
   });
 });
 
-describe("every mistake is told at once", () => {
+describe("all mistakes are reported at once", () => {
   test("in the order of the file, whatever its kind", () => {
     const text = [
       "base_url: http://service.example",
@@ -164,8 +164,8 @@ describe("companies", () => {
     ["companies: { .acme: { token: x } }\n", '1:14: the company name ".acme" becomes a file name'],
     ["companies: { __proto__: { token: x } }\n", '1:14: the company name "__proto__" cannot be used'],
     [`companies: { ${"a".repeat(65)}: { token: x } }\n`, "at most 64"],
-  ])("%j is refused", (text, told) => {
-    expect(complaints(text)).toEqual([expect.stringContaining(told)]);
+  ])("%j is refused", (text, message) => {
+    expect(complaints(text)).toEqual([expect.stringContaining(message)]);
   });
 
   test("are never quoted: a token in the wrong place is not printed", () => {

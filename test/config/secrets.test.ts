@@ -25,7 +25,7 @@ describe("a token", () => {
     expect(load("", { files, path: "/etc/m/c.yaml" }).config.companies[0]?.token.reveal()).toBe("t");
   });
 
-  test("that stands in the file works, with a warning that tells the place and not the token", () => {
+  test("that stands in the file works, with a warning that names the place and not the token", () => {
     const { config, warnings } = load("companies:\n  acme:\n    token: sk_live_1\n");
     expect(config.companies[0]?.token.reveal()).toBe("sk_live_1");
     expect(warnings).toEqual([
@@ -44,14 +44,14 @@ describe("a token", () => {
     ["${vault:x}", "write ${env:NAME} or ${file:/path} as the whole value"],
     ["${file:/two-lines}", "holds a space, a line break or a character outside ASCII"],
     ["secret🔑", "holds a space, a line break or a character outside ASCII"],
-  ])("%s cannot be had, and the place is told", (value, told) => {
+  ])("%s cannot be resolved, and the message names the place", (value, message) => {
     const surroundings = {
       env: { EMPTY: "", TOKEN: "t" },
       files: { "/empty": "\n", "/two-lines": "one\ntwo\n" },
     };
     const text = `companies:\n  acme:\n    token: ${JSON.stringify(value)}\n`;
     expect(complaints(text, surroundings)).toEqual([
-      expect.stringContaining(`config.yaml:3:12: companies.acme.token: ${told}`),
+      expect.stringContaining(`config.yaml:3:12: companies.acme.token: ${message}`),
     ]);
   });
 
@@ -72,7 +72,7 @@ describe("a token", () => {
 });
 
 describe("a webhook secret", () => {
-  test("is told where it is from, so that a new one can be put there", () => {
+  test("knows its place, so that a new one can be put there", () => {
     const surroundings = { env: { OLD: "old" }, files: { "/run/hook": "new", "/home/me/hook": "here" } };
     const { config } = load(withSecrets("${env:OLD} ${file:/run/hook} ${file:hook} plain"), surroundings);
     const [company] = config.companies;
@@ -138,7 +138,7 @@ describe("--company", () => {
     expect(chosenCompanies(config, "beta").map((company) => company.name)).toEqual(["beta"]);
   });
 
-  test("that is not there tells the nearest and all the others", () => {
+  test("that is not there: the message names the nearest and all the others", () => {
     expect(() => chosenCompanies(config, "acne")).toThrow(
       expect.objectContaining({
         kind: "usage",

@@ -1,7 +1,7 @@
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Fields } from "../../src/connector/field.ts";
-import type { CompanyReport } from "../../src/sync/report.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { look, rowDifferences, type Db } from "../support/compare.ts";
 import { openCompany, sync } from "../support/open-company.ts";
 import { expectedRow, idOf, readTruth, truthOf, type Dict, type Truth } from "../support/truth.ts";
@@ -25,7 +25,7 @@ describe.each(manifest.resources.map((resource) => [resource.name, resource] as 
   (name, resource) => {
     const records = () => [...(truth.get(name)?.values() ?? [])];
 
-    test("is listed whole: as many live rows as the service has records, and some there are", () => {
+    test("is listed whole: as many live rows as the service has records, at least one", () => {
       const rows = ask((db) =>
         db.prepare(`SELECT count(*) FROM "${name}" WHERE _deleted_at IS NULL`).pluck().get(),
       );
@@ -49,15 +49,15 @@ describe.each(manifest.resources.map((resource) => [resource.name, resource] as 
       expect(filled).toEqual([]);
     });
 
-    test("stands row by row as the service's own record says", () => {
+    test("has the service's values in each row", () => {
       const rows = ask((db) => db.prepare(`SELECT * FROM "${name}"`).all()) as Record<
         string,
         string | number | null
       >[];
       const wrong = rows.flatMap((row) => {
-        const told = truth.get(name)?.get(String(row["id"]));
-        return told
-          ? rowDifferences(row, expectedRow(name, told.json).cells)
+        const record = truth.get(name)?.get(String(row["id"]));
+        return record
+          ? rowDifferences(row, expectedRow(name, record.json).cells)
           : [`${String(row["id"])} is in no list`];
       });
       expect(wrong).toEqual([]);
@@ -71,7 +71,7 @@ describe.each(manifest.resources.map((resource) => [resource.name, resource] as 
       expect(raw).toHaveLength(records().length);
     });
 
-    test("knows every field: no column appeared, none is missing", () => {
+    test("knows every field: no column is new, none is missing", () => {
       expect(report.new_columns.filter((column) => column.startsWith(`${name}.`))).toEqual([]);
       expect(report.missing_fields.filter((field) => field.startsWith(`${name}.`))).toEqual([]);
       const known = new Set(Object.keys(resource.fields));
@@ -87,7 +87,7 @@ const previewed = manifest.resources.filter(({ gives }) => gives === "preview");
 describe.each(previewed.map((resource) => [resource.name, resource] as const))(
   "the list of %s",
   (name, resource) => {
-    test("shows what the details say", async () => {
+    test("shows the values of the details", async () => {
       const path = resource.list.kind === "paged" ? resource.list.path : "";
       const previews = await listed(path);
       const wrong = previews.flatMap((preview) => {
@@ -101,13 +101,13 @@ describe.each(previewed.map((resource) => [resource.name, resource] as const))(
 );
 
 describe("the sandbox", () => {
-  test("tells the same over HTTP and from the inside", () => {
+  test("is the same over HTTP and from the inside", () => {
     expect(textsOf(truth)).toEqual(textsOf(truthOf(company.sandbox)));
   });
 });
 
-function textsOf(told: Truth): unknown {
-  const tables = [...told].map(([table, records]) => {
+function textsOf(record: Truth): unknown {
+  const tables = [...record].map(([table, records]) => {
     return [table, Object.fromEntries([...records].map(([id, { text }]) => [id, text]))] as const;
   });
   return Object.fromEntries(tables);

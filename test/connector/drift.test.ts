@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compareWithReference, type Drift } from "../../src/connector/drift.ts";
+import { compareWithReference, type Drift } from "../../src/connector/drift/drift.ts";
 import { library } from "../support/connector.ts";
 import { get, libraryReference, put } from "../support/reference.ts";
 
@@ -37,11 +37,11 @@ const rename =
     put(document, [...path, from], undefined);
   };
 
-it("a connector that says what its reference says has drifted nowhere", () => {
+it("a connector that agrees with its reference has no drift", () => {
   expect(driftsAfter(() => undefined)).toEqual([]);
 });
 
-it("version 3.0 says the same with nullable and a repeated list", () => {
+it("version 3.0 expresses the same with nullable and a repeated list", () => {
   const drifts = driftsAfter((document) => {
     put(document, ["openapi"], "3.0.3");
     put(document, [...bookFields, "printedAt"], { type: "string", format: "date", nullable: true });
@@ -388,7 +388,7 @@ describe("a drift from our side is found as well", () => {
   });
 });
 
-it("the worst is told first", () => {
+it("the worst is reported first", () => {
   const drifts = driftsAfter((document) => {
     put(document, [...books, "get", "deprecated"], true);
     put(document, ["paths", "/loans"], { get: { responses: {} } });
@@ -397,7 +397,7 @@ it("the worst is told first", () => {
   expect(drifts.map(({ severity }) => severity)).toEqual(["breaking", "addition", "note"]);
 });
 
-describe("what is no reference is refused with words that help", () => {
+describe("anything but a reference is refused with a helpful message", () => {
   it.each([
     ["nothing", null, "has no paths"],
     ["a list", [], "has no paths"],
@@ -425,7 +425,7 @@ describe("what is no reference is refused with words that help", () => {
     );
   });
 
-  it("odd parts of a document are passed over, not stumbled upon", () => {
+  it("odd parts of a document are ignored", () => {
     const drifts = driftsAfter((document) => {
       put(document, [...books, "summary"], 7);
       put(document, ["paths", "/odd"], null);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { pagesOf, type Page } from "../../src/connector/page.ts";
+import { readPages, type Page } from "../../src/connector/client/page.ts";
 
 interface Row {
   readonly id: number;
@@ -19,7 +19,7 @@ function service(rowsOf: (page: number) => readonly Row[], totalPages: (page: nu
 
 async function countPages(read: (page: number) => Promise<Page<Row>>): Promise<number> {
   let count = 0;
-  for await (const _ of pagesOf(read, 1)) count++;
+  for await (const _ of readPages(read, 1)) count++;
   return count;
 }
 
@@ -31,7 +31,7 @@ it("a list that grows while it is read is read to its new end", async () => {
   await expect(countPages(read)).resolves.toBe(3);
 });
 
-it("a page is the same page when its records are, whatever became of their labels", async () => {
+it("a page is the same page when its records are the same, whatever their labels", async () => {
   const { read, asked } = service(
     (page) => [{ id: 1, label: `read ${page}` }],
     () => 9,
@@ -48,7 +48,7 @@ it("a paginator without a number of pages is read until nothing new comes", asyn
   await expect(countPages(read)).resolves.toBe(4);
 });
 
-it("a list without end is given up with a word, not read for ever", async () => {
+it("a list without end is given up with an error", async () => {
   const { read, asked } = service(
     (page) => [{ id: page }],
     (page) => page + 1,

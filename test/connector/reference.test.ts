@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { compareWithReference } from "../../src/connector/drift.ts";
+import { compareWithReference } from "../../src/connector/drift/drift.ts";
 import { get, put } from "../support/reference.ts";
 
-/** The vendor's reference is not part of the project; where it lies beside it, the connector is held to it. */
+/** The vendor's reference is not part of the project; where it is beside it, the connector is compared with it. */
 const file = new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url);
 const isThere = existsSync(file);
 
@@ -27,7 +27,7 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
   const parameter = (path: string, index: number, ...rest: string[]) =>
     driftsAfter("paths", path, "get", "parameters", String(index), ...rest);
 
-  it("has drifted nowhere, in no severity", () => {
+  it("has no drift of any severity", () => {
     expect(compareWithReference(manifest, published)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { resource } from "../../src/connector/define.ts";
-import { resourceNamed } from "../../src/connector/manifest.ts";
+import { defineResource } from "../../src/connector/resource.ts";
+import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import {
   boolean,
   children,
@@ -23,13 +23,13 @@ import {
   stated,
   text,
   timestamp,
-} from "../../src/connector/schema.ts";
+} from "../../src/connector/record-schema.ts";
 import { library } from "../support/connector.ts";
 
 const country = record({ id: integer(), name: text() });
 
 describe("a field's facts", () => {
-  it("say its kind of column", () => {
+  it("define the kind of column", () => {
     const fields = fieldsOf(
       record({
         id: integer(),
@@ -60,13 +60,13 @@ describe("a field's facts", () => {
     expect(factOf(text())).toMatchObject({ origin: "published", nullable: false });
   });
 
-  it("keep all that was said of them, in whatever order it was said", () => {
+  it("keep everything that was declared, in any order", () => {
     const expected = { origin: "stated", nullable: true, doc: "Why", type: "text" };
     expect(factOf(stated(doc("Why", orNull(text()))))).toMatchObject(expected);
     expect(factOf(orNull(doc("Why", stated(text()))))).toMatchObject(expected);
   });
 
-  it("of a record used in two places are two: what is said of one place leaves the other alone", () => {
+  it("of a record used in two places are separate", () => {
     const home = doc("Where it lives", stated(nested("countries", country)));
     const away = nested("countries", country);
     expect(factOf(home)).toMatchObject({ origin: "stated", doc: "Where it lives" });
@@ -102,16 +102,16 @@ describe("a field's facts", () => {
     expect(fields["payments"]).toMatchObject({ shape: "owned", resource: "payments" });
   });
 
-  it("are missing for a type made elsewhere, which is a mistake of the connector", () => {
-    expect(() => fieldsOf(record({ name: z.string() }))).toThrow("made by connector/schema");
+  it("are missing for a type made elsewhere, which throws", () => {
+    expect(() => fieldsOf(record({ name: z.string() }))).toThrow("made by connector/record-schema");
   });
 
-  it("cannot be changed by who reads them", () => {
+  it("cannot be changed by readers", () => {
     expect(Object.isFrozen(fieldsOf(country))).toBe(true);
   });
 });
 
-describe("a type takes what the service may say tomorrow (I12)", () => {
+describe("a type accepts unknown fields and values (I12)", () => {
   const type = record({ id: integer(), status: oneOf(["paid", "unpaid"]), note: orNull(text()) });
 
   it.each([
@@ -123,7 +123,7 @@ describe("a type takes what the service may say tomorrow (I12)", () => {
     expect(type.parse(value)).toEqual(value);
   });
 
-  it("and still tells a text from a number", () => {
+  it("and still distinguishes text from numbers", () => {
     expect(type.safeParse({ id: "1", status: "paid" }).success).toBe(false);
   });
 
@@ -143,12 +143,15 @@ describe("a resource", () => {
   } as const;
 
   it("gives full records unless it has a preview", () => {
-    expect(resource(written)).toMatchObject({ gives: "full", fields: { id: {}, name: {} } });
+    expect(defineResource(written)).toMatchObject({ gives: "full", fields: { id: {}, name: {} } });
     const preview = record({ id: integer() });
-    expect(resource({ ...written, preview })).toMatchObject({ gives: "preview", previewFields: { id: {} } });
+    expect(defineResource({ ...written, preview })).toMatchObject({
+      gives: "preview",
+      previewFields: { id: {} },
+    });
   });
 
-  it("is found by its name, and a wrong name is our own mistake", () => {
+  it("is found by its name, and a wrong name throws", () => {
     expect(resourceNamed(library, "books").singular).toBe("book");
     expect(() => resourceNamed(library, "films")).toThrow("films is a resource of library");
   });

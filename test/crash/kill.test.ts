@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import { endOf, killedWhen, startSync, syncUntil, writeConfig } from "../support/crash.ts";
 import { differences } from "../support/compare.ts";

@@ -5,9 +5,9 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { seededRandom } from "../../src/base/random.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { endOf, type Ended } from "../support/cli.ts";
 import { put } from "../support/store.ts";
@@ -21,7 +21,7 @@ interface Place {
   readonly report: string;
 }
 
-/** A config and a mirror large enough that its report takes a while. */
+/** A config and a mirror that is large enough to be killed while its report is written. */
 async function aPlace(rows: number): Promise<Place> {
   const folder = tempFolder();
   writeFileSync(
@@ -38,7 +38,7 @@ async function aPlace(rows: number): Promise<Place> {
   return { folder, mirror, report: path.join(folder, "acme.report.db") };
 }
 
-/** One more change, so that there is something to publish. */
+/** Adds a change to publish. */
 async function change({ mirror }: Place, step: number): Promise<void> {
   const opened = await openMirror(mirror, manifest);
   put(opened, "units", { id: 1, name: `unit ${step}` });
@@ -56,7 +56,7 @@ function startPublish({ folder }: Place, args = "", before = ""): ChildProcess {
   });
 }
 
-/** Anew with --force, with what changed otherwise. Kills it so long after the new file began to appear; it may be done by then. */
+/** Starts a publish and kills it so long after its new file appeared, unless it has ended. */
 async function publishUntil(place: Place, args: string, afterMs: number): Promise<Ended> {
   const child = startPublish(place, args);
   const watch = setInterval(() => {
@@ -85,7 +85,7 @@ function soundUnits(report: string): unknown {
 const litter = ({ folder }: Place) => readdirSync(folder).filter((name) => name.includes(".next"));
 
 describe("publish, killed at any moment", () => {
-  test("leaves the old report or the new one, whole; the next publish leaves no litter", async () => {
+  test("leaves the old or the new report, complete; the next publish leaves no other file", async () => {
     const place = await aPlace(40_000);
     await change(place, 0);
     expect((await endOf(startPublish(place))).code).toBe(0);
@@ -115,7 +115,7 @@ describe("publish, killed at any moment", () => {
 });
 
 describe("publish on a disk that is full", () => {
-  test("ends with a clear error and exit code 10, the old report whole and no litter", async () => {
+  test("exits with 10 and a clear error; the old report is complete and no other file is left", async () => {
     const place = await aPlace(20_000);
     await change(place, 0);
     expect((await endOf(startPublish(place))).code).toBe(0);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { commands } from "../../src/cli/commands.ts";
-import { readCommandLine } from "../../src/cli/program.ts";
-import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { readCommandLine } from "../../src/cli/program/command-line.ts";
+import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 import { blocks, docs } from "../support/docs.ts";
 
 /** The program's arguments, up to what belongs to the shell. */
@@ -44,7 +44,7 @@ describe("every command line in what users read is one that the program takes:",
   });
 
   test("the ones that are looked for are found, and are not taken for forms", () => {
-    const told = new Set(found.filter(([, line]) => !isForm(line)).map(([, line]) => commandOf(line)));
+    const names = new Set(found.filter(([, line]) => !isForm(line)).map(([, line]) => commandOf(line)));
     for (const name of [
       "check",
       "sync",
@@ -55,7 +55,7 @@ describe("every command line in what users read is one that the program takes:",
       "sandbox",
       "webhooks create",
     ])
-      expect(told).toContain(name);
+      expect(names).toContain(name);
     expect(new Set(found.map(([file]) => file))).toEqual(new Set(docs.keys()));
     expect(found.filter(([, line]) => isForm(line)).length).toBeLessThan(4);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DuckDBInstance, type DuckDBConnection, type Json } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
 import { duckShellQueries, sqlFor } from "../support/docs.ts";
 import { exportOf } from "../support/export.ts";
 import { publishedCompany, type PublishedCompany } from "../support/published.ts";
@@ -90,11 +90,11 @@ describe("queries in what users read", () => {
 
   test("that ask for the same get the same answer, whoever is asked", async () => {
     const answers = new Map<string, Answer[]>();
-    const told = (answer: string | null, rows: Answer) =>
+    const compare = (answer: string | null, rows: Answer) =>
       answer === null ? null : answers.set(answer, [...(answers.get(answer) ?? []), rows]);
-    for (const { sql, answer } of queries("report")) told(answer, askReport(sql));
+    for (const { sql, answer } of queries("report")) compare(answer, askReport(sql));
     for (const { sql, answer } of queries("duckdb"))
-      told(answer, await withDuck((connection) => ask(connection, sql)));
+      compare(answer, await withDuck((connection) => ask(connection, sql)));
     const shared = [...answers].filter(([, all]) => all.length > 1);
     expect(shared.map(([answer]) => answer)).toEqual(["owed", "revenue", "lines-add-up"]);
     for (const [answer, [first, ...others]] of shared)

@@ -70,7 +70,7 @@ describe("a service that is away", () => {
     expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
   });
 
-  test("for one resource: the others are whole, the run is partial, the next one heals", async () => {
+  test("for one resource: the others are whole, the run is partial, the next one repairs it", async () => {
     const company = await aCompany();
     company.proxy.obstruct(({ path }) =>
       path === "/suppliers" ? jsonReply(500, { message: "Server Error" }) : undefined,
@@ -130,8 +130,8 @@ describe("a redirect elsewhere", () => {
   });
 });
 
-describe("lists that lie", () => {
-  test("an empty answer with 200 deletes nothing, and the run says what it did not believe (I5)", async () => {
+describe("lists that are wrong", () => {
+  test("an empty answer with 200 deletes nothing, and the run reports it (I5)", async () => {
     const company = await aCompany({ records: 60 });
     await sync(company);
     company.proxy.obstruct(async ({ path }, passOn) =>
@@ -141,15 +141,15 @@ describe("lists that lie", () => {
     );
     const report = await sync(company);
     expect(report.outcome).toBe("partial");
-    const told = report.troubles.map(({ resource }) => resource);
-    expect(told).toEqual(expect.arrayContaining(["clients", "invoices", "countries", "qr_types"]));
+    const troubled = report.troubles.map(({ resource }) => resource);
+    expect(troubled).toEqual(expect.arrayContaining(["clients", "invoices", "countries", "qr_types"]));
     expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
     company.recover();
     expect((await sync(company)).outcome).toBe("complete");
     expectEqual(company);
   });
 
-  test("an honest-looking empty answer (data and totals) deletes nothing either (I5)", async () => {
+  test("a consistent empty answer (data and totals) deletes nothing either (I5)", async () => {
     const company = await aCompany({ records: 60 });
     await sync(company);
     company.proxy.obstruct(async ({ path }, passOn) =>

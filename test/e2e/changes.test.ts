@@ -6,8 +6,8 @@ import { jsonReply } from "../support/proxy.ts";
 
 const dayMs = 24 * 3_600_000;
 
-/** One more run with nothing going on, and everything must hold. */
-async function settle(company: Company, options: SyncOptions = {}): Promise<void> {
+/** One more run while nothing changes; afterwards mirror and service are equal. */
+async function syncAndCheck(company: Company, options: SyncOptions = {}): Promise<void> {
   const report = await sync(company, options);
   expect({ outcome: report.outcome, troubles: report.troubles }).toEqual({
     outcome: "complete",
@@ -28,13 +28,13 @@ function deletedAt(company: Company, table: string, id: number): string | null {
 }
 
 describe("a record that is deleted between two runs", () => {
-  test("is asked for on its own route beside one that is there, and becomes a tombstone with its last values; its parts are gone", async () => {
+  test("is read on its own route, besides one that exists, and becomes a tombstone with its last values; its parts are deleted", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     const id = last(company, "invoices");
     company.sandbox.control.remove("invoices", id);
     const asked = company.proxy.asked.length;
-    await settle(company);
+    await syncAndCheck(company);
     const paths = company.proxy.asked.slice(asked).map(({ path }) => path);
     const details = paths.filter((path) => /^.invoices.\d/.test(path));
     expect(details.filter((path) => path !== `/invoices/${id}`)).toHaveLength(1);
@@ -63,24 +63,24 @@ describe("a record that is deleted between two runs", () => {
   ] as const)("of %s: the mirror follows, and nothing else of it goes", async (table) => {
     const company = await aCompany();
     const id = deletable(company, table);
-    await settle(company);
+    await syncAndCheck(company);
     const before = count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
     company.sandbox.control.remove(table, id);
-    await settle(company);
+    await syncAndCheck(company);
     expect(count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`)).toBe(before - 1);
   });
 
   test("together with all others of its kind: the last one goes too", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     for (const id of ids(company, "credit_notes")) company.sandbox.control.remove("credit_notes", id);
-    await settle(company, { full: true });
+    await syncAndCheck(company, { full: true });
     expect(count(company.file, "SELECT count(*) FROM credit_notes WHERE _deleted_at IS NULL")).toBe(0);
   });
 
   test("a status takes itself out of its cases, a client its CRM events with it", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     const { control } = company.sandbox;
     const sql = "SELECT client_id FROM contact_activity_logs WHERE client_id IS NOT NULL LIMIT 1";
     const client = count(company.file, sql);
@@ -90,14 +90,14 @@ describe("a record that is deleted between two runs", () => {
     );
     control.remove("business_case_statuses", status);
     control.remove("clients", client);
-    await settle(company);
+    await syncAndCheck(company);
     expect(count(company.file, "SELECT count(*) FROM business_cases WHERE status_id = ?", status)).toBe(0);
     const left = "SELECT count(*) FROM contact_activity_logs WHERE client_id = ? AND _deleted_at IS NULL";
     expect(count(company.file, left, client)).toBe(0);
   });
 });
 
-/** One that nothing forbids to delete. */
+/** A record that may be deleted. */
 function deletable(
   company: Company,
   table: "clients" | "suppliers" | "business_cases" | "price_list_items" | "orders" | "webhook_subscriptions",
@@ -110,7 +110,7 @@ function deletable(
 describe("records that are made and changed between two runs", () => {
   test("are mirrored with the next run, each change with one row in the change log (I2)", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     const { control } = company.sandbox;
     const before = count(company.file, "SELECT coalesce(max(seq), 0) FROM _changes");
     const supplier = control.create("suppliers", { name: "Nový dodávateľ 🌲" });
@@ -119,7 +119,7 @@ describe("records that are made and changed between two runs", () => {
       color: "#00ff00",
     });
     control.alter("orders", last(company, "orders"), { issueDate: "2026-11-19" });
-    await settle(company);
+    await syncAndCheck(company);
     const changes = look(company.file, (db) =>
       db.prepare("SELECT resource, op FROM _changes WHERE seq > ? ORDER BY resource, record_id").all(before),
     ) as { resource: string; op: string }[];
@@ -132,7 +132,7 @@ describe("records that are made and changed between two runs", () => {
 
   test("a payment that is recorded or taken back changes its document and stands in its own table", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     const { control } = company.sandbox;
     const open = "SELECT id FROM invoices WHERE to_be_paid > 0 AND status <> 'will_not_be_paid' LIMIT 1";
     const invoice = count(company.file, open);
@@ -145,26 +145,26 @@ describe("records that are made and changed between two runs", () => {
       amount: 0.01,
       currencyRate: 1,
     });
-    await settle(company);
+    await syncAndCheck(company);
     const live =
       "SELECT count(*) FROM document_payments WHERE id = ? AND document_id = ? AND _deleted_at IS NULL";
     expect(count(company.file, live, Number(payment["id"]), invoice)).toBe(1);
     control.remove("document_payments", Number(payment["id"]));
-    await settle(company);
+    await syncAndCheck(company);
     expect(count(company.file, live, Number(payment["id"]), invoice)).toBe(0);
   });
 
   test("a note that no list shows is found by --full at once", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
     expect((await sync(company)).requests.detail).toBe(0);
-    await settle(company, { full: true });
+    await syncAndCheck(company, { full: true });
   });
 
   test("a note that no list shows is found by the scrub a day later, and not before (I11)", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
     const early = await sync(company, { scrubAllowance: 1_000 });
     expect(early.requests.detail).toBe(0);
@@ -173,9 +173,9 @@ describe("records that are made and changed between two runs", () => {
     expectEqual(company);
   });
 
-  test("the scrub reads no more than its share, oldest first, and comes round to all", async () => {
+  test("the scrub reads no more than its allowance, oldest first, and in time all of them", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     company.sandbox.control.alter("orders", last(company, "orders"), { note: "new" });
     const documents = count(
       company.file,
@@ -190,7 +190,7 @@ describe("records that are made and changed between two runs", () => {
 
   test("a record that comes back under its old id is live again", async () => {
     const company = await aCompany();
-    await settle(company);
+    await syncAndCheck(company);
     const id = last(company, "orders");
     const gone = new RegExp(`^/orders/${id}$`);
     company.proxy.obstruct(async ({ path }, passOn) => {
@@ -200,7 +200,7 @@ describe("records that are made and changed between two runs", () => {
     expect((await sync(company)).resources["orders"]).toMatchObject({ deleted: 1 });
     expect(deletedAt(company, "orders", id)).not.toBeNull();
     company.recover();
-    await settle(company);
+    await syncAndCheck(company);
     expect(deletedAt(company, "orders", id)).toBeNull();
   });
 });
@@ -219,10 +219,10 @@ function without(reply: Awaited<ReturnType<Parameters<Company["proxy"]["obstruct
   return jsonReply(200, { data, paginator: { ...answer.paginator, totalResults: data.length } });
 }
 
-describe("many records gone at once", () => {
-  test("are held without the flag: nothing is removed, the run is partial; with it each is asked for and removed (I5)", async () => {
+describe("many records deleted at once", () => {
+  test("are kept without the flag and the run is partial; with it each is checked and removed (I5)", async () => {
     const company = await aCompany({ records: 80 });
-    await settle(company);
+    await syncAndCheck(company);
     const gone = ids(company, "invoices").slice(0, 30);
     for (const id of gone) company.sandbox.control.remove("invoices", id);
     const before = count(company.file, "SELECT count(*) FROM invoices WHERE _deleted_at IS NULL");
@@ -235,7 +235,7 @@ describe("many records gone at once", () => {
     expect(count(company.file, "SELECT count(*) FROM invoices WHERE _deleted_at IS NULL")).toBe(before - 30);
     const confirmed = new Set(company.proxy.asked.slice(asked).map(({ path }) => path));
     expect(gone.every((id) => confirmed.has(`/invoices/${id}`))).toBe(true);
-    await settle(company, { full: true });
+    await syncAndCheck(company, { full: true });
   });
 });
 
@@ -244,7 +244,7 @@ describe("changes while a run is under way", () => {
     "before and after request %i: equal after one quiet run, never a false tombstone",
     async (n) => {
       const company = await aCompany();
-      await settle(company);
+      await syncAndCheck(company);
       const { control } = company.sandbox;
       const moments: (() => void)[] = [
         () => control.remove("orders", ids(company, "orders")[0] ?? 0),
@@ -268,7 +268,7 @@ describe("changes while a run is under way", () => {
       expectTombstonesTrue(company);
       company.recover();
       for (const moment of moments) moment();
-      await settle(company, { full: true });
+      await syncAndCheck(company, { full: true });
     },
   );
 });

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import { aCompany, sync } from "../support/company.ts";
-import { createDrivenClock } from "../support/govern.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
 import { truthOf } from "../support/truth.ts";
-import { inboxOf, pass, tend, until } from "../support/tended.ts";
+import { inboxOf, pass, startWorker, until } from "../support/event-worker.ts";
 
-/** Who asks with which lane, and nothing but events getting through while the gate is shut. */
+/** Records the lane of each request; only events pass while the gate is shut. */
 function gate() {
   const lanes: string[] = [];
   const waiting: (() => void)[] = [];
@@ -24,18 +24,18 @@ function gate() {
   return { lanes, wrap, waiting, shut: () => (shut = true), open };
 }
 
-test("an event's read draws on what is kept for events; its second look waits its turn, and keeps no event waiting", async () => {
+test("an event's read uses the budget that is kept for events; its recheck waits for the budget and holds up no event", async () => {
   const company = await aCompany({ records: 20 });
   await sync(company);
   const clock = createDrivenClock();
   const { lanes, wrap, waiting, shut, open } = gate();
-  const tended = await tend(company, { clock, wrap, concurrency: 4, resources: ["clients"] });
-  // Before the tender is ended: what waits at the gate would hold it up.
+  const worker = await startWorker(company, { clock, wrap, concurrency: 4, resources: ["clients"] });
+  // Before the event worker is stopped: waiting requests would hold it up.
   onTestFinished(open);
-  tended.follow();
+  worker.follow();
   const [late = 0, ...ids] = [...(truthOf(company.sandbox).get("clients")?.keys() ?? [])].map(Number);
   for (const id of ids) company.sandbox.control.alter("clients", id, { note: "first" }, { event: true });
-  await until(() => inboxOf(tended.mirror).filter((row) => row.includes("done")).length === ids.length);
+  await until(() => inboxOf(worker.mirror).filter((row) => row.includes("done")).length === ids.length);
   expect(
     lanes.filter((line) => line.startsWith("/clients/")).every((line) => line.endsWith(" webhook")),
   ).toBe(true);
@@ -43,10 +43,10 @@ test("an event's read draws on what is kept for events; its second look waits it
   await clock.advance(61_000);
   await until(() => waiting.length === 2);
   company.sandbox.control.alter("clients", late, { note: "in between" }, { event: true });
-  await until(() => inboxOf(tended.mirror).filter((row) => row.includes("done")).length === ids.length + 1);
+  await until(() => inboxOf(worker.mirror).filter((row) => row.includes("done")).length === ids.length + 1);
   expect(waiting).toHaveLength(2);
   open();
-  await pass(clock, tended, 30_000);
+  await pass(clock, worker, 30_000);
   const looks = lanes.filter((line) => line.endsWith(" list") && line.startsWith("/clients/"));
   expect(looks.toSorted()).toEqual(ids.map((id) => `/clients/${id} list`).toSorted());
 });

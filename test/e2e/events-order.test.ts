@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
 import { count, expectEqual, expectTombstonesTrue } from "../support/equal.ts";
-import { createDrivenClock } from "../support/govern.ts";
-import { eventOf, inboxOf, tend, until, waitingRows } from "../support/tended.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
+import { eventOf, inboxOf, startWorker, until, waitingRows } from "../support/event-worker.ts";
 import { truthOf } from "../support/truth.ts";
 
 const ids = (company: Company, table: string) =>
@@ -21,54 +21,54 @@ async function mirrored(options: SyncOptions = {}): Promise<Company> {
   return company;
 }
 
-describe("what the service says counts, in whatever order events come", () => {
-  test("a deletion and an update that comes late: gone", async () => {
+describe("the answer of the service counts, in whatever order events arrive", () => {
+  test("a deletion and a late update: deleted", async () => {
     const company = await mirrored();
-    const tended = await tend(company);
+    const worker = await startWorker(company);
     const id = last(company, "orders");
     company.sandbox.control.remove("orders", id);
-    tended.deliver(eventOf("orders.deleted", id));
-    await tended.rest();
-    tended.deliver(eventOf("orders.updated", id));
-    await tended.rest();
+    worker.deliver(eventOf("orders.deleted", id));
+    await worker.rest();
+    worker.deliver(eventOf("orders.updated", id));
+    await worker.rest();
     expect(live(company, "orders", id)).toBe(false);
-    expect(inboxOf(tended.mirror)).toEqual(["orders.deleted done deleted", "orders.updated done absent"]);
+    expect(inboxOf(worker.mirror)).toEqual(["orders.deleted done deleted", "orders.updated done absent"]);
   });
 
-  test("an update that was overtaken by the deletion: gone, in either order and in one delivery", async () => {
+  test("an update and the deletion after it: deleted, in either order and in one transaction", async () => {
     const company = await mirrored();
-    const tended = await tend(company);
+    const worker = await startWorker(company);
     for (const order of [
       ["updated", "deleted"],
       ["deleted", "updated"],
     ] as const) {
       const id = last(company, "orders");
       company.sandbox.control.remove("orders", id);
-      tended.deliver(...order.map((change) => eventOf(`orders.${change}`, id)));
-      await tended.rest();
+      worker.deliver(...order.map((change) => eventOf(`orders.${change}`, id)));
+      await worker.rest();
       expect(live(company, "orders", id)).toBe(false);
     }
     expectTombstonesTrue(company);
   });
 
-  test("I5: a forged deletion is a read, and no deletion", async () => {
+  test("I5: a forged deletion event leads to a read and deletes nothing", async () => {
     const company = await mirrored();
-    const tended = await tend(company);
+    const worker = await startWorker(company);
     const id = last(company, "invoices");
     const asked = company.proxy.asked.length;
-    tended.deliver(eventOf("invoices.deleted", id), eventOf("invoices.deleted", id));
-    await tended.rest();
+    worker.deliver(eventOf("invoices.deleted", id), eventOf("invoices.deleted", id));
+    await worker.rest();
     expect(company.proxy.asked.slice(asked).filter(({ path }) => path === `/invoices/${id}`)).toHaveLength(1);
     expect(live(company, "invoices", id)).toBe(true);
-    expect(new Set(inboxOf(tended.mirror))).toEqual(new Set(["invoices.deleted done unchanged"]));
+    expect(new Set(inboxOf(worker.mirror))).toEqual(new Set(["invoices.deleted done unchanged"]));
   });
 
-  test("an event of a record that never was is settled as absent, and leaves nothing", async () => {
+  test("an event of a record that never existed completes as absent and writes nothing", async () => {
     const company = await mirrored();
-    const tended = await tend(company);
-    tended.deliver(eventOf("contact-activity-logs.created", 999_999), eventOf("clients.updated", 888_888));
-    await tended.rest();
-    expect(new Set(inboxOf(tended.mirror))).toEqual(
+    const worker = await startWorker(company);
+    worker.deliver(eventOf("contact-activity-logs.created", 999_999), eventOf("clients.updated", 888_888));
+    await worker.rest();
+    expect(new Set(inboxOf(worker.mirror))).toEqual(
       new Set(["contact-activity-logs.created done absent", "clients.updated done absent"]),
     );
     expectEqual(company);
@@ -78,7 +78,7 @@ describe("what the service says counts, in whatever order events come", () => {
 describe("I4: an event that comes while its record is being read", () => {
   test("stays waiting, and causes another read", async () => {
     const company = await mirrored();
-    const tended = await tend(company);
+    const worker = await startWorker(company);
     const id = last(company, "clients");
     const path = `/clients/${id}`;
     const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
@@ -91,15 +91,15 @@ describe("I4: an event that comes while its record is being read", () => {
       await held;
       return reply;
     });
-    tended.deliver(eventOf("clients.updated", id));
+    worker.deliver(eventOf("clients.updated", id));
     await until(() => isAnswered);
     company.sandbox.control.alter("clients", id, { name: "Nové meno" });
-    tended.deliver(eventOf("clients.updated", id));
+    worker.deliver(eventOf("clients.updated", id));
     letGo();
-    await until(() => inboxOf(tended.mirror).some((row) => row.endsWith("done unchanged")));
-    await tended.rest();
+    await until(() => inboxOf(worker.mirror).some((row) => row.endsWith("done unchanged")));
+    await worker.rest();
     expect(asksFor(company, path)).toBe(2);
-    expect(inboxOf(tended.mirror)).toEqual([
+    expect(inboxOf(worker.mirror)).toEqual([
       "clients.updated done unchanged",
       "clients.updated done updated",
     ]);
@@ -107,87 +107,87 @@ describe("I4: an event that comes while its record is being read", () => {
   });
 });
 
-describe("a second look, a minute after the first", () => {
-  test("catches what was committed only after the first, once, and is followed by no third", async () => {
+describe("a recheck, a minute after the first read", () => {
+  test("finds what was committed after the first read; no third read follows", async () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
-    const tended = await tend(company, { clock });
+    const worker = await startWorker(company, { clock });
     const id = last(company, "clients");
-    tended.deliver(eventOf("clients.updated", id), eventOf("clients.updated", id));
-    await tended.rest();
-    expect(waitingRows(tended.mirror)).toEqual([`clients id:${id} detail ready second look`]);
+    worker.deliver(eventOf("clients.updated", id), eventOf("clients.updated", id));
+    await worker.rest();
+    expect(waitingRows(worker.mirror)).toEqual([`clients id:${id} detail ready recheck`]);
     company.sandbox.control.alter("clients", id, { name: "Až po chvíli" });
     await clock.advance(59_000);
     expect(asksFor(company, `/clients/${id}`)).toBe(1);
     await clock.advance(1_500);
-    await tended.rest();
+    await worker.rest();
     expectEqual(company, { tables: ["clients"] });
-    expect(waitingRows(tended.mirror)).toEqual([]);
+    expect(waitingRows(worker.mirror)).toEqual([]);
     expect(asksFor(company, `/clients/${id}`)).toBe(2);
   });
 
   test("finds a record whose event came before it could be read", async () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
-    const tended = await tend(company, { clock });
+    const worker = await startWorker(company, { clock });
     const next = last(company, "suppliers") + 1;
-    tended.deliver(eventOf("suppliers.created", next));
-    await tended.rest();
+    worker.deliver(eventOf("suppliers.created", next));
+    await worker.rest();
     expect(live(company, "suppliers", next)).toBe(false);
     const made = company.sandbox.control.create("suppliers", { name: "Oneskorený" });
     expect(made["id"]).toBe(next);
     await clock.advance(61_000);
-    await tended.rest();
+    await worker.rest();
     expect(live(company, "suppliers", next)).toBe(true);
   });
 
-  test("is not lost when an event comes in between: that one gets its own", async () => {
+  test("is not lost when another event arrives in between: that one gets its own", async () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });
-    const tended = await tend(company, { clock });
+    const worker = await startWorker(company, { clock });
     const id = last(company, "clients");
-    tended.deliver(eventOf("clients.updated", id));
-    await tended.rest();
+    worker.deliver(eventOf("clients.updated", id));
+    await worker.rest();
     await clock.advance(30_000);
-    tended.deliver(eventOf("clients.updated", id));
-    await tended.rest();
+    worker.deliver(eventOf("clients.updated", id));
+    await worker.rest();
     expect(asksFor(company, `/clients/${id}`)).toBe(2);
     await clock.advance(59_000);
     expect(asksFor(company, `/clients/${id}`)).toBe(2);
     await clock.advance(2_000);
-    await tended.rest();
+    await worker.rest();
     expect(asksFor(company, `/clients/${id}`)).toBe(3);
-    expect(waitingRows(tended.mirror)).toEqual([]);
+    expect(waitingRows(worker.mirror)).toEqual([]);
   });
 });
 
 const payable = ["document_payments", "invoices", "proformas", "credit_notes"];
 
-test("a payment that came and one that went: the payment, and what is left to pay of its document", async () => {
+test("a payment created and one deleted: its document is read as well", async () => {
   const company = await mirrored();
-  const tended = await tend(company);
+  const worker = await startWorker(company);
   const { events } = company.sandbox.control.trigger("document-payments.created");
   const paid = events.find(({ type }) => type === "document-payments.created")?.resource.id ?? 0;
-  tended.deliver(eventOf("document-payments.created", paid));
-  await tended.rest();
+  worker.deliver(eventOf("document-payments.created", paid));
+  await worker.rest();
   expect(live(company, "document_payments", paid)).toBe(true);
   expectEqual(company, { tables: payable });
   company.sandbox.control.remove("document_payments", paid);
-  tended.deliver(eventOf("document-payments.deleted", paid));
-  await tended.rest();
+  worker.deliver(eventOf("document-payments.deleted", paid));
+  await worker.rest();
   expect(live(company, "document_payments", paid)).toBe(false);
   expectEqual(company, { tables: payable });
 });
 
-test("a status that went unlinks its cases: each of them is read, in the lane of events", async () => {
+test("a deleted status changes its cases: each of them is read, in the lane of events", async () => {
   const company = await mirrored();
-  const tended = await tend(company);
+  const worker = await startWorker(company);
   const linked = "SELECT count(*) FROM business_cases WHERE status_id = ?";
   const status =
     ids(company, "business_case_statuses").find((id) => count(company.file, linked, id) > 0) ?? 0;
   company.sandbox.control.remove("business_case_statuses", status);
-  tended.deliver(eventOf("business-case-statuses.deleted", status));
-  await tended.rest();
+  worker.deliver(eventOf("business-case-statuses.deleted", status));
+  await worker.rest();
   expect(status).toBeGreaterThan(0);
   expect(count(company.file, linked, status)).toBe(0);
   expectEqual(company, { tables: ["business_cases", "business_case_statuses"] });
@@ -195,20 +195,20 @@ test("a status that went unlinks its cases: each of them is read, in the lane of
 
 test("in a mirror that no run has filled, events bring their records, whatever they point to", async () => {
   const company = await aCompany();
-  const tended = await tend(company);
+  const worker = await startWorker(company);
   const [log = 0] = ids(company, "contact_activity_logs");
   const [invoice = 0] = ids(company, "invoices");
-  tended.deliver(eventOf("contact-activity-logs.created", log), eventOf("invoices.paid", invoice));
-  await tended.rest();
+  worker.deliver(eventOf("contact-activity-logs.created", log), eventOf("invoices.paid", invoice));
+  await worker.rest();
   expect([live(company, "contact_activity_logs", log), live(company, "invoices", invoice)]).toEqual([
     true,
     true,
   ]);
-  expect(inboxOf(tended.mirror)).toEqual([
+  expect(inboxOf(worker.mirror)).toEqual([
     "contact-activity-logs.created done inserted",
     "invoices.paid done inserted",
   ]);
-  expect((await tended.run()).outcome).toBe("complete");
-  await tended.rest();
+  expect((await worker.run()).outcome).toBe("complete");
+  await worker.rest();
   expectEqual(company);
 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { aCompany, sync } from "../support/company.ts";
 import { expectEqual, expectTombstonesTrue, look } from "../support/equal.ts";
-import { tend } from "../support/tended.ts";
+import { startWorker } from "../support/event-worker.ts";
 
-/** A log of a client that the mirror never saw, because nobody told it. */
+/** A log of a client that the mirror never had, because no event announced it. */
 async function withOrphan() {
   const company = await aCompany();
   await sync(company);
-  const tended = await tend(company);
+  const worker = await startWorker(company);
   const { control } = company.sandbox;
   const client = Number(control.create("clients", { name: "Nevidený", type: "company" })["id"]);
   const seen = control.events().length;
@@ -15,31 +15,31 @@ async function withOrphan() {
   const log = Number(
     control.create("contact_activity_logs", { clientId: client, type: "note", metadata })["id"],
   );
-  tended.deliver(...control.events().slice(seen));
-  await tended.rest();
+  worker.deliver(...control.events().slice(seen));
+  await worker.rest();
   const isLive = () =>
     look(company.file, (db) =>
       db.prepare("SELECT _deleted_at IS NULL FROM contact_activity_logs WHERE id = ?").pluck().get(log),
     ) === 1;
   expect(isLive()).toBe(true);
-  return { company, tended, control, client, isLive };
+  return { company, worker, control, client, isLive };
 }
 
-test("a log whose parent the mirror never saw goes with it, when an event tells of the parent's end", async () => {
-  const { company, tended, control, client, isLive } = await withOrphan();
-  const told = control.events().length;
+test("a log whose parent the mirror never had is deleted with it, when an event reports the parent's deletion", async () => {
+  const { company, worker, control, client, isLive } = await withOrphan();
+  const known = control.events().length;
   control.remove("clients", client);
-  tended.deliver(...control.events().slice(told));
-  await tended.rest();
+  worker.deliver(...control.events().slice(known));
+  await worker.rest();
   expect(isLive()).toBe(false);
   expectTombstonesTrue(company);
 });
 
-test("a log whose parent the mirror never saw is asked for by the next run, when no event told of its end", async () => {
-  const { company, tended, control, client, isLive } = await withOrphan();
+test("a log whose parent the mirror never had is checked by the next run, when no event reported the deletion", async () => {
+  const { company, worker, control, client, isLive } = await withOrphan();
   control.remove("clients", client);
-  await tended.run();
-  await tended.rest();
+  await worker.run();
+  await worker.rest();
   expect(isLive()).toBe(false);
   expectEqual(company);
 });

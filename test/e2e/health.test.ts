@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
-import { readHealth, type Health } from "../../src/sync/health.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { readHealth, type Health } from "../../src/status/mirror-health.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 
 function healthOf(company: Company): Health {
@@ -31,7 +31,7 @@ describe("the health of a mirror", () => {
     expect(health.runs[0]?.outcome).toBe("complete");
   });
 
-  test("of a stopped run tells what was not read yet, and what waits", async () => {
+  test("of a stopped run shows what was not read yet and what waits", async () => {
     const company = await aCompany();
     await sync(company, { mostRequests: 12 });
     const health = healthOf(company);
@@ -40,7 +40,7 @@ describe("the health of a mirror", () => {
     expect(health.queue.length).toBeGreaterThan(0);
   });
 
-  test("counts what an interrupted run had read: the one that goes on with it does not read it again", async () => {
+  test("counts what an interrupted run has read: the next one continues it and does not read that again", async () => {
     const company = await aCompany();
     await sync(company, { mostRequests: 40 });
     const report = await sync(company);

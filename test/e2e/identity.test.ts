@@ -52,7 +52,7 @@ describe("whose mirror it is (I10)", () => {
     await sync(company);
     const rotated = { token: company.sandbox.readToken };
     expect((await sync(company, rotated)).outcome).toBe("complete");
-    expect(company.said.join("\n")).toContain("was changed");
+    expect(company.said.join("\n")).toContain("was replaced");
     company.sandbox.control.revoke(company.sandbox.token);
     expect((await sync(company)).outcome).toBe("unauthenticated");
     expect((await sync(company, rotated)).outcome).toBe("complete");

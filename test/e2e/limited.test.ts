@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
-import { aCompany, aGovernor, hastyClock, sync } from "../support/company.ts";
+import { aCompany, testRateLimiter, fastClock, sync } from "../support/company.ts";
 import { expectEqual } from "../support/equal.ts";
 import { jsonReply } from "../support/proxy.ts";
 
@@ -11,10 +11,10 @@ describe("alone on a small budget (I8)", () => {
   test.each(kinds)(
     "a limiter of the kind %s refuses nothing, and the run completes window by window",
     async (limiter) => {
-      const clock = hastyClock();
+      const clock = fastClock();
       const company = await aCompany({ limiter, limit: 20, windowMs, clock });
       const begunMs = clock.monotonicMs();
-      const report = await sync(company, { governor: aGovernor(clock, windowMs) });
+      const report = await sync(company, { rateLimiter: testRateLimiter(clock, windowMs) });
       expect(report).toMatchObject({ outcome: "complete", requests: { rate_limited: 0 } });
       expect(company.sandbox.requests().filter(({ status }) => status === 429)).toEqual([]);
       const windows = Math.ceil(company.proxy.asked.length / 20);
@@ -31,19 +31,19 @@ describe("429", () => {
     "without Retry-After": {},
   };
   test.each(Object.entries(answers))("%s: waited out, asked again, complete", async (_name, headers) => {
-    const clock = hastyClock();
+    const clock = fastClock();
     const company = await aCompany({ clock });
     const refusal = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "0", ...headers };
     company.proxy.obstruct(({ n }) =>
       n === 15 || n === 40 ? jsonReply(429, { message: "Too Many Attempts." }, refusal) : undefined,
     );
-    const report = await sync(company, { governor: aGovernor(clock, windowMs) });
+    const report = await sync(company, { rateLimiter: testRateLimiter(clock, windowMs) });
     expect(report).toMatchObject({ outcome: "complete", requests: { rate_limited: 2 } });
     expectEqual(company);
   });
 
   test("with another client who takes most of the budget: it backs off, gets through and completes (I8)", async () => {
-    const clock = hastyClock();
+    const clock = fastClock();
     const company = await aCompany({ limit: 30, windowMs, clock });
     const { url, token } = company.sandbox;
     company.proxy.obstruct(async (asked) => {
@@ -53,7 +53,7 @@ describe("429", () => {
         );
       return undefined;
     });
-    const report = await sync(company, { governor: aGovernor(clock, windowMs) });
+    const report = await sync(company, { rateLimiter: testRateLimiter(clock, windowMs) });
     expect(report.outcome).toBe("complete");
     expectEqual(company);
   });

@@ -5,8 +5,8 @@ import { count, expectEqual, look } from "../support/equal.ts";
 const columnsOf = (file: string, table: string) =>
   look(file, (db) => db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[]);
 
-describe("values nobody expected (I12)", () => {
-  test("a field nobody knew becomes a column, is told, and stays when it is gone again", async () => {
+describe("unexpected values (I12)", () => {
+  test("an unknown field becomes a column, is reported, and stays when the service sends it no more", async () => {
     const company = await aCompany();
     company.suffer({ kind: "unknown_fields", match: { path: /^.(suppliers|orders)/ } });
     const report = await sync(company);
@@ -24,7 +24,7 @@ describe("values nobody expected (I12)", () => {
     expect(count(company.file, "SELECT count(*) FROM suppliers WHERE brand_new_field IS NOT NULL")).toBe(0);
   });
 
-  test("an enum value nobody knew is kept as it is", async () => {
+  test("an unknown enum value is kept as it is", async () => {
     const company = await aCompany();
     company.suffer({ kind: "unknown_values" });
     expect((await sync(company)).outcome).toBe("complete");
@@ -36,7 +36,7 @@ describe("values nobody expected (I12)", () => {
     expectEqual(company);
   });
 
-  test("a required field that is missing is null, told by name, and comes back", async () => {
+  test("a required field that is missing is null, reported by name, and comes back", async () => {
     const company = await aCompany();
     company.suffer({ kind: "missing_fields", match: { path: "/suppliers" } });
     const report = await sync(company);

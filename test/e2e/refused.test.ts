@@ -14,7 +14,7 @@ const live = (company: Company, table: string) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
 
 describe("401", () => {
-  test("in the middle of a run ends it at once, and the next run goes on where it stopped", async () => {
+  test("in the middle of a run ends it at once, and the next run continues where it stopped", async () => {
     const company = await aCompany();
     company.proxy.obstruct((asked) =>
       asked.n > 50 ? jsonReply(401, { message: "Unauthenticated." }) : undefined,
@@ -41,7 +41,7 @@ describe("401", () => {
 });
 
 describe("403 on one resource", () => {
-  test("leaves the others whole, is told, and heals with the next run", async () => {
+  test("leaves the others whole, is reported, and is repaired by the next run", async () => {
     const company = await aCompany();
     company.proxy.obstruct(refuse(/^\/proformas/, 403, "This action is unauthorized."));
     const report = await sync(company);
@@ -55,7 +55,7 @@ describe("403 on one resource", () => {
     expectEqual(company);
   });
 
-  test("on details only: the rest is whole, nothing is deleted, the next run heals", async () => {
+  test("on details only: the rest is whole, nothing is deleted, the next run repairs it", async () => {
     const company = await aCompany();
     await sync(company);
     company.proxy.obstruct(refuse(/^\/orders\/\d+$/, 403, "This action is unauthorized.", 3));
@@ -68,7 +68,7 @@ describe("403 on one resource", () => {
 });
 
 describe("404 on a list's route", () => {
-  test("is told as a failure of that resource; nothing of it is deleted", async () => {
+  test("is reported as a failure of that resource; nothing of it is deleted", async () => {
     const company = await aCompany();
     await sync(company);
     const before = live(company, "suppliers");
@@ -150,7 +150,7 @@ describe("422 on a list", () => {
     expect(company.proxy.asked.filter((asked) => asked.path === "/invoices").length).toBeGreaterThan(3);
   });
 
-  test("for another reason is told in the service's words, with the field", async () => {
+  test("for another reason is reported in the service's words, with the field", async () => {
     const company = await aCompany();
     const errors = { sortBy: ["The selected sort by is invalid."] };
     company.proxy.obstruct((asked) =>

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { endOf, startSync, writeConfig } from "../support/crash.ts";
 
-/** The token in every dress it could wear in a file. */
-function dresses(token: string): string[] {
+/** The token in every encoding it could have in a file. */
+function encodingsOf(token: string): string[] {
   return [token, encodeURIComponent(token), Buffer.from(token).toString("base64").replace(/=+$/, "")];
 }
 
@@ -13,7 +13,7 @@ function filesWithToken({ folder, sandbox }: Company): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
   return files
     .map((file) => path.join(file.parentPath, file.name))
-    .filter((file) => dresses(sandbox.token).some((dress) => readFileSync(file).includes(dress)));
+    .filter((file) => encodingsOf(sandbox.token).some((encoded) => readFileSync(file).includes(encoded)));
 }
 
 describe("the token (I9)", () => {
@@ -24,11 +24,11 @@ describe("the token (I9)", () => {
     const { stdout, stderr, code } = await endOf(startSync(company, ["-v", "--max-duration", "3s"]));
     expect([1, 3, 5]).toContain(code);
     expect(stderr).toContain("suppliers");
-    for (const dress of dresses(company.sandbox.token)) expect(stdout + stderr).not.toContain(dress);
+    for (const encoded of encodingsOf(company.sandbox.token)) expect(stdout + stderr).not.toContain(encoded);
     expect(filesWithToken(company)).toEqual([]);
   }, 60_000);
 
-  test("is not told by reports, troubles or log lines of a run that fails in every way", async () => {
+  test("is not shown by reports, troubles or log lines of a run that fails in every way", async () => {
     const company = await aCompany();
     const { token } = company.sandbox;
     company.suffer(
@@ -45,8 +45,8 @@ describe("the token (I9)", () => {
         : undefined,
     );
     const report = await sync(company);
-    const told = JSON.stringify(report) + company.said.join("\n");
-    for (const dress of dresses(token)) expect(told).not.toContain(dress);
+    const output = JSON.stringify(report) + company.said.join("\n");
+    for (const encoded of encodingsOf(token)) expect(output).not.toContain(encoded);
     expect(filesWithToken(company)).toEqual([]);
   });
 });

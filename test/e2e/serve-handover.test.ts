@@ -30,7 +30,7 @@ async function restingDaemon(company: Company, more = "") {
 }
 
 describe("sync beside the daemon", () => {
-  test("hands its run over, follows it, and ends as if it had made it", async () => {
+  test("gives its run to the daemon, follows it, and ends as if it had made it", async () => {
     const company = await aCompany({ records: 5 });
     const daemon = await restingDaemon(company);
     const ended = await endOf(startIn(company, ["sync", "--full", "--json", "clients", "company"]));

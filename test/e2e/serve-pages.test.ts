@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { EventStatus } from "../../src/cli/status-events.ts";
-import { playCommand } from "../support/cli.ts";
+import type { EventStatus } from "../../src/status/event-status.ts";
+import { runCommand } from "../support/cli.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import {
   deliver,
@@ -29,13 +29,13 @@ async function ready(daemon: Served): Promise<void> {
 }
 
 async function eventsOf(company: Company): Promise<{ code: number | null; events: EventStatus }> {
-  const { code, stdout } = await playCommand(["status", "--json"], { cwd: company.folder });
+  const { code, stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
   const { companies } = JSON.parse(stdout) as { companies: { acme: { events: EventStatus } } };
   return { code, events: companies.acme.events };
 }
 
 describe("what serve shows of itself", () => {
-  test("is told by status, too, and what it must not forget outlives a kill", async () => {
+  test("is shown by status too, and its lasting parts survive a kill", async () => {
     const company = await aCompany();
     writeServeConfig(company);
     const daemon = await serve(company);

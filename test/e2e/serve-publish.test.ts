@@ -38,7 +38,7 @@ test("with a pattern of its own, publishing does not wait for a run", async () =
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
-test("where publishing fails, that is told, and the daemon goes on", async () => {
+test("a failure to publish is logged, and the daemon goes on", async () => {
   const company = await aCompany({ records: 5 });
   writeServeConfig(
     company,

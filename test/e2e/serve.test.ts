@@ -17,7 +17,7 @@ function someClient(company: Company): number {
 }
 
 describe("serve", () => {
-  test("makes the mirror by itself, is ready then, and reads what an event tells within moments", async () => {
+  test("makes the mirror by itself, is ready then, and reads what an event is about within moments", async () => {
     const company = await aCompany({ records: 5 });
     writeServeConfig(company);
     const daemon = await serve(company);
@@ -43,7 +43,7 @@ describe("serve", () => {
     expect(inMirror(company, "SELECT ended FROM _receiver")).toBe("drained");
   });
 
-  test("I6: killed after its 2xx, it has the event after a restart, and reads it without being told again", async () => {
+  test("I6: killed after its 2xx, it has the event after a restart, and reads it without a second delivery", async () => {
     const company = await aCompany({ records: 5 });
     writeServeConfig(company);
     const first = await serve(company);

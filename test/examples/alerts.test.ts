@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { serviceStates } from "../../src/observe/metrics-families.ts";
-import { createMetrics } from "../../src/observe/metrics.ts";
+import { serviceStates } from "../../src/status/render/metric-families.ts";
+import { createMetrics } from "../../src/status/render/metrics.ts";
 import { at, documentsOf } from "../support/examples.ts";
-import { lookedAtMs, stationView } from "../support/station.ts";
+import { lookedAtMs, companyView } from "../support/company-view.ts";
 
 interface Rule {
   readonly alert: string;
@@ -12,7 +12,7 @@ interface Rule {
 }
 
 const rules = at(documentsOf("prometheus/alerts.yaml")[0], "groups", 0, "rules") as Rule[];
-const view = stationView({
+const view = companyView({
   queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 1 }],
   run: { mode: "full", startedMs: lookedAtMs },
 });

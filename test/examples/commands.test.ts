@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { commands } from "../../src/cli/commands.ts";
-import { readCommandLine } from "../../src/cli/program.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { at, documentsOf, example, examples, type Tree } from "../support/examples.ts";
 
-/** What a file hands to the program, in a line of a shell, a unit or a text. */
+/** What a file passes to the program, in a line of a shell, a unit or a text. */
 const calls = [
   /(?:bin\/fintoro-mirror\.js|\$MIRROR|exec mirror fintoro-mirror|run --rm (?:-e \w+ )?mirror) +([a-z][^`>|;#\n]+)/g,
   /`fintoro-mirror +([^`\n]+)`/g,

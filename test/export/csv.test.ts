@@ -1,15 +1,15 @@
 import { stringify } from "csv-stringify/sync";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cellEnd, nullCell, type CellColumn } from "../../src/export/cells.ts";
-import { csvHead, CsvWriter } from "../../src/export/csv-bytes.ts";
+import { cellEnd, nullCell, type CellColumn } from "../../src/export/columns/cells.ts";
+import { csvHead, CsvWriter } from "../../src/export/csv/csv-writer.ts";
 import { exportOf, orderRecord } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
 import { putAs } from "../support/store.ts";
 
 type Value = string | number | bigint | boolean | null;
 
-/** Rows as SQLite would give them. */
+/** Rows as SQLite writes them. */
 function cellsOf(rows: readonly (readonly Value[])[]): Uint8Array {
   const cells = rows.flat().map((value) => {
     if (value === null) return Buffer.of(nullCell);
@@ -79,14 +79,14 @@ describe("numbers stay numbers", () => {
     expect(csvOf([amount, text()], [[value, "x"]], "excel-sk")).toBe(`${csv.replace(".", ",")};x\r\n`);
   });
 
-  test("many numbers that grow when they are written out fit", () => {
+  test("many numbers that become longer in CSV fit the buffer", () => {
     const rows = Array.from({ length: 500 }, () => [1.7e308]);
     const lines = csvOf([amount], rows).split("\r\n");
     expect(lines).toHaveLength(501);
     expect(new Set(lines.slice(0, -1))).toEqual(new Set([BigInt("17" + "0".repeat(307)).toString()]));
   });
 
-  test("booleans are the service's words, dates ISO, ids digits to the last", () => {
+  test("booleans are `true` and `false`, dates ISO, ids keep all digits", () => {
     const columns: CellColumn[] = [
       { name: "paid", type: "BOOLEAN" },
       { name: "day", type: "DATE" },
@@ -101,12 +101,16 @@ describe("numbers stay numbers", () => {
 });
 
 test("Excel's dialect begins with a byte order mark and separates by semicolons", () => {
-  expect(Buffer.from(csvHead(["id", "názov"], "excel-sk")).toString()).toBe("\ufeffid;názov\r\n");
-  expect(Buffer.from(csvHead(["id", 'a "b", c'], "standard")).toString()).toBe('id,"a ""b"", c"\r\n');
+  expect(Buffer.from(csvHead([{ name: "id" }, { name: "názov" }], "excel-sk")).toString()).toBe(
+    "\ufeffid;názov\r\n",
+  );
+  expect(Buffer.from(csvHead([{ name: "id" }, { name: 'a "b", c' }], "standard")).toString()).toBe(
+    'id,"a ""b"", c"\r\n',
+  );
   expect(csvOf([text(), text()], [["a,b", "a;b"]], "excel-sk")).toBe('a,b;"a;b"\r\n');
 });
 
-test("any rows are what csv-stringify makes of them", () => {
+test("any rows equal the output of csv-stringify", () => {
   const cell = fc.option(fc.string({ unit: "grapheme", maxLength: 12 }).map((value) => value.toWellFormed()));
   const number = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }));
   const rows = fc.array(fc.tuple(cell, number, cell), { minLength: 1, maxLength: 20 });
@@ -140,7 +144,7 @@ function expanded(written: string): string {
   return `${sign}0.${"0".repeat(Number(power) - 1)}${whole}${fraction}`;
 }
 
-test("a table of the mirror, read back: every value is the mirror's", async () => {
+test("a table of the mirror has the same values when it is read back", async () => {
   const mirror = await openHasty();
   const big = 9007199254740993n;
   putAs(mirror, "orders", big, orderRecord(big, { remark: "=1+1", total: 0.1 + 0.2 }));

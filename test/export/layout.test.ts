@@ -1,18 +1,18 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { resource } from "../../src/connector/define.ts";
-import * as schema from "../../src/connector/schema.ts";
-import { documentDate } from "../../src/export/choose.ts";
-import { filePath } from "../../src/export/layout.ts";
-import { snapshotTables } from "../../src/store/snapshot-tables.ts";
+import { defineResource } from "../../src/connector/resource.ts";
+import * as schema from "../../src/connector/record-schema.ts";
+import { documentDate } from "../../src/export/plan/table-choice.ts";
+import { filePath } from "../../src/export/files/file-layout.ts";
+import { snapshotTables } from "../../src/store/snapshot/snapshot-tables.ts";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { duckRows, exportOf } from "../support/export.ts";
 import { manifestOf, openHasty, resources, tempFolder } from "../support/mirror.ts";
 import { put } from "../support/store.ts";
 
 const bill = schema.record({ id: schema.integer(), total: schema.decimal(), issuedOn: schema.date() });
-const bills = resource({
+const bills = defineResource({
   name: "bills",
   singular: "bill",
   title: "Bills",
@@ -31,7 +31,7 @@ async function aMirror(totals: readonly (readonly [string, number])[]) {
 }
 
 describe("a lake", () => {
-  test("of several companies is one glob to DuckDB, by company, year and month", async () => {
+  test("of several companies can be read by DuckDB as one glob, by company, year and month", async () => {
     const out = path.join(tempFolder(), "lake");
     const acme = await aMirror([
       ["2025-12-31", 1.1],
@@ -62,7 +62,7 @@ describe("a lake", () => {
     ]);
   });
 
-  test("its manifest names every file from where it stands, each with what it holds", async () => {
+  test("its manifest names every file by its relative path, with its rows", async () => {
     const mirror = await aMirror([
       ["2025-12-31", 1.5],
       ["2026-01-01", 2],
@@ -77,7 +77,7 @@ describe("a lake", () => {
     expect(text).toBe("id,total,issued_on\r\n1,1.5,2025-12-31\r\n");
   });
 
-  test("JSON lines are parted as well, still the records as they came", async () => {
+  test("JSON lines are partitioned too, and are still the service's records", async () => {
     const mirror = await aMirror([
       ["2025-12-31", 1.5],
       ["2026-01-01", 2],
@@ -89,8 +89,8 @@ describe("a lake", () => {
   });
 });
 
-describe("the date of a part", () => {
-  test("is the documents' own; tables without one, and those whose records may lack it, stay whole", async () => {
+describe("the date that a table is partitioned by", () => {
+  test("is the documents' date; tables without a date, or with a nullable one, stay in one file", async () => {
     const mirror = await openHasty({ manifest: fintoro });
     const dates = snapshotTables(mirror.db, "main", fintoro)
       .filter(({ kind }) => kind === "table")
@@ -108,7 +108,7 @@ describe("the date of a part", () => {
     });
   });
 
-  test("every part has as many folders, also that of rows without a date", () => {
+  test("every part has the same number of folders, also that of rows without a date", () => {
     const place = { company: "acme", table: "t", format: "csv", partition: "month" } as const;
     expect(filePath({ ...place, part: "2026-03" })).toBe("company=acme/t/year=2026/month=03/part-0.csv");
     const none = "__HIVE_DEFAULT_PARTITION__";

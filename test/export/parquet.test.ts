@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { duckRows, duckTypes, exportOf, orderRecord } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
 import { putAs } from "../support/store.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 
 async function parquetOf(mirror: Mirror, table: string, nested = false): Promise<string> {
   const { out } = await exportOf(mirror, { format: "parquet", tables: [table], nested });
@@ -68,14 +68,14 @@ describe("types", () => {
     ]);
   });
 
-  test("a table without rows has its columns all the same", async () => {
+  test("a table without rows has all its columns", async () => {
     const mirror = await openHasty();
     const file = await parquetOf(mirror, "orders");
     expect(await duckTypes(file)).toContain("total DECIMAL(18,6)");
     expect(await duckRows(`SELECT * FROM '${file}'`)).toEqual([]);
   });
 
-  test("an amount that needs more digits widens its column for this export, one that no DECIMAL holds makes it DOUBLE", async () => {
+  test("an amount with more digits gives its column a wider DECIMAL in this export, one that no DECIMAL can hold DOUBLE", async () => {
     const mirror = await openHasty();
     putAs(mirror, "orders", 1, orderRecord(1, { total: 0.1 + 0.2 }));
     putAs(mirror, "orders", 2, orderRecord(2, { total: -123456789012.34 }));
@@ -92,7 +92,7 @@ describe("types", () => {
     ]);
   });
 
-  test("a text that is no date, or no time, keeps its column text for this export", async () => {
+  test("a text that is no date or time makes its column VARCHAR in this export", async () => {
     const mirror = await openHasty();
     putAs(mirror, "orders", 1, orderRecord(1, { issuedOn: "2026-02-30", changedAt: "yesterday" }));
     putAs(mirror, "orders", 2, orderRecord(2, { issuedOn: "2026-02-28" }));
@@ -105,7 +105,7 @@ describe("types", () => {
 });
 
 describe("values", () => {
-  test("are the mirror's: extremes, nulls, empty texts, letters of every kind", async () => {
+  test("equal the mirror's: extremes, nulls, empty texts, letters of every kind", async () => {
     const mirror = await openHasty();
     const big = 9223372036854775807n;
     const records = [
@@ -137,7 +137,7 @@ describe("values", () => {
     ]);
   });
 
-  test("any rows come back as they were, by DuckDB and by hyparquet", async () => {
+  test("of any rows are the same when read by DuckDB and by hyparquet", async () => {
     const word = fc.option(fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("a", "b")));
     const cents = fc.integer({ min: -1e11, max: 1e11 }).map((value) => value / 100);
     const rows = fc.array(fc.record({ remark: word, total: cents, paid: fc.option(fc.boolean()) }), {
@@ -149,7 +149,7 @@ describe("values", () => {
 });
 
 describe("row groups", () => {
-  test("hold 20,000 rows at most, with bounds and counts of nulls for each column", async () => {
+  test("hold 20,000 rows at most, with min, max and null count for each column", async () => {
     const mirror = await openHasty();
     mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000)
       INSERT INTO orders (id, number, total, issued_on, remark, _synced_at)
@@ -171,7 +171,7 @@ describe("row groups", () => {
   });
 });
 
-test("columns are commented, and the file says of what state it is", async () => {
+test("the file's metadata has comments on columns and the state of the mirror", async () => {
   const mirror = await openHasty();
   putAs(mirror, "orders", 1, orderRecord(1));
   const file = await parquetOf(mirror, "orders");
@@ -183,7 +183,7 @@ test("columns are commented, and the file says of what state it is", async () =>
 });
 
 describe("nested", () => {
-  test("items stand in a column of their record, in their order, with their types", async () => {
+  test("child rows are a list of structs in their parent's row, in order and with types", async () => {
     const mirror = await openHasty();
     const lines = [
       { id: 7, title: "first", quantity: 0.5 },
@@ -205,7 +205,7 @@ describe("nested", () => {
     expect(await duckRows(`SELECT len(order_lines) FROM '${file}'`)).toEqual([["2"], ["0"], ["1"]]);
   });
 
-  test("tables that stand in others are left out, unless they are asked for by name", async () => {
+  test("child tables have no files of their own, unless named", async () => {
     const mirror = await openHasty();
     const { files } = await exportOf(mirror, { format: "parquet", nested: true });
     expect(files).toContain("acme/orders.parquet");

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import type { ExportManifest } from "../../src/export/manifest.ts";
+import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { exportOf, orderRecord } from "../support/export.ts";
 import { openHasty, tempFolder } from "../support/mirror.ts";
 import { put, putAs, rejectionOf, remove } from "../support/store.ts";
-import { Staging } from "../../src/export/staging.ts";
+import { Staging } from "../../src/export/files/staging.ts";
 
 const ann = { id: 1, name: "Ann", email: null, score: 0.5 };
 
@@ -17,7 +17,7 @@ async function aMirror() {
   return mirror;
 }
 
-/** Everything below a folder, by path. */
+/** All files below a folder, by path. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => statSync(path.join(folder, file)).isFile())
@@ -36,7 +36,7 @@ function expectTrue({ files }: ExportManifest, folder: string): void {
 }
 
 describe("the manifest", () => {
-  test("names each file with its rows, size, hash and columns, and the state that they are of", async () => {
+  test("names each file with its rows, size, hash, columns and state", async () => {
     const mirror = await aMirror();
     const { manifest, out } = await exportOf(mirror, { tables: ["people"] });
     expect(manifest).toMatchObject({ company: "acme", seq: 2, next_since: 2, since: null, run: null });
@@ -59,7 +59,7 @@ describe("the manifest", () => {
     expect(JSON.parse(readFileSync(path.join(out, "acme/manifest.json"), "utf8"))).toEqual(manifest);
   });
 
-  test("of all tables names every one, with live rows only and no column of the mirror's own", async () => {
+  test("names every table, with live rows only and none of the mirror's own columns", async () => {
     const mirror = await aMirror();
     put(mirror, "people", { ...ann, id: 2 });
     remove(mirror, "people", 2);
@@ -82,7 +82,7 @@ describe("the manifest", () => {
 });
 
 describe("one run after another", () => {
-  test("files that no longer belong go, those of other formats stay, nothing else is left", async () => {
+  test("files that no longer belong are removed, those of other formats stay, nothing else is left", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
     await exportOf(mirror, { out });
@@ -97,7 +97,7 @@ describe("one run after another", () => {
     expectTrue(manifest, path.join(out, "acme"));
   });
 
-  test("tables asked for by name are added to those that are there", async () => {
+  test("named tables are added to the files that are there", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
     await exportOf(mirror, { out, tables: ["people"] });
@@ -106,7 +106,7 @@ describe("one run after another", () => {
     expectTrue(manifest, path.join(out, "acme"));
   });
 
-  test("files of others in the folder are left alone, whatever a manifest says", async () => {
+  test("foreign files in the folder stay, whatever a manifest says", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, "acme"), { recursive: true });
@@ -120,7 +120,7 @@ describe("one run after another", () => {
 });
 
 describe("a run that was killed", () => {
-  test("before everything was whole: nothing of it remains after the next one", async () => {
+  test("before all files were complete: the next run removes what it left", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, ".acme.export/files/acme"), { recursive: true });
@@ -130,7 +130,7 @@ describe("a run that was killed", () => {
     expect(readdirSync(out)).toEqual(["acme"]);
   });
 
-  test("while files moved into place: the next one, of whatever, first ends what was begun", async () => {
+  test("while it moved files into place: the next run of any table finishes that first", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
     await exportOf(mirror, { out, tables: ["people"] });
@@ -151,12 +151,12 @@ describe("a run that was killed", () => {
 });
 
 describe("refused", () => {
-  test("a table that nobody knows, with the one that was meant", async () => {
+  test("an unknown table, with the nearest name", async () => {
     const error = await rejectionOf(exportOf(await aMirror(), { tables: ["peple"] }));
     expect([error.kind, error.message]).toEqual(["usage", 'unknown table "peple"; did you mean "people"?']);
   });
 
-  test("a second run into the same folder, while the first is at it", async () => {
+  test("a second run into the same folder at the same time", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
     const first = await Staging.open(out, "acme");
@@ -167,7 +167,7 @@ describe("refused", () => {
     expect(readdirSync(out)).toEqual(["acme"]);
   });
 
-  test("a folder that is a file, with what to do", async () => {
+  test("a folder that is a file, with a hint", async () => {
     const out = path.join(tempFolder(), "out");
     writeFileSync(out, "");
     const error = await rejectionOf(exportOf(await aMirror(), { out }));
@@ -178,7 +178,7 @@ describe("refused", () => {
   });
 });
 
-test("JSON lines are the service's bytes, line breaks between tokens aside; other tables are their rows", async () => {
+test("JSON lines of records are the service's bytes, except line breaks; those of other tables are objects", async () => {
   const mirror = await openHasty();
   const text = '{\n "id": 1, "name": "Ann\\n\u2028=x",\r\n "email": null, "score": 12.50 }';
   putAs(mirror, "people", 1, text);
@@ -190,7 +190,7 @@ test("JSON lines are the service's bytes, line breaks between tokens aside; othe
   );
 });
 
-test("beside a writer that commits all the time, every file of a run is of the one state that it names", async () => {
+test("beside a writer that commits all the time, all files of a run show the state in the manifest", async () => {
   const mirror = await openHasty();
   put(mirror, "people", { ...ann, name: "0" });
   putAs(mirror, "orders", 1, orderRecord(1, { number: "0" }));
@@ -216,7 +216,7 @@ test("beside a writer that commits all the time, every file of a run is of the o
   expect(n).toBeGreaterThan(5);
 });
 
-test("rows are in the order of their ids, items in that of their places, however they were written", async () => {
+test("rows are in the order of their ids, child rows in that of their positions", async () => {
   const mirror = await openHasty();
   const ids = [512, 3, 9_000_000_000, 40, 1];
   for (const id of ids) {

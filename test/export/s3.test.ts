@@ -1,11 +1,11 @@
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import type { ExportRequest } from "../../src/export/export-tables.ts";
+import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { connectStore, type ObjectStore } from "../../src/export/s3/object-store.ts";
 import { readAccess, readTarget } from "../../src/export/s3/target.ts";
 import { uploadExport } from "../../src/export/s3/upload.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf, orderRecord } from "../support/export.ts";
 import { openHasty, tempFolder } from "../support/mirror.ts";
 import { startS3 } from "../support/s3-server.ts";
@@ -13,7 +13,7 @@ import { errorOf, put, putAs, rejectionOf } from "../support/store.ts";
 
 const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
 
-/** A real server of S3 on this machine, with one bucket; it checks signatures. */
+/** Starts a real S3 server with one bucket, which checks signatures; returns its URL. */
 async function aServer(): Promise<string> {
   const server = await startS3(tempFolder(), "lake");
   onTestFinished(server.close);
@@ -39,7 +39,7 @@ async function aMirror(): Promise<Mirror> {
 }
 
 describe("an upload", () => {
-  test("puts every file under its prefix, the manifest last, and takes away what no longer belongs", async () => {
+  test("puts every file under its prefix, the manifest last, and removes what no longer belongs", async () => {
     const mirror = await aMirror();
     const store = storeAt(await aServer());
     const first = await upload(mirror, store, { format: "jsonl" });
@@ -61,7 +61,7 @@ describe("an upload", () => {
       expect(await store.read(path.posix.join("daily/acme", file))).not.toBeNull();
   });
 
-  test("sends only what changed since the last one", async () => {
+  test("sends only files that changed since the last one", async () => {
     const mirror = await aMirror();
     const store = storeAt(await aServer());
     await upload(mirror, store, { tables: ["people", "orders"] });
@@ -71,7 +71,7 @@ describe("an upload", () => {
     expect(unchanged).toEqual(["daily/acme/orders.csv"]);
   });
 
-  test("of a large file goes in parts, and arrives whole", async () => {
+  test("of a large file is made in parts and arrives complete", async () => {
     const mirror = await openHasty();
     const remark = "x".repeat(4_500_000);
     for (const id of [1, 2]) putAs(mirror, "orders", id, orderRecord(id, { remark: `${id}${remark}` }));
@@ -84,7 +84,7 @@ describe("an upload", () => {
     expect((await store.read("daily/acme/orders.csv")) === text("orders.csv")).toBe(true);
   });
 
-  test("that cannot be finished leaves the manifest of before, and no part of a file", async () => {
+  test("that fails leaves the earlier manifest and no part of a file", async () => {
     const mirror = await aMirror();
     const real = storeAt(await aServer());
     await upload(mirror, real, { tables: ["people"] });
@@ -101,7 +101,7 @@ describe("an upload", () => {
   });
 });
 
-describe("refused, with what to do", () => {
+describe("refused, with a hint", () => {
   test("a wrong key", async () => {
     const store = storeAt(await aServer(), { AWS_SECRET_ACCESS_KEY: "wrong-secret-key" });
     const error = await rejectionOf(store.put("a", Buffer.from("a"), "text/csv"));
@@ -112,7 +112,7 @@ describe("refused, with what to do", () => {
     expect(JSON.stringify(error)).not.toContain("wrong-secret-key");
   });
 
-  test("a bucket that is not there, and a server that is not there", async () => {
+  test("a missing bucket, and a server that does not answer", async () => {
     const endpoint = await aServer();
     const absent = connectStore(
       readAccess({ ...keys, AWS_ENDPOINT_URL: endpoint }, readTarget("s3://other")),
@@ -131,7 +131,7 @@ describe("refused, with what to do", () => {
     },
   );
 
-  test("keys that are absent or of a session", () => {
+  test("missing keys, and keys with a session token", () => {
     const target = readTarget("s3://lake");
     expect(errorOf(() => readAccess({}, target)).message).toContain("AWS_ACCESS_KEY_ID");
     expect(errorOf(() => readAccess({ ...keys, AWS_SESSION_TOKEN: "t" }, target)).message).toContain(
@@ -140,7 +140,7 @@ describe("refused, with what to do", () => {
   });
 });
 
-test("the address is Amazon's by the region, or the endpoint with the bucket in its path", () => {
+test("the address is Amazon's for the region, or the endpoint with the bucket in its path", () => {
   const target = readTarget("s3://lake/some/prefix/");
   expect(target).toEqual({ bucket: "lake", prefix: "some/prefix" });
   expect(readAccess({ ...keys, AWS_REGION: "eu-central-1" }, target).endpoint).toBe(

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/store/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { exportOf, orderRecord } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
 import { jsonLines } from "../support/cli.ts";
@@ -21,7 +21,7 @@ async function exported(mirror: Mirror, since: number | null): Promise<Held> {
   return { records, rows, next: manifest.next_since };
 }
 
-/** What somebody holds who applies a delta of records to what they had. */
+/** Applies a delta of records to earlier records. */
 function applied(records: readonly Line[], delta: readonly Line[]): Line[] {
   const held = new Map(records.map((record) => [record["id"], record]));
   for (const { _op, _seq, ...record } of delta) {
@@ -31,7 +31,7 @@ function applied(records: readonly Line[], delta: readonly Line[]): Line[] {
   return [...held.values()].toSorted((a, b) => Number(a["id"]) - Number(b["id"]));
 }
 
-/** The same for rows of a child table, which come as the set that their parent has. */
+/** Applies a delta of a child table, where each parent's rows come as a set. */
 function appliedRows(rows: readonly Line[], delta: readonly Line[]): Line[] {
   let held = [...rows];
   for (const { _op, _seq, ...row } of delta) {
@@ -74,13 +74,13 @@ async function holds(before: Step[], after: Step[]) {
   expect(appliedRows(then.rows, delta.rows)).toEqual(now.rows);
 }
 
-test("what was held, and the changes since, are what is there now: records and rows of their items", async () => {
+test("earlier rows with the changes since applied equal the present rows, child rows included", async () => {
   const steps = fc.array(step, { minLength: 3, maxLength: 12 });
   await fc.assert(fc.asyncProperty(steps, steps, holds), { numRuns: 2, endOnFailure: true });
 }, 60_000);
 
 describe("a delta", () => {
-  test("is in the order of changes, with the position to go on from; a deletion is its id and nothing else", async () => {
+  test("is in the order of changes, with the position for the next one; a deletion has an id and nothing else", async () => {
     const mirror = await openHasty();
     for (const id of [1, 2, 3]) putAs(mirror, "orders", id, orderRecord(id));
     putAs(mirror, "orders", 1, orderRecord(1, { total: 11 }));
@@ -101,7 +101,7 @@ describe("a delta", () => {
     expect(nothing.manifest).toMatchObject({ seq: 5, next_since: 5, files: [{ rows: 0 }] });
   });
 
-  test("of a view is refused: it has no changes of its own", async () => {
+  test("of a view is refused", async () => {
     const mirror = await openHasty();
     const error = await rejectionOf(exportOf(mirror, { since: 0, tables: ["deleted_records"] }));
     expect([error.kind, error.message]).toEqual(["usage", expect.stringContaining("deleted_records")]);

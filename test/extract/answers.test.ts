@@ -38,11 +38,11 @@ describe("a list's answer", () => {
     ["no data", '{"paginator":{}}'],
     ["data that is no list", '{"data":{"id":1}}'],
     ["something after the end", '{"data":[]} x'],
-  ])("%s is refused as no list, and nothing of it is used", (_what, text) => {
+  ])("%s is refused, and nothing of it is used", (_what, text) => {
     expect(refused(() => readList(bytes(text))).kind).toBe("protocol");
   });
 
-  test("broken characters are refused: they would be stored and never be seen again", () => {
+  test("broken characters are refused: they would be stored for good", () => {
     const body = Buffer.concat([bytes('{"data":[{"id":1,"a":"'), Buffer.of(0xc4), bytes('"}]}')]);
     expect(refused(() => readList(body)).kind).toBe("protocol");
   });
@@ -58,13 +58,13 @@ describe("a record's answer", () => {
     ["one without an id", '{"a":{"id":7}}', "one without an id came"],
     ["an id that is text", '{"id":"7"}', "one without an id came"],
     ["an id beyond 64 bits", '{"id":9223372036854775808}', "one without an id came"],
-  ])("%s is refused and asked for again", (_what, text, words) => {
+  ])("%s is refused as retryable", (_what, text, words) => {
     const error = refused(() => readDetail(bytes(text), 7));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });
     expect(error.message).toContain(words);
   });
 
-  test("ids beyond 2^53 are told apart", () => {
+  test("ids beyond 2^53 are distinguished", () => {
     const body = bytes('{"id":9007199254740993}');
     expect(readDetail(body, 9_007_199_254_740_993n)).toEqual(body);
     expect(refused(() => readDetail(body, 9_007_199_254_740_992n)).kind).toBe("protocol");
@@ -87,7 +87,7 @@ describe("parts of a record", () => {
     expect(readParts(bytes('{"payments":[]}'), "payments")?.count).toBe(0);
   });
 
-  test("a key is there or not, whatever its value and however it is written", () => {
+  test("a key is found whatever its value and however it is written", () => {
     expect(hasKey(bytes('{"stocks":null}'), "stocks")).toBe(true);
     expect(hasKey(bytes('{"st\\u006fcks":[]}'), "stocks")).toBe(true);
     expect(hasKey(bytes('{"in":{"stocks":1}}'), "stocks")).toBe(false);

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ProtocolError } from "../../src/connector/errors.ts";
+import { ProtocolError } from "../../src/connector/service-errors.ts";
 import { pageFacts } from "../../src/extract/page-facts.ts";
 
 const paginator = { currentPage: 1, perPage: 10, totalPages: 3, totalResults: 25 };
 
-function lieOf(told: unknown, asked = 1, records = 10): string {
+function refusalOf(given: unknown, asked = 1, records = 10): string {
   try {
-    pageFacts(told, asked, records);
+    pageFacts(given, asked, records);
   } catch (error) {
     if (error instanceof ProtocolError && error.retryable) return error.message;
     throw error;
@@ -15,7 +15,7 @@ function lieOf(told: unknown, asked = 1, records = 10): string {
   return "believed";
 }
 
-describe("a paginator that tells the truth", () => {
+describe("a correct paginator", () => {
   test.each([
     ["a full page", 1, 10],
     ["the last page", 3, 5],
@@ -29,7 +29,7 @@ describe("a paginator that tells the truth", () => {
     expect(pageFacts(empty, 1, 0)).toMatchObject({ pages: 1, total: 0, consistent: true });
   });
 
-  test("need not count its pages: the total says it", () => {
+  test("need not state its pages: the total is enough", () => {
     const { totalPages: _, ...uncounted } = paginator;
     expect(pageFacts(uncounted, 1, 10)).toMatchObject({ pages: 3, consistent: true });
   });
@@ -41,9 +41,9 @@ describe("a paginator that tells the truth", () => {
       (perPage, total) => {
         const pages = Math.max(1, Math.ceil(total / perPage));
         for (const page of new Set([1, Math.ceil(pages / 2), pages])) {
-          const told = { currentPage: page, perPage, totalPages: pages, totalResults: total };
+          const given = { currentPage: page, perPage, totalPages: pages, totalResults: total };
           const records = Math.min(perPage, total - (page - 1) * perPage);
-          expect(pageFacts(told, page, records)).toEqual({ page, perPage, pages, total, consistent: true });
+          expect(pageFacts(given, page, records)).toEqual({ page, perPage, pages, total, consistent: true });
         }
       },
     );
@@ -51,7 +51,7 @@ describe("a paginator that tells the truth", () => {
   });
 });
 
-describe("a paginator that does not agree with what it brings is used, but not trusted", () => {
+describe("a paginator that does not agree with its records is used as inconsistent", () => {
   test.each([
     ["fewer records than promised", {}, 1, 9],
     ["more records than promised", {}, 1, 11],
@@ -66,34 +66,34 @@ describe("a paginator that does not agree with what it brings is used, but not t
     expect(facts.pages).toBeLessThanOrEqual(3);
   });
 
-  test("an empty page past the end is what it should be", () => {
+  test("an empty page past the end is consistent", () => {
     expect(pageFacts({ ...paginator, currentPage: 4 }, 4, 0).consistent).toBe(true);
   });
 });
 
-describe("a paginator that cannot be used is asked for again", () => {
+describe("a paginator that cannot be used is refused, to be read again", () => {
   test.each([
     ["none", undefined, "the answer has no paginator"],
     ["null", null, "the answer has no paginator"],
     ["a text", "page 1", "the answer has no paginator"],
     ["a list", [], "the paginator's currentPage is missing"],
-    ["another page", { ...paginator, currentPage: 2 }, "page 1 was asked for, and page 2 came"],
+    ["another page", { ...paginator, currentPage: 2 }, "page 1 was requested, and page 2 came"],
     ["no records per page", { ...paginator, perPage: 0 }, "0 records per page"],
     ["a negative total", { ...paginator, totalResults: -1 }, "totalResults is -1"],
     ["half a record", { ...paginator, totalResults: 1.5 }, "totalResults is 1.5"],
     ["a number as text", { ...paginator, totalResults: "25" }, 'totalResults is "25"'],
     ["a total beyond counting", { ...paginator, totalResults: 2 ** 53 }, "totalResults is 9007199254740992"],
-    ["more pages than any list has", { ...paginator, totalResults: 2 ** 52 }, "it promises"],
-  ])("%s", (_what, told, words) => {
-    expect(lieOf(told)).toContain(words);
+    ["more pages than any list has", { ...paginator, totalResults: 2 ** 52 }, "pages, more than 100000"],
+  ])("%s", (_what, given, words) => {
+    expect(refusalOf(given)).toContain(words);
   });
 
-  test("whatever it is, it is believed or refused as a lie of the service, never a crash of ours", () => {
+  test("whatever it is, it is used or refused with a ProtocolError, never a crash", () => {
     const anything = fc.oneof(
       fc.anything(),
       fc.record({ currentPage: fc.anything(), perPage: fc.anything(), totalResults: fc.anything() }),
       fc.record({ currentPage: fc.constant(1), perPage: fc.nat(), totalResults: fc.maxSafeNat() }),
     );
-    fc.assert(fc.property(anything, fc.nat(), (told, records) => void lieOf(told, 1, records)));
+    fc.assert(fc.property(anything, fc.nat(), (given, records) => void refusalOf(given, 1, records)));
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { resourceNamed, type EventRule } from "../../src/connector/manifest.ts";
-import { isListed, pathOf, type Resource } from "../../src/connector/resource.ts";
+import { resourceNamed, type EventRule } from "../../src/connector/connector-manifest.ts";
+import { pathOf, type Resource } from "../../src/connector/resource.ts";
 import { allFields, columnsOf } from "../support/connector.ts";
 
 const named = (name: string) => resourceNamed(manifest, name);
@@ -203,7 +203,7 @@ describe("lists", () => {
 
   it("of payments do not exist: invoices, credit notes and proformas own them", () => {
     const payments = named("document_payments");
-    expect(isListed(payments)).toBe(false);
+    expect(payments.list.kind).toBe("owned");
     const owners = payments.list.kind === "owned" ? payments.list.by : [];
     expect(owners.map(({ resource, type }) => `${resource} ${type}`)).toEqual([
       "invoices invoice",
@@ -331,12 +331,12 @@ describe("what hangs together", () => {
   });
 
   it("ripples run along columns that are there, to records that have a route", () => {
-    expect(manifest.ripples).toHaveLength(15);
-    for (const { resource, reaches, by } of manifest.ripples ?? []) {
-      expect(named(reaches).detail).toMatch(/\{id\}$/);
-      if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(reaches);
-      else expect(columns(reaches).has(by.column)).toBe(true);
-      if (by.kind === "pointing") expect(named(reaches).lookedUpBy).toEqual([by.column, by.idColumn]);
+    expect(manifest.invalidationRules).toHaveLength(15);
+    for (const { resource, dependent, by } of manifest.invalidationRules ?? []) {
+      expect(named(dependent).detail).toMatch(/\{id\}$/);
+      if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(dependent);
+      else expect(columns(dependent).has(by.column)).toBe(true);
+      if (by.kind === "pointing") expect(named(dependent).lookedUpBy).toEqual([by.column, by.idColumn]);
     }
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import type { Db } from "../../src/store/sqlite.ts";
+import type { Db } from "../../src/store/database.ts";
 import { emptyReport } from "../support/published.ts";
 
 interface Step {
@@ -8,7 +8,7 @@ interface Step {
   readonly detail: string;
 }
 
-/** Loops of one level that look through a whole table for each row of the loop around them. */
+/** Steps of a query plan that scan a whole table for each row of an outer loop. */
 function scansInLoops(db: Db, sql: string): string[] {
   const levels = new Map<number, string[]>();
   for (const { parent, detail } of db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as Step[]) {
@@ -18,14 +18,14 @@ function scansInLoops(db: Db, sql: string): string[] {
 }
 
 describe("views over many records", () => {
-  test("look no table through for each row of another", () => {
+  test("scan no table once for each row of another", () => {
     const db = emptyReport();
     for (const { name } of manifest.views ?? [])
       expect([name, ...scansInLoops(db, `SELECT * FROM ${name}`)]).toEqual([name]);
     expect(scansInLoops(db, "SELECT 1 FROM orders, quotations")).toHaveLength(1);
   });
 
-  test("reach the tables with a filter on a document, and count nothing that is not asked for", () => {
+  test("pass a filter on a document to the tables, and compute no column that a query leaves out", () => {
     const db = emptyReport();
     const plan = (sql: string) =>
       (db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as Step[]).map(({ detail }) => detail).join("\n");

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Db } from "../../src/store/sqlite.ts";
+import type { Db } from "../../src/store/database.ts";
 import { emptyReport, rowsOf } from "../support/published.ts";
 import * as re from "../support/recount.ts";
 
@@ -25,12 +25,12 @@ const rate = fc.oneof(
 );
 const head = { rate, reverse: fc.boolean() };
 
-/** Totals that have nothing to do with the lines, of either sign, lines that come to nothing. */
+/** Documents whose totals are independent of their lines, of either sign, with lines that may add up to zero. */
 const cents = fc.oneof(fc.integer({ min: -200_000, max: 200_000 }), fc.constant(0));
 const smallLine = fc.record({ net: cents, gross: cents, rate: vatRate });
 const odd = fc.record({ ...head, net: cents, gross: cents, lines: fc.array(smallLine, { maxLength: 6 }) });
 
-/** Amounts of up to eleven digits before the comma, less a discount; beyond, a double has no cents left to divide. */
+/** Amounts of up to eleven digits before the point, less a discount; a double is not exact to the cent beyond. */
 const large = fc.integer({ min: 1, max: 9_999_999_999_999 });
 const largeLine = fc.record({ net: large, gross: large, rate: vatRate });
 const huge = fc
@@ -65,8 +65,8 @@ function fill(db: Db, documents: readonly Document[]): void {
 const totals = (rows: readonly re.Row[], ...columns: readonly string[]) =>
   re.sum(rows.flatMap((row) => columns.map((column) => re.cents(row[column]))));
 
-describe("whatever documents hold", () => {
-  test("revenue, VAT by rate and lines sold are the documents' totals to the cent, in the currency and in euro", () => {
+describe("for any documents", () => {
+  test("revenue, VAT by rate and lines sold add up to the documents' totals to the cent, in the currency and in EUR", () => {
     const db = emptyReport();
     fc.assert(
       fc.property(fc.array(anyDocument, { minLength: 1, maxLength: 5 }), (documents) => {
@@ -100,7 +100,7 @@ describe("whatever documents hold", () => {
     );
   });
 
-  test("a sum in euro is null, never part of one, where one document's rate is unknown", () => {
+  test("a sum in EUR is null, never a partial sum, if the rate of one document is unknown", () => {
     const db = emptyReport();
     fill(db, [
       { net: 100, gross: 123, rate: 1, reverse: false, lines: [] },

@@ -6,7 +6,7 @@ import type { Dict } from "../support/recount.ts";
 
 import { testDay as today } from "../support/sandbox.ts";
 
-/** Some of each, and the client of an invoice that stays. */
+/** Deletes some of each, and the client of an invoice that stays. */
 function goneFrom(truth: Truth): Record<string, string[]> {
   const ids = (table: string) => [...(truth.get(table)?.keys() ?? [])];
   const client = [...(truth.get("invoices")?.values() ?? [])].at(-1)?.json["clientId"] as number;
@@ -30,7 +30,7 @@ function amounts(all: readonly Dict[], name: string, field: string): re.Row {
   return { [name]: re.units(re.sum(each)), [`${name}_eur`]: re.units(re.sum(inEuro)) };
 }
 
-describe("views of what was sold, against the service's records counted again in cents", () => {
+describe("sales views, compared with the service's records summed again in cents", () => {
   let company: PublishedCompany;
   let records: re.Records;
   const rows = (view: string) => company.rows(view);
@@ -158,8 +158,8 @@ describe("views of what was sold, against the service's records counted again in
         });
       });
     }
-    const told = rows("v_vat_by_month");
-    expect(sorted(told)).toEqual(
+    const found = rows("v_vat_by_month");
+    expect(sorted(found)).toEqual(
       sorted(
         [...expected].map(([key, row]) => ({
           month: key.split(" ")[0] ?? "",
@@ -176,7 +176,7 @@ describe("views of what was sold, against the service's records counted again in
       ),
     );
     for (const [currency, all] of re.grouped(documents(records), ({ json }) => currencyOf(json))) {
-      const mine = told.filter((row) => row["currency"] === currency);
+      const mine = found.filter((row) => row["currency"] === currency);
       const net = re.sum(mine.flatMap((row) => [re.cents(row["base"]), re.cents(row["reverse_charge"])]));
       expect(net).toBe(re.sum(all.map(({ json }) => re.cents(json["total"]))));
       const gross = net + re.sum(mine.map((row) => re.cents(row["vat"])));
@@ -184,13 +184,13 @@ describe("views of what was sold, against the service's records counted again in
     }
   });
 
-  test("v_client_summary: every client, also without documents, also deleted since", () => {
+  test("v_client_summary: every client, also one without documents or deleted", () => {
     const sold = re.grouped(documents(records), ({ json }) => [json["clientId"], currencyOf(json)].join(" "));
     const withDocuments = new Set([...sold.keys()].map((key) => key.split(" ")[0]));
     const idle = re.of(records, "clients").filter(({ id }) => !withDocuments.has(String(id)));
-    const told = rows("v_client_summary");
-    const toldIdle = told.filter((row) => row["currency"] === null);
-    expect(re.inOrder(toldIdle.map((row) => row["client_id"]))).toEqual(re.inOrder(idle.map(({ id }) => id)));
+    const found = rows("v_client_summary");
+    const idleRows = found.filter((row) => row["currency"] === null);
+    expect(re.inOrder(idleRows.map((row) => row["client_id"]))).toEqual(re.inOrder(idle.map(({ id }) => id)));
     const expected = [...sold].map(([key, all]) => {
       const jsons = all.map(({ json }) => json);
       const invoices = all.filter(({ type }) => type === "invoice").map(({ json }) => json);
@@ -209,12 +209,12 @@ describe("views of what was sold, against the service's records counted again in
         last_issue_date: re.most(jsons.map((json) => json["issueDate"])),
       };
     });
-    expect(sorted(told.filter((row) => row["currency"] !== null))).toEqual(sorted(expected));
+    expect(sorted(found.filter((row) => row["currency"] !== null))).toEqual(sorted(expected));
   });
 
   test("v_sales_lines: every line as printed; a document's lines add up to its total", () => {
-    const told = rows("v_sales_lines");
-    const byDocument = re.grouped(told, (row) => [row["document_type"], row["document_id"]].join(" "));
+    const found = rows("v_sales_lines");
+    const byDocument = re.grouped(found, (row) => [row["document_type"], row["document_id"]].join(" "));
     expect(byDocument.size).toBe(documents(records).length);
     for (const { json, type } of documents(records)) {
       const lines = byDocument.get(`${type} ${String(json["id"])}`) ?? [];

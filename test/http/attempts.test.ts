@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { RateLimitedError, UnavailableError } from "../../src/connector/errors.ts";
+import { RateLimitedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, json, serviceWith } from "../support/http.ts";
 
 describe("retries", () => {
-  test("a burst of 500 and 503 is outlived", async () => {
+  test("continue through a burst of 500 and 503", async () => {
     const statuses = [500, 503, 502, 500, 200];
     const { http } = await serviceWith((answer, _, index) => json(answer, {}, statuses[index]));
     expect(await http.send(get("/x"))).toMatchObject({ attempts: 5 });
@@ -28,13 +28,13 @@ describe("retries", () => {
     expect(service.asked).toHaveLength(3);
   });
 
-  test("a write is not repeated after an answer that leaves its fate open", async () => {
+  test("a write is not repeated after an answer with an unknown outcome", async () => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, 503));
     await failureOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));
     expect(service.asked).toHaveLength(1);
   });
 
-  test("a write that was refused by the limiter was not let in, and is sent again", async () => {
+  test("a write that was refused with 429 is sent again", async () => {
     const { service, http } = await serviceWith((answer, _, index) =>
       json(answer, {}, index === 0 ? 429 : 201),
     );

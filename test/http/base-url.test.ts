@@ -12,7 +12,7 @@ describe("base_url", () => {
     ["http://127.8.9.1/v1", "http://127.8.9.1", "/v1"],
     ["http://[::1]:81/v1", "http://[::1]:81", "/v1"],
     ["http://localhost:81/v1", "http://localhost:81", "/v1"],
-  ])("%s is taken", (text, origin, path) => {
+  ])("%s is accepted", (text, origin, path) => {
     expect(parseBaseUrl(text)).toEqual({ origin, path });
   });
 
@@ -84,7 +84,7 @@ describe("I9: whatever the path and query, the target stays under the base", () 
     );
   });
 
-  test("for any query, which arrives as it was meant", () => {
+  test("for any query, which arrives unchanged", () => {
     fc.assert(
       fc.property(queries, (query) => {
         const url = urlOr(() => targetOf(base, { path: "/x", query }));

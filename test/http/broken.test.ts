@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
-import { get, httpFor, lenientGovernor } from "../support/http-client.ts";
+import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
+import { get, httpFor, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http.ts";
 
 describe("the network", () => {
-  test("refused: told plainly, tried again, the permit counted as lost", async () => {
+  test("refused: a plain message, tried again, the permit counted as lost", async () => {
     const service = await startService((answer) => json(answer, {}));
     await service.close();
-    const governor = lenientGovernor();
-    const http = untilTheEnd(httpFor(service.baseUrl, { governor, attempts: 3 }));
+    const rateLimiter = lenientRateLimiter();
+    const http = untilTheEnd(httpFor(service.baseUrl, { rateLimiter, attempts: 3 }));
     const error = await failureOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe("GET /x: the connection was refused");
-    expect([governor.lost(), governor.open()]).toEqual([3, 0]);
+    expect([rateLimiter.lost(), rateLimiter.open()]).toEqual([3, 0]);
     expect(http.stats()).toMatchObject({ requests: 3, retried: 2, unanswered: 3 });
   });
 
@@ -26,7 +26,7 @@ describe("the network", () => {
     expect(await http.send(get("/x"))).toMatchObject({ attempts: 3 });
   });
 
-  test("a body cut short of its Content-Length is never taken for whole", async () => {
+  test("a body shorter than its Content-Length is an error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
         socket.once("data", () =>
@@ -42,7 +42,7 @@ describe("the network", () => {
     expect(error).toMatchObject({ retryable: true });
   });
 
-  test("a chunked body cut short neither", async () => {
+  test("a chunked body that is cut off is an error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
         socket.once("data", () =>
@@ -56,7 +56,7 @@ describe("the network", () => {
     expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(NetworkError);
   });
 
-  test("what is not HTTP is a fault of the answer", async () => {
+  test("bytes that are not HTTP are a protocol error", async () => {
     const { http } = await rawServiceWith(
       (socket) => socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.6\r\n")),
       {
@@ -67,7 +67,7 @@ describe("the network", () => {
     expect(error).toBeInstanceOf(ProtocolError);
   });
 
-  test("an answer with a head too large is a fault of the answer", async () => {
+  test("an answer with a head too large is a protocol error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
         socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nx-a: ${"a".repeat(200_000)}\r\n\r\n`));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { startLimiter, type LimiterKind } from "../support/budget-world.ts";
-import { get, realGovernor } from "../support/http-client.ts";
+import { startLimiter, type LimiterKind } from "../support/simulated-budget.ts";
+import { get, realRateLimiter } from "../support/http-client.ts";
 import { json, serviceWith, type Answering } from "../support/http.ts";
 
 const windowMs = 1_500;
@@ -31,14 +31,14 @@ describe("I8: alone on the company, a real transport against a real server is ne
     "and uses every permit of a full window (reported %s)",
     async (reports) => {
       const { limiter, answering } = limited({ ends: "exact", reports });
-      const governor = realGovernor(systemClock, { windowMs, defaultLimit: 120 });
-      const { http } = await serviceWith(answering, { governor });
+      const rateLimiter = realRateLimiter(systemClock, { windowMs, defaultLimit: 120 });
+      const { http } = await serviceWith(answering, { rateLimiter });
       const answers = await Promise.all(Array.from({ length: limit + 5 }, (_, i) => http.send(get(`/${i}`))));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
       expect(http.stats()).toMatchObject({ rateLimited: 0, retried: 0, requests: 25 });
       expect(http.stats().waitedMs).toBeGreaterThan(windowMs);
       expect(limiter.windows.map(({ own }) => own)).toEqual([limit, 5]);
-      expect(governor.view()).toMatchObject({ limit, remaining: limit - 5, waitMs: 0 });
+      expect(rateLimiter.view()).toMatchObject({ limit, remaining: limit - 5, waitMs: 0 });
     },
   );
 });
@@ -46,8 +46,8 @@ describe("I8: alone on the company, a real transport against a real server is ne
 describe("I8: with another client on the company", () => {
   test("a refusal is waited out, and the call succeeds", async () => {
     const { limiter, answering } = limited({ ends: "exact", reports: "at_answer" });
-    const governor = realGovernor(systemClock, { windowMs, defaultLimit: limit });
-    const { http } = await serviceWith(answering, { governor });
+    const rateLimiter = realRateLimiter(systemClock, { windowMs, defaultLimit: limit });
+    const { http } = await serviceWith(answering, { rateLimiter });
     for (let i = 0; i < limit; i++) limiter.hit(systemClock.monotonicMs(), "others");
     const answer = await http.send(get("/x"));
     expect(answer).toMatchObject({ status: 200, attempts: 2 });

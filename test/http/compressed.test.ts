@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { ProtocolError } from "../../src/connector/errors.ts";
+import { ProtocolError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, jsonHead, serviceWith, type Answering } from "../support/http.ts";
 
@@ -18,7 +18,7 @@ describe("compressed answers", () => {
     ["deflate", deflateSync(content)],
     ["br", brotliCompressSync(content)],
     ["identity", Buffer.from(content)],
-  ])("%s is inflated to the bytes that were meant", async (encoding, body) => {
+  ])("%s is decompressed to the original bytes", async (encoding, body) => {
     const { service, http } = await serviceOnce(
       (answer) => void answer.writeHead(200, { ...jsonHead, "content-encoding": encoding }).end(body),
     );
@@ -32,7 +32,7 @@ describe("compressed answers", () => {
     ["content that is not what it says", "gzip", Buffer.from('{"plain":1}')],
     ["content cut short", "gzip", gzipSync(content).subarray(0, 500)],
     ["brotli that is none", "br", Buffer.from("not brotli at all")],
-  ])("%s is a fault of the answer that may pass", async (_, encoding, body) => {
+  ])("%s is a retryable protocol error", async (_, encoding, body) => {
     const { http } = await serviceOnce(
       (answer) => void answer.writeHead(200, { ...jsonHead, "content-encoding": encoding }).end(body),
     );
@@ -41,7 +41,7 @@ describe("compressed answers", () => {
     expect(error).toMatchObject({ retryable: true, requestId: null });
   });
 
-  test("no content under an encoding's name is no content", async () => {
+  test("an empty body with an encoding is empty", async () => {
     const { http } = await serviceOnce(
       (answer) => void answer.writeHead(204, { "content-encoding": "gzip" }).end(),
     );

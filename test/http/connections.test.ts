@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { get, lenientGovernor } from "../support/http-client.ts";
+import { get, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, jsonHead, serviceWith } from "../support/http.ts";
 
 /** Holds every answer until it is let go, so that a test decides the order of things. */
@@ -29,7 +29,7 @@ describe("connections", () => {
     expect(service.connections()).toBeLessThanOrEqual(2);
   });
 
-  test("are never more than the concurrency, and neither are requests under way", async () => {
+  test("are never more than the concurrency, and neither are requests in flight", async () => {
     const { held, answering, letGo } = holding();
     const { service, http } = await serviceWith(answering, { concurrency: 3 });
     const calls = Array.from({ length: 10 }, (_, i) => http.send(get(`/${i}`)));
@@ -65,7 +65,7 @@ describe("connections", () => {
     expect(service.asked.map(({ url }) => url.slice(8))).toEqual(["first", "event", "list", "list2", "file"]);
   });
 
-  test("are given back by a body that is still coming only when it has come", async () => {
+  test("are released only when the body has arrived", async () => {
     const { held, answering } = holding();
     const { http } = await serviceWith(answering, { concurrency: 1 });
     const [slow, next] = [http.send(get("/slow")), http.send(get("/next"))];
@@ -83,19 +83,19 @@ describe("connections", () => {
 });
 
 describe("stopping", () => {
-  test("ends a request under way at once, and its permit counts as spent", async () => {
+  test("ends a request in flight at once, and its permit counts as spent", async () => {
     const { held, answering } = holding();
-    const governor = lenientGovernor();
-    const { http } = await serviceWith(answering, { governor });
+    const rateLimiter = lenientRateLimiter();
+    const { http } = await serviceWith(answering, { rateLimiter });
     const stop = new AbortController();
     const call = failureOf(http.send(get("/x", { signal: stop.signal })));
     await expect.poll(() => held.length).toBe(1);
     stop.abort();
     expect(await call).toMatchObject({ kind: "stopped", message: "GET /x: stopped" });
-    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
-  test("ends a body under way", async () => {
+  test("ends the reading of a body", async () => {
     const { http } = await serviceWith((answer) => void answer.writeHead(200, jsonHead).write("["));
     const stop = new AbortController();
     const call = failureOf(http.send(get("/x", { signal: stop.signal })));
@@ -105,7 +105,7 @@ describe("stopping", () => {
 
   test("ends the pause before another attempt", async () => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, 503), {
-      backoff: { baseMs: 60_000, capMs: 60_000 },
+      backoff: { baseMs: 60_000, maxMs: 60_000 },
     });
     const stop = new AbortController();
     const call = failureOf(http.send(get("/x", { signal: stop.signal })));
@@ -115,10 +115,10 @@ describe("stopping", () => {
     expect(service.asked).toHaveLength(1);
   });
 
-  test("ends the wait for a connection, and settles the permit that was given", async () => {
+  test("ends the wait for a connection, and finishes the permit that was given", async () => {
     const { held, answering, letGo } = holding();
-    const governor = lenientGovernor();
-    const { http } = await serviceWith(answering, { concurrency: 1, governor });
+    const rateLimiter = lenientRateLimiter();
+    const { http } = await serviceWith(answering, { concurrency: 1, rateLimiter });
     const stop = new AbortController();
     const first = http.send(get("/first"));
     const second = failureOf(http.send(get("/second", { signal: stop.signal })));
@@ -127,7 +127,7 @@ describe("stopping", () => {
     expect(await second).toMatchObject({ kind: "stopped" });
     letGo();
     await first;
-    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
   test("before anything was sent sends nothing", async () => {
@@ -138,7 +138,7 @@ describe("stopping", () => {
     expect(service.asked).toHaveLength(0);
   });
 
-  test("leaves nothing behind on a signal that outlives many calls", async () => {
+  test("leaves no listener on a signal that outlives many calls", async () => {
     const { http } = await serviceWith((answer) => json(answer, {}));
     const stop = new AbortController();
     for (let i = 0; i < 10; i++) await http.send(get("/x", { signal: stop.signal }));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { ProtocolError } from "../../src/connector/errors.ts";
+import { ProtocolError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, json, page, serviceWith } from "../support/http.ts";
 
-describe("a 2xx answer that is not what was asked for is an error that may pass", () => {
+describe("a 2xx answer of another kind than expected is a retryable error", () => {
   test("HTML with 200 is tried again, and the JSON after it taken", async () => {
     const { http } = await serviceWith((answer, _, index) =>
       index === 0 ? page(answer) : json(answer, { ok: 1 }),
@@ -28,7 +28,7 @@ describe("a 2xx answer that is not what was asked for is an error that may pass"
     expect(service.asked).toHaveLength(2);
   });
 
-  test("JSON by another name is JSON", async () => {
+  test("other JSON media types are accepted", async () => {
     const { http } = await serviceWith(
       (answer) =>
         void answer.writeHead(200, { "content-type": "Application/Vnd.Api+JSON; charset=utf-8" }).end("{}"),
@@ -36,7 +36,7 @@ describe("a 2xx answer that is not what was asked for is an error that may pass"
     expect((await http.send(get("/x"))).status).toBe(200);
   });
 
-  test("bytes are taken as they are, but not a page in their place", async () => {
+  test("bytes of any type are accepted, except an HTML page", async () => {
     const { http } = await serviceWith((answer, { url }) =>
       url.endsWith("page")
         ? page(answer)
@@ -50,7 +50,7 @@ describe("a 2xx answer that is not what was asked for is an error that may pass"
     expect(await failureOf(http.send(get("/page", { expect: "bytes" })))).toBeInstanceOf(ProtocolError);
   });
 
-  test("a deletion is done by 204 or an empty 200, not by a page", async () => {
+  test("a deletion is confirmed by 204 or an empty 200, not by an HTML page", async () => {
     const { http } = await serviceWith((answer, { url }) => {
       if (url.endsWith("page")) page(answer);
       else answer.writeHead(url.endsWith("204") ? 204 : 200).end();

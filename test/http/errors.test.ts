@@ -6,11 +6,11 @@ import {
   ProtocolError,
   UnauthenticatedError,
   type ServiceError,
-} from "../../src/connector/errors.ts";
+} from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, json, serviceWith } from "../support/http.ts";
 
-describe("an answer that is not success becomes an error with its request id and a hint", () => {
+describe("any other answer becomes an error with its request id and a hint", () => {
   test.each([
     [401, UnauthenticatedError, "Unauthenticated."],
     [403, ForbiddenError, "This action is unauthorized."],
@@ -45,7 +45,7 @@ describe("an answer that is not success becomes an error with its request id and
     ["with broken JSON", '{"message":'],
     ["with JSON of another shape", "[1,2]"],
     ["with a message that is no text", '{"message":{"a":1},"errors":[1]}'],
-  ])("an error %s is told by its status alone", async (_, body) => {
+  ])("an error %s is reported by its status alone", async (_, body) => {
     const { http } = await serviceWith((answer) => void answer.writeHead(404).end(body));
     expect(await failureOf(http.send(get("/x")))).toMatchObject({
       status: 404,
@@ -54,7 +54,7 @@ describe("an answer that is not success becomes an error with its request id and
     });
   });
 
-  test("an error whose body never ends is told by its status, and its connection let go", async () => {
+  test("an error whose body never ends is reported by its status, and its connection closed", async () => {
     const { http } = await serviceWith((answer) => {
       answer.writeHead(403, { "content-type": "application/json" });
       const timer = setInterval(() => answer.write("x".repeat(20_000)), 1);
@@ -63,12 +63,12 @@ describe("an answer that is not success becomes an error with its request id and
     expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(ForbiddenError);
   });
 
-  test("the service's words lose their control characters and are shortened", async () => {
+  test("control characters in a message of the service are escaped, and it is shortened", async () => {
     const { http } = await serviceWith((answer) =>
       json(answer, { message: `\u001b[31mred\u202e ${"x".repeat(900)}` }, 403),
     );
     const error = (await failureOf(http.send(get("/x")))) as ServiceError;
-    expect(error.serviceMessage).toMatch(/^\[31mred x+…$/);
+    expect(error.serviceMessage).toMatch(/^\\x1b\[31mred\\u202e x+…$/);
     expect(error.serviceMessage).toHaveLength(300);
   });
 });

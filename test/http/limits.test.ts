@@ -2,10 +2,10 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { NetworkError, ProtocolError } from "../../src/connector/errors.ts";
-import type { HttpOptions } from "../../src/http/create-http.ts";
-import { createDrivenClock } from "../support/govern.ts";
-import { get, lenientGovernor } from "../support/http-client.ts";
+import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
+import type { HttpOptions } from "../../src/http/http-transport.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
+import { get, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http.ts";
 
 /** Writes until the reader has gone or the size is reached; says how much it got rid of. */
@@ -34,12 +34,12 @@ const serviceOnce = (answering: Answering, options: Partial<HttpOptions> = {}) =
 
 describe("the deadline covers the whole attempt", () => {
   test("a service that never answers", async () => {
-    const governor = lenientGovernor();
-    const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, governor });
+    const rateLimiter = lenientRateLimiter();
+    const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, rateLimiter });
     const error = await failureOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe("GET /x: no complete answer within 60 ms");
-    expect([governor.open(), governor.lost()]).toEqual([0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
   test("a connection that is accepted and then silent (half open)", async () => {
@@ -48,8 +48,8 @@ describe("the deadline covers the whole attempt", () => {
     expect(service.connections()).toBe(2);
   });
 
-  test("a body that drips for ever, though each chunk is in time", async () => {
-    const governor = lenientGovernor();
+  test("a body that never ends, though each chunk is in time", async () => {
+    const rateLimiter = lenientRateLimiter();
     let left = false;
     const { http } = await serviceOnce(
       (answer) => {
@@ -60,11 +60,11 @@ describe("the deadline covers the whole attempt", () => {
           left = true;
         });
       },
-      { timeoutMs: 100, governor },
+      { timeoutMs: 100, rateLimiter },
     );
     await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 100 ms");
     await expect.poll(() => left).toBe(true);
-    expect([governor.open(), governor.lost(), governor.told.length]).toEqual([0, 0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost(), rateLimiter.reports.length]).toEqual([0, 0, 1]);
   });
 
   test("a compressed body that stalls", async () => {
@@ -78,7 +78,7 @@ describe("the deadline covers the whole attempt", () => {
     await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 60 ms");
   });
 
-  test("is let go with the attempt, whatever became of it: no timer stays behind", async () => {
+  test("ends with the attempt, whatever its outcome: no timer is left", async () => {
     const clock = createDrivenClock();
     const { http } = await serviceOnce((answer, _, index) => json(answer, {}, [200, 404, 503][index]), {
       clock,
@@ -116,7 +116,7 @@ describe("no answer is larger than allowed", () => {
     });
   });
 
-  test("a stream without end is left at the cap", async () => {
+  test("an endless stream is abandoned at the cap", async () => {
     let poured = Promise.resolve(0);
     const { http } = await serviceOnce(
       (answer) => {
@@ -141,7 +141,7 @@ describe("no answer is larger than allowed", () => {
     expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(60_000_000);
   });
 
-  test("the wire has a cap of its own", async () => {
+  test("the bytes on the wire have a cap of their own", async () => {
     const noise = Buffer.from(Array.from({ length: 30_000 }, (_, i) => (i * 7919) % 251));
     const answering: Answering = (answer) =>
       void answer
@@ -151,7 +151,7 @@ describe("no answer is larger than allowed", () => {
     await expect(http.send(get("/x"))).rejects.toThrow("larger than 20000 bytes");
   });
 
-  test("a body exactly as large as allowed is taken", async () => {
+  test("a body exactly as large as allowed is read", async () => {
     const { http } = await serviceOnce(
       (answer) => void answer.writeHead(200, jsonHead).end("x".repeat(70_000)),
       {
@@ -203,7 +203,7 @@ describe("a large answer is held once", () => {
   test.each([
     ["compressed", { "content-encoding": "gzip" }, pourZipped],
     ["as it is", {}, pour],
-  ])("also when its size is not said, %s", async (_, encoding, write) => {
+  ])("also without a Content-Length, %s", async (_, encoding, write) => {
     const { http } = await serviceOnce(
       (answer) => {
         answer.writeHead(200, { ...jsonHead, ...encoding });

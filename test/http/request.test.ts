@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
-import { get, lenientGovernor } from "../support/http-client.ts";
+import { get, lenientRateLimiter } from "../support/http-client.ts";
 import { json, serviceWith } from "../support/http.ts";
 
 describe("a request", () => {
@@ -49,7 +49,7 @@ describe("a request", () => {
     expect(second?.body.equals(first?.body ?? Buffer.alloc(0))).toBe(true);
   });
 
-  test("says when its bytes are about to leave, at each attempt", async () => {
+  test("calls `onSent` just before its bytes leave, at each attempt", async () => {
     let sent = 0;
     const seen: number[] = [];
     const { http } = await serviceWith((answer, _, index) => {
@@ -60,18 +60,18 @@ describe("a request", () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  test("asks the governor in its lane, for every attempt, and tells it what came back", async () => {
-    const governor = lenientGovernor();
+  test("asks the rate limiter in its lane for every attempt, and reports the answer to it", async () => {
+    const rateLimiter = lenientRateLimiter();
     const { http } = await serviceWith(
       (answer, _, index) =>
         index === 0
           ? json(answer, {}, 429, { "retry-after": "0", "x-ratelimit-remaining": "0" })
           : json(answer, {}),
-      { governor },
+      { rateLimiter },
     );
     await http.send(get("/x", { lane: "webhook" }));
-    expect(governor.lanes).toEqual(["webhook", "webhook"]);
-    expect(governor.told).toEqual([
+    expect(rateLimiter.lanes).toEqual(["webhook", "webhook"]);
+    expect(rateLimiter.reports).toEqual([
       { status: 429, headers: { limit: 120, remaining: 0, retryAfterS: 0 } },
       { status: 200, headers: { limit: 120, remaining: 100, retryAfterS: null } },
     ]);

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { ProtocolError } from "../../src/connector/errors.ts";
-import { get, lenientGovernor, recordingLog, testToken } from "../support/http-client.ts";
+import { ProtocolError } from "../../src/connector/service-errors.ts";
+import { get, lenientRateLimiter, recordingLog, testToken } from "../support/http-client.ts";
 import {
   failureOf,
   json,
@@ -128,7 +128,7 @@ describe("I9: redirects", () => {
   });
 
   test("on the service's own origin are followed, each with a permit of its own", async () => {
-    const governor = lenientGovernor();
+    const rateLimiter = lenientRateLimiter();
     let sent = 0;
     const { service, http } = await serviceWith(
       (answer, { url }) => {
@@ -136,7 +136,7 @@ describe("I9: redirects", () => {
         else if (url.startsWith("/api/v1/b")) redirect(answer, "c", 307);
         else json(answer, { url });
       },
-      { governor },
+      { rateLimiter },
     );
     const answer = await http.send(get("/a", { query: { page: 1 }, onSent: () => void sent++ }));
     expect(answer.body.toString()).toBe('{"url":"/api/v1/c"}');
@@ -146,7 +146,7 @@ describe("I9: redirects", () => {
       "/api/v1/b?page=2",
       "/api/v1/c",
     ]);
-    expect([governor.lanes.length, governor.open(), sent]).toEqual([3, 0, 3]);
+    expect([rateLimiter.lanes.length, rateLimiter.open(), sent]).toEqual([3, 0, 3]);
   });
 
   test("in a loop end after three", async () => {
@@ -161,7 +161,7 @@ describe("I9: redirects", () => {
     expect(service.asked).toHaveLength(1);
   });
 
-  test("without a target, and other statuses of their kind, are a fault of the answer", async () => {
+  test("without a target, and with other 3xx statuses, are a protocol error", async () => {
     const { http } = await serviceWith((answer, { url }) =>
       redirect(answer, null, url.endsWith("304") ? 304 : 302),
     );

@@ -15,19 +15,19 @@ function valueOf(record: string, key: string): string | null {
 }
 
 describe("a list answer", () => {
-  test("is cut into the very bytes of its records, white space and writing kept", () => {
+  test("is cut into the unchanged bytes of its records", () => {
     const body = bytes('{"data":[{"id":1, "total" : 1.50},\n\t{ "id":2 } ],"paginator":{"currentPage":1}}');
     expect(textsOf(cutList(body).records)).toEqual(['{"id":1, "total" : 1.50}', '{ "id":2 }']);
   });
 
-  test("gives its paginator wherever that stands, and null without one", () => {
+  test("returns its paginator wherever it stands, and null without one", () => {
     const before = bytes('{ "paginator" : {"currentPage":3} , "data":[] }');
     const { paginator } = cutList(before);
     expect(paginator && sliceOf(before, paginator).toString()).toBe('{"currentPage":3}');
     expect(cutList(bytes('{"data":[]}')).paginator).toBeNull();
   });
 
-  test("knows its own data from a data of its records, its other members and its strings", () => {
+  test("uses its own `data`, not one in records, other members or strings", () => {
     const body = bytes(
       '{"meta":{"data":[0]},"data":[{"data":[1,{"data":[]}]},{"x":"\\"data\\":["}],"links":"data"}',
     );
@@ -50,7 +50,7 @@ describe("a list answer", () => {
     expect(textsOf(cutList(bytes(`{"data":[${record},{"id":2}]}`)).records)).toEqual([record, '{"id":2}']);
   });
 
-  test("gives elements that are no records as they are, to be reported by who knows what they should be", () => {
+  test("returns elements that are no records unchanged", () => {
     const elements = ["null", "-1.5e3", '"text"', "[1,[2]]", "{}", "true"];
     expect(textsOf(cutList(bytes(`{"data":[${elements.join(" , ")}]}`)).records)).toEqual(elements);
   });
@@ -99,7 +99,7 @@ describe("a list answer", () => {
     expect(error.hint).toBeTruthy();
   });
 
-  test("tells of a fault one character and no more: an answer may hold secrets", () => {
+  test("reports one character of a fault and no more: an answer may hold secrets", () => {
     const error = refusal(() => cutList(bytes('{"data":[],"token":s3cret-token-value}')));
     expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("cret");
   });
@@ -120,7 +120,7 @@ describe("a list answer", () => {
     expect(refusal(() => cutList(bytes(start + more.repeat(100_000)))).kind).toBe("protocol");
   });
 
-  test("of a hundred thousand records is held as offsets and handed out one by one", () => {
+  test("of a hundred thousand records is held as offsets and cut one by one", () => {
     const body = bytes(`{"data":[${Array.from({ length: 100_000 }, (_, id) => `{"id":${id}}`).join(",")}]}`);
     const { records } = cutList(body);
     expect(records.count).toBe(100_000);
@@ -139,7 +139,7 @@ describe("slices", () => {
     expect(cutList(body).records.span(0)).toEqual({ start: 9, end: 17 });
   });
 
-  test("that do not exist are not handed out", () => {
+  test("that do not exist are refused", () => {
     const { records } = cutList(bytes('{"data":[1]}'));
     for (const index of [-1, 1, Number.NaN]) expect(() => records.slice(index)).toThrow(RangeError);
   });
@@ -158,7 +158,7 @@ describe("a bare array", () => {
 });
 
 describe("a single object", () => {
-  test("is found between white space and behind a byte order mark", () => {
+  test("is found between white space and after a byte order mark", () => {
     expect(cutObject(bytes(' {"id":1}\n'))).toEqual({ start: 1, end: 9 });
     expect(cutObject(bytes('\ufeff{"id":1}'))).toEqual({ start: 3, end: 11 });
   });
@@ -169,7 +169,7 @@ describe("a single object", () => {
 });
 
 describe("the span of a key", () => {
-  test("is that of the object's own key, not of one further in", () => {
+  test("is that of the object's own key, not of a nested one", () => {
     expect(valueOf('{"client":{"payments":[0]},"payments" : [ {"id":1} ] ,"id":3}', "payments")).toBe(
       '[ {"id":1} ]',
     );
@@ -177,7 +177,7 @@ describe("the span of a key", () => {
     expect(valueOf("{}", "payments")).toBeNull();
   });
 
-  test("is the last one where a key is repeated, as in JSON.parse, also in disguise", () => {
+  test("is the last one where a key is repeated, as in JSON.parse, also if written with escapes", () => {
     expect(valueOf('{"a":1,"a":2}', "a")).toBe("2");
     expect(valueOf('{"a":1,"\\u0061":2,"b":3}', "a")).toBe("2");
   });
@@ -188,7 +188,7 @@ describe("the span of a key", () => {
     expect(valueOf('{"":1,"názov":2,"say \\"hi\\"":3}', 'say "hi"')).toBe("3");
   });
 
-  test("is not looked for in what is no object", () => {
+  test("is refused for anything but an object", () => {
     for (const text of ["[]", "1", "", '{"a"'])
       expect(refusal(() => spanOf(bytes(text), "a")).kind).toBe("protocol");
   });

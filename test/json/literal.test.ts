@@ -1,7 +1,7 @@
 import { assert, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decimalText, integerOf, isExact, NumberLiteral, numberLiteral } from "../../src/json/literal.ts";
-import { stringifyLossless } from "../../src/json/stringify.ts";
+import { stringifyLossless } from "../../src/json/lossless.ts";
 import { numberText, ratioOf, sameRatio } from "../support/json.ts";
 
 describe("a number literal", () => {
@@ -50,7 +50,7 @@ describe("a number literal", () => {
     );
   });
 
-  test("that looks like one is never taken for exact", () => {
+  test("that looks like one is never an exact number", () => {
     for (const text of ["1-2", "1.2.3", "2026-11-21", "1e", "Infinity"]) expect(isExact(text)).toBe(false);
   });
 
@@ -95,7 +95,7 @@ describe("the decimal text of an amount", () => {
     expect(decimalText(new NumberLiteral("1e-999999999"))).toBe("1e-999999999");
   });
 
-  test("is not made of what is no amount", () => {
+  test("is refused for anything but an amount", () => {
     for (const value of [Number.NaN, Infinity]) expect(() => decimalText(value)).toThrow("finite");
   });
 });

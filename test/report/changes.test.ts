@@ -1,16 +1,16 @@
 import { copyFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PublishWay } from "../../src/report/publish.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
-import type { Db } from "../../src/store/sqlite.ts";
+import type { PublishWay } from "../../src/report/publish-report.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import type { Db } from "../../src/store/database.ts";
 import { manifestOf, openHasty } from "../support/mirror.ts";
 import { publish, reading } from "../support/published.ts";
 import { put, remove } from "../support/store.ts";
 
 const manifest = manifestOf();
 
-/** Everything a reader can ask for: how tables are declared, and their rows in the order of their keys. */
+/** The content of a report: declarations, and rows in the order of their keys. */
 function everything(db: Db): Record<string, unknown> {
   const schema = db
     .prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name")
@@ -72,8 +72,8 @@ function apply(
   }
 }
 
-describe("a report made of the last one and what changed", () => {
-  test("is the report made anew, table by table, whatever changed; keys that break or heal make it anew", async () => {
+describe("a report updated from the last one", () => {
+  test("equals a report made anew after any changes, also when keys stop or start to hold", async () => {
     const property = fc.asyncProperty(
       fc.array(fc.array(change, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),
       async (batches) => {
@@ -98,7 +98,7 @@ describe("a report made of the last one and what changed", () => {
     await fc.assert(property, { numRuns: 12 });
   }, 60_000);
 
-  test("is used where it can be, and not for another mirror that counted as far", async () => {
+  test("is used where possible, but not for another mirror with the same number of changes", async () => {
     const mirror = await openHasty();
     const report = `${mirror.db.name}.report`;
     put(mirror, "people", { id: 1, name: "a" });
@@ -118,7 +118,7 @@ describe("a report made of the last one and what changed", () => {
     expect(everything(reading(copy))["people"]).toHaveLength(3);
   });
 
-  test("I12 is made anew when a field that nobody knew became a column", async () => {
+  test("I12 is replaced by one made anew when an unknown field became a column", async () => {
     const mirror = await openHasty();
     const report = `${mirror.db.name}.report`;
     put(mirror, "people", { id: 1, name: "a" });
@@ -128,7 +128,7 @@ describe("a report made of the last one and what changed", () => {
     expect(reading(report).prepare("SELECT rank FROM people ORDER BY id").pluck().all()).toEqual([null, 5]);
   });
 
-  test("is taken by itself once a mirror is large and little changed", async () => {
+  test("is chosen for a large mirror with few changes", async () => {
     const mirror = await openHasty();
     const report = `${mirror.db.name}.report`;
     mirror.db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { localDate } from "../../src/base/local-date.ts";
-import { publishAfterRun } from "../../src/cli/publish-after-run.ts";
-import { commandThat, playCommand, playing, stage, temporaryFolder } from "../support/cli.ts";
-import { openMirror } from "../../src/store/mirror.ts";
+import { localDate } from "../../src/base/clock.ts";
+import { afterRun } from "../../src/cli/runs/after-run.ts";
+import { commandThat, runCommand, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { reading, rowsOf } from "../support/published.ts";
 import { put } from "../support/store.ts";
 
@@ -22,34 +22,34 @@ async function aFolder(more = ""): Promise<string> {
   return folder;
 }
 
-const play = (cwd: string, ...argv: string[]) => playCommand(argv, { cwd, env: {} });
+const runIn = (cwd: string, ...argv: string[]) => runCommand(argv, { cwd, env: {} });
 
 describe("publish", () => {
-  test("writes the report beside the mirror and says where; again it says that nothing changed; no token is needed", async () => {
+  test("writes the report beside the mirror and prints its path, without a token; a second time it reports no change", async () => {
     const folder = await aFolder();
-    const first = await play(folder, "publish", "--company", "acme");
+    const first = await runIn(folder, "publish", "--company", "acme");
     expect(first).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^acme: report written: .*acme\.report\.db \(\d+\.\d kB\)\n$/),
     });
-    const again = await play(folder, "publish", "--company", "acme", "--json");
+    const again = await runIn(folder, "publish", "--company", "acme", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({
       companies: { acme: { outcome: "unchanged", way: null, seq: 2 } },
     });
     expect(
-      JSON.parse((await play(folder, "publish", "--company", "acme", "--json", "--force")).stdout),
+      JSON.parse((await runIn(folder, "publish", "--company", "acme", "--json", "--force")).stdout),
     ).toMatchObject({
       companies: { acme: { outcome: "written", way: "anew", file: path.join(folder, "acme.report.db") } },
     });
   });
 
-  test("of a company without a mirror ends with 10 and says what to do; the other companies are published", async () => {
+  test("of a company without a mirror exits with 10 and a hint; the other companies are published", async () => {
     const folder = await aFolder();
-    expect(await play(folder, "publish", "--company", "other")).toMatchObject({
+    expect(await runIn(folder, "publish", "--company", "other")).toMatchObject({
       code: 10,
       stderr: expect.stringContaining("fintoro-mirror sync"),
     });
-    const both = await play(folder, "publish", "--json");
+    const both = await runIn(folder, "publish", "--json");
     expect(both.code).toBe(10);
     expect(JSON.parse(both.stdout)).toMatchObject({
       companies: { acme: { outcome: "written" }, other: { outcome: "failed", error: { kind: "database" } } },
@@ -59,7 +59,7 @@ describe("publish", () => {
 
   test("--datasette describes tables and columns, facets, sort and units, and prints how to start it", async () => {
     const folder = await aFolder();
-    const { stdout } = await play(folder, "publish", "--company", "acme", "--datasette");
+    const { stdout } = await runIn(folder, "publish", "--company", "acme", "--datasette");
     const file = path.join(folder, "acme.report.metadata.json");
     expect(stdout).toContain(
       `datasette --immutable ${path.join(folder, "acme.report.db")} --metadata ${file}`,
@@ -81,14 +81,14 @@ describe("publish", () => {
     });
     expect(tables["banks"]).toMatchObject({ hidden: true });
     const report = reading(path.join(folder, "acme.report.db"));
-    for (const [table, told] of Object.entries(tables)) {
+    for (const [table, described] of Object.entries(tables)) {
       const names = new Set(report.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table));
       const {
         columns = {},
         facets = [],
         units = {},
         ...more
-      } = told as {
+      } = described as {
         columns?: object;
         facets?: string[];
         units?: object;
@@ -113,13 +113,13 @@ describe("publish", () => {
     expect(new Set(Object.keys(tables))).toEqual(new Set(inReport.map(({ name }) => name)));
   });
 
-  test("at a terminal shows how far it is, and leaves a clean line", async () => {
+  test("at a terminal shows its progress, and clears the line at the end", async () => {
     const folder = await aFolder();
-    const {
-      play: run,
-      screen,
-      written,
-    } = stage(["publish", "--company", "acme"], { terminal: true, cwd: folder, commands: [showing] });
+    const { run, screen, written } = createTestInvocation(["publish", "--company", "acme"], {
+      terminal: true,
+      cwd: folder,
+      commands: [showing],
+    });
     await run();
     expect(written.stderr).toContain("publishing invoices, 7 rows written");
     expect(screen.visible().join("")).not.toContain("publishing");
@@ -136,46 +136,46 @@ const showing = commandThat(async (context) => {
 
 async function after(folder: string, outcome: "complete" | "partial" | "failed", company = "acme") {
   let got: unknown = "nothing";
-  const told = await playing(
+  const run = await runAct(
     ["act"],
     async (context) => {
-      got = await publishAfterRun(context, context.config("when_used").config, company, { outcome });
+      got = await afterRun(context, context.config("when_used").config, company, { outcome });
       return "complete" as const;
     },
     { cwd: folder, env: { T: "token-of-acme" } },
   );
-  return { got, stderr: told.stderr, isThere: existsSync(path.join(folder, "acme.report.db")) };
+  return { got, stderr: run.stderr, isThere: existsSync(path.join(folder, "acme.report.db")) };
 }
 
 describe("after a run", () => {
-  test("that brought something in the report is written; after one that failed it is not", async () => {
+  test("that stored data, the report is written; after a failed one it is not", async () => {
     const folder = await aFolder();
-    expect(await after(folder, "failed")).toMatchObject({ got: null, isThere: false });
+    expect(await after(folder, "failed")).toMatchObject({ got: [], isThere: false });
     expect(await after(folder, "partial")).toMatchObject({
-      got: null,
+      got: [],
       isThere: true,
       stderr: expect.stringContaining("report written"),
     });
     expect((await after(folder, "complete")).stderr).not.toContain("report written");
   });
 
-  test("nothing is published where the config says off, or when at times of its own", async () => {
+  test("nothing is published if the config says `off` or has a schedule for it", async () => {
     for (const publish of ["off", '"0 6 * * *"']) {
       const folder = await aFolder(`schedule: { publish: ${publish} }\n`);
-      expect(await after(folder, "complete")).toMatchObject({ got: null, isThere: false });
+      expect(await after(folder, "complete")).toMatchObject({ got: [], isThere: false });
     }
   });
 
-  test("a report that cannot be written is told and is a failure of the database; the run stays what it was", async () => {
+  test("a report that cannot be written is logged and counts as a database failure; the run keeps its outcome", async () => {
     const folder = await aFolder();
     expect(await after(folder, "complete", "other")).toMatchObject({
-      got: "database",
+      got: ["database"],
       stderr: expect.stringContaining("was not written"),
     });
   });
 });
 
-test("the report's date is the day of the config's time zone, also in the last minutes of a year", () => {
+test("the report's date is the day in the config's time zone, also at the end of a year", () => {
   const nearMidnight = Date.parse("2026-12-31T23:30:00Z");
   expect(localDate(nearMidnight, "Europe/Bratislava")).toBe("2027-01-01");
   expect(localDate(nearMidnight, "UTC")).toBe("2026-12-31");

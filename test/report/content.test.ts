@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { applicationId } from "../../src/report/report-file.ts";
-import { openSnapshot } from "../../src/store/snapshot.ts";
+import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/published.ts";
 
 describe("the published report", () => {
@@ -19,8 +19,8 @@ describe("the published report", () => {
     const report = reading(company.file);
     for (const { name, kind } of snapshot.tables) {
       if (kind === "about") continue;
-      const told = report.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all();
-      expect(plain(told)).toEqual(
+      const found = report.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all();
+      expect(plain(found)).toEqual(
         plain(snapshot.db.prepare(`SELECT * FROM "${name}"`).raw().safeIntegers().all()),
       );
     }
@@ -39,7 +39,7 @@ describe("the published report", () => {
     expect(own).toBe(0);
   });
 
-  test("is sound: integrity, keys that hold, statistics, indexes on keys, days and statuses, our mark", () => {
+  test("is sound: integrity, valid keys, statistics, indexes on keys, dates and statuses, application id", () => {
     const report = reading(company.file);
     expect(report.pragma("integrity_check", { simple: true })).toBe("ok");
     expect(report.pragma("foreign_key_check")).toEqual([]);
@@ -57,7 +57,7 @@ describe("the published report", () => {
     expect(indexed("invoice_items")).toEqual(expect.arrayContaining(["invoice_id", "price_list_item_id"]));
   });
 
-  test("declares types that readers understand, and foreign keys where they hold", () => {
+  test("declares types that readers understand, and the foreign keys that hold", () => {
     const report = reading(company.file);
     const types = Object.fromEntries(
       report.prepare("SELECT name, type FROM pragma_table_info('invoices')").raw().all() as [
@@ -91,14 +91,14 @@ describe("the published report", () => {
     ).length;
     expect(dangling).toBeGreaterThan(0);
     expect(keys("invoices")).not.toContain("client_id");
-    const told = rowsOf(
+    const found = rowsOf(
       report,
       "SELECT value FROM _about WHERE subject = 'invoices' AND fact = 'undeclared_keys'",
     );
-    expect(String(told[0]?.["value"]).split(" ")).toContain("client_id");
+    expect(String(found[0]?.["value"]).split(" ")).toContain("client_id");
   });
 
-  test("tells when, of which company and from what it was made, and the dead in a table of their own", () => {
+  test("names its time, company and source in `_about`, and has deleted records in a table of their own", () => {
     const report = reading(company.file);
     const facts = new Map(
       report.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [
@@ -126,13 +126,13 @@ describe("the published report", () => {
     ]);
   });
 
-  test("tells a type of every view's column, for readers that go by it", () => {
+  test("gives every column of a view a type, for readers that need one", () => {
     const report = reading(company.file);
     const kinds = new Map((manifest.views ?? []).map(({ name, columns }) => [name, columns]));
     for (const [view, columns] of kinds) {
-      const told = rowsOf(report, `SELECT name, type FROM pragma_table_info('${view}')`);
-      expect([view, ...told.map(({ name }) => name)]).toEqual([view, ...columns.map(({ name }) => name)]);
-      for (const { name, type } of told)
+      const found = rowsOf(report, `SELECT name, type FROM pragma_table_info('${view}')`);
+      expect([view, ...found.map(({ name }) => name)]).toEqual([view, ...columns.map(({ name }) => name)]);
+      for (const { name, type } of found)
         expect([view, name, type]).toEqual([
           view,
           name,
@@ -141,21 +141,21 @@ describe("the published report", () => {
     }
   });
 
-  test("answers the views as the mirror's own snapshot does", () => {
+  test("has the same rows in its views as the mirror's snapshot", () => {
     const snapshot = openSnapshot(company.mirror.db.name, manifest, { reportDate: "2026-11-20" });
     onTestFinished(() => snapshot.close());
     for (const { name } of manifest.views ?? []) {
-      const told = plain(company.rows(name).map(Object.values));
-      expect([name, told]).toEqual([
+      const found = plain(company.rows(name).map(Object.values));
+      expect([name, found]).toEqual([
         name,
         plain(rowsOf(snapshot.db, `SELECT * FROM ${name}`).map(Object.values)),
       ]);
-      expect([name, told.length > 0 || name === "v_number_gaps"]).toEqual([name, true]);
+      expect([name, found.length > 0 || name === "v_number_gaps"]).toEqual([name, true]);
     }
   });
 });
 
-/** 5 and 5.0 are the same number: a column declared DECIMAL keeps whole numbers as integers. */
+/** A column declared DECIMAL stores whole numbers as integers, so 5 and 5.0 are compared as equal. */
 function plain(rows: readonly unknown[]): string[] {
   return rows
     .map((row) =>

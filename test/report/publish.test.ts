@@ -10,12 +10,12 @@ import {
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../src/store/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { clockAt, publish, reading, rowsOf } from "../support/published.ts";
 import { put, putAs, rejectionOf, remove } from "../support/store.ts";
 
-/** A mirror with a few records of the real connector, some of them odd. */
+/** A mirror with a few records of the real connector, some with unusual values. */
 async function aMirror() {
   const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest);
   onTestFinished(() => mirror.close());
@@ -44,7 +44,7 @@ function invoice(id: number, more: object = {}): object {
 }
 
 describe("publishing", () => {
-  test("keeps odd values as they are: sums like 0.1 + 0.2, empty text, year ends, ids beyond 2^53, days that look like numbers", async () => {
+  test("keeps unusual values: sums like 0.1 + 0.2, empty text, ends of years, ids beyond 2^53, dates that look like numbers", async () => {
     const mirror = await aMirror();
     putAs(
       mirror,
@@ -81,7 +81,7 @@ describe("publishing", () => {
     ).toEqual([{ type: "TEXT" }, { type: "DATE" }]);
   });
 
-  test("again, with nothing changed, touches nothing and says so; a new day or --force writes", async () => {
+  test("with nothing changed leaves the file alone and reports that; a new day or --force writes", async () => {
     const mirror = await aMirror();
     const first = await publish(mirror);
     const before = statSync(first.file);
@@ -96,7 +96,7 @@ describe("publishing", () => {
     });
   });
 
-  test("refuses to overwrite a file that is no report, also an empty one and another database", async () => {
+  test("refuses to overwrite a file that is no report, even an empty one or another database", async () => {
     const mirror = await aMirror();
     const report = mirror.db.name.replace(/\.db$/, ".report.db");
     for (const foreign of [Buffer.alloc(0), Buffer.from("my notes"), readFileSync(mirror.db.name)]) {
@@ -110,7 +110,7 @@ describe("publishing", () => {
     expect(readdirSync(path.dirname(report)).filter((name) => name.includes(".next"))).toEqual([]);
   });
 
-  test("replaces a report of ours that is damaged, and drops a journal that would spoil the new one", async () => {
+  test("replaces a damaged report, and removes a journal that SQLite would apply to the new one", async () => {
     const mirror = await aMirror();
     const { file } = await publish(mirror);
     const bytes = readFileSync(file);
@@ -121,7 +121,7 @@ describe("publishing", () => {
     expect(reading(file).pragma("integrity_check", { simple: true })).toBe("ok");
   });
 
-  test("does not disturb a reader of the old file, who sees it to the end", async () => {
+  test("does not disturb a reader of the old file", async () => {
     const mirror = await aMirror();
     const reader = reading((await publish(mirror)).file);
     const rows = reader.prepare("SELECT id FROM invoices ORDER BY id").iterate();
@@ -134,7 +134,7 @@ describe("publishing", () => {
     expect(rowsOf(reading(file), "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 1 }]);
   });
 
-  test("gives a file that opens from a folder that cannot be written", async () => {
+  test("writes a file that can be opened in a read-only folder", async () => {
     const mirror = await aMirror();
     const folder = path.join(tempFolder(), "reports");
     mkdirSync(folder);
@@ -149,7 +149,7 @@ describe("publishing", () => {
     ]);
   });
 
-  test("keeps the mode that the report was given, also one that nobody may write", async () => {
+  test("keeps the mode of the report, also a read-only one", async () => {
     const mirror = await aMirror();
     const { file } = await publish(mirror);
     chmodSync(file, 0o440);
@@ -159,7 +159,7 @@ describe("publishing", () => {
     }
   });
 
-  test("interrupted leaves the old report and no litter; without a mirror says what to do", async () => {
+  test("leaves the old report and no other file when interrupted; gives a hint without a mirror", async () => {
     const mirror = await aMirror();
     const { file } = await publish(mirror);
     const before = readFileSync(file);
@@ -175,7 +175,7 @@ describe("publishing", () => {
     });
   });
 
-  test("is done by one process at a time", async () => {
+  test("is refused while another process publishes", async () => {
     const mirror = await aMirror();
     const [first, second] = await Promise.allSettled([publish(mirror), publish(mirror)]);
     expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { playCommand } from "../support/cli.ts";
+import { runCommand } from "../support/cli.ts";
 import { openSandbox, type Dict } from "../support/sandbox.ts";
 import { openSink } from "../support/webhook-sink.ts";
 
@@ -73,7 +73,7 @@ describe("the control server", () => {
 });
 
 const trigger = (sandbox: Sandbox, ...args: string[]) =>
-  playCommand(["sandbox", "trigger", ...args, "--port", String(sandbox.port)]);
+  runCommand(["sandbox", "trigger", ...args, "--port", String(sandbox.port)]);
 
 describe("sandbox trigger", () => {
   test("prints what was done and what became of it", async () => {
@@ -88,7 +88,7 @@ describe("sandbox trigger", () => {
   test("with --json, --id and --forge, by URL", async () => {
     const { sandbox } = await opened();
     const args = ["--json", "sandbox", "trigger", "clients.deleted", "--id", "101", "--forge"];
-    const { code, stdout } = await playCommand([...args, "--url", sandbox.url]);
+    const { code, stdout } = await runCommand([...args, "--url", sandbox.url]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ event: "clients.deleted", id: 101, forged: true });
     expect(sandbox.control.snapshot().get("clients")?.has(101)).toBe(true);
@@ -102,7 +102,7 @@ describe("sandbox trigger", () => {
     expect(failed.stdout).toContain("retry: subscription");
     expect((await trigger(sandbox, "clients.updated", "--id", "99999")).code).toBe(1);
     expect((await trigger(sandbox, "client.updated")).code).toBe(2);
-    const abroad = await playCommand([
+    const abroad = await runCommand([
       "sandbox",
       "trigger",
       "clients.updated",
@@ -122,7 +122,7 @@ describe("sandbox tick", () => {
   test("runs a working day by options that its parent command has as well, and sums it up by kind", async () => {
     const { sandbox } = await opened();
     const args = ["--duration", "100ms", "--changes", "40", "--seed", "3", "--port", String(sandbox.port)];
-    const { code, stdout, stderr } = await playCommand(["sandbox", "tick", ...args]);
+    const { code, stdout, stderr } = await runCommand(["sandbox", "tick", ...args]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^40 of 40 changes, \d+ events\n/);
     expect(stdout).toMatch(/ {2}invoices (written|paid)\n/);
@@ -136,7 +136,7 @@ describe("sandbox tick", () => {
     [["sandbox", "trigger"], "missing required argument 'event'"],
     [["sandbox", "--secret", "x"], "--secret signs what goes to --webhook-url"],
   ])("%j is a mistake that is explained", async (args, message) => {
-    const { code, stderr } = await playCommand(args);
+    const { code, stderr } = await runCommand(args);
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

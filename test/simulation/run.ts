@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
-import { simulateEvents } from "./events.ts";
-import { simulate, type Story } from "./simulate.ts";
+import { simulateEvents } from "./event-simulation.ts";
+import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**
- * `--seeds N --minutes M --from S` tells many stories; `--seed S` tells one again. Exit 1 if one breaks. With
- * `--events` they are of `serve` and its webhooks, in processes of their own.
+ * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Exits 1 if an invariant breaks. With
+ * `--events` each seed simulates `serve` and its webhooks, in processes of their own.
  */
 const { values } = parseArgs({
   options: {
@@ -23,17 +23,17 @@ const until = from + (again ? 1 : Number(values.seeds));
 const endMs = performance.now() + (again ? Infinity : Number(values.minutes) * 60_000);
 
 let broken = 0;
-let told = 0;
+let count = 0;
 for (let seed = from; seed < until && performance.now() < endMs; seed++) {
-  const story = await tell(seed);
-  told += 1;
-  if (story.broken.length > 0) broken += 1;
-  if (story.broken.length > 0 || again) print(story);
+  const result = await runSeed(seed);
+  count += 1;
+  if (result.broken.length > 0) broken += 1;
+  if (result.broken.length > 0 || again) print(result);
 }
-process.stdout.write(`${told} seeds from ${from}, ${broken} broken\n`);
+process.stdout.write(`${count} seeds from ${from}, ${broken} broken\n`);
 process.exitCode = broken > 0 ? 1 : 0;
 
-async function tell(seed: number): Promise<Story> {
+async function runSeed(seed: number): Promise<SimulationResult> {
   try {
     return await (values.events ? simulateEvents(seed) : simulate(seed));
   } catch (error) {
@@ -42,13 +42,13 @@ async function tell(seed: number): Promise<Story> {
   }
 }
 
-function print({ seed, events, broken: what }: Story): void {
+function print({ seed, events, broken: what }: SimulationResult): void {
   const lines = [
     `seed ${seed}`,
     ...events.map((event) => `  ${event}`),
     ...what.map((one) => `  BROKEN ${one}`),
   ];
   process.stdout.write(
-    `${lines.join("\n")}\n  again: npm run simulate -- ${values.events ? "--events " : ""}--seed ${seed}\n`,
+    `${lines.join("\n")}\n  replay: npm run simulate -- ${values.events ? "--events " : ""}--seed ${seed}\n`,
   );
 }

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openHasty, openShop, manifestOf, resourceOf, tempFolder } from "../support/mirror.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import {
   allChanges,
   liveRecords,
   put,
   putAs,
-  reading,
+  stampOf,
   remove,
   replay,
   rows,
@@ -18,19 +18,19 @@ import {
 
 const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 
-function told(mirror: Mirror): string[] {
+function changeLines(mirror: Mirror): string[] {
   return allChanges(mirror).map(({ seq, resource, recordId, op }) => `${seq} ${op} ${resource} ${recordId}`);
 }
 
 describe("I2: every change of a row has exactly one row in the change log", () => {
   test("in the order they were committed, with cause, request and the record before and after", async () => {
     const mirror = await openShop();
-    const at = reading(mirror, { cause: "webhook", requestId: "req-7", receivedAtMs: startMs + 1_000 });
-    put(mirror, "people", person(1, "A"), { reading: at });
+    const at = stampOf(mirror, { cause: "webhook", requestId: "req-7", receivedAtMs: startMs + 1_000 });
+    put(mirror, "people", person(1, "A"), { stamp: at });
     put(mirror, "people", person(1, "B"));
     remove(mirror, "people", 1);
     put(mirror, "people", person(1, "C"));
-    expect(told(mirror)).toEqual([
+    expect(changeLines(mirror)).toEqual([
       "1 insert people 1",
       "2 update people 1",
       "3 delete people 1",
@@ -55,12 +55,17 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     put(mirror, "people", person(1, "A"));
     expect(() =>
       mirror.apply(() => {
-        mirror.table("people").put(reading(mirror), 2, Buffer.from(JSON.stringify(person(2, "B"))), "list");
+        mirror.table("people").put({
+          stamp: stampOf(mirror),
+          id: 2,
+          slice: Buffer.from(JSON.stringify(person(2, "B"))),
+          source: "list",
+        });
         throw new Error("the answer was cut off");
       }),
     ).toThrow("cut off");
     put(mirror, "people", person(3, "C"));
-    expect(told(mirror)).toEqual(["1 insert people 1", "2 insert people 3"]);
+    expect(changeLines(mirror)).toEqual(["1 insert people 1", "2 insert people 3"]);
     expect(
       rows(mirror, "SELECT count(*) AS n FROM _reads WHERE id NOT IN (SELECT read FROM _change_log)"),
     ).toEqual([{ n: 0 }]);
@@ -68,10 +73,12 @@ describe("I2: every change of a row has exactly one row in the change log", () =
 
   test("one answer with many changes is one read", async () => {
     const mirror = await openShop();
-    const at = reading(mirror);
+    const at = stampOf(mirror);
     mirror.apply(() => {
       for (let id = 1; id <= 5; id++) {
-        mirror.table("people").put(at, id, Buffer.from(JSON.stringify(person(id, "A"))), "list");
+        mirror
+          .table("people")
+          .put({ stamp: at, id, slice: Buffer.from(JSON.stringify(person(id, "A"))), source: "list" });
       }
     });
     expect(rows(mirror, "SELECT count(*) AS n FROM _reads")).toEqual([{ n: 1 }]);
@@ -104,8 +111,8 @@ describe("I2, I7: an unchanged record writes nothing at all", () => {
     const tables = ["people", "_raw_people", "_change_log", "_reads"].map((table) =>
       rows(mirror, `SELECT * FROM ${table}`),
     );
-    const later = reading(mirror, { cause: "hydrate", receivedAtMs: startMs + 60_000 });
-    expect(put(mirror, "people", person(1, "A"), { source: "detail", reading: later })).toBe("unchanged");
+    const later = stampOf(mirror, { cause: "hydrate", receivedAtMs: startMs + 60_000 });
+    expect(put(mirror, "people", person(1, "A"), { source: "detail", stamp: later })).toBe("unchanged");
     expect(
       ["people", "_raw_people", "_change_log", "_reads"].map((table) =>
         rows(mirror, `SELECT * FROM ${table}`),
@@ -114,7 +121,7 @@ describe("I2, I7: an unchanged record writes nothing at all", () => {
     expect(rows(mirror, "SELECT read_at FROM _fence_people")).toEqual([{ read_at: startMs + 60_000 }]);
   });
 
-  test("a deletion told twice is one", async () => {
+  test("a deletion reported twice is one", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "A"));
     expect(remove(mirror, "people", 1)).toBe("removed");
@@ -137,7 +144,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 25 },
 );
 
-test("I2: whatever happens, applying the log from 0 gives exactly the live records, and no change says nothing", async () => {
+test("I2: whatever happens, applying the log from 0 gives exactly the live records, and no change is empty", async () => {
   const mirror = await openHasty();
   const model = new Map<string, string>();
   const property = fc.property(steps, (list) => {

@@ -1,20 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fences } from "../../src/store/fences.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
-import type { Reading } from "../../src/store/reading.ts";
+import { Fences } from "../../src/store/apply/fences.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
-import { liveRecords, preview, put, reading, remove, row, send } from "../support/store.ts";
+import { liveRecords, preview, put, stampOf, remove, row, send } from "../support/store.ts";
 
 const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
 
 describe("I3: a read applies only where it was sent after the last applied read was received", () => {
-  test("an answer that overlapped with the applied one is told as stale, so that somebody asks again", async () => {
+  test("an answer that overlapped with the applied one is stale, so that the record is read again", async () => {
     const mirror = await openShop();
     const [first, second] = [send(mirror), send(mirror)];
-    expect(put(mirror, "people", person(1, "second"), { reading: second.receive() })).toBe("inserted");
-    expect(put(mirror, "people", person(1, "first"), { reading: first.receive() })).toBe("stale");
+    expect(put(mirror, "people", person(1, "second"), { stamp: second.receive() })).toBe("inserted");
+    expect(put(mirror, "people", person(1, "first"), { stamp: first.receive() })).toBe("stale");
     expect(nameOf(mirror, 1)).toBe("second");
   });
 
@@ -23,28 +23,28 @@ describe("I3: a read applies only where it was sent after the last applied read 
     put(mirror, "people", person(1, "A"));
     const early = send(mirror);
     const later = send(mirror);
-    expect(put(mirror, "people", person(1, "A"), { reading: later.receive() })).toBe("unchanged");
-    later.settle();
-    expect(put(mirror, "people", person(1, "B"), { reading: early.receive() })).toBe("stale");
+    expect(put(mirror, "people", person(1, "A"), { stamp: later.receive() })).toBe("unchanged");
+    later.end();
+    expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
-  test("a list that says the same in other words holds back the reads sent before it", async () => {
+  test("a list that writes the same otherwise holds back the reads sent before it", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "A"), { source: "detail" });
     const early = send(mirror);
     const later = send(mirror);
     const reordered = { name: "A", id: 1, email: null, score: null };
-    expect(put(mirror, "people", reordered, { reading: later.receive() })).toBe("unchanged");
-    later.settle();
-    expect(put(mirror, "people", person(1, "B"), { reading: early.receive() })).toBe("stale");
+    expect(put(mirror, "people", reordered, { stamp: later.receive() })).toBe("unchanged");
+    later.end();
+    expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
   });
 
   test("an overlapping answer that says what the mirror holds is no news, and its reason is answered", async () => {
     const mirror = await openShop();
     const [first, second] = [send(mirror), send(mirror)];
-    put(mirror, "people", person(1, "A"), { reading: second.receive() });
+    put(mirror, "people", person(1, "A"), { stamp: second.receive() });
     const answer = first.receive({ cause: "hydrate" });
-    expect(put(mirror, "people", person(1, "A"), { reading: answer, source: "detail" })).toBe("unchanged");
+    expect(put(mirror, "people", person(1, "A"), { stamp: answer, source: "detail" })).toBe("unchanged");
   });
 
   test("a 404 sent before the record was last applied removes nothing", async () => {
@@ -60,19 +60,19 @@ describe("I3: a read applies only where it was sent after the last applied read 
     const list = send(mirror);
     const detail = send(mirror);
     expect(remove(mirror, "people", 1, detail.receive())).toBe("absent");
-    detail.settle();
-    expect(put(mirror, "people", person(1, "A"), { reading: list.receive() })).toBe("stale");
+    detail.end();
+    expect(put(mirror, "people", person(1, "A"), { stamp: list.receive() })).toBe("stale");
     expect(liveRecords(mirror, "people").size).toBe(0);
   });
 
-  test("an older answer does not sweep a newer one out of quarantine", async () => {
+  test("an older answer does not release a newer one from quarantine", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "A"));
     const [list, detail] = [send(mirror), send(mirror)];
     const odd = { ...person(1, "B"), score: "many" };
-    expect(put(mirror, "people", odd, { reading: detail.receive(), source: "detail" })).toBe("quarantined");
-    detail.settle();
-    expect(put(mirror, "people", person(1, "C"), { reading: list.receive() })).toBe("stale");
+    expect(put(mirror, "people", odd, { stamp: detail.receive(), source: "detail" })).toBe("quarantined");
+    detail.end();
+    expect(put(mirror, "people", person(1, "C"), { stamp: list.receive() })).toBe("stale");
     expect(mirror.quarantine.all()).toHaveLength(1);
   });
 });
@@ -97,7 +97,7 @@ type Step = { readonly at: number; readonly read: number; readonly what: "send" 
 const history = fc.array(fc.constantFrom("A", "A", "B", "C", null), { minLength: 12, maxLength: 12 });
 
 describe("I3: every interleaving of two or three reads", () => {
-  test("ends with what the latest look at the service saw, or tells that read as stale to be asked again", async () => {
+  test("ends with what the latest read saw, or that read is stale and made again", async () => {
     const mirror = await openHasty();
     let id = 0;
     const property = fc.property(
@@ -121,14 +121,14 @@ describe("I3: every interleaving of two or three reads", () => {
       const last = held.at(-1) ?? null;
       const still = held.map((value, at) => (at < 6 ? value : last));
       runInterleaving(mirror, id, reads, still);
-      answerWith(mirror, id, "detail", last, reading(mirror, { cause: "hydrate" }));
+      answerWith(mirror, id, "detail", last, stampOf(mirror, { cause: "hydrate" }));
       expect(current(mirror, id)).toBe(last);
     });
     fc.assert(property, { numRuns: 300 });
   });
 });
 
-/** Plays the reads in time order; true when the mirror has what the latest look saw, or was told to ask again. */
+/** Plays the reads in time order; true when the mirror has what the latest read saw, or that read was stale. */
 function runInterleaving(
   mirror: Mirror,
   id: number,
@@ -150,9 +150,9 @@ function runInterleaving(
       continue;
     }
     const flight = flights.get(step.read);
-    const fate = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as Reading);
-    if (fate === "stale") stale.add(step.read);
-    flight?.settle();
+    const result = answerWith(mirror, id, source, held[moments[1]] ?? null, flight?.receive() as ReadStamp);
+    if (result === "stale") stale.add(step.read);
+    flight?.end();
   }
   const looks = reads.map(({ moments }) => moments[1]);
   const newest = looks.indexOf(Math.max(...looks));
@@ -165,9 +165,9 @@ function answerWith(
   id: number,
   source: "list" | "detail",
   value: string | null,
-  at: Reading,
+  at: ReadStamp,
 ): string {
-  if (value !== null) return put(mirror, "people", person(id, value), { reading: at, source });
+  if (value !== null) return put(mirror, "people", person(id, value), { stamp: at, source });
   // A list without the record is no answer about it: absence is asked for on the record's own route.
   return remove(mirror, "people", id, at);
 }
@@ -178,30 +178,30 @@ function current(mirror: Mirror, id: number): string | null {
 }
 
 describe("fences in memory", () => {
-  test("confirmations are forgotten as soon as no older read is out", () => {
+  test("confirmations are removed as soon as no older read is in flight", () => {
     const fences = new Fences();
-    fences.sent(1);
-    fences.sent(2);
+    fences.begin(1);
+    fences.begin(2);
     fences.confirm("people", 7, 2, 3);
     expect(fences.isStale("people", 7, 1, 0)).toBe(true);
-    fences.settled(2);
+    fences.end(2);
     expect(fences.isStale("people", 7, 1, 0)).toBe(true);
-    fences.settled(1);
+    fences.end(1);
     expect(fences.isStale("people", 7, 1, 0)).toBe(false);
   });
 
-  test("with no other read out, nothing is remembered: an unchanged night costs no memory", () => {
+  test("with no other read in flight, nothing is remembered: an unchanged night costs no memory", () => {
     const fences = new Fences();
-    fences.sent(1);
+    fences.begin(1);
     fences.confirm("people", 7, 1, 2);
-    fences.sent(3);
+    fences.begin(3);
     expect(fences.isStale("people", 7, 2, 0)).toBe(false);
   });
 
   test("a confirmation of one resource says nothing of the same id in another", () => {
     const fences = new Fences();
-    fences.sent(1);
-    fences.sent(2);
+    fences.begin(1);
+    fences.begin(2);
     fences.confirm("people", 7, 2, 3);
     expect(fences.isStale("orders", 7, 1, 0)).toBe(false);
   });

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { resource } from "../../src/connector/define.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/schema.ts";
-import { mostNewColumns, type NewColumn } from "../../src/store/evolve.ts";
+import * as schema from "../../src/connector/record-schema.ts";
+import { mostNewColumns, type NewColumn } from "../../src/store/tables/unknown-columns.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
 import {
   allChanges,
@@ -11,7 +11,7 @@ import {
   put,
   putAs,
   replay,
-  reading,
+  stampOf,
   row,
   rows,
   startMs,
@@ -35,17 +35,17 @@ function grownColumns(mirror: Awaited<ReturnType<typeof openShop>>, table: strin
   );
 }
 
-describe("I12: a field nobody knows", () => {
-  test("becomes a column by itself, told once after the commit", async () => {
-    const told: NewColumn[] = [];
-    const mirror = await openShop({ notices: { onNewColumn: (column) => told.push(column) } });
+describe("I12: an unknown field", () => {
+  test("becomes a column, reported once after the commit", async () => {
+    const reported: NewColumn[] = [];
+    const mirror = await openShop({ notices: { onNewColumn: (column) => reported.push(column) } });
     put(mirror, "people", person(1, { nickName: "Ed" }));
     put(mirror, "people", person(2, { nickName: "Al" }));
     expect(rows(mirror, "SELECT id, nick_name FROM people")).toEqual([
       { id: 1, nick_name: "Ed" },
       { id: 2, nick_name: "Al" },
     ]);
-    expect(told.map(({ table, column }) => `${table}.${column.name}`)).toEqual(["people.nick_name"]);
+    expect(reported.map(({ table, column }) => `${table}.${column.name}`)).toEqual(["people.nick_name"]);
     expect(rows(mirror, "SELECT table_name, column_name, path FROM _schema_changes")).toEqual([
       { table_name: "people", column_name: "nick_name", path: '["nickName"]' },
     ]);
@@ -64,7 +64,7 @@ describe("I12: a field nobody knows", () => {
     ]);
   });
 
-  test("is found again when the mirror is opened anew", async () => {
+  test("is found again when the mirror is reopened", async () => {
     const path = join(tempFolder(), "shop.db");
     const first = await openShop({ path });
     put(first, "people", person(1, { nickName: "Ed" }));
@@ -138,7 +138,7 @@ describe("I12: a field nobody knows", () => {
     expect(row(mirror, "people", 2)?.["constructor"]).toBeNull();
   });
 
-  test("is noise past so many: no more columns, but the record is whole in `_raw`", async () => {
+  test("beyond a limit gets no column, but the record is whole in `_raw`", async () => {
     const mirror = await openHasty();
     const many = Object.fromEntries(Array.from({ length: mostNewColumns + 30 }, (_, i) => [`f${i}`, i]));
     expect(put(mirror, "people", person(1, many))).toBe("inserted");
@@ -147,9 +147,9 @@ describe("I12: a field nobody knows", () => {
   });
 });
 
-describe("rows written before anybody looked", () => {
+describe("rows that are older than a column", () => {
   /** People as a later version of the connector knows them. */
-  const laterPeople: Resource = resource({
+  const laterPeople: Resource = defineResource({
     name: "people",
     singular: "person",
     title: "People",
@@ -224,8 +224,8 @@ describe("rows written before anybody looked", () => {
     const path = mirror.db.name;
     mirror.close();
     const again = await openShop({ path });
-    const at = reading(again, { receivedAtMs: startMs + 5 });
-    put(again, "people", person(3, { late: "three" }), { reading: at });
+    const at = stampOf(again, { receivedAtMs: startMs + 5 });
+    put(again, "people", person(3, { late: "three" }), { stamp: at });
     expect(rows(again, "SELECT late FROM people ORDER BY id")).toEqual([
       { late: "one" },
       { late: null },
@@ -247,7 +247,9 @@ describe("rows written before anybody looked", () => {
     const slice = Buffer.from('{"id":1,"amount":2,"late":"kept"}');
     const noise = Object.fromEntries(Array.from({ length: mostNewColumns }, (_, i) => [`f${i}`, 1]));
     put(mirror, "receipts", { id: 5, amount: 1, ...noise });
-    mirror.apply(() => mirror.table("receipts").put(reading(mirror), 1, slice, "list", undefined, over));
+    mirror.apply(() =>
+      mirror.table("receipts").put({ stamp: stampOf(mirror), id: 1, slice, source: "list", overrides: over }),
+    );
     mirror.db.exec(
       "ALTER TABLE receipts DROP COLUMN f199; DELETE FROM _schema_changes WHERE column_name = 'f199'",
     );
@@ -260,25 +262,25 @@ describe("rows written before anybody looked", () => {
 });
 
 describe("I1: a transaction that grew a table and was rolled back", () => {
-  test("leaves plan and database as they were, tells nobody, and grows again the next time", async () => {
-    const told: string[] = [];
-    const mirror = await openShop({ notices: { onNewColumn: ({ column }) => told.push(column.name) } });
+  test("leaves plan and database as they were, reports nothing, and grows again the next time", async () => {
+    const reported: string[] = [];
+    const mirror = await openShop({ notices: { onNewColumn: ({ column }) => reported.push(column.name) } });
     put(mirror, "people", person(1));
     const before = written(mirror);
     expect(() =>
       mirror.apply(() => {
         const slice = Buffer.from(JSON.stringify(person(2, { nickName: "Ed", pet: "cat" })));
-        mirror.table("people").put(reading(mirror), 2, slice, "list");
+        mirror.table("people").put({ stamp: stampOf(mirror), id: 2, slice, source: "list" });
         throw new Error("the power went");
       }),
     ).toThrow("the power went");
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(grownColumns(mirror, "people")).toEqual([]);
     expect(put(mirror, "people", person(3))).toBe("inserted");
     expect(put(mirror, "people", person(2, { nickName: "Al" }))).toBe("inserted");
     expect(row(mirror, "people", 2)).toMatchObject({ nick_name: "Al" });
     expect(grownColumns(mirror, "people")).toEqual(["nick_name"]);
-    expect(told).toEqual(["nick_name"]);
+    expect(reported).toEqual(["nick_name"]);
     expect(written(mirror)).toBeGreaterThan(before);
     expect(rows(mirror, "SELECT count(*) AS n FROM _schema_changes")).toEqual([{ n: 1 }]);
   });

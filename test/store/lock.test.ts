@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { lockHolder, lockingCommand, takeWriterLock } from "../../src/store/lock.ts";
+import { lockHolder, lockingCommand, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { errorOf } from "../support/store.ts";
 
@@ -57,7 +57,7 @@ describe("the writer lock", () => {
     lock.release();
   });
 
-  test("asking who holds it neither takes it nor makes a file", () => {
+  test("reading who holds it neither takes it nor makes a file", () => {
     const path = join(tempFolder(), "shop.lock");
     expect(lockHolder(path)).toBeNull();
     expect(existsSync(path)).toBe(false);
@@ -67,7 +67,7 @@ describe("the writer lock", () => {
     expect(lockHolder(path)).toBeNull();
   });
 
-  test("a note that cannot be read says no more than that somebody holds the lock", () => {
+  test("with a note that cannot be read, the lock is held by another process", () => {
     const path = join(tempFolder(), "shop.lock");
     const lock = takeWriterLock(path, "sync");
     writeFileSync(`${path}.holder`, "{");
@@ -75,7 +75,7 @@ describe("the writer lock", () => {
     lock.release();
   });
 
-  test("a folder that is not there, or a foreign file, is told as such and not as a lock", () => {
+  test("a missing folder, or a foreign file, is reported as such and not as a lock", () => {
     const folder = tempFolder();
     expect(errorOf(() => takeWriterLock(join(folder, "none", "shop.lock"), "sync"))).toMatchObject({
       kind: "database",

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { describe, expect, test } from "vitest";
-import { appliedMigrations, migrate, migrations } from "../../src/store/migrate.ts";
-import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { appliedMigrations, migrate, migrations } from "../../src/store/migrations/migrate.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { put, rejectionOf, row } from "../support/store.ts";
 

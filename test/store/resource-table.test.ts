@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/store/mirror.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import {
   allChanges,
   preview,
   put,
   putAs,
-  reading,
+  stampOf,
   remove,
   row,
   rows,
@@ -47,7 +47,7 @@ describe("a record's row", () => {
       _synced_at: "2026-03-01T00:00:00.000Z",
       _deleted_at: null,
     });
-    remove(mirror, "people", 1, reading(mirror, { cause: "confirm", receivedAtMs: startMs + 1_000 }));
+    remove(mirror, "people", 1, stampOf(mirror, { cause: "confirm", receivedAtMs: startMs + 1_000 }));
     expect(row(mirror, "people", 1)).toMatchObject({ name: "A", _deleted_at: "2026-03-01T00:00:01.000Z" });
     expect(put(mirror, "people", person(1, "A"))).toBe("inserted");
     expect(row(mirror, "people", 1)?.["_deleted_at"]).toBeNull();
@@ -126,7 +126,7 @@ describe("a preview against the detail last applied", () => {
     expect(preview(mirror, "orders", listed(1))?.reason).toBe("new");
   });
 
-  test("list A, detail B, back to A: the hole that comparing previews would leave is none", async () => {
+  test("list A, detail B, back to A is a change, although both previews are equal", async () => {
     const mirror = await openShop();
     const a = preview(mirror, "orders", listed(1))?.listed;
     put(mirror, "orders", order(1, { number: "B" }), { source: "detail", listed: a });
@@ -224,11 +224,11 @@ describe("I12: quarantine", () => {
     const mirror = await openShop();
     put(mirror, "people", odd);
     const before = written(mirror);
-    put(mirror, "people", odd, { reading: reading(mirror, { receivedAtMs: startMs + 9_999 }) });
+    put(mirror, "people", odd, { stamp: stampOf(mirror, { receivedAtMs: startMs + 9_999 }) });
     expect(written(mirror)).toBe(before);
   });
 
-  test.each(["changed", "as it was before"])("lets a record go that came back whole, %s", async (how) => {
+  test.each(["changed", "as it was before"])("releases a record that came back whole, %s", async (how) => {
     const path = join(tempFolder(), "shop.db");
     const first = await openShop({ path });
     put(first, "people", person(1, "good"));
@@ -239,20 +239,25 @@ describe("I12: quarantine", () => {
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
-  test("lets a record go that the service no longer has", async () => {
+  test("releases a record that the service no longer has", async () => {
     const mirror = await openShop();
     put(mirror, "people", odd);
     remove(mirror, "people", 1);
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
-  test("tells records without an id apart by their bytes, and ids beyond 2^53 exactly", async () => {
+  test("keeps records without an id by their bytes, and ids beyond 2^53 exactly", async () => {
     const mirror = await openShop();
-    const at = reading(mirror);
+    const at = stampOf(mirror);
     mirror.apply(() => {
       for (const json of ['{"a":1}', '{"a":2}', '{"a":1}'])
-        mirror.quarantine.add(at, "people", null, "no id", json);
-      mirror.quarantine.add(at, "people", 9_007_199_254_740_993n, "odd", "{}");
+        mirror.quarantine.add(at, { resource: "people", id: null, reason: "no id", json });
+      mirror.quarantine.add(at, {
+        resource: "people",
+        id: 9_007_199_254_740_993n,
+        reason: "odd",
+        json: "{}",
+      });
     });
     expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([
       9_007_199_254_740_993n,
@@ -262,7 +267,7 @@ describe("I12: quarantine", () => {
   });
 });
 
-test("required fields that a record lacks are told, and the record is kept", async () => {
+test("required fields that a record lacks are reported, and the record is kept", async () => {
   const missing: string[] = [];
   const mirror = await openShop({
     notices: { onMissing: (resource, paths) => missing.push(`${resource} ${paths.join()}`) },
@@ -273,9 +278,9 @@ test("required fields that a record lacks are told, and the record is kept", asy
 
 test("I7: any answer applied twice is applied once", async () => {
   const mirror = await openShop();
-  const at = reading(mirror);
-  expect(put(mirror, "people", person(1, "A"), { reading: at })).toBe("inserted");
+  const at = stampOf(mirror);
+  expect(put(mirror, "people", person(1, "A"), { stamp: at })).toBe("inserted");
   const before = written(mirror);
-  expect(put(mirror, "people", person(1, "A"), { reading: at })).toBe("unchanged");
+  expect(put(mirror, "people", person(1, "A"), { stamp: at })).toBe("unchanged");
   expect(written(mirror)).toBe(before);
 });

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
-import { parseLossless } from "../../src/json/parse.ts";
-import { planTable, sqlType, type TablePlan } from "../../src/store/columns.ts";
-import { OddValue, toRow, type Row } from "../../src/store/row.ts";
-import { cellValue } from "../../src/store/values.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
+import { planTable, sqlType, type TablePlan } from "../../src/store/tables/table-plan.ts";
+import { OddValue, toRow, type Row } from "../../src/store/tables/row-decoder.ts";
+import { cellValue } from "../../src/store/tables/cell-values.ts";
 import { resourceOf } from "../support/mirror.ts";
 
 const ordersPlan = () => planTable(resourceOf("orders"));
@@ -81,13 +81,13 @@ describe("columns", () => {
     ]);
   });
 
-  test("what a nested record of another resource says besides its id is that resource's to tell", () => {
+  test("what a nested record of another resource has besides its id is left to that resource", () => {
     expect(rowOf({ colour: { id: 5, shade: "dark", __proto: 1 } }).unknown).toEqual([]);
   });
 });
 
-describe("keys nobody knows", () => {
-  test("are told with their path: in the record, in a snapshot, in a line", () => {
+describe("unknown keys", () => {
+  test("are reported with their path: in the record, in a snapshot, in a line", () => {
     const record = {
       weight: 1,
       buyer: { age: 5, country: { id: 1, code: "SK" } },
@@ -152,7 +152,7 @@ describe("values", () => {
     expect(cellValue(scalar, parseLossless(text))).toBe(cell);
   });
 
-  test("an odd value is refused with its place and what it is, so that somebody can report it", () => {
+  test("an odd value is refused with its path and its kind", () => {
     expect(reason({ total: "much" })).toBe('total is text ("much"), not decimal');
     expect(reason({ buyer: { city: [1] } })).toBe("buyer.city is a list, not text");
     expect(reason({ buyer: 5 })).toBe("buyer is number 5, not an object");
@@ -163,7 +163,7 @@ describe("values", () => {
 });
 
 describe("fields a record lacks", () => {
-  test("are told when they are required, as a path; null and optional ones are not", () => {
+  test("are reported when they are required, as a path; null and optional ones are not", () => {
     expect(rowOf({ id: 1, number: null, lines: [{}], receipts: [] }).missing).toEqual(["total", "lines.id"]);
     expect(rowOf({ id: 1, number: "1", total: 1 }).missing).toEqual(["lines"]);
   });
@@ -222,7 +222,7 @@ function outcome(text: string, plan: TablePlan): unknown {
 }
 
 describe("any record whatsoever", () => {
-  test("becomes a row or is told to be odd; nothing else ever happens", () => {
+  test("becomes a row or is refused as odd; nothing else ever happens", () => {
     const plan = ordersPlan();
     fc.assert(
       fc.property(anyRecord, (text) => void outcome(text, plan)),

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/sqlite.ts";
+import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
-import { openMirror } from "../../src/store/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/store.ts";
 
 const person = (id: number, name: string) => ({ id, name, email: null, score: null });
@@ -28,7 +28,8 @@ describe("a writing connection", () => {
   test("takes the write lock when a transaction begins, so that reading first is no trap", async () => {
     const path = join(tempFolder(), "shop.db");
     const one = openDatabase(path);
-    const other = openDatabase(path, { busyTimeoutMs: 0 });
+    const other = openDatabase(path);
+    other.pragma("busy_timeout = 0");
     inTransaction(one, () => {
       const error = errorOf(() => inTransaction(other, () => undefined));
       expect(error).toMatchObject({ kind: "database", retryable: true });
@@ -49,7 +50,7 @@ describe("what SQLite says becomes what the user can do", () => {
     expect(statSync(path).size).toBe(6_000);
   });
 
-  test("a damaged page is told as damage, with the way to go on", async () => {
+  test("a damaged page is reported as damage, with what to do", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openHasty({ path });
     for (let id = 1; id <= 400; id++) put(mirror, "people", person(id, `name ${id} ${"x".repeat(200)}`));
@@ -73,7 +74,7 @@ describe("what SQLite says becomes what the user can do", () => {
     expect(error.message).toBe(`the database cannot be written: ${path}`);
   });
 
-  test("a folder that cannot be is told as such, whoever noticed first", async () => {
+  test("a folder that cannot be created is reported as such, by SQLite or by the system", async () => {
     const folder = tempFolder();
     const missing = join(folder, "none", "shop.db");
     expect(errorOf(() => openDatabase(missing)).message).toBe(`the database cannot be opened: ${missing}`);
@@ -92,13 +93,13 @@ describe("what SQLite says becomes what the user can do", () => {
     ["SQLITE_READONLY_DBMOVED", "the database cannot be written", false],
     ["EACCES", "the database cannot be written", false],
     ["SQLITE_CANTOPEN_ISDIR", "the database cannot be opened", false],
-  ])("%s is told as: %s", (code, what, retryable) => {
-    const told = databaseError("/data/shop.db", Object.assign(new Error("as it says"), { code }));
-    expect(told).toBeInstanceOf(MirrorError);
-    expect(told).toMatchObject({ message: `${what}: /data/shop.db`, retryable });
+  ])("%s is reported as: %s", (code, what, retryable) => {
+    const reported = databaseError("/data/shop.db", Object.assign(new Error("as it says"), { code }));
+    expect(reported).toBeInstanceOf(MirrorError);
+    expect(reported).toMatchObject({ message: `${what}: /data/shop.db`, retryable });
   });
 
-  test("an error of SQLite that nobody foresaw keeps its words; a bug of ours stays what it is", () => {
+  test("an unforeseen error of SQLite keeps its message; any other error stays as it is", () => {
     const odd = new Database.SqliteError("no such column: x", "SQLITE_ERROR");
     expect(databaseError("/data/shop.db", odd)).toMatchObject({
       message: "no such column: x: /data/shop.db",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { openMirror } from "../../src/store/mirror.ts";
+import { openMirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "../support/mirror.ts";
 import path from "node:path";
 
@@ -10,12 +10,12 @@ async function listed(preview: object): Promise<string[]> {
   const onUnkept = (resource: string, paths: readonly string[]) =>
     unkept.push(...paths.map((one) => `${resource}.${one}`));
   const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest, { onUnkept });
-  mirror.apply(() => mirror.table("invoices").differs(7, Buffer.from(JSON.stringify(preview))));
+  mirror.apply(() => mirror.table("invoices").comparePreview(7, Buffer.from(JSON.stringify(preview))));
   mirror.close();
   return unkept;
 }
 
-test("I12 a field that only a preview shows cannot be kept, and is told", async () => {
+test("I12 a field that only a preview shows cannot be kept, and is reported", async () => {
   expect(await listed({ id: 7, number: "1", reminders: 3, client: { name: "A", mood: "good" } })).toEqual([
     "invoices.reminders",
     "invoices.client.mood",

@@ -8,17 +8,23 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
-import type { Command, CommandContext } from "../../src/cli/command.ts";
-import { commands } from "../../src/cli/commands.ts";
-import type { Ending } from "../../src/cli/exit-code.ts";
-import type { DataStream } from "../../src/cli/output.ts";
-import { createInvocation } from "../../src/cli/run.ts";
-import type { World } from "../../src/cli/world.ts";
-import { createTerminal, jumpingClock } from "./observe.ts";
+import { seededRandom } from "./seeded-random.ts";
+import {
+  command,
+  type Command,
+  type CommandContext,
+  type Connector,
+  type ConnectorEntry,
+} from "../../src/cli/program/command.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import type { Ending } from "../../src/cli/program/exit-code.ts";
+import type { DataStream } from "../../src/cli/console/output.ts";
+import { createInvocation } from "../../src/cli/program/invocation.ts";
+import type { ProcessEnvironment } from "../../src/cli/program/process-environment.ts";
+import { createTerminal, jumpingClock } from "./terminal.ts";
 import { processEnv } from "./process-env.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A folder of its own for one test, gone afterwards. `files` by name. */
 export function temporaryFolder(files: Readonly<Record<string, string>> = {}): string {
@@ -88,28 +94,38 @@ export function commandThat(
   act: (context: CommandContext) => Promise<Ending> | Ending,
   name = "act",
 ): Command {
-  return { name, summary: "for a test", options: {}, run: async (context) => act(context) };
+  return command({ name, summary: "for a test", options: {}, run: async (context) => act(context) });
 }
 
-export interface Told {
+export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface Stage extends Partial<World> {
-  /** stderr is a terminal. */
+/** What a test changes of the process environment. */
+export interface InvocationParts extends Partial<ProcessEnvironment> {
+  /** True when stderr is a terminal. */
   readonly terminal?: boolean;
 }
 
 function unable(): Promise<never> {
-  return Promise.reject(new Error("there is no service on this stage"));
+  return Promise.reject(new Error("there is no service in this test"));
 }
 
-const idleConnector = { manifest, startSandbox: unable };
+/** A connector as the composition root gives it, loaded already. */
+export function connectorEntry(
+  parts: Pick<Connector, "startSandbox"> = { startSandbox: unable },
+): ConnectorEntry {
+  const { name, baseUrl, languages, resources } = manifest;
+  return { name, baseUrl, languages, resources, load: () => Promise.resolve({ manifest, ...parts }) };
+}
 
 /** The whole command line in this process, over streams that keep what is written. */
-export function stage(argv: readonly string[], { terminal = false, ...parts }: Stage = {}) {
+export function createTestInvocation(
+  argv: readonly string[],
+  { terminal = false, ...parts }: InvocationParts = {},
+) {
   const screen = createTerminal();
   const written = { stdout: "", stderr: "" };
   const stdout: DataStream = {
@@ -143,23 +159,26 @@ export function stage(argv: readonly string[], { terminal = false, ...parts }: S
     random: seededRandom(1),
     version: "1.2.3",
     commands: [],
-    connectors: [idleConnector],
+    connectors: [connectorEntry()],
     ...parts,
   });
-  const play = async (): Promise<Told> => ({ code: await invocation.run(), ...written });
-  return { play, invocation, signals, ended, screen, written };
+  const run = async (): Promise<CommandResult> => ({ code: await invocation.run(), ...written });
+  return { run, invocation, signals, ended, screen, written };
 }
 
-/** Plays a command line whose `act` command does `act`. */
-export async function playing(
+/** Runs a command line whose `act` command does `act`. */
+export async function runAct(
   argv: readonly string[],
   act: (context: CommandContext) => Promise<Ending> | Ending,
-  parts: Stage = {},
-): Promise<Told> {
-  return stage(argv, { commands: [commandThat(act)], ...parts }).play();
+  parts: InvocationParts = {},
+): Promise<CommandResult> {
+  return createTestInvocation(argv, { commands: [commandThat(act)], ...parts }).run();
 }
 
-/** Plays a real command in this process, on the real clock. */
-export async function playCommand(argv: readonly string[], parts: Stage = {}): Promise<Told> {
-  return stage(argv, { commands, clock: systemClock, ...parts }).play();
+/** Runs a real command in this process, on the real clock. */
+export async function runCommand(
+  argv: readonly string[],
+  parts: InvocationParts = {},
+): Promise<CommandResult> {
+  return createTestInvocation(argv, { commands, clock: systemClock, ...parts }).run();
 }

@@ -1,8 +1,8 @@
 import { createClient, type FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "./seeded-random.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../../src/connector/transport.ts";
 
-/** An answer of the service as the transport hands it on. */
+/** An answer of the service as the transport returns it. */
 export function answer(body: unknown, more: Partial<ServiceAnswer> = {}): ServiceAnswer {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return {

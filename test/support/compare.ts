@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { expectedRow, type Cells, type Told, type Truth } from "./truth.ts";
+import { expectedRow, type Cells, type TrueRecord, type Truth } from "./truth.ts";
 
 export type Db = Database.Database;
 type Row = Record<string, string | number | null>;
@@ -25,18 +25,18 @@ export function differences(db: Db, truth: Truth, tables: readonly string[] = [.
 }
 
 /** All that is not as the service has it in one table. */
-export function tableDifferences(db: Db, table: string, records: ReadonlyMap<string, Told>): string[] {
+export function tableDifferences(db: Db, table: string, records: ReadonlyMap<string, TrueRecord>): string[] {
   const live = rowsById(db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[]);
   const raw = rawTexts(db, table);
   const extra = [...live.keys()]
     .filter((id) => !records.has(id))
     .map((id) => `${table} ${id}: not in the service`);
   const children = childrenOf(db, table, records);
-  const differing = [...records].flatMap(([id, told]) => {
+  const differing = [...records].flatMap(([id, record]) => {
     const row = live.get(id);
     if (!row) return [`${table} ${id}: missing`];
-    const wrong = rowDifferences(row, expectedRow(table, told.json).cells);
-    if (raw.get(id) !== told.text) wrong.push("_raw differs");
+    const wrong = rowDifferences(row, expectedRow(table, record.json).cells);
+    if (raw.get(id) !== record.text) wrong.push("_raw differs");
     return wrong.map((what) => `${table} ${id}: ${what}`);
   });
   return [...extra, ...differing, ...children];
@@ -75,7 +75,7 @@ function hasPrefix(row: Row, name: string): boolean {
   return Object.keys(row).some((column) => column.startsWith(`${name}_`));
 }
 
-function childrenOf(db: Db, table: string, records: ReadonlyMap<string, Told>): string[] {
+function childrenOf(db: Db, table: string, records: ReadonlyMap<string, TrueRecord>): string[] {
   const expected = new Map<string, Cells[]>();
   for (const [, { json }] of records) {
     for (const [child, rows] of expectedRow(table, json).children) {

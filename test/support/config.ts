@@ -1,5 +1,5 @@
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../src/config/load.ts";
-import type { KnownConnector } from "../../src/config/config.ts";
+import type { KnownConnector } from "../../src/config/config-schema.ts";
 import { MirrorError } from "../../src/base/errors.ts";
 
 /** A connector as small as the config needs it. */

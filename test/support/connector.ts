@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { snakeCase } from "../../src/base/names.ts";
 import type { Field, Fields, ScalarType } from "../../src/connector/field.ts";
-import { resource } from "../../src/connector/define.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
+import { defineResource } from "../../src/connector/resource.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Operation } from "../../src/connector/operation.ts";
 import {
   children,
@@ -17,7 +17,7 @@ import {
   orNull,
   record,
   text,
-} from "../../src/connector/schema.ts";
+} from "../../src/connector/record-schema.ts";
 
 /** A column as the mirror's contract describes it: what it holds and whose id it is. */
 export interface ExpectedColumn {
@@ -144,7 +144,7 @@ export const library: Manifest = {
   limits: { requests: 10, windowMs: 1000 },
   languages: ["en"],
   resources: [
-    resource({
+    defineResource({
       name: "authors",
       singular: "author",
       title: "Authors",
@@ -152,7 +152,7 @@ export const library: Manifest = {
       record: author,
       list: { kind: "whole", path: "/authors" },
     }),
-    resource({
+    defineResource({
       name: "books",
       singular: "book",
       title: "Books",
@@ -162,7 +162,7 @@ export const library: Manifest = {
       detail: "/books/{id}",
       pdf: "/books/{id}/pdf",
     }),
-    resource({
+    defineResource({
       name: "watches",
       singular: "watch",
       title: "Watches",

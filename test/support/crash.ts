@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import type { CompanyReport } from "../../src/sync/report.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import type { Company } from "./company.ts";
 import { processEnv } from "./process-env.ts";
 
@@ -64,7 +64,7 @@ export interface Moment {
   readonly signal?: NodeJS.Signals;
 }
 
-/** Runs a sync and ends it at the moment; whether it got that far is told by the code. */
+/** Runs a sync and ends it at the moment; whether it got that far shows in the code. */
 export async function syncUntil(
   company: Company,
   moment: Moment,

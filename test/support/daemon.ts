@@ -4,11 +4,12 @@ import Database from "better-sqlite3";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { seededRandom } from "../../src/base/random.ts";
-import { selectResources } from "../../src/cli/chosen-resources.ts";
+import { seededRandom } from "./seeded-random.ts";
+import { selectResources } from "../../src/cli/mirror/selected-resources.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { Daemon, type DaemonParts } from "../../src/daemon/daemon.ts";
+import type { DaemonContext } from "../../src/daemon/company-settings.ts";
+import { Daemon } from "../../src/daemon/daemon.ts";
 import type { Company } from "./company.ts";
 import { loggingTo } from "./open-company.ts";
 import { writeServeConfig, type ServedCompany } from "./serve.ts";
@@ -33,22 +34,23 @@ export function configOf(company: Company, more = "", companies?: readonly Serve
 }
 
 /** A daemon in this process, without its receiver; stopped with the test. */
-export function startDaemon(company: Company, config: Config, parts: Partial<DaemonParts> = {}): Daemon {
+export function startDaemon(company: Company, config: Config, parts: Partial<DaemonContext> = {}): Daemon {
+  const context: DaemonContext = {
+    manifest,
+    clock: systemClock,
+    random: seededRandom(4),
+    log: loggingTo(company.said),
+    version: "test",
+    afterRun: () => Promise.resolve(),
+    publish: () => Promise.resolve(),
+    onSecrets: () => undefined,
+    ...parts,
+  };
   const daemon = new Daemon(
-    {
-      manifest,
-      clock: systemClock,
-      random: seededRandom(4),
-      log: loggingTo(company.said),
-      version: "test",
-      afterRun: [],
-      publish: () => Promise.resolve(),
-      onSecrets: () => undefined,
-      resourcesOf: (one) => selectResources(manifest, one.resources, []),
-      ...parts,
-    },
+    { context, resourcesOf: (one) => selectResources(manifest, one.resources, []) },
     config,
   );
+  daemon.start();
   onTestFinished(() => daemon.stop());
   return daemon;
 }

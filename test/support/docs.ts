@@ -32,7 +32,7 @@ export const blocks: readonly Block[] = [...docs].flatMap(([file, text]) =>
   ),
 );
 
-/** What lines of shells hand to DuckDB. */
+/** SQL that shell lines pass to DuckDB. */
 export const duckShellQueries: readonly string[] = [...docs.values()].flatMap((text) =>
   [...text.matchAll(/\bduckdb -c "([^"\n]+)"/g)].map(([, sql = ""]) => sql),
 );

@@ -4,23 +4,23 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import type { ExportManifest } from "../../src/export/manifest.ts";
-import { openMirror } from "../../src/store/mirror.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { temporaryFolder } from "./cli.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 
-/** A folder with a config and a mirror of so many clients; `generation` stands in each of them. */
-export interface Stage {
+/** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
+export interface ExportCrashSetup {
   readonly folder: string;
   readonly out: string;
   change(generation: number): void;
-  /** The real program; `kilobytes` is the most that it may write into one file. */
+  /** Starts the real program; `kilobytes` limits the size of each file it writes. */
   start(args: readonly string[], kilobytes?: number): ChildProcess;
 }
 
-export async function aStage(clients: number): Promise<Stage> {
+export async function setUpExportCrash(clients: number): Promise<ExportCrashSetup> {
   const folder = temporaryFolder({
     "config.yaml": "data_dir: .\ncompanies: { acme: { token: '${env:FINTORO_TOKEN}' } }\n",
   });
@@ -49,7 +49,7 @@ export async function aStage(clients: number): Promise<Stage> {
   };
 }
 
-/** The files that the manifest names, each as it says; null: there is no manifest. */
+/** The manifest and the files that differ from it; null: there is no manifest. */
 export function namedFiles(out: string): { manifest: ExportManifest; wrong: string[] } | null {
   const file = path.join(out, "acme/manifest.json");
   if (!existsSync(file)) return null;
@@ -62,7 +62,7 @@ function hashOf(file: string): string | null {
   return existsSync(file) ? createHash("sha256").update(readFileSync(file)).digest("hex") : null;
 }
 
-/** What a run is busy with, or left: null when there is nothing. */
+/** Bytes in the staging folder; null: there is none. */
 export function stagedBytes(out: string): number | null {
   const folder = path.join(out, ".acme.export/files");
   if (!existsSync(folder)) return null;

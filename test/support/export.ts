@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/base/clock.ts";
-import { exportTables, type ExportRequest, type ExportResult } from "../../src/export/export-tables.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
+import { exportTables, type ExportResult } from "../../src/export/export-tables.ts";
+import type { ExportRequest } from "../../src/export/plan/export-request.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "./mirror.ts";
 
 export interface Exported extends ExportResult {
@@ -12,7 +13,7 @@ export interface Exported extends ExportResult {
   readonly text: (file: string) => string;
 }
 
-/** Exports a mirror that is open for writing, into a folder of the test's own unless one is given. */
+/** Exports an open mirror, into a folder of the test unless one is given. */
 export async function exportOf(mirror: Mirror, request: Partial<ExportRequest> = {}): Promise<Exported> {
   const out = request.out ?? path.join(tempFolder(), "out");
   const result = await exportTables(
@@ -39,7 +40,7 @@ export async function exportOf(mirror: Mirror, request: Partial<ExportRequest> =
   return { ...result, out, text };
 }
 
-/** What DuckDB makes of a query, every value as text. */
+/** Runs a query in DuckDB; every value as text. */
 export async function duckRows(sql: string): Promise<(string | null)[][]> {
   const connection = await (await DuckDBInstance.create(":memory:")).connect();
   try {
@@ -61,7 +62,7 @@ export async function duckTypes(file: string): Promise<string[]> {
   }
 }
 
-/** An order of the shop, complete. */
+/** A complete order record. */
 export function orderRecord(id: number | bigint, more: Readonly<Record<string, unknown>> = {}): string {
   const order = {
     id: 0,

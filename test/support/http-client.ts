@@ -1,28 +1,28 @@
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import type { Log, LogFields } from "../../src/base/log.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import type { Log, LogFields } from "../../src/base/logger.ts";
+import { seededRandom } from "./seeded-random.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
-import { createGovernor } from "../../src/govern/create-governor.ts";
-import type { BudgetHeaders, Governor } from "../../src/govern/governor.ts";
-import { createMemoryStore } from "../../src/govern/store.ts";
-import { createHttp, type HttpOptions, type HttpTransport } from "../../src/http/create-http.ts";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
+import type { BudgetHeaders, RateLimiter } from "../../src/rate-limit/permit.ts";
+import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
+import { createHttpTransport, type HttpOptions, type HttpTransport } from "../../src/http/http-transport.ts";
 
-/** Gives every permit at once, and keeps what it was told. */
-export interface LenientGovernor extends Governor {
-  readonly told: { status: number; headers: BudgetHeaders }[];
+/** Gives every permit at once, and keeps what it was reported. */
+export interface LenientRateLimiter extends RateLimiter {
+  readonly reports: { status: number; headers: BudgetHeaders }[];
   readonly lanes: string[];
-  /** Permits given and not settled. */
+  /** Permits given and not finished. */
   open(): number;
   lost(): number;
 }
 
-export function lenientGovernor(): LenientGovernor {
-  const told: LenientGovernor["told"] = [];
+export function lenientRateLimiter(): LenientRateLimiter {
+  const reports: LenientRateLimiter["reports"] = [];
   const lanes: string[] = [];
   let open = 0;
   let lost = 0;
   return {
-    told,
+    reports,
     lanes,
     open: () => open,
     lost: () => lost,
@@ -32,7 +32,7 @@ export function lenientGovernor(): LenientGovernor {
       return Promise.resolve({
         answered: (status, headers) => {
           open--;
-          told.push({ status, headers });
+          reports.push({ status, headers });
         },
         lost: () => {
           open--;
@@ -59,25 +59,28 @@ export function recordingLog(): Log & { readonly lines: LoggedLine[] } {
 
 export const testToken = "17|s3cret/token+with=odd chars";
 
-/** A transport with a seed, short pauses and a governor that says yes. */
+/** A transport with a seed, short pauses and a rate limiter that says yes. */
 export function httpFor(baseUrl: string, options: Partial<HttpOptions> = {}): HttpTransport {
-  return createHttp({
+  return createHttpTransport({
     baseUrl,
     token: testToken,
     language: "en",
-    governor: lenientGovernor(),
+    rateLimiter: lenientRateLimiter(),
     clock: systemClock,
     random: seededRandom(1),
     log: recordingLog(),
     userAgent: "fintoro-mirror/test",
-    backoff: { baseMs: 2, capMs: 10 },
+    backoff: { baseMs: 2, maxMs: 10 },
     timeoutMs: 5_000,
     ...options,
   });
 }
 
-export function realGovernor(clock: Clock, options: { windowMs: number; defaultLimit: number }): Governor {
-  return createGovernor({ store: createMemoryStore(), clock, ...options });
+export function realRateLimiter(
+  clock: Clock,
+  options: { windowMs: number; defaultLimit: number },
+): RateLimiter {
+  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...options });
 }
 
 export function get(path: string, more: Partial<ServiceRequest> = {}): ServiceRequest {

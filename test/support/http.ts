@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { afterEach } from "vitest";
-import type { HttpOptions, HttpTransport } from "../../src/http/create-http.ts";
+import type { HttpOptions, HttpTransport } from "../../src/http/http-transport.ts";
 import { httpFor } from "./http-client.ts";
 
 /** A service on loopback that answers as each test writes it, and remembers what it was asked. */

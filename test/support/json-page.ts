@@ -1,4 +1,5 @@
-import { seededRandom, type Random } from "../../src/base/random.ts";
+import type { Random } from "../../src/base/random.ts";
+import { seededRandom } from "./seeded-random.ts";
 
 /** How letters beyond ASCII are written: as they are, or `\u010d` as PHP does by default. */
 export type Escaping = "utf8" | "escaped";

@@ -13,9 +13,9 @@ import {
 } from "fast-check";
 import { MirrorError } from "../../src/base/errors.ts";
 import { cutList } from "../../src/json/cut.ts";
-import { parseExactly } from "../../src/json/exact.ts";
+import { parsePrecisely } from "../../src/json/precise-parser.ts";
 import { NumberLiteral, type JsonValue } from "../../src/json/literal.ts";
-import { parseLossless } from "../../src/json/parse.ts";
+import { parseLossless } from "../../src/json/lossless.ts";
 
 /** The MirrorError that `call` throws; anything else it throws, or nothing, is a failed test. */
 export function refusal(call: () => unknown): MirrorError {
@@ -60,7 +60,7 @@ const keyWithBackslash = /\\(?:\\|u005c)[^"]*"\s*:/i;
  */
 export function natively(text: string): unknown {
   try {
-    if (keyWithBackslash.test(text)) return asDoubles(parseExactly(text, Infinity));
+    if (keyWithBackslash.test(text)) return asDoubles(parsePrecisely(text, Infinity));
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;

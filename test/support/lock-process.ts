@@ -1,5 +1,5 @@
-/** A process of its own that begins to write into a database, says so, and does not go on until it is told to. */
-import { openDatabase } from "../../src/store/sqlite.ts";
+/** A process of its own that begins to write into a database, says so, and does not go on until it receives input. */
+import { openDatabase } from "../../src/store/database.ts";
 
 const db = openDatabase(process.argv[2] ?? "");
 db.exec("BEGIN IMMEDIATE");

@@ -1,7 +1,7 @@
 /** A process of its own that dies by kill -9 in the middle of a migration, after half of its tables. */
 import { sql } from "kysely";
-import { migrate, migrations } from "../../src/store/migrate.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import { migrate, migrations } from "../../src/store/migrations/migrate.ts";
+import { openDatabase } from "../../src/store/database.ts";
 
 await migrate(openDatabase(process.argv[2] ?? ""), {
   ...migrations,

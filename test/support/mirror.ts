@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { resource } from "../../src/connector/define.ts";
-import type { Manifest } from "../../src/connector/manifest.ts";
+import { defineResource } from "../../src/connector/resource.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/schema.ts";
-import { openMirror, type Mirror, type StoreNotices } from "../../src/store/mirror.ts";
+import * as schema from "../../src/connector/record-schema.ts";
+import { openMirror, type Mirror, type StoreNotices } from "../../src/state/mirror.ts";
 
 const {
   boolean,
@@ -64,7 +64,7 @@ const orderPreview = record({ id: integer(), number: text(), total: decimal() })
 
 /** A small shop with one resource of each kind the store and the run have to deal with. */
 export const resources: Readonly<Record<string, Resource>> = {
-  shop: resource({
+  shop: defineResource({
     name: "shop",
     singular: "shop",
     title: "Shop",
@@ -72,7 +72,7 @@ export const resources: Readonly<Record<string, Resource>> = {
     record: shop,
     list: { kind: "single", path: "/shop" },
   }),
-  colours: resource({
+  colours: defineResource({
     name: "colours",
     singular: "colour",
     title: "Colours",
@@ -80,7 +80,7 @@ export const resources: Readonly<Record<string, Resource>> = {
     record: colour,
     list: { kind: "whole", path: "/colours" },
   }),
-  counters: resource({
+  counters: defineResource({
     name: "counters",
     singular: "counter",
     title: "Counters",
@@ -92,7 +92,7 @@ export const resources: Readonly<Record<string, Resource>> = {
       variants: { param: "documentType", values: ["order", "credit-note"], field: "documentType" },
     },
   }),
-  people: resource({
+  people: defineResource({
     name: "people",
     singular: "person",
     title: "People",
@@ -101,7 +101,7 @@ export const resources: Readonly<Record<string, Resource>> = {
     list: { kind: "paged", path: "/people", perPage: 2, params: { sortBy: "id" } },
     detail: "/people/{id}",
   }),
-  orders: resource({
+  orders: defineResource({
     name: "orders",
     singular: "order",
     title: "Orders",
@@ -112,7 +112,7 @@ export const resources: Readonly<Record<string, Resource>> = {
     detail: "/orders/{id}",
     pdf: "/orders/{id}/pdf",
   }),
-  receipts: resource({
+  receipts: defineResource({
     name: "receipts",
     singular: "receipt",
     title: "Receipts",
@@ -124,7 +124,7 @@ export const resources: Readonly<Record<string, Resource>> = {
     },
     detail: "/receipts/{id}",
   }),
-  notes: resource({
+  notes: defineResource({
     name: "notes",
     singular: "note",
     title: "Notes",

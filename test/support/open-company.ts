@@ -6,18 +6,19 @@ import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-faul
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import type { Log } from "../../src/base/log.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import type { Log } from "../../src/base/logger.ts";
+import { seededRandom } from "./seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { createGovernor } from "../../src/govern/create-governor.ts";
-import { gatedGovernor } from "../../src/govern/gate.ts";
-import type { Governor } from "../../src/govern/governor.ts";
-import { createMemoryStore } from "../../src/govern/store.ts";
-import { createHttp } from "../../src/http/create-http.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
-import type { CompanyReport } from "../../src/sync/report.ts";
-import { runSync, type RunOptions } from "../../src/sync/run.ts";
-import { Tally } from "../../src/sync/tally.ts";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
+import { limitRequests } from "../../src/rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../../src/rate-limit/permit.ts";
+import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts";
+import { createHttpTransport } from "../../src/http/http-transport.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { runSync, type RunOptions } from "../../src/sync/run/sync-run.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
 import { startProxy, type FaultProxy } from "./proxy.ts";
 
 /** One company: the service it lives in, the way to it, and the folder its mirror stands in. */
@@ -78,7 +79,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
   readonly maxResponseBytes?: number;
   /** Wall clock of the run; waiting inside the run takes no real time. */
   readonly startAtMs?: number;
-  readonly governor?: Governor;
+  readonly rateLimiter?: RateLimiter;
   readonly mostRequests?: number;
   /** Stands between the run and the wire. */
   readonly wrap?: (transport: Transport) => Transport;
@@ -87,7 +88,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 
 /** One run, in this process, with the parts that the command line would build. */
 export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
-  const clock = hastyClock(options.startAtMs);
+  const clock = fastClock(options.startAtMs);
   const log = loggingTo(company.said);
   const notices = { newColumns: [] as string[], missingFields: new Set<string>() };
   const mirror = await openMirror(company.file, manifest, {
@@ -101,6 +102,7 @@ export async function sync(company: Company, options: SyncOptions = {}): Promise
   const wrapped = options.wrap?.(transport) ?? transport;
   const parts = {
     mirror,
+    queue: new WorkQueue(mirror.db),
     transport: wrapped,
     clock,
     random: seededRandom(1),
@@ -126,7 +128,10 @@ export const defaultRun: RunOptions = {
   parentsPerRun: null,
   scrubAllowance: 0,
   concurrency: 6,
+  share: "all",
   signal: new AbortController().signal,
+  closed: new AbortController().signal,
+  graceMs: 30_000,
 };
 
 export function resourcesNamed(names: readonly string[] | undefined) {
@@ -135,8 +140,8 @@ export function resourcesNamed(names: readonly string[] | undefined) {
 
 export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
   const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
-  const governor = options.governor ?? aGovernor(systemClock);
-  return createHttp({
+  const rateLimiter = options.rateLimiter ?? testRateLimiter(systemClock);
+  return createHttpTransport({
     baseUrl: proxy.baseUrl,
     token,
     language,
@@ -148,17 +153,17 @@ export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, l
     userAgent: "test",
     concurrency: options.concurrency ?? 6,
     ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
-    backoff: { baseMs: 1, capMs: 4 },
-    governor: mostRequests === undefined ? governor : gatedGovernor(governor, { mostRequests }),
+    backoff: { baseMs: 1, maxMs: 4 },
+    rateLimiter: mostRequests === undefined ? rateLimiter : limitRequests(rateLimiter, { mostRequests }),
   });
 }
 
-export function aGovernor(clock: Clock, windowMs = 60_000): Governor {
-  return createGovernor({ store: createMemoryStore(), clock, reserveShare: 0, windowMs });
+export function testRateLimiter(clock: Clock, windowMs = 60_000): RateLimiter {
+  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, reserveShare: 0, windowMs });
 }
 
 /** Real time, but whoever sleeps is there at once. */
-export function hastyClock(startAtMs: number = Date.now()): Clock {
+export function fastClock(startAtMs: number = Date.now()): Clock {
   let skippedMs = 0;
   const begunMs = systemClock.monotonicMs();
   const passedMs = () => systemClock.monotonicMs() - begunMs + skippedMs;

@@ -7,17 +7,17 @@ import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-op
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { createView } from "../../src/report/build-report.ts";
-import { publishReport, type Published, type PublishParts } from "../../src/report/publish.ts";
-import { layoutOf, tableSql } from "../../src/report/layout.ts";
-import { openMirror, type Mirror } from "../../src/store/mirror.ts";
-import { tablesOfManifest } from "../../src/store/snapshot-tables.ts";
-import { openDatabase, type Db } from "../../src/store/sqlite.ts";
+import { publishReport, type Published, type PublishParts } from "../../src/report/publish-report.ts";
+import { layoutOf, tableSql } from "../../src/report/report-layout.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
 import { testDay } from "./sandbox.ts";
 import { putAs, remove } from "./store.ts";
 import { truthOf, type Truth } from "./truth.ts";
 import type { Dict, Records, Row } from "./recount.ts";
 
-/** A mirror that holds what the sandbox has, by the door but without a request. */
+/** A mirror of what the sandbox has, filled without requests. */
 async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
   const mirror = await openMirror(join(folder, "acme.db"), manifest);
   mirror.db.pragma("synchronous = OFF");
@@ -57,7 +57,7 @@ export async function publishedCompany(
   return { records, mirror, file, rows: (view) => rowsOf(db, `SELECT * FROM ${view}`), close };
 }
 
-/** The mirror knows these as deleted; what is left of the truth. */
+/** Deletes records in the mirror; returns the others as the service has them. */
 function withoutRecords(
   mirror: Mirror,
   truth: Truth,
@@ -67,12 +67,12 @@ function withoutRecords(
   return new Map(
     [...truth].map(([table, records]): [string, Dict[]] => [
       table,
-      [...records].filter(([id]) => !gone[table]?.includes(id)).map(([, told]) => told.json as Dict),
+      [...records].filter(([id]) => !gone[table]?.includes(id)).map(([, record]) => record.json as Dict),
     ]),
   );
 }
 
-/** The wall clock stands at that day's noon. */
+/** A clock that stands at noon UTC of a day. */
 export function clockAt(day: string): Clock {
   const nowMs = () => Date.parse(`${day}T12:00:00Z`);
   return { nowMs, monotonicMs: nowMs, sleep: () => Promise.resolve() };
@@ -96,19 +96,19 @@ export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {
   return publishReport(partsFor(typeof mirror === "string" ? mirror : mirror.db.name, more));
 }
 
-/** As any reader would. */
+/** Opens a report for reading, until the test ends. */
 export function reading(file: string): Db {
   const db = openDatabase(file, { readonly: true });
   onTestFinished(() => void db.close());
   return db;
 }
 
-/** An empty report with the real tables and views, to be filled with whatever a test thinks of. */
+/** An empty report in memory with the real tables and views. */
 export function emptyReport(): Db {
   const db = openDatabase(":memory:");
   onTestFinished(() => void db.close());
   const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));
-  for (const table of tables) db.exec(tableSql(table, () => false));
+  for (const table of tables) db.exec(tableSql(table));
   db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
   db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
   for (const view of views) createView(db, "main", view);
@@ -120,7 +120,7 @@ export function rowsOf(db: Db, sql: string): Row[] {
   return db.prepare(sql).all() as Row[];
 }
 
-/** In an order of their own, so that two lists can be compared. */
+/** Sorts rows by their content, to compare lists in any order. */
 export function sorted(rows: readonly Row[]): Row[] {
   return rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
 }

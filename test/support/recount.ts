@@ -1,9 +1,9 @@
 /**
- * What the views must say, counted again from the service's own records in whole cents: plain loops over
- * JSON, no SQL, no floats.
+ * Computes what the views must contain from the service's records: loops over JSON in whole cents, no SQL, no
+ * floats.
  */
 type Value = string | number | boolean | null;
-/** A record's own fields; what is nested is asked for by `part` and `parts`. */
+/** A record's own fields; `part` and `parts` give nested ones. */
 export type Dict = Readonly<Record<string, Value>>;
 export type Records = ReadonlyMap<string, readonly Dict[]>;
 export type Row = Record<string, string | number | null>;
@@ -51,7 +51,7 @@ export function monthOf(date: Value | undefined): string {
   return String(date).slice(0, 7);
 }
 
-/** For lists that are compared whatever their order. */
+/** Sorts by JSON text, to compare lists in any order. */
 export function inOrder<T>(all: readonly T[]): T[] {
   return all.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
@@ -60,12 +60,12 @@ export function symbolOf(records: Records, id: Value | undefined): string {
   return String(of(records, "currencies").find((one) => one["id"] === id)?.["symbol"]);
 }
 
-/** Rate of a document that carries none: known for euro only. */
+/** An amount in EUR of a document without a rate: known for EUR only. */
 export function plainEuro(records: Records, document: Dict, amount: bigint): bigint | null {
   return symbolOf(records, document["currencyId"]) === "EUR" ? amount : null;
 }
 
-/** Groups by the text of a key; every group in the order it was met. */
+/** Groups by a key; each group keeps the order. */
 export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
@@ -76,7 +76,7 @@ export function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
 }
 
-/** In units; null when one of them is not known. */
+/** A sum in units; null if one amount is null. */
 export function sumKnown(amounts: readonly (bigint | null)[]): number | null {
   return amounts.includes(null) ? null : units(sum(amounts as bigint[]));
 }

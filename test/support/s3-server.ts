@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-/** As much of s3rver as tests use; it brings no types. */
+/** The part of s3rver that tests use; it has no types. */
 type S3rver = new (options: {
   readonly address: string;
   readonly port: number;
@@ -12,7 +12,7 @@ type S3rver = new (options: {
 
 const require = createRequire(import.meta.url);
 
-/** A real server of S3 on this machine, with one bucket; it checks signatures and keeps objects in `directory`. */
+/** Starts a real S3 server with one bucket, which checks signatures and stores objects in `directory`. */
 export async function startS3(
   directory: string,
   bucket: string,

@@ -5,18 +5,19 @@ import type { Random } from "../../src/base/random.ts";
 import type { Company } from "./open-company.ts";
 import { jsonReply, type Breakage, type Reply } from "./proxy.ts";
 
-/** Chance with a memory of nothing but its seed. */
-export interface Dice {
-  chance(probability: number): boolean;
+/** Choices that depend on the seed only. */
+export interface SeededChoice {
+  probability(probability: number): boolean;
   below(limit: number): number;
   one<T>(list: readonly T[]): T;
 }
 
-export function diceOf(random: Random): Dice {
+/** Choices drawn from a random source. */
+export function seededChoice(random: Random): SeededChoice {
   const below = (limit: number) => Math.floor(random.next() * limit);
   return {
     below,
-    chance: (probability) => random.next() < probability,
+    probability: (probability) => random.next() < probability,
     one: (list) => {
       const thing = list[below(list.length)];
       if (thing === undefined) throw new Error("broken promise: there is something to choose from");
@@ -25,12 +26,12 @@ export function diceOf(random: Random): Dice {
   };
 }
 
-type Mutation = (control: Control, dice: Dice) => void;
+type Mutation = (control: Control, choice: SeededChoice) => void;
 
-function someId(control: Control, dice: Dice, table: TableName): number {
+function someId(control: Control, choice: SeededChoice, table: TableName): number {
   const ids = [...(control.snapshot().get(table)?.keys() ?? [])];
   if (ids.length === 0) throw new Missing();
-  return dice.one(ids);
+  return choice.one(ids);
 }
 
 const removable = [
@@ -51,54 +52,55 @@ const others = [
 const documents = ["orders", "quotations", "invoices", "credit_notes", "proformas"] as const;
 
 const mutations: readonly Mutation[] = [
-  (control, dice) => control.remove(dice.one(removable), someId(control, dice, dice.one(removable))),
-  (control, dice) => {
-    const table = dice.one([...removable, ...others]);
-    control.remove(table, someId(control, dice, table));
+  (control, choice) => control.remove(choice.one(removable), someId(control, choice, choice.one(removable))),
+  (control, choice) => {
+    const table = choice.one([...removable, ...others]);
+    control.remove(table, someId(control, choice, table));
   },
-  (control, dice) => void control.create("suppliers", { name: `Dodávateľ ${dice.below(1_000)} 🌲` }),
-  (control, dice) =>
-    void control.create("clients", { name: `=Klient "${dice.below(1_000)}"`, type: "company" }),
-  (control, dice) =>
-    void control.create("business_case_statuses", { name: `Stav ${dice.below(99)}`, color: "#00ff00" }),
-  (control, dice) => {
-    const clientId = someId(control, dice, "clients");
-    void control.create("business_cases", { name: `Prípad ${dice.below(99)}`, clientId });
+  (control, choice) => void control.create("suppliers", { name: `Dodávateľ ${choice.below(1_000)} 🌲` }),
+  (control, choice) =>
+    void control.create("clients", { name: `=Klient "${choice.below(1_000)}"`, type: "company" }),
+  (control, choice) =>
+    void control.create("business_case_statuses", { name: `Stav ${choice.below(99)}`, color: "#00ff00" }),
+  (control, choice) => {
+    const clientId = someId(control, choice, "clients");
+    void control.create("business_cases", { name: `Prípad ${choice.below(99)}`, clientId });
   },
-  (control, dice) => {
-    const clientId = someId(control, dice, "clients");
+  (control, choice) => {
+    const clientId = someId(control, choice, "clients");
     void control.create("contact_activity_logs", {
       clientId,
       type: "note",
       metadata: { content: "Volal\nznova" },
     });
   },
-  (control, dice) => {
-    const table = dice.one(documents);
-    control.alter(table, someId(control, dice, table), { issueDate: `2026-11-0${1 + dice.below(9)}` });
+  (control, choice) => {
+    const table = choice.one(documents);
+    control.alter(table, someId(control, choice, table), { issueDate: `2026-11-0${1 + choice.below(9)}` });
   },
-  (control, dice) => {
-    const table = dice.one(documents);
-    control.alter(table, someId(control, dice, table), { note: `Poznámka ${dice.below(1_000)}` });
+  (control, choice) => {
+    const table = choice.one(documents);
+    control.alter(table, someId(control, choice, table), { note: `Poznámka ${choice.below(1_000)}` });
   },
-  (control, dice) =>
-    control.alter("clients", someId(control, dice, "clients"), { name: `Iné meno ${dice.below(99)}` }),
-  (control, dice) =>
-    control.alter("price_list_items", someId(control, dice, "price_list_items"), { ean: null }),
-  (control, dice) => control.setToday(`2026-12-${10 + dice.below(20)}`),
-  (control, dice) => control.rename(`Firma ${dice.below(9)}`),
+  (control, choice) =>
+    control.alter("clients", someId(control, choice, "clients"), { name: `Iné meno ${choice.below(99)}` }),
+  (control, choice) =>
+    control.alter("price_list_items", someId(control, choice, "price_list_items"), { ean: null }),
+  (control, choice) => control.setToday(`2026-12-${10 + choice.below(20)}`),
+  (control, choice) => control.rename(`Firma ${choice.below(9)}`),
 ];
 
-/** Something happens in the service; what its rules forbid does not. */
-export function mutate({ sandbox }: Company, dice: Dice): void {
+/** Makes a random change in the service, unless its rules refuse it. */
+export function mutate({ sandbox }: Company, choice: SeededChoice): void {
   try {
-    dice.one(mutations)(sandbox.control, dice);
+    choice.one(mutations)(sandbox.control, choice);
   } catch (error) {
     if (!(error instanceof Invalid || error instanceof Missing)) throw error;
   }
 }
 
-export const hiccups: readonly (() => Reply | Breakage)[] = [
+/** Answers that fail once and succeed on the next attempt. */
+export const transientFaults: readonly (() => Reply | Breakage)[] = [
   () => jsonReply(500, { message: "Server Error" }),
   () => jsonReply(503, { message: "Service Unavailable" }),
   () => "reset",

@@ -1,24 +1,23 @@
 import { MirrorError } from "../../src/base/errors.ts";
 import type { RecordId } from "../../src/base/ids.ts";
-import { Changes, type Change } from "../../src/store/changes.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
-import type { Cause, Fate, Reading } from "../../src/store/reading.ts";
-import type { ListedAs, Source } from "../../src/store/resource-table.ts";
-import type { Db } from "../../src/store/sqlite.ts";
+import { Changes, type Change } from "../../src/store/apply/change-reader.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import type { ApplyResult, Cause, ListedAs, ReadStamp, Source } from "../../src/store/apply/read-stamp.ts";
+import type { Db } from "../../src/store/database.ts";
 
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
 export const startMs = Date.UTC(2026, 2, 1);
 
-/** A request that is out: nobody knows yet which moment its answer will tell of. */
+/** A request in flight. */
 export interface Flight {
-  receive(more?: Partial<Reading>): Reading;
-  /** The engine calls this when the answer was dealt with. */
-  settle(): void;
+  receive(more?: Partial<ReadStamp>): ReadStamp;
+  /** Called when the answer is applied. */
+  end(): void;
 }
 
 export function send(mirror: Mirror): Flight {
   const sentSeq = mirror.sequence.next();
-  mirror.fences.sent(sentSeq);
+  mirror.fences.begin(sentSeq);
   return {
     receive: (more = {}) => ({
       cause: "sweep",
@@ -29,32 +28,32 @@ export function send(mirror: Mirror): Flight {
       run: 1,
       ...more,
     }),
-    settle: () => mirror.fences.settled(sentSeq),
+    end: () => mirror.fences.end(sentSeq),
   };
 }
 
 /** An answer that came with nothing else on its way. */
-export function reading(mirror: Mirror, more: Partial<Reading> = {}): Reading {
+export function stampOf(mirror: Mirror, more: Partial<ReadStamp> = {}): ReadStamp {
   const flight = send(mirror);
   const answer = flight.receive(more);
-  flight.settle();
+  flight.end();
   return answer;
 }
 
 export interface PutOptions {
   readonly source?: Source;
   readonly listed?: ListedAs;
-  readonly reading?: Reading;
+  readonly stamp?: ReadStamp;
   readonly cause?: Cause;
 }
 
-/** One record through the door, alone in its transaction. A text is taken as the service wrote it. */
+/** Applies one record in a transaction of its own. A text is taken as the service wrote it. */
 export function put(
   mirror: Mirror,
   resource: string,
   record: object | string,
   options: PutOptions = {},
-): Fate {
+): ApplyResult {
   const text = typeof record === "string" ? record : JSON.stringify(record);
   const { id } = JSON.parse(text) as { id: number };
   return putAs(mirror, resource, id, text, options);
@@ -66,21 +65,23 @@ export function putAs(
   id: RecordId,
   text: string,
   options: PutOptions = {},
-): Fate {
+): ApplyResult {
   const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
-  const answer = options.reading ?? reading(mirror, { cause });
-  return mirror.apply(() => mirror.table(resource).put(answer, id, Buffer.from(text), source, listed));
+  const answer = options.stamp ?? stampOf(mirror, { cause });
+  return mirror.apply(() =>
+    mirror.table(resource).put({ stamp: answer, id, slice: Buffer.from(text), source, listed }),
+  );
 }
 
-export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: Reading): string {
-  const judged = answer ?? reading(mirror, { cause: "confirm" });
+export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: ReadStamp): string {
+  const judged = answer ?? stampOf(mirror, { cause: "confirm" });
   return mirror.apply(() => mirror.table(resource).remove(judged, id));
 }
 
 export function preview(mirror: Mirror, resource: string, record: object | string) {
   const text = typeof record === "string" ? record : JSON.stringify(record);
   const { id } = JSON.parse(text) as { id: number };
-  return mirror.apply(() => mirror.table(resource).differs(id, Buffer.from(text)));
+  return mirror.apply(() => mirror.table(resource).comparePreview(id, Buffer.from(text)));
 }
 
 export type SqlRow = Readonly<Record<string, unknown>>;
@@ -104,12 +105,12 @@ export function allChanges(mirror: Mirror, resource: string | null = null, most 
   return all;
 }
 
-/** What somebody holds who applied every change from the first: `people:1` -> JSON. */
+/** The records after every change from the first: `people:1` -> JSON. */
 export function replay(changes: readonly Change[]): Map<string, string> {
   const held = new Map<string, string>();
   for (const { resource, recordId, op, after } of changes) {
     const key = `${resource}:${recordId}`;
-    // What was told of something nobody can read is no record.
+    // An event about something without a route is no record.
     if (op === "event") continue;
     if (op === "delete") held.delete(key);
     else held.set(key, after ?? "nothing");

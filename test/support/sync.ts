@@ -1,23 +1,19 @@
 import type { Clock } from "../../src/base/clock.ts";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/logger.ts";
 import type { RecordId } from "../../src/base/ids.ts";
 import type { Resource } from "../../src/connector/resource.ts";
-import { Listings } from "../../src/store/listings.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
-import { Parents } from "../../src/store/parents.ts";
-import type { Reading } from "../../src/store/reading.ts";
-import { Runs } from "../../src/store/runs.ts";
-import { runRemovals } from "../../src/sync/removals.ts";
-import type { Session } from "../../src/sync/session.ts";
-import { Tally } from "../../src/sync/tally.ts";
-import { takeChildList } from "../../src/sync/take-child.ts";
-import { takeDetail } from "../../src/sync/take-detail.ts";
-import { takeList } from "../../src/sync/take-list.ts";
-import { Inbox } from "../../src/webhook/inbox.ts";
-import type { NewWork, Work } from "../../src/work/item.ts";
-import { Queue } from "../../src/work/queue.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
+import { Runs } from "../../src/state/runs.ts";
+import { runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
+import { createRunContext, type RunContext } from "../../src/sync/context/run-context.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import { applyDetail } from "../../src/sync/apply/detail-answer.ts";
+import { applyList } from "../../src/sync/apply/list-answer.ts";
+import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { resourceOf } from "./mirror.ts";
-import { reading, startMs } from "./store.ts";
+import { stampOf, startMs } from "./store.ts";
 
 export const stillClock: Clock = {
   nowMs: () => startMs,
@@ -25,66 +21,66 @@ export const stillClock: Clock = {
   sleep: async () => undefined,
 };
 
-/** A run in its beginning, with every resource of the mirror unless some are named. */
-export function sessionOf(mirror: Mirror, more: Partial<Session> = {}, names?: readonly string[]): Session {
-  const { manifest } = mirror;
-  const selected = manifest.resources.filter((one) => names?.includes(one.name) ?? true);
+/** A run at its beginning, with every resource of the mirror unless some are named. */
+export function runContextOf(
+  mirror: Mirror,
+  more: Partial<RunContext> = {},
+  names?: readonly string[],
+): RunContext {
+  const selected = mirror.manifest.resources.filter((one) => names?.includes(one.name) ?? true);
   const runs = new Runs(mirror.db);
-  return {
-    manifest,
-    mirror,
-    clock: stillClock,
-    log: silentLog,
-    tally: new Tally(),
-    runs,
-    run: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
+  const queue = new WorkQueue(mirror.db);
+  const parts = { mirror, queue, tally: new Tally(), clock: stillClock, log: silentLog };
+  const run = createRunContext(parts, selected, {
+    runId: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
     startedAtMs: startMs,
+    share: "all",
     full: false,
     allowMassDelete: false,
     parentBudget: null,
-    share: "all",
-    queue: new Queue(mirror.db),
-    inbox: new Inbox(mirror.db),
-    listings: new Listings(mirror.db),
-    parents: new Parents(mirror.db),
-    selected: new Map(selected.map((one) => [one.name, one])),
     provenRoutes: new Set(),
-    canaries: new Map(),
-    canaryTrials: new Map(),
     removals: runRemovals(),
-    nameless: new Map(),
-    news: [],
-    ...more,
-  };
+  });
+  return { ...run, ...more };
 }
 
-/** A row that was added and leased, whatever else is in the queue. */
-export function leased(session: Session, work: Omit<NewWork, "dirtySeq"> & { dirtySeq?: number }): Work {
-  session.queue.add({ dirtySeq: session.mirror.sequence.next(), ...work });
+/** An item that was added and leased, whatever else is in the queue. */
+export function leased(
+  run: RunContext,
+  item: Omit<NewWorkItem, "dirtySeq"> & { dirtySeq?: number },
+): WorkItem {
+  run.queue.add({ dirtySeq: run.mirror.sequence.next(), ...item });
   const sql = "SELECT id FROM _work WHERE resource = ? AND target = ?";
-  const id = Number(session.mirror.db.prepare(sql).pluck().get(work.resource, work.target));
-  const others: Work[] = [];
+  const id = Number(run.mirror.db.prepare(sql).pluck().get(item.resource, item.target));
+  const others: WorkItem[] = [];
   try {
     for (;;) {
-      const row = session.queue.lease(startMs, [work.resource]);
-      if (!row) throw new Error(`${work.target} cannot be leased`);
+      const row = run.queue.lease(startMs, [item.resource]);
+      if (!row) throw new Error(`${item.target} cannot be leased`);
       if (row.id === id) return row;
       others.push(row);
     }
   } finally {
-    for (const other of others) session.queue.release(other);
+    for (const other of others) run.queue.release(other);
   }
 }
 
-export function detailWork(session: Session, resource: string, id: RecordId): Work {
-  return leased(session, { kind: "detail", resource, target: `id:${id}`, lane: "hydration", reason: "new" });
+/** A leased detail read of a new record. */
+export function detailWork(run: RunContext, resource: string, id: RecordId): WorkItem {
+  return leased(run, { kind: "detail", resource, target: `id:${id}`, lane: "hydration", reason: "new" });
 }
 
-export function detail(session: Session, resource: string, record: object, work: Work, at?: Reading): void {
+/** Applies a record as its own route answers it, and releases the item. */
+export function detail(
+  run: RunContext,
+  resource: string,
+  record: object,
+  item: WorkItem,
+  stamp: ReadStamp = stampOf(run.mirror, { cause: "hydrate" }),
+): void {
   const body = Buffer.from(JSON.stringify(record));
-  const answer = at ?? reading(session.mirror, { cause: "hydrate" });
-  takeDetail(session, resourceOf(resource), work, answer, body);
-  session.queue.release(work);
+  applyDetail({ run, resource: resourceOf(resource), item, stamp }, body);
+  run.queue.release(item);
 }
 
 export interface PageOptions {
@@ -93,19 +89,18 @@ export interface PageOptions {
   readonly attempt?: number;
   readonly total?: number;
   readonly perPage?: number;
-  readonly at?: Reading;
+  readonly at?: ReadStamp;
 }
 
-/** One page of a list, as the service answers it. The paginator tells the truth unless `options` lie. */
+/** One page of a list, as the service answers it. The paginator is right unless `options` change it. */
 export async function page(
-  session: Session,
+  run: RunContext,
   resource: string,
   records: readonly object[],
   options: PageOptions = {},
 ): Promise<void> {
   const { page: number = 1, variant = "", attempt = 1 } = options;
-  const { list } = resourceOf(resource);
-  const work = leased(session, {
+  const item = leased(run, {
     kind: "list",
     resource,
     target: `page:${variant}:${number}`,
@@ -114,20 +109,18 @@ export async function page(
     payload: { variant, page: number, attempt },
     dirtySeq: 0,
   });
-  const answer = options.at ?? reading(session.mirror);
-  const body = bodyOf(list, records, number, options);
-  await takeList(session, resourceOf(resource), work, answer, body);
-  session.queue.release(work);
+  await applyPage(run, item, records, options);
 }
 
-export function childPage(
-  session: Session,
+/** One page of the notes of a person. */
+export async function childPage(
+  run: RunContext,
   parentId: number,
   records: readonly object[],
   options: PageOptions = {},
-): void {
+): Promise<void> {
   const { page: number = 1 } = options;
-  const work = leased(session, {
+  const item = leased(run, {
     kind: "child",
     resource: "notes",
     target: `child:people:${parentId}:${number}`,
@@ -136,10 +129,19 @@ export function childPage(
     payload: { parent: "people", parentId: String(parentId), page: number },
     dirtySeq: 0,
   });
-  const { list } = resourceOf("notes");
-  const answer = options.at ?? reading(session.mirror);
-  takeChildList(session, resourceOf("notes"), work, answer, bodyOf(list, records, number, options));
-  session.queue.release(work);
+  await applyPage(run, item, records, options);
+}
+
+async function applyPage(
+  run: RunContext,
+  item: WorkItem,
+  records: readonly object[],
+  options: PageOptions,
+): Promise<void> {
+  const { page: number = 1, at: stamp = stampOf(run.mirror) } = options;
+  const resource = resourceOf(item.resource);
+  await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, number, options));
+  run.queue.release(item);
 }
 
 function bodyOf(
@@ -156,8 +158,8 @@ function bodyOf(
 }
 
 /** What is still to be read: `people id:7 confirm absent`. */
-export function waiting(session: Session): string[] {
+export function waiting(run: RunContext): string[] {
   const sql =
     "SELECT resource || ' ' || target || ' ' || kind || ' ' || reason FROM _work ORDER BY resource, id";
-  return session.mirror.db.prepare(sql).pluck().all() as string[];
+  return run.mirror.db.prepare(sql).pluck().all() as string[];
 }

@@ -10,7 +10,7 @@ export interface Dict {
 }
 
 /** One record: parsed, and the text it came as. */
-export interface Told {
+export interface TrueRecord {
   readonly json: Dict;
   readonly text: string;
   /** No list shows it in full: it had to be read by itself. */
@@ -18,7 +18,7 @@ export interface Told {
 }
 
 /** By table name, by id. */
-export type Truth = ReadonlyMap<string, ReadonlyMap<string, Told>>;
+export type Truth = ReadonlyMap<string, ReadonlyMap<string, TrueRecord>>;
 
 interface Place {
   readonly path: string;
@@ -64,7 +64,7 @@ const parentParams = {
 } as const;
 export const documentTables = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 
-/** Everything the sandbox holds for a company, told by itself and without a request. */
+/** Everything the sandbox holds for a company, read from the sandbox itself without a request. */
 export function truthOf({ control }: Sandbox, company = 0): Truth {
   const tables = [...control.snapshot(company)].map(([table, records]) => {
     const alone = (documentTables as readonly string[]).includes(table);
@@ -88,7 +88,7 @@ export interface Access {
 
 /** Reads everything the service has, as a careful person with curl would. */
 export async function readTruth(access: Access): Promise<Truth> {
-  const truth = new Map<string, Map<string, Told>>();
+  const truth = new Map<string, Map<string, TrueRecord>>();
   truth.set("company", new Map([["1", await readOne(access, "/whoami")]]));
   for (const [table, path] of Object.entries(wholeLists))
     truth.set(table, byId(await readPage(access, path)));
@@ -100,38 +100,38 @@ export async function readTruth(access: Access): Promise<Truth> {
   for (const [parent, param] of Object.entries(parentParams)) {
     for (const id of truth.get(parent)?.keys() ?? []) {
       const place = { path: `/contact-activity-logs?${param}=${id}`, perPage: 200 };
-      for (const [logId, told] of await readPaged(access, place))
-        truth.get("contact_activity_logs")?.set(logId, told);
+      for (const [logId, record] of await readPaged(access, place))
+        truth.get("contact_activity_logs")?.set(logId, record);
     }
   }
   truth.set("document_payments", paymentsIn(truth));
   return truth;
 }
 
-async function readPaged(access: Access, { path, perPage, single }: Place): Promise<Map<string, Told>> {
-  const records = new Map<string, Told>();
+async function readPaged(access: Access, { path, perPage, single }: Place): Promise<Map<string, TrueRecord>> {
+  const records = new Map<string, TrueRecord>();
   for (let page = 1; page <= 1_000; page++) {
     const glue = path.includes("?") ? "&" : "?";
     const listed = await readPage(access, `${path}${glue}perPage=${perPage}&page=${page}`);
-    for (const told of listed) {
-      const id = idOf(told.json);
-      records.set(id, single || isPartial(path, told) ? await readOne(access, `${path}/${id}`) : told);
+    for (const record of listed) {
+      const id = idOf(record.json);
+      records.set(id, single || isPartial(path, record) ? await readOne(access, `${path}/${id}`) : record);
     }
     if (listed.length < (perPage ?? 0)) return records;
   }
   throw new Error(`${path} has more than 1,000 pages`);
 }
 
-function isPartial(path: string, { json }: Told): boolean {
+function isPartial(path: string, { json }: TrueRecord): boolean {
   return path === "/price-list-items" && !("stocks" in json);
 }
 
-async function readPage(access: Access, path: string): Promise<Told[]> {
+async function readPage(access: Access, path: string): Promise<TrueRecord[]> {
   const { data } = JSON.parse(await read(access, path)) as { data: Dict[] };
   return data.map((json) => ({ json, text: JSON.stringify(json) }));
 }
 
-async function readOne(access: Access, path: string): Promise<Told> {
+async function readOne(access: Access, path: string): Promise<TrueRecord> {
   const text = await read(access, path);
   return { json: JSON.parse(text) as Dict, text, alone: true };
 }
@@ -149,15 +149,19 @@ export function idOf(record: Dict): string {
   return typeof id === "number" ? String(id) : "";
 }
 
-function byId(records: readonly Told[]): Map<string, Told> {
-  return new Map(records.map((told) => [idOf(told.json), told]));
+function byId(records: readonly TrueRecord[]): Map<string, TrueRecord> {
+  return new Map(records.map((record) => [idOf(record.json), record]));
 }
 
-function addAll(truth: Map<string, Map<string, Told>>, table: string, records: readonly Told[]): void {
-  for (const [id, told] of byId(records)) truth.get(table)?.set(id, told);
+function addAll(
+  truth: Map<string, Map<string, TrueRecord>>,
+  table: string,
+  records: readonly TrueRecord[],
+): void {
+  for (const [id, record] of byId(records)) truth.get(table)?.set(id, record);
 }
 
-function paymentsIn(truth: Truth): Map<string, Told> {
+function paymentsIn(truth: Truth): Map<string, TrueRecord> {
   const documents = documentTables.flatMap((table) => [...(truth.get(table)?.values() ?? [])]);
   const payments = documents.flatMap(({ json }) => (json["payments"] ?? []) as Dict[]);
   return byId(payments.map((json) => ({ json, text: JSON.stringify(json) })));
@@ -297,17 +301,17 @@ export function floorOf(truth: Truth): { lists: string[]; details: string[]; chi
   };
 }
 
-/** The requests that were made, told in the same words. */
+/** The requests that were made, in the same words. */
 export function spentOn(
   asked: readonly { path: string; query: URLSearchParams }[],
 ): ReturnType<typeof floorOf> {
   const spent = { lists: [] as string[], details: [] as string[], children: [] as string[] };
   for (const { path, query } of asked) {
     const parent = Object.values(parentParams).find((param) => query.has(param));
-    const told = query.get("page") ?? query.get("documentType");
+    const part = query.get("page") ?? query.get("documentType");
     if (parent) spent.children.push(`${parent}=${query.get(parent)}`);
     else if (/\/\d+$/.test(path)) spent.details.push(path);
-    else spent.lists.push(told === null ? path : `${path}#${told}`);
+    else spent.lists.push(part === null ? path : `${path}#${part}`);
   }
   return {
     lists: spent.lists.toSorted(),

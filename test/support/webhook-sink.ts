@@ -35,7 +35,7 @@ export interface WebhookSink {
 
 const kindly: Treat = () => 204;
 
-/** A receiver on loopback that answers 204 until the test asks for something else; it ends with the test. */
+/** A receiver on loopback that answers 204 until a test changes that; it ends with the test. */
 export async function openSink(): Promise<WebhookSink> {
   const received: Received[] = [];
   let treat = kindly;

@@ -3,14 +3,17 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import type { Log, LogFields } from "../../src/base/log.ts";
-import type { EventRule, Manifest } from "../../src/connector/manifest.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
-import { readDelivery, type Delivery } from "../../src/webhook/delivery.ts";
-import { listen, type ListenLimits, type Listener, type Page } from "../../src/webhook/listen.ts";
-import { createMailbox, type CompanyMailbox, type Mailbox, type Receipt } from "../../src/webhook/mailbox.ts";
-import { createReceiver } from "../../src/webhook/receiver.ts";
-import { Queue } from "../../src/work/queue.ts";
+import type { Log, LogFields } from "../../src/base/logger.ts";
+import type { EventRule, Manifest } from "../../src/connector/connector-manifest.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
+import type { Delivery } from "../../src/state/inbox/inbox.ts";
+import { startServer, type ServerLimits, type WebhookServer } from "../../src/webhook/server/server.ts";
+import type { Page } from "../../src/webhook/server/response.ts";
+import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
+import type { Companies } from "../../src/webhook/server/receiver.ts";
+import type { Keyring } from "../../src/webhook/keys/keyring.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
 import { manifestOf, openShop } from "./mirror.ts";
 
 export const secret = "whsec-of-the-shop";
@@ -92,7 +95,7 @@ interface LogLine {
   readonly fields: LogFields;
 }
 
-function listeningLog(lines: LogLine[]): Log {
+function recordingLog(lines: LogLine[]): Log {
   const at =
     (level: string) =>
     (message: string, fields: LogFields = {}) =>
@@ -100,54 +103,48 @@ function listeningLog(lines: LogLine[]): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-export interface Station {
+export interface OpenIngest {
   readonly mirror: Mirror;
-  readonly queue: Queue;
-  readonly mailbox: CompanyMailbox;
-  readonly unheard: readonly Receipt[];
+  readonly queue: WorkQueue;
+  readonly ingest: CompanyIngest;
 }
 
-export interface StationOptions {
+export interface IngestOptions {
   readonly manifest?: Manifest;
   readonly selected?: readonly string[];
-  readonly secrets?: () => readonly string[];
-  readonly refresh?: () => boolean;
+  readonly keyring?: Keyring;
   readonly path?: string;
 }
 
-/** A mailbox over a real file. */
-export async function aStation(options: StationOptions = {}): Promise<Station> {
-  const { manifest = shopWithEvents(), secrets = () => [secret] } = options;
+/** An ingest over a real file. */
+export async function openIngest(options: IngestOptions = {}): Promise<OpenIngest> {
+  const { manifest = shopWithEvents(), keyring = keyringOf(secret) } = options;
   const mirror = await openShop({ manifest, ...(options.path !== undefined && { path: options.path }) });
-  const queue = new Queue(mirror.db);
+  const queue = new WorkQueue(mirror.db);
   const selected = new Set(options.selected ?? manifest.resources.map(({ name }) => name));
-  const unheard: Receipt[] = [];
-  const mailbox = createMailbox({
-    mirror,
-    queue,
-    selected,
-    secrets,
-    clock: systemClock,
-    onUnheard: (receipt) => unheard.push(receipt),
-    ...(options.refresh && { refresh: options.refresh }),
-  });
-  return { mirror, queue, mailbox, unheard };
+  const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
+  return { mirror, queue, ingest };
 }
 
-export interface OpenReceiver extends Station {
-  readonly listener: Listener;
+/** A keyring that never changes. */
+export function keyringOf(...keys: readonly string[]): Keyring {
+  return { accepted: () => keys, refresh: () => false };
+}
+
+export interface OpenReceiver extends OpenIngest {
+  readonly server: WebhookServer;
   readonly port: number;
   readonly url: string;
   /** `acme stored`, `acme 401`. */
   readonly results: string[];
   readonly lines: LogLine[];
-  /** Replaces the company's mailbox. */
-  put(mailbox: Mailbox | "closed"): void;
+  /** Replaces the company's ingest. */
+  put(ingest: Ingest | "unavailable"): void;
   deliver(what?: Post, path?: string): Promise<Response>;
 }
 
-export interface ReceiverOptions extends StationOptions {
-  readonly limits?: Partial<ListenLimits>;
+export interface ReceiverOptions extends IngestOptions {
+  readonly limits?: Partial<ServerLimits>;
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
   readonly clock?: Clock;
   readonly port?: number;
@@ -155,28 +152,25 @@ export interface ReceiverOptions extends StationOptions {
 
 /** The whole of it on loopback; ends with the test. */
 export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenReceiver> {
-  const station = await aStation(options);
+  const shop = await openIngest(options);
   const results: string[] = [];
   const lines: LogLine[] = [];
-  const log = listeningLog(lines);
-  let mailbox: Mailbox | "closed" = station.mailbox;
-  const receiver = createReceiver({
-    mailbox: (company) => (company === "acme" ? mailbox : null),
-    clock: options.clock ?? systemClock,
-    log,
-    onResult: (company, result) => results.push(`${company} ${result}`.trim()),
-    onStored: () => undefined,
-  });
-  const { limits = {}, pages = {}, port = 0 } = options;
-  const listener = await listen({ host: "127.0.0.1", port, receiver, pages, log, limits });
-  onTestFinished(() => listener.close(0));
-  const url = `http://127.0.0.1:${listener.port}`;
+  const log = recordingLog(lines);
+  let ingest: Ingest | "unavailable" = shop.ingest;
+  const companies: Companies = {
+    find: (company) => (company === "acme" ? ingest : null),
+    countAnswer: (company, result) => void results.push(`${company} ${result}`.trim()),
+  };
+  const { limits = {}, pages = {}, port = 0, clock = systemClock } = options;
+  const server = await startServer({ host: "127.0.0.1", port, companies, clock, pages, log, limits });
+  onTestFinished(() => server.close(0));
+  const url = `http://127.0.0.1:${server.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
     fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
-  const put = (other: Mailbox | "closed") => {
-    mailbox = other;
+  const put = (other: Ingest | "unavailable") => {
+    ingest = other;
   };
-  return { ...station, listener, port: listener.port, url, results, lines, put, deliver };
+  return { ...shop, server, port: server.port, url, results, lines, put, deliver };
 }
 
 /** As bytes on the wire, for what no client would send. */

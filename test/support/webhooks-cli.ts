@@ -5,20 +5,20 @@ import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import { Secret } from "../../src/base/secret.ts";
-import { createSecretRing } from "../../src/webhook/secret-ring.ts";
-import { jsonLines, playCommand, temporaryFolder, type Stage, type Told } from "./cli.ts";
+import { createKeyring } from "../../src/webhook/keys/keyring.ts";
+import { jsonLines, runCommand, temporaryFolder, type InvocationParts, type CommandResult } from "./cli.ts";
 import { openSandbox } from "./sandbox.ts";
 
 export const publicUrl = "http://127.0.0.1:8787/webhooks/acme";
 
-export interface House {
+export interface WebhookSetup {
   readonly sandbox: Sandbox;
   /** Of the config, its secrets and its data. */
   readonly cwd: string;
   /** `fintoro-mirror webhooks …` in this folder. */
-  play(line: string, parts?: Stage): Promise<Told>;
+  run(line: string, parts?: InvocationParts): Promise<CommandResult>;
   /** The same with `--json`: its document. */
-  json(line: string, parts?: Stage): Promise<Answer>;
+  json(line: string, parts?: InvocationParts): Promise<Answer>;
   text(file: string): string;
   mode(file: string): number;
   has(file: string): boolean;
@@ -45,7 +45,7 @@ interface Answer {
   readonly error?: { readonly kind: string; readonly message: string; readonly hint: string };
 }
 
-export interface HouseOptions extends SandboxOptions {
+export interface WebhookSetupOptions extends SandboxOptions {
   /** Of `webhook:`; the public URL and a file that is not there yet without it. */
   readonly webhook?: string;
   readonly token?: (sandbox: Sandbox) => string;
@@ -53,12 +53,12 @@ export interface HouseOptions extends SandboxOptions {
 }
 
 /** A sandbox and a folder with a config that mirrors it. */
-export async function openHouse({
+export async function openWebhookSetup({
   webhook,
   token,
   files = {},
   ...options
-}: HouseOptions = {}): Promise<House> {
+}: WebhookSetupOptions = {}): Promise<WebhookSetup> {
   const sandbox = await openSandbox({ allowLoopbackWebhooks: true, ...options });
   const section = webhook ?? `{ secrets: ["\${file:hook}"], public_url: "${publicUrl}" }`;
   const acme = `{ token: "\${env:TOKEN}", webhook: ${section} }`;
@@ -66,8 +66,8 @@ export async function openHouse({
   const config = `base_url: ${sandbox.url}\ndata_dir: data\ncompanies: { acme: ${acme}${others.join("")} }\n`;
   const cwd = temporaryFolder({ "config.yaml": config, ...files });
   const env = { TOKEN: token?.(sandbox) ?? sandbox.token };
-  const play = (line: string, parts: Stage = {}) =>
-    playCommand(["-v", "webhooks", ...line.split(" ")], {
+  const run = (line: string, parts: InvocationParts = {}) =>
+    runCommand(["-v", "webhooks", ...line.split(" ")], {
       cwd,
       // each call has an idempotency key of its own
       random: systemRandom,
@@ -78,9 +78,9 @@ export async function openHouse({
   return {
     sandbox,
     cwd,
-    play,
+    run,
     json: async (line, parts) => {
-      const { code, stdout } = await play(`${line} --json`, parts);
+      const { code, stdout } = await run(`${line} --json`, parts);
       return { code, ...(jsonLines(stdout)[0] as unknown as Omit<Answer, "code">) };
     },
     text: (file) => readFileSync(at(file), "utf8"),
@@ -90,8 +90,8 @@ export async function openHouse({
 }
 
 /** What the service has by now. */
-export async function subscriptionsOf(house: House): Promise<readonly SubscriptionJson[]> {
-  const { companies } = await house.json("list --company acme");
+export async function subscriptionsOf(setup: WebhookSetup): Promise<readonly SubscriptionJson[]> {
+  const { companies } = await setup.json("list --company acme");
   return companies["acme"]?.subscriptions ?? [];
 }
 
@@ -102,18 +102,20 @@ export function writesOf({ requests }: Pick<Sandbox, "requests">): string[] {
     .map(({ method, path: asked }) => `${method} ${asked.replace(/^.*\/webhook-/, "/webhook-")}`);
 }
 
-/** The secrets that a receiver of this house accepts, started now, on the clock of the commands. */
-export function ringOf(house: House, clock: Clock) {
-  return createSecretRing({
+/** The secrets that a receiver of this setup accepts, started now, on the clock of the commands. */
+export function ringOf(setup: WebhookSetup, clock: Clock) {
+  return createKeyring({
     secrets: [Secret.absent(new Error("it is in the file"))],
-    places: [{ kind: "file", path: path.join(house.cwd, "hook") }],
-    file: path.join(house.cwd, "data/acme.secrets.json"),
+    places: [{ kind: "file", path: path.join(setup.cwd, "hook") }],
+    file: path.join(setup.cwd, "data/acme.secrets.json"),
     clock,
   });
 }
 
 /** A subscription that delivers here. */
-export async function created(house: House): Promise<{ readonly id: number; readonly secret: string }> {
-  const { subscription, secret } = await house.json("create");
+export async function created(
+  setup: WebhookSetup,
+): Promise<{ readonly id: number; readonly secret: string }> {
+  const { subscription, secret } = await setup.json("create");
   return { id: subscription.id, secret };
 }

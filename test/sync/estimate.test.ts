@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ForbiddenError, UnavailableError } from "../../src/connector/errors.ts";
+import { ForbiddenError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
-import { estimateRun } from "../../src/sync/estimate.ts";
+import { estimateRun } from "../../src/sync/plan/estimate.ts";
 import { resourceOf } from "../support/mirror.ts";
 
 const names = ["shop", "colours", "counters", "people", "orders", "receipts", "notes"];
@@ -30,8 +30,8 @@ function service(totals: Readonly<Record<string, number | Error>>, asked: Servic
 
 const holding = (count: number) => ({ liveCount: () => count });
 
-describe("what a run would ask", () => {
-  test("is known from one small request for each list", async () => {
+describe("the estimate of a run", () => {
+  test("takes one small request per list", async () => {
     const asked: ServiceRequest[] = [];
     const totals = { "/people": 5, "/orders": 7, "/colours": 3, "/counters": 2 };
     const estimates = await estimateRun(service(totals, asked), all, null, false);
@@ -72,7 +72,7 @@ describe("what a run would ask", () => {
     expect(estimates.get("people")).toEqual({ list: 1, detail: 0, child: 0, records: 0 });
   });
 
-  test("goes on past a list that is closed to the token, and not past a service that is away", async () => {
+  test("continues after a list that the token may not read, but not when the service is away", async () => {
     const two = [resourceOf("people"), resourceOf("orders")];
     const closed = service({ "/people": new ForbiddenError("not yours"), "/orders": 1 });
     const estimates = await estimateRun(closed, two, null, false);

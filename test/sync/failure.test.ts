@@ -9,13 +9,13 @@ import {
   RateLimitedError,
   UnauthenticatedError,
   UnavailableError,
-} from "../../src/connector/errors.ts";
-import { consequenceOf } from "../../src/sync/failure.ts";
-import { mostAttempts, retryDelayMs } from "../../src/sync/limits.ts";
-import type { Work, WorkKind } from "../../src/work/item.ts";
+} from "../../src/connector/service-errors.ts";
+import { failureOutcome } from "../../src/sync/retry/failure-outcome.ts";
+import { mostAttempts, itemRetryDelayMs } from "../../src/sync/context/limits.ts";
+import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";
 
-function work(kind: WorkKind, attempts = 0): Work {
-  const row: Work = {
+function work(kind: WorkKind, attempts = 0): WorkItem {
+  const row: WorkItem = {
     id: 1,
     kind,
     resource: "people",
@@ -33,56 +33,61 @@ const refused = (field: string) => new InvalidError("422", { [field]: ["no"] });
 describe("what a failed read means", () => {
   test.each([
     ["401 ends the run", new UnauthenticatedError("401"), "detail", "stop"],
-    ["403 closes the resource, not the run", new ForbiddenError("403"), "list", "hold"],
-    ["404 of a record may mean that it is gone", new NotFoundError("404"), "detail", "gone"],
-    ["404 of a record to be confirmed too", new NotFoundError("404"), "confirm", "gone"],
-    [
-      "404 of a parent's list is a question about the parent",
-      new NotFoundError("404"),
-      "child",
-      "ask parent",
-    ],
-    ["404 of a list closes the resource", new NotFoundError("404"), "list", "hold"],
+    ["403 holds the resource, not the run", new ForbiddenError("403"), "list", "hold"],
+    ["404 of a record may mean that it is deleted", new NotFoundError("404"), "detail", "missing"],
+    ["404 of a record to be confirmed too", new NotFoundError("404"), "confirm", "missing"],
+    ["404 of a parent's list checks the parent", new NotFoundError("404"), "child", "check parent"],
+    ["404 of a list holds the resource", new NotFoundError("404"), "list", "hold"],
     ["422 on the page size asks for smaller pages", refused("perPage"), "list", "smaller page"],
-    ["422 of a list closes the resource", refused("sortBy"), "list", "hold"],
-    ["422 of a parent's list is a question about the parent", refused("clientId"), "child", "ask parent"],
-    ["422 on a parent's page size too", refused("perPage"), "child", "ask parent"],
-    ["422 of a record buries the row", refused("id"), "detail", "dead"],
+    ["422 of a list holds the resource", refused("sortBy"), "list", "hold"],
+    ["422 of a parent's list checks the parent", refused("clientId"), "child", "check parent"],
+    ["422 on a parent's page size too", refused("perPage"), "child", "check parent"],
+    ["422 of a record makes a dead letter", refused("id"), "detail", "dead"],
     ["503 is tried again", new UnavailableError("503"), "detail", "retry"],
     ["no answer is tried again", new NetworkError("reset"), "list", "retry"],
     ["429 is tried again", new RateLimitedError("429"), "child", "retry"],
     [
-      "nonsense that may pass is tried again",
+      "a malformed answer that may pass is tried again",
       new ProtocolError("HTML", { retryable: true }),
       "list",
       "retry",
     ],
-    ["nonsense that will not pass buries the row", new ProtocolError("too large"), "detail", "dead"],
-    ["the user's limit lets what is out come in", new MirrorError("stopped", "enough"), "list", "drain"],
+    [
+      "a malformed answer that will not pass makes a dead letter",
+      new ProtocolError("too large"),
+      "detail",
+      "dead",
+    ],
+    [
+      "the user's limit lets requests in flight finish",
+      new MirrorError("stopped", "enough"),
+      "list",
+      "drain",
+    ],
     ["a full disk ends the run", new MirrorError("database", "full"), "list", "stop"],
     ["a bug of ours ends the run", new TypeError("undefined"), "list", "stop"],
-    ["what is no error at all ends the run", "a text", "list", "stop"],
+    ["a thrown text ends the run", "a text", "list", "stop"],
   ] as const)("%s", (_case, error, kind, consequence) => {
-    expect(consequenceOf(error, work(kind)).kind).toBe(consequence);
+    expect(failureOutcome(error, work(kind)).kind).toBe(consequence);
   });
 
-  test("no attempt is endless: the last one buries the row", () => {
+  test("no attempt is endless: the last one makes a dead letter", () => {
     const error = new UnavailableError("503");
     const kinds = Array.from(
       { length: mostAttempts + 2 },
-      (_, n) => consequenceOf(error, work("detail", n)).kind,
+      (_, n) => failureOutcome(error, work("detail", n)).kind,
     );
     expect(kinds).toEqual(["retry", "retry", "dead", "dead", "dead"]);
   });
 
   test("each attempt waits longer, up to half a minute", () => {
-    expect([0, 1, 2, 5, 50].map(retryDelayMs)).toEqual([1_000, 2_000, 4_000, 32_000, 32_000]);
+    expect([0, 1, 2, 5, 50].map(itemRetryDelayMs)).toEqual([1_000, 2_000, 4_000, 32_000, 32_000]);
   });
 
-  test("every kind of error means something for every kind of work", () => {
+  test("errors that concern more than one item end the run", () => {
     const kinds: ErrorKind[] = ["usage", "config", "identity", "locked", "unauthenticated", "database"];
     for (const kind of kinds) {
-      expect(consequenceOf(new MirrorError(kind, "x"), work("file"))).toEqual({ kind: "stop" });
+      expect(failureOutcome(new MirrorError(kind, "x"), work("file"))).toEqual({ kind: "stop" });
     }
   });
 });

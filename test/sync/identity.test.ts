@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { fingerprintOf, judgeIdentity, refusal, type Identity } from "../../src/sync/identity.ts";
+import {
+  fingerprintOf,
+  judgeIdentity,
+  refusal,
+  type Identity,
+} from "../../src/sync/identity/identity-verdict.ts";
 
 const pinned: Identity = {
   name: "Acme",
@@ -26,7 +31,7 @@ describe("I10: a mirror belongs to one company", () => {
     expect(judgeIdentity(known, { name, token, businessId }).kind).toBe(kind);
   });
 
-  test("a refusal names both companies, says that nothing was written, and how to insist", () => {
+  test("a refusal names both companies, says that nothing was written, and how to override", () => {
     const verdict = judgeIdentity(pinned, { name: "Globex", token: "new", businessId: null });
     const error = refusal(verdict.kind === "refused" ? verdict.why : "");
     expect(error).toMatchObject({ kind: "identity", retryable: false });
@@ -35,7 +40,7 @@ describe("I10: a mirror belongs to one company", () => {
     expect(error.hint).toContain("--accept-identity");
   });
 
-  test("I9: the token is kept as a salted fingerprint that neither tells it nor matches without the salt", () => {
+  test("I9: the token is stored as a salted fingerprint that neither shows it nor matches without the salt", () => {
     expect(JSON.stringify(pinned)).not.toContain("token");
     expect(fingerprintOf("token", "other")).not.toBe(pinned.fingerprint);
     expect(fingerprintOf("token", "salt")).toMatch(/^[0-9a-f]{64}$/);

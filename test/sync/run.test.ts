@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
-import { silentLog } from "../../src/base/log.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import type { Transport } from "../../src/connector/transport.ts";
-import { runSync, type RunParts } from "../../src/sync/run.ts";
-import { Tally } from "../../src/sync/tally.ts";
-import type { Mirror } from "../../src/store/mirror.ts";
+import type { RunParts } from "../../src/sync/context/run-context.ts";
+import { runSync } from "../../src/sync/run/sync-run.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
 import { rows, startMs } from "../support/store.ts";
 import { stillClock } from "../support/sync.ts";
@@ -30,6 +32,7 @@ function service(name: string, colours: readonly object[], onColours = () => 0):
 function partsOf(mirror: Mirror, transport: Transport, token = "token"): RunParts {
   return {
     mirror,
+    queue: new WorkQueue(mirror.db),
     transport,
     clock: stillClock,
     random: seededRandom(1),
@@ -50,21 +53,24 @@ function options(more: { acceptIdentity?: boolean } = {}) {
     parentsPerRun: null,
     scrubAllowance: 0,
     concurrency: 1,
+    share: "all" as const,
     signal: new AbortController().signal,
+    closed: new AbortController().signal,
+    graceMs: 30_000,
     ...more,
   };
 }
 
 const red = { id: 1, label: "red" };
 
-test("a run mirrors what was asked for and remembers itself", async () => {
+test("a run mirrors what was selected and stores its row", async () => {
   const mirror = await openShop();
   const report = await runSync(partsOf(mirror, service("Acme", [red])), options());
   expect(report).toMatchObject({ outcome: "complete", resources: { colours: { inserted: 1, pending: 0 } } });
   expect(rows(mirror, "SELECT outcome FROM _runs")).toEqual([{ outcome: "complete" }]);
 });
 
-test("I2: the same again writes nothing of the records", async () => {
+test("I2: a second run without changes writes nothing of the records", async () => {
   const mirror = await openShop();
   await runSync(partsOf(mirror, service("Acme", [red])), options());
   const before = rows(mirror, "SELECT * FROM _change_log");
@@ -75,7 +81,7 @@ test("I2: the same again writes nothing of the records", async () => {
   expect(rows(mirror, "SELECT * FROM _fence_colours")).toEqual(fences);
 });
 
-test("I10: another company's token is refused before anything is written, unless the user insists", async () => {
+test("I10: another company's token is refused before anything is written, unless the user overrides", async () => {
   const mirror = await openShop();
   await runSync(partsOf(mirror, service("Acme", [red])), options());
   const before = mirror.db.prepare("SELECT total_changes()").pluck().get();
@@ -87,7 +93,7 @@ test("I10: another company's token is refused before anything is written, unless
   expect(insisted.outcome).not.toBe("identity");
 });
 
-test("a database that fails between two answers ends the run with what to do, not with SQLite's words alone", async () => {
+test("a database that fails between two answers ends the run with the file's name, not with SQLite's message alone", async () => {
   const mirror = await openShop();
   let looks = 0;
   const transport = service("Acme", [red], () => (looks = 1));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stopSignal } from "../../src/sync/stop-signal.ts";
+import { stopSignal } from "../../src/sync/engine/engine.ts";
 
 const never = new AbortController().signal;
 
@@ -7,7 +7,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-test("an interruption breaks off at once", () => {
+test("an interruption aborts at once", () => {
   const now = new AbortController();
   const signal = stopSignal(now.signal, never, 60_000);
   expect(signal.aborted).toBe(false);
@@ -15,7 +15,7 @@ test("an interruption breaks off at once", () => {
   expect(signal.aborted).toBe(true);
 });
 
-test("when the time is over, what is in flight has as long as a request may take, and no longer", async () => {
+test("when the time is over, requests in flight may finish within the grace time", async () => {
   const closed = new AbortController();
   const signal = stopSignal(never, closed.signal, 30);
   await wait(60);
@@ -26,7 +26,7 @@ test("when the time is over, what is in flight has as long as a request may take
   expect(signal.aborted).toBe(true);
 });
 
-test("a time that was over before the run began counts as well", async () => {
+test("it also counts when the time was over before the run began", async () => {
   const signal = stopSignal(never, AbortSignal.abort(), 10);
   await wait(60);
   expect(signal.aborted).toBe(true);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { applyCounted } from "../../src/sync/session.ts";
-import { Tally } from "../../src/sync/tally.ts";
+import { applyCounted } from "../../src/sync/context/run-context.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
 import { openShop } from "../support/mirror.ts";
-import { sessionOf } from "../support/sync.ts";
+import { runContextOf } from "../support/sync.ts";
 
 describe("the tally", () => {
-  test("counts each fate once; stale is none, it is asked again", () => {
+  test("counts each apply result once; stale counts as nothing", () => {
     const tally = new Tally();
-    for (const fate of ["inserted", "updated", "unchanged", "unchanged", "stale", "quarantined"] as const) {
-      tally.fate("people", fate);
+    for (const result of ["inserted", "updated", "unchanged", "unchanged", "stale", "quarantined"] as const) {
+      tally.count("people", result);
     }
     expect(tally.of("people")).toEqual({
       listed: 0,
@@ -21,10 +21,10 @@ describe("the tally", () => {
     });
   });
 
-  test("tells resources in the order they were asked for, whichever answers first", () => {
+  test("reports resources in the order they were selected, whichever answers first", () => {
     const tally = new Tally();
     tally.begin(["colours", "people"]);
-    tally.fate("people", "inserted");
+    tally.count("people", "inserted");
     expect([...tally.resources.keys()]).toEqual(["colours", "people"]);
   });
 
@@ -34,7 +34,7 @@ describe("the tally", () => {
     expect(tally.requests).toMatchObject({ total: 4, list: 1, detail: 2, confirm: 1, child: 0 });
   });
 
-  test("keeps one trouble of a kind for each resource, with the latest words", () => {
+  test("keeps one trouble per resource and kind, with the latest message", () => {
     const tally = new Tally();
     tally.trouble({ resource: "people", kind: "dead", message: "first" });
     tally.trouble({ resource: "people", kind: "dead", message: "second" });
@@ -43,16 +43,16 @@ describe("the tally", () => {
   });
 
   test("I1: what was counted in a transaction that rolled back is taken back", async () => {
-    const session = sessionOf(await openShop());
-    session.tally.fate("people", "inserted");
+    const run = runContextOf(await openShop());
+    run.tally.count("people", "inserted");
     expect(() =>
-      applyCounted(session, () => {
-        session.tally.fate("people", "inserted");
-        session.tally.fate("orders", "inserted");
+      applyCounted(run, () => {
+        run.tally.count("people", "inserted");
+        run.tally.count("orders", "inserted");
         throw new Error("the power went");
       }),
     ).toThrow("the power went");
-    expect(session.tally.of("people").inserted).toBe(1);
-    expect([...session.tally.resources.keys()]).toEqual(["people"]);
+    expect(run.tally.of("people").inserted).toBe(1);
+    expect([...run.tally.resources.keys()]).toEqual(["people"]);
   });
 });

@@ -1,21 +1,17 @@
 import path from "node:path";
-import type { Source } from "./read-source.ts";
-
-/** A rule's verdict: what is wrong, starting with where. */
-export type Complaints = readonly string[];
+import type { Complaints, Source } from "./read-source.ts";
 
 /** Lowest first; folders of one row know nothing of each other. */
 export const layers: readonly (readonly string[])[] = [
   ["base"],
   ["json"],
   ["connector"],
-  ["config", "govern", "store"],
-  ["http", "work", "export", "report"],
-  ["extract", "webhook"],
-  ["sync"],
+  ["config", "rate-limit", "store"],
+  ["state", "http", "log"],
+  ["extract", "report", "export"],
+  ["sync", "webhook"],
   ["verify"],
-  ["schedule"],
-  ["observe"],
+  ["status"],
   ["daemon"],
   ["cli"],
   ["entry"],
@@ -73,17 +69,17 @@ export function connectorKeepsToItself(source: Source): Complaints {
 /** Each library has its folders; one that is in no row has not been agreed on. */
 const libraries: Readonly<Record<string, readonly string[]>> = {
   undici: ["src/http/"],
-  "better-sqlite3": ["src/store/", "src/report/", "src/govern/sqlite-store.ts"],
+  "better-sqlite3": ["src/store/", "src/report/", "src/rate-limit/budget-file.ts"],
   kysely: ["src/store/", "src/report/"],
-  croner: ["src/schedule/"],
-  pino: ["src/observe/"],
-  "prom-client": ["src/observe/"],
-  picocolors: ["src/observe/"],
+  croner: ["src/daemon/"],
+  pino: ["src/log/"],
+  "prom-client": ["src/status/"],
+  picocolors: ["src/log/"],
   commander: ["src/cli/"],
   yaml: ["src/config/"],
   "hyparquet-writer": ["src/export/"],
   s3mini: ["src/export/s3/"],
-  zod: ["src/connector/", "src/config/", "src/govern/persisted.ts", "connectors/"],
+  zod: ["src/connector/", "src/config/", "src/rate-limit/state-codec.ts", "connectors/"],
 };
 
 export function libraryInItsFolder(source: Source): Complaints {
@@ -103,17 +99,26 @@ function packageOf(name: string): string {
   return parts.slice(0, name.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** Rings of files that import each other, types included: each named once, from its first file on. */
-export function importRings(sources: readonly Source[]): Complaints {
-  const graph = new Map(sources.map((source) => [source.path, importedFiles(source)]));
-  const finished = new Set<string>();
-  const rings: string[] = [];
-  const visit = (file: string, above: readonly string[]): void => {
-    if (above.includes(file)) rings.push([...above.slice(above.indexOf(file)), file].join(" -> "));
-    if (finished.has(file) || above.includes(file)) return;
-    for (const target of graph.get(file) ?? []) visit(target, [...above, file]);
-    finished.add(file);
-  };
-  for (const file of graph.keys()) visit(file, []);
-  return rings;
+/**
+ * The engine works with what the manifest declares. `tables` are the connector's tables; names of one word
+ * that the code needs as ordinary words are left out by the caller.
+ */
+export function namesNoTable(source: Source, tables: ReadonlySet<string>): Complaints {
+  const [root, folder] = source.path.split("/");
+  if (root !== "src" || folder === "cli") return [];
+  const words = source.strings.flatMap((text) => text.match(/[a-z0-9_]+/g) ?? []);
+  const named = new Set(words.filter((word) => tables.has(word)));
+  return [...named].map((table) => `${source.path}: names the connector's table ${table}`);
+}
+
+const ownTableSql = /\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+_[a-z]/;
+const ownTableFolders = ["src/state/", "src/store/", "src/report/", "src/export/"];
+
+/** SQL on own tables stands in `state/`; store, report and export have their own tables. */
+export function ownSqlInItsPlace(source: Source): Complaints {
+  if (source.path.startsWith("test/") || ownTableFolders.some((folder) => source.path.startsWith(folder)))
+    return [];
+  return source.strings.some((text) => ownTableSql.test(text))
+    ? [`${source.path}: SQL on an own table belongs to src/state`]
+    : [];
 }

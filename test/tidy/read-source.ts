@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** What is wrong, each starting with where. */
+export type Complaints = readonly string[];
+
 /** One source file, taken apart as far as the rules need. */
 export interface Source {
   /** From the project's folder: `src/cli/run.ts`. */
@@ -11,6 +14,10 @@ export interface Source {
   readonly code: string;
   /** The comments alone. */
   readonly comments: string;
+  /** The contents of strings and templates. */
+  readonly strings: readonly string[];
+  /** Whole, as it stands in the file. */
+  readonly text: string;
   /** What it imports, as written: `../base/clock.ts`, `zod`. */
   readonly imports: readonly string[];
 }
@@ -36,6 +43,8 @@ export function readSource(file: string, text: string): Source {
     lines: text.split("\n").length - (text.endsWith("\n") ? 1 : 0),
     code: parts.code,
     comments: parts.comments,
+    strings: parts.strings,
+    text,
     imports: importsOf(text, parts.code),
   };
 }
@@ -64,15 +73,17 @@ const pieces = new RegExp(
  * Close enough to a tokenizer for code that prettier has formatted. A template's inner code is blanked
  * together with it.
  */
-function split(text: string): { readonly code: string; readonly comments: string } {
+function split(text: string): Pick<Source, "code" | "comments" | "strings"> {
   const comments: string[] = [];
+  const strings: string[] = [];
   const code = text.replace(pieces, (piece: string, ...rest: unknown[]) => {
-    const groups = rest.at(-1) as Partial<Record<"comment", string>>;
+    const groups = rest.at(-1) as Partial<Record<"comment" | "string" | "template", string>>;
+    if (groups.string !== undefined || groups.template !== undefined) strings.push(piece.slice(1, -1));
     if (groups.comment === undefined) return `${piece[0]}${blank(piece.slice(1, -1))}${piece.at(-1)}`;
     comments.push(piece);
     return blank(piece);
   });
-  return { code, comments: comments.join("\n") };
+  return { code, comments: comments.join("\n"), strings };
 }
 
 function blank(text: string): string {

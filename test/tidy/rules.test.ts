@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
   connectorKeepsToItself,
-  importRings,
   knowsNoConnector,
   layers,
   libraryInItsFolder,
   pointsDown,
 } from "./layers.ts";
-import { cleanText, shortEnough, strictLint, wellNamed, type LintConfig } from "./manners.ts";
+import { fileCircles } from "./folders.ts";
+import { cleanText, shortEnough, strictLint, wellNamed, type LintConfig } from "./code-rules.ts";
 import { readSource } from "./read-source.ts";
 
 /** A file that imports these, and nothing else. */
@@ -58,7 +58,7 @@ describe("layers: the rule bites", () => {
     ["src/base/clock.ts", "../cli/run.ts"],
     ["src/store/rows.ts", "../config/config.ts"],
     ["src/store/rows.ts", "../sync/run.ts"],
-    ["src/http/http.ts", "../work/queue.ts"],
+    ["src/http/http.ts", "../state/work-queue.ts"],
     ["src/cli/run.ts", "../main.ts"],
     ["src/cli/commands/a.ts", "../../nowhere/b.ts"],
   ])("%s may not import %s", (file, target) => {
@@ -66,7 +66,7 @@ describe("layers: the rule bites", () => {
   });
 
   test.each([
-    ["src/cli/commands/a.ts", "../../observe/log.ts"],
+    ["src/cli/commands/a.ts", "../../log/log.ts"],
     ["src/cli/commands/a.ts", "../run.ts"],
     ["src/store/rows.ts", "../json/cut.ts"],
     ["src/store/migrations/first.ts", "../../base/clock.ts"],
@@ -115,7 +115,7 @@ describe("one library, one folder: the rule bites", () => {
   test.each([
     ["src/sync/run.ts", "undici"],
     ["src/cli/run.ts", "better-sqlite3"],
-    ["src/govern/state.ts", "better-sqlite3"],
+    ["src/rate-limit/state.ts", "better-sqlite3"],
     ["src/http/http.ts", "pino"],
     ["src/store/mirror.ts", "commander"],
     ["connectors/fintoro/sandbox/sandbox.ts", "yaml"],
@@ -133,16 +133,16 @@ describe("one library, one folder: the rule bites", () => {
   });
 });
 
-test("rings of imports are found, however long, and once", () => {
+test("circles of imports are found, however long, and once", () => {
   const ring = [
     importing("src/a/a.ts", "../b/b.ts"),
     importing("src/b/b.ts", "../c/c.ts", "./d.ts"),
     importing("src/c/c.ts", "../a/a.ts"),
     importing("src/b/d.ts"),
   ];
-  expect(importRings(ring)).toEqual(["src/a/a.ts -> src/b/b.ts -> src/c/c.ts -> src/a/a.ts"]);
-  expect(importRings([importing("src/a/a.ts", "./a.ts")])).toEqual(["src/a/a.ts -> src/a/a.ts"]);
-  expect(importRings(ring.slice(1))).toEqual([]);
+  expect(fileCircles(ring)).toEqual(["src/a/a.ts -> src/b/b.ts -> src/c/c.ts -> src/a/a.ts"]);
+  expect(fileCircles([importing("src/a/a.ts", "./a.ts")])).toEqual(["src/a/a.ts -> src/a/a.ts"]);
+  expect(fileCircles(ring.slice(1))).toEqual([]);
 });
 
 function complaintsOn(code: string) {
@@ -153,7 +153,7 @@ function ofLines(count: number) {
   return readSource("src/a/a.ts", "const a = 1;\n".repeat(count));
 }
 
-describe("manners: the rule bites", () => {
+describe("code rules: the rule bites", () => {
   test.each([
     "const a: any = 1;",
     "const a = b as any;",

@@ -1,19 +1,39 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import {
+  fileCircles,
+  folderCircles,
+  noFamilies,
+  noShards,
+  smallFolders,
+  uniqueExports,
+  uniqueFiles,
+} from "./folders.ts";
 import {
   connectorKeepsToItself,
   importedFiles,
-  importRings,
   knowsNoConnector,
   libraryInItsFolder,
+  namesNoTable,
+  ownSqlInItsPlace,
   pointsDown,
 } from "./layers.ts";
-import { cleanText, longFiles, shortEnough, strictLint, wellNamed, type LintConfig } from "./manners.ts";
-import { projectFolder, readProject } from "./read-source.ts";
+import { documented, speaksPlainly } from "./vocabulary.ts";
+import { cleanText, longFiles, shortEnough, strictLint, wellNamed, type LintConfig } from "./code-rules.ts";
+import { projectFolder, readProject, type Source } from "./read-source.ts";
 
 const sources = readProject(["src", "connectors", "test", "bin"]);
 const present = new Set(sources.map((source) => source.path));
+const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
+const mostLines = 35_000;
+/** Tables whose names are ordinary words of the code, too. */
+const plainWords = new Set(["company", "units", "languages", "currencies", "orders", "countries", "banks"]);
+/** Entry points, and what a connector declares one by one. */
+const mayBeShort = ({ path: file }: Source) =>
+  /^connectors\/\w+\/(?:resources|operations|report|client)\//.test(file) ||
+  /^src\/(?:store\/migrations|cli\/commands)\//.test(file);
 const below = (folder: string) => sources.filter((source) => source.path.startsWith(folder));
 
 test("the whole project was looked at", () => {
@@ -41,11 +61,46 @@ describe("layers", () => {
   });
 
   test("no file is imported by what it imports", () => {
-    expect(importRings(sources)).toEqual([]);
+    expect(fileCircles(sources)).toEqual([]);
+  });
+
+  test("no folder is imported by what it imports", () => {
+    expect(folderCircles(product)).toEqual([]);
+  });
+
+  test("the engine names no table of a connector", () => {
+    const tables = new Set(
+      manifest.resources.map(({ name }) => name).filter((name) => !plainWords.has(name)),
+    );
+    expect(sources.flatMap((source) => namesNoTable(source, tables))).toEqual([]);
+  });
+
+  test("SQL on own tables stands in src/state", () => {
+    expect(product.flatMap(ownSqlInItsPlace)).toEqual([]);
   });
 });
 
-describe("manners", () => {
+describe("folders", () => {
+  test("a folder holds at most 15 files, and a family of names is a folder", () => {
+    expect(smallFolders(product)).toEqual([]);
+    expect(noFamilies(product)).toEqual([]);
+  });
+
+  test("a short file with one importer is a part of it", () => {
+    expect(noShards(product, mayBeShort)).toEqual([]);
+  });
+
+  test("a name leads to one file, and to one function or class", () => {
+    expect(uniqueFiles(product)).toEqual([]);
+    expect(uniqueExports(product)).toEqual([]);
+  });
+
+  test("the source does not grow past what it is worth: this limit only gets lower", () => {
+    expect(product.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThanOrEqual(mostLines);
+  });
+});
+
+describe("code rules", () => {
   test("a file is one mechanism, and no list of exceptions outlives its reason", () => {
     expect(sources.flatMap(shortEnough)).toEqual([]);
     expect(longFiles.filter((file) => !present.has(file))).toEqual([]);
@@ -62,5 +117,15 @@ describe("manners", () => {
   test("the linter's bar stays where it is", () => {
     const config = JSON.parse(readFileSync(path.join(projectFolder, ".oxlintrc.json"), "utf8")) as LintConfig;
     expect(strictLint(config)).toEqual([]);
+  });
+
+  test("files, identifiers and comments speak the language of the glossary", () => {
+    expect(sources.filter(({ path: file }) => !file.startsWith("test/tidy/")).flatMap(speaksPlainly)).toEqual(
+      [],
+    );
+  });
+
+  test("every exported function and class says what it does", () => {
+    expect(product.flatMap(documented)).toEqual([]);
   });
 });

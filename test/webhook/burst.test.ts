@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { Inbox } from "../../src/webhook/inbox.ts";
+import { Inbox } from "../../src/state/inbox/inbox.ts";
 import {
   about,
   aReceiver,
-  aStation,
+  openIngest,
   counted,
   deliveryOf,
   dial,
@@ -45,12 +45,12 @@ test("10,000 events in a burst on 50 records: all taken, 50 reads, few transacti
   ]);
   expect(commits()).toBeLessThan(2_000);
   expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
-  const settled = new Inbox(db).settle("people", "id:7", receiver.mirror.sequence.next(), {
+  const completed = new Inbox(db).complete("people", "id:7", receiver.mirror.sequence.next(), {
     outcome: "updated",
     requestId: null,
     at: "2026-03-01T00:00:00.000Z",
   });
-  expect(settled).toHaveLength(200);
+  expect(completed).toHaveLength(200);
 });
 
 function countCommits({ mirror }: { mirror: Awaited<ReturnType<typeof aReceiver>>["mirror"] }): () => number {
@@ -74,23 +74,19 @@ test("under load deliveries share a commit, and each is answered", async () => {
 });
 
 test("every event of the catalogue leads to the work that the manifest says", async () => {
-  const station = await aStation({ manifest });
+  const shop = await openIngest({ manifest });
   for (const [n, { type, resourceType, resource, action }] of manifest.events.entries()) {
     const delivery = deliveryOf(eventText({ type, resource: { type: resourceType, id: n + 1 } }));
-    const [receipt] = station.mailbox.take([delivery], 0);
-    expect(receipt).toMatchObject({ fate: "stored", resource, problem: null });
-    const [work] = rows(
-      station.mirror,
-      "SELECT kind, lane, reason FROM _work WHERE target = ?",
-      `id:${n + 1}`,
-    );
+    const [result] = shop.ingest.store([delivery], 0);
+    expect(result).toMatchObject({ outcome: "stored", resource, problem: null });
+    const [work] = rows(shop.mirror, "SELECT kind, lane, reason FROM _work WHERE target = ?", `id:${n + 1}`);
     const kind = action === "confirm" ? "confirm" : "detail";
     expect({ type, work }).toEqual({
       type,
       work: action === "keep" ? undefined : { kind, lane: 0, reason: type },
     });
   }
-  const kept = rows(station.mirror, "SELECT resource, op FROM _changes ORDER BY resource");
+  const kept = rows(shop.mirror, "SELECT resource, op FROM _changes ORDER BY resource");
   expect(kept).toEqual([
     { resource: "received_invoices", op: "event" },
     { resource: "received_receipts", op: "event" },

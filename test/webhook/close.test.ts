@@ -9,7 +9,7 @@ describe("closing", () => {
     await idle.answers(1);
     const silent = await dial(receiver.port);
     const startedMs = Date.now();
-    await receiver.listener.close(10_000);
+    await receiver.server.close(10_000);
     await Promise.all([idle.closed, silent.closed]);
     expect(Date.now() - startedMs).toBeLessThan(2_000);
     await expect(receiver.deliver()).rejects.toThrow();
@@ -22,7 +22,7 @@ describe("closing", () => {
     line.socket.write(bytes.subarray(0, -7));
     await expect.poll(() => line.socket.bytesWritten).toBe(bytes.length - 7);
     await receiver.deliver();
-    const closed = receiver.listener.close(10_000);
+    const closed = receiver.server.close(10_000);
     line.socket.write(bytes.subarray(-7));
     expect(await line.answers(1)).toEqual(["204"]);
     expect(line.text()).toMatch(/connection: close/i);
@@ -36,15 +36,15 @@ describe("closing", () => {
     line.socket.write(wire(post()).subarray(0, -7));
     await receiver.deliver();
     const startedMs = Date.now();
-    await receiver.listener.close(150);
+    await receiver.server.close(150);
     expect(Date.now() - startedMs).toBeLessThan(2_000);
     await line.closed;
     expect(line.text()).toBe("");
     expect(counted(receiver.mirror, "_inbox")).toBe(1);
-    await receiver.listener.close(150);
+    await receiver.server.close(150);
   });
 
-  test("an address that is taken is told with what to do", async () => {
+  test("an address in use is an error with a hint", async () => {
     const receiver = await aReceiver();
     await expect(aReceiver({ port: receiver.port })).rejects.toMatchObject({ kind: "network" });
   });

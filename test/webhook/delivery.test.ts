@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isTimely, readDelivery, readHead, readStored } from "../../src/webhook/delivery.ts";
+import { isTimely, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
 import { deliveryOf, eventText } from "../support/webhook.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12) + 999;

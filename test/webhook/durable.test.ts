@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { openDatabase } from "../../src/store/sqlite.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror.ts";
-import { about, aReceiver, counted, eventText, post, secret } from "../support/webhook.ts";
+import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook.ts";
 
 const receiverProcess = new URL("../support/receiver-process.ts", import.meta.url);
 const lockProcess = new URL("../support/lock-process.ts", import.meta.url);
@@ -44,7 +44,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
   test("a process that is killed at any moment has in its file all that it said yes to", async () => {
     const file = `${tempFolder()}/acme.db`;
     const accepted = new Set<string>();
-    for (let life = 0; life < 3; life++) {
+    for (let round = 0; round < 3; round++) {
       const { child, said: port } = await start(receiverProcess, file, secret);
       const sender = async () => {
         for (;;) {
@@ -63,7 +63,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
       const senders = Promise.allSettled(Array.from({ length: 8 }, sender));
       await expect
         .poll(() => accepted.size, { interval: 2, timeout: 10_000 })
-        .toBeGreaterThan(before + 40 * (life + 1));
+        .toBeGreaterThan(before + 40 * (round + 1));
       child.kill("SIGKILL");
       await senders;
       const db = openDatabase(file);
@@ -114,15 +114,15 @@ describe("a database that fails costs a 503, and the service sends the event aga
 
   test("while the mirror is closed, and after it was opened anew", async () => {
     const receiver = await aReceiver();
-    receiver.put("closed");
+    receiver.put("unavailable");
     const closed = await receiver.deliver();
     expect([closed.status, closed.headers.get("retry-after")]).toEqual([503, "5"]);
-    receiver.put(receiver.mailbox);
+    receiver.put(receiver.ingest);
     expect((await receiver.deliver()).status).toBe(204);
     receiver.mirror.close();
     expect((await receiver.deliver()).status).toBe(503);
     const other = await aReceiver();
-    receiver.put(other.mailbox);
+    receiver.put(other.ingest);
     expect((await receiver.deliver()).status).toBe(204);
   });
 
@@ -137,13 +137,13 @@ describe("a database that fails costs a 503, and the service sends the event aga
     expect(counted(receiver.mirror, "_inbox")).toBe(3);
   });
 
-  test("an error that is no database's is a 503 as well, and the server lives", async () => {
+  test("an error that is no database's is a 503 as well, and the server goes on", async () => {
     const receiver = await aReceiver();
-    receiver.put({ secrets: () => [secret], take });
+    receiver.put({ keyring: keyringOf(secret), store: take });
     expect((await receiver.deliver()).status).toBe(503);
-    receiver.put({ secrets: unwell, take });
+    receiver.put({ keyring: { accepted: unwell, refresh: () => false }, store: take });
     expect((await receiver.deliver()).status).toBe(503);
-    receiver.put(receiver.mailbox);
+    receiver.put(receiver.ingest);
     expect((await receiver.deliver()).status).toBe(204);
   });
 });

@@ -21,7 +21,7 @@ async function statusOf(options: ReceiverOptions, ...bytes: (string | Buffer)[])
   return { status, receiver, line };
 }
 
-describe("only POST /webhooks/<company> is a door", () => {
+describe("only POST /webhooks/<company> takes deliveries", () => {
   const paths: readonly (readonly [string, number])[] = [
     ["/webhooks/acme/", 404],
     ["/webhooks/acme?x=1", 404],
@@ -46,7 +46,7 @@ describe("only POST /webhooks/<company> is a door", () => {
     }
   });
 
-  test("no other method opens it", async () => {
+  test("no other method does", async () => {
     const receiver = await aReceiver();
     for (const method of ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
       const answer = await fetch(`${receiver.url}/webhooks/acme`, { method });
@@ -174,7 +174,7 @@ describe("connections are used as HTTP allows", () => {
     expect(receiver.mirror.db.prepare("SELECT body FROM _inbox").pluck().get()).toBe(body);
   });
 
-  test("who asks whether to send the body is told to, or why not", async () => {
+  test("a sender that asks whether to send the body gets 100, or the refusal", async () => {
     const receiver = await aReceiver();
     const good = await dial(receiver.port);
     const bytes = wire(post(), ["expect: 100-continue", "content-length: 0"]);

@@ -6,6 +6,7 @@ import {
   counted,
   dial,
   eventText,
+  keyringOf,
   post,
   secret,
   sign,
@@ -18,7 +19,7 @@ const now = () => Math.floor(Date.now() / 1000);
 const at = (seconds: number) => post(body, { "webhook-timestamp": String(now() + seconds) });
 const signed = (signature: string) => post(body, { "webhook-signature": signature });
 
-/** Each alone is wrong in one way; the answer tells which kind. */
+/** Each alone is wrong in one way; the answer shows which kind. */
 const refusals: readonly (readonly [string, () => Post, number])[] = [
   ["no webhook-id", () => post(body, { "webhook-id": "" }), 400],
   ["no webhook-timestamp", () => post(body, { "webhook-timestamp": "" }), 400],
@@ -40,8 +41,8 @@ const refusals: readonly (readonly [string, () => Post, number])[] = [
   ["an event whose id is a number", () => post('{"id":1}', { "webhook-id": "1" }), 400],
 ];
 
-describe("a delivery that is not in order is refused, and nothing of it is stored", () => {
-  test("each for its own reason, told in words of ours, counted and logged", async () => {
+describe("an invalid delivery is refused, and nothing of it is stored", () => {
+  test("each for its own reason, with a text of our own, counted and logged", async () => {
     const receiver = await aReceiver();
     for (const [what, make, status] of refusals) {
       const answer = await receiver.deliver(make());
@@ -81,13 +82,13 @@ describe("a delivery that is not in order is refused, and nothing of it is store
   });
 
   test("whose secret is not configured, whatever it is signed with", async () => {
-    const receiver = await aReceiver({ secrets: () => [] });
+    const receiver = await aReceiver({ keyring: keyringOf() });
     expect((await receiver.deliver()).status).toBe(401);
     expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "") }))).status).toBe(401);
   });
 });
 
-describe("a delivery in order is taken", () => {
+describe("a valid delivery is accepted", () => {
   test("with 204 and nothing else", async () => {
     const receiver = await aReceiver();
     const answer = await receiver.deliver(post(body));
@@ -124,7 +125,7 @@ describe("a delivery in order is taken", () => {
 
   test("by the old and by the new secret during a rotation", async () => {
     let secrets = ["old"];
-    const receiver = await aReceiver({ secrets: () => secrets });
+    const receiver = await aReceiver({ keyring: { accepted: () => secrets, refresh: () => false } });
     const by = async (key: string) => {
       const text = eventText();
       return (await receiver.deliver(post(text, { "webhook-signature": sign(text, key) }))).status;
@@ -136,20 +137,20 @@ describe("a delivery in order is taken", () => {
     expect([await by("old"), await by("new")]).toEqual([401, 204]);
   });
 
-  test("by a secret that was written to its file a moment ago: it is looked for before a refusal", async () => {
+  test("by a secret that was written to its file a moment ago: the files are read again before a refusal", async () => {
     let secrets = ["old"];
-    let looked = 0;
+    let refreshes = 0;
     const refresh = () => {
-      looked += 1;
+      refreshes += 1;
       secrets = ["new", "old"];
-      return looked === 1;
+      return refreshes === 1;
     };
-    const receiver = await aReceiver({ secrets: () => secrets, refresh });
+    const receiver = await aReceiver({ keyring: { accepted: () => secrets, refresh } });
     expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "new") }))).status).toBe(204);
     expect((await receiver.deliver(post(body, { "webhook-signature": sign(body, "forged") }))).status).toBe(
       401,
     );
-    expect(looked).toBe(2);
+    expect(refreshes).toBe(2);
   });
 
   test("I12 signed but unreadable, or of a type that nobody knows", async () => {
@@ -165,13 +166,14 @@ describe("a delivery in order is taken", () => {
       const answer = await receiver.deliver({ ...one, headers: { ...one.headers, "webhook-id": id } });
       expect(answer.status).toBe(204);
     }
-    expect(receiver.unheard.map(({ state }) => state)).toEqual(["unreadable", "unreadable", "unknown"]);
+    const states = receiver.mirror.db.prepare("SELECT state FROM _inbox ORDER BY seq").pluck().all();
+    expect(states).toEqual(["unreadable", "unreadable", "unknown"]);
     expect(counted(receiver.mirror, "_work")).toBe(0);
   });
 });
 
 describe("a delivery that somebody recorded does no harm", () => {
-  test("I7 replayed with a fresh timestamp it is known: no read, no change", async () => {
+  test("I7 replayed with a fresh timestamp it is a duplicate: no read, no change", async () => {
     const receiver = await aReceiver();
     const text = about(1, "people.deleted");
     expect((await receiver.deliver(post(text))).status).toBe(204);
@@ -198,9 +200,9 @@ test("I9 no secret, no signature and no body is ever logged", async () => {
   const receiver = await aReceiver();
   for (const [, make] of refusals) await receiver.deliver(make());
   await receiver.deliver(post(eventText({ type: "marked-in-the-body" })));
-  const told = JSON.stringify(receiver.lines);
+  const log = JSON.stringify(receiver.lines);
   for (const hidden of [secret, sign(body), "occurredAt", "2026-03-01T00:00:00Z"])
-    expect(told).not.toContain(hidden);
+    expect(log).not.toContain(hidden);
 });
 
 test("a flood of refusals is one line of each kind in ten seconds, with how many there were", async () => {

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isSigned } from "../../src/webhook/signature.ts";
+import { isSigned } from "../../src/webhook/ingest/delivery.ts";
 import { secret, sign } from "../support/webhook.ts";
 
 const body = Buffer.from('{"id":"evt-1"}');

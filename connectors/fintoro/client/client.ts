@@ -1,9 +1,9 @@
 import { systemRandom, type Random } from "../../../src/base/random.ts";
-import type { CallOptions, Methods } from "../../../src/connector/call-types.ts";
-import { methodsOf } from "../../../src/connector/methods.ts";
+import type { CallOptions, Methods } from "../../../src/connector/client/call-types.ts";
+import { methodsOf } from "../../../src/connector/client/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import * as groups from "../operations/groups.ts";
-import type { AttachmentUpload } from "./records.ts";
+import type { AttachmentUpload } from "./record-types.ts";
 
 type Groups = typeof groups;
 type Named = Omit<Groups, "token" | "contactActivityAttachments">;
@@ -12,7 +12,7 @@ interface Special {
   /** The company that the token belongs to. */
   readonly whoami: Methods<Groups["token"]>["whoami"];
   readonly contactActivityAttachments: {
-    /** First step of two: the tokens it gives are named when an event is created or updated. */
+    /** The first of two steps: its tokens are given when an event is created or updated. */
     readonly upload: (files: readonly File[], options?: CallOptions) => Promise<readonly AttachmentUpload[]>;
   };
 }
@@ -21,9 +21,10 @@ interface Special {
 export type FintoroClient = Special & { readonly [K in keyof Named]: Methods<Groups[K]> };
 
 /**
- * The whole public API as typed methods. What the service would refuse is refused here first (kind
- * `usage`); its answers are handed on as they came; its errors are the transport's ServiceErrors.
- * An id beyond 2^53, should one ever come, is a bigint whatever its type says: exact, and taken back as it is.
+ * The whole public API as typed methods.
+ *
+ * Input that the service would refuse throws MirrorError `usage` first; errors of the service are ServiceErrors.
+ * Answers are returned as received. An id beyond 2^53 is a bigint, whatever its type says.
  */
 export function createClient(transport: Transport, parts: { readonly random?: Random } = {}): FintoroClient {
   const random = parts.random ?? systemRandom;

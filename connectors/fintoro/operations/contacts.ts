@@ -1,29 +1,38 @@
 import { z } from "zod";
 import { client, contactTypes } from "../resources/clients.ts";
 import { supplier } from "../resources/suppliers.ts";
-import { create, filtered, group, idempotent, remove, show, update, whole } from "./define.ts";
-import { constantSymbol, email, id, maybe, sorted, variableSymbol, words } from "./input.ts";
+import {
+  create,
+  filtered,
+  group,
+  idempotent,
+  remove,
+  show,
+  update,
+  wholeList,
+} from "./operation-builders.ts";
+import { constantSymbol, email, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";
 
-/** Who and where, as clients, suppliers and the parties of receipts are written. */
+/** Name and address of a client, a supplier or the party of a receipt. */
 export const partyInput = {
-  name: words(255),
+  name: characters(255),
   type: z.enum(contactTypes).optional(),
-  subjectId: maybe(words(40)),
-  taxId: maybe(words(40)),
-  vatId: maybe(words(40)),
+  subjectId: maybe(characters(40)),
+  taxId: maybe(characters(40)),
+  vatId: maybe(characters(40)),
   isVatPayer: z.boolean().optional(),
   email: maybe(email(255)),
-  street: maybe(words(255)),
-  city: maybe(words(255)),
-  zip: maybe(words(10)),
+  street: maybe(characters(255)),
+  city: maybe(characters(255)),
+  zip: maybe(characters(10)),
   countryId: maybe(id),
 };
 
 const clientInput = z.strictObject({
   ...partyInput,
-  deliveryStreet: maybe(words(255)),
-  deliveryCity: maybe(words(255)),
-  deliveryZip: maybe(words(10)),
+  deliveryStreet: maybe(characters(255)),
+  deliveryCity: maybe(characters(255)),
+  deliveryZip: maybe(characters(10)),
   deliveryCountryId: maybe(id),
   preferredDeliveryMethodId: maybe(id),
   preferredPaymentMethodId: maybe(id),
@@ -31,12 +40,12 @@ const clientInput = z.strictObject({
   preferredLanguageId: maybe(id),
   preferredDueDays: maybe(z.int().min(0).max(365)),
   preferredNote: maybe(z.string()),
-  stripeCustomerId: maybe(words(255)),
+  stripeCustomerId: maybe(characters(255)),
   systemeioContactId: maybe(id),
   preferredVariableSymbol: maybe(variableSymbol),
   preferredConstantSymbol: maybe(constantSymbol),
   preferredSpecificSymbol: maybe(variableSymbol),
-  preferredTextAboveItems: maybe(words(3000)),
+  preferredTextAboveItems: maybe(characters(3000)),
 });
 
 const clientFilters = z.strictObject({
@@ -50,7 +59,7 @@ const clientFilters = z.strictObject({
 });
 
 export const clientOperations = group("clients", {
-  list: filtered(whole("/clients", client), clientFilters),
+  list: filtered(wholeList("/clients", client), clientFilters),
   create: idempotent(create("/clients", clientInput, client)),
   show: show("/clients/{client}", client),
   update: update("PUT", "/clients/{client}", clientInput, client),
@@ -64,7 +73,7 @@ const supplierFilters = z.strictObject({
 });
 
 export const supplierOperations = group("suppliers", {
-  list: filtered(whole("/suppliers", supplier), supplierFilters),
+  list: filtered(wholeList("/suppliers", supplier), supplierFilters),
   create: idempotent(create("/suppliers", supplierInput, supplier)),
   show: show("/suppliers/{supplier}", supplier),
   update: update("PUT", "/suppliers/{supplier}", supplierInput, supplier),

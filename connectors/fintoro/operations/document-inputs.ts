@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { contactTypes } from "../resources/clients.ts";
-import { discountTypes } from "../resources/document-fields.ts";
+import { discountTypes } from "../resources/documents/document-fields.ts";
 import {
   amount,
   constantSymbol,
@@ -13,45 +13,45 @@ import {
   positive,
   price,
   variableSymbol,
-  words,
-} from "./input.ts";
+  characters,
+} from "./input-types.ts";
 
-/** What the bodies of the five kinds of documents share. */
+/** The client as a document may override it. */
 const clientOverride = z.strictObject({
-  name: words(255).optional(),
+  name: characters(255).optional(),
   type: z.enum(contactTypes).optional(),
-  subjectId: maybe(words(40)),
-  taxId: maybe(words(20)),
-  vatId: maybe(words(20)),
+  subjectId: maybe(characters(40)),
+  taxId: maybe(characters(20)),
+  vatId: maybe(characters(20)),
   isVatPayer: z.boolean().optional(),
   email: maybe(email(255)),
-  street: maybe(words(255)),
-  city: maybe(words(255)),
-  zip: maybe(words(20)),
+  street: maybe(characters(255)),
+  city: maybe(characters(255)),
+  zip: maybe(characters(20)),
   countryId: maybe(id),
   hasDeliveryAddress: z.boolean().optional(),
-  deliveryStreet: maybe(words(255)),
-  deliveryCity: maybe(words(255)),
-  deliveryZip: maybe(words(20)),
+  deliveryStreet: maybe(characters(255)),
+  deliveryCity: maybe(characters(255)),
+  deliveryZip: maybe(characters(20)),
   deliveryCountryId: maybe(id),
 });
 
-/** With `clientId` the object overrides the snapshot; without, the client is found or created by it. */
+/** With `clientId` the object overrides the snapshot; without, the service finds or creates the client by it. */
 const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };
 export const needsClient = oneOrOther(["clientId"], ["client"]);
 
 export const discountType = maybe(z.enum(discountTypes));
 
 const line = {
-  name: maybe(words(255)),
-  description: maybe(words(1000)),
+  name: maybe(characters(255)),
+  description: maybe(characters(1000)),
   unitPrice: maybe(price),
   unitId: maybe(id),
   quantity: positive(limits.quantity),
   vatRate: maybe(amount(0, 23)),
   discountType,
   discountValue: maybe(price),
-  discountName: maybe(words(255)),
+  discountName: maybe(characters(255)),
   priceListItemId: maybe(id),
 };
 
@@ -66,11 +66,11 @@ const lines = <T extends z.ZodType>(type: T) => z.array(type).min(1).max(100);
 export const plainItems = lines(z.strictObject(line).refine(...isWhole));
 /** Lines of invoices, credit notes and proformas. */
 export const stockedItems = lines(z.strictObject(stockedLine).refine(...isWhole));
-/** On update a line may name itself, so that its stock links stay. */
+/** In an update a line may carry its `uuid`, which keeps its stock links. */
 export const keptItems = lines(z.strictObject({ ...stockedLine, uuid: maybe(z.uuid()) }).refine(...isWhole));
 
-/** A number of one's own, or a series that gives one; never both. */
-const numbering = { number: maybe(words(20, 1)), numericalSeriesId: maybe(id) };
+/** A number, or a series that gives one; never both. */
+const numbering = { number: maybe(characters(20, 1)), numericalSeriesId: maybe(id) };
 
 const symbols = {
   variableSymbol: variableSymbol.optional(),
@@ -79,7 +79,7 @@ const symbols = {
 };
 
 const discount = { discountType, discountValue: maybe(amount(0)) };
-export const texts = { note: maybe(words(3000)), textAboveItems: maybe(words(3000)) };
+export const texts = { note: maybe(characters(3000)), textAboveItems: maybe(characters(3000)) };
 export const currencyRate = amount(0.00001, 10_000_000);
 
 export const common = {

@@ -1,29 +1,29 @@
-/** Every operation the service offers, grouped and named as the client offers them. */
+/** All operations of the service, grouped and named as in the client. */
 export {
+  bankAccountOperations as bankAccounts,
   lookupOperations as lookups,
   seriesOperations as numericalSeries,
   subjectOperations as subjects,
   tokenOperations as token,
-} from "./basics.ts";
-export { bankAccountOperations as bankAccounts } from "./bank-accounts.ts";
+} from "./account-operations.ts";
 export { clientOperations as clients, supplierOperations as suppliers } from "./contacts.ts";
 export {
   attachmentOperations as contactActivityAttachments,
   businessCaseOperations as businessCases,
   businessCaseStatusOperations as businessCaseStatuses,
   contactActivityLogOperations as contactActivityLogs,
-} from "./crm.ts";
+} from "./crm-operations.ts";
 export {
   creditNoteOperations as creditNotes,
   invoiceOperations as invoices,
   orderOperations as orders,
   proformaOperations as proformas,
   quotationOperations as quotations,
-} from "./documents.ts";
+} from "./document-operations.ts";
 export {
   documentMailOperations as documentMails,
   documentPaymentOperations as documentPayments,
-} from "./payments.ts";
+} from "./payment-operations.ts";
 export {
   inboundReceiptOperations as warehouseInboundReceipts,
   outboundReceiptOperations as warehouseOutboundReceipts,

@@ -3,21 +3,32 @@ import { priceListItem } from "../resources/price-list-items.ts";
 import { inboundReceipt, outboundReceipt } from "../resources/warehouse-receipts.ts";
 import { warehouse } from "../resources/warehouses.ts";
 import { partyInput } from "./contacts.ts";
-import { create, group, idempotent, paged, pdf, remove, show, stated, update, whole } from "./define.ts";
-import { amount, day, id, limits, maybe, positive, price, sorted, words } from "./input.ts";
+import {
+  create,
+  group,
+  idempotent,
+  pagedList,
+  pdf,
+  remove,
+  show,
+  statedRoute,
+  update,
+  wholeList,
+} from "./operation-builders.ts";
+import { amount, day, id, limits, maybe, positive, price, sorted, characters } from "./input-types.ts";
 
 const warehouseInput = z.strictObject({
-  name: words(255),
-  code: words(255),
-  inboundNumericalSeriesPattern: words(255),
+  name: characters(255),
+  code: characters(255),
+  inboundNumericalSeriesPattern: characters(255),
   inboundNumericalSeriesNextNumber: z.int().min(1),
-  outboundNumericalSeriesPattern: words(255),
+  outboundNumericalSeriesPattern: characters(255),
   outboundNumericalSeriesNextNumber: z.int().min(1),
 });
 
 /** Creating a warehouse takes no `Idempotency-Key`. */
 export const warehouseOperations = group("warehouses", {
-  list: whole("/warehouses", warehouse),
+  list: wholeList("/warehouses", warehouse),
   create: create("/warehouses", warehouseInput, warehouse),
   show: show("/warehouses/{warehouse}", warehouse),
   update: update("PUT", "/warehouses/{warehouse}", warehouseInput, warehouse),
@@ -32,68 +43,62 @@ const line = z.strictObject({
 });
 
 const receipt = {
-  number: words(20, 1),
+  number: characters(20, 1),
   warehouseId: id,
   languageId: id,
   issueDate: day,
-  note: maybe(words(3000)),
+  note: maybe(characters(3000)),
   items: z.array(line).min(1),
 };
 
-/** With an id, the party is an override of its snapshot; without, it is found or created by it. */
+/** With an id the object overrides the snapshot; without, the service finds or creates the party by it. */
 const party = z.strictObject(partyInput);
 const inboundInput = z.strictObject({ ...receipt, supplierId: maybe(id), supplier: maybe(party) });
 const outboundInput = z.strictObject({ ...receipt, clientId: maybe(id), client: maybe(party) });
 
 const receiptSort = sorted(["number", "issue_date", "created_at", "updated_at"]);
 
+const oneInbound = "/warehouse-inbound-receipts/{warehouseInboundReceipt}";
+
 export const inboundReceiptOperations = group("warehouseInboundReceipts", {
-  list: paged("/warehouse-inbound-receipts", inboundReceipt, 200, {
+  list: pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
     warehouseId: id.optional(),
     supplierId: id.optional(),
     number: z.string().optional(),
     ...receiptSort,
   }),
   create: idempotent(create("/warehouse-inbound-receipts", inboundInput, inboundReceipt)),
-  show: show("/warehouse-inbound-receipts/{warehouseInboundReceipt}", inboundReceipt),
-  update: update(
-    "PUT",
-    "/warehouse-inbound-receipts/{warehouseInboundReceipt}",
-    inboundInput,
-    inboundReceipt,
-  ),
-  delete: stated(remove("/warehouse-inbound-receipts/{warehouseInboundReceipt}")),
-  pdf: pdf("/warehouse-inbound-receipts/{warehouseInboundReceipt}/pdf"),
+  show: show(oneInbound, inboundReceipt),
+  update: update("PUT", oneInbound, inboundInput, inboundReceipt),
+  delete: statedRoute(remove(oneInbound)),
+  pdf: pdf(`${oneInbound}/pdf`),
 });
 
+const oneOutbound = "/warehouse-outbound-receipts/{warehouseOutboundReceipt}";
+
 export const outboundReceiptOperations = group("warehouseOutboundReceipts", {
-  list: paged("/warehouse-outbound-receipts", outboundReceipt, 200, {
+  list: pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
     warehouseId: id.optional(),
     clientId: id.optional(),
     number: z.string().optional(),
     ...receiptSort,
   }),
   create: idempotent(create("/warehouse-outbound-receipts", outboundInput, outboundReceipt)),
-  show: show("/warehouse-outbound-receipts/{warehouseOutboundReceipt}", outboundReceipt),
-  update: update(
-    "PUT",
-    "/warehouse-outbound-receipts/{warehouseOutboundReceipt}",
-    outboundInput,
-    outboundReceipt,
-  ),
-  delete: remove("/warehouse-outbound-receipts/{warehouseOutboundReceipt}"),
-  pdf: stated(pdf("/warehouse-outbound-receipts/{warehouseOutboundReceipt}/pdf")),
+  show: show(oneOutbound, outboundReceipt),
+  update: update("PUT", oneOutbound, outboundInput, outboundReceipt),
+  delete: remove(oneOutbound),
+  pdf: statedRoute(pdf(`${oneOutbound}/pdf`)),
 });
 
 const itemInput = z.strictObject({
-  name: words(255),
-  description: maybe(words(1000)),
+  name: characters(255),
+  description: maybe(characters(1000)),
   unitPrice: price,
   unitId: id,
   vatRate: amount(0, 23),
-  ean: maybe(words(255)),
+  ean: maybe(characters(255)),
   useWarehouse: z.boolean().optional(),
-  warehouseCode: maybe(words(255)),
+  warehouseCode: maybe(characters(255)),
   enableNegativeStock: z.boolean().optional(),
   maxStock: maybe(amount(0, limits.tenTrillion)),
   purchasePrice: maybe(price),
@@ -101,8 +106,8 @@ const itemInput = z.strictObject({
 });
 
 export const priceListItemOperations = group("priceListItems", {
-  list: paged("/price-list-items", priceListItem, 200, {
-    name: words(255).optional(),
+  list: pagedList("/price-list-items", priceListItem, 200, {
+    name: characters(255).optional(),
     priceFrom: z.number().optional(),
     priceTo: z.number().optional(),
     stockFrom: z.number().optional(),

@@ -1,22 +1,31 @@
 import { z } from "zod";
-import { eventName } from "../../../src/connector/schema.ts";
+import { eventName } from "../../../src/connector/record-schema.ts";
 import { webhookSubscription, webhookSubscriptionWithSecret } from "../resources/webhook-subscriptions.ts";
-import { create, group, idempotent, remove, show, stated, update, whole } from "./define.ts";
-import { maybe, words } from "./input.ts";
+import {
+  create,
+  group,
+  idempotent,
+  remove,
+  show,
+  statedRoute,
+  update,
+  wholeList,
+} from "./operation-builders.ts";
+import { maybe, characters } from "./input-types.ts";
 
 const input = z.strictObject({
-  name: maybe(words(255)),
+  name: maybe(characters(255)),
   url: z.url({ protocol: /^https?$/, error: "must be a web address" }).max(2048),
   isActive: z.boolean(),
   subscribedEvents: z.array(eventName()).min(1),
 });
 
 export const webhookSubscriptionOperations = group("webhookSubscriptions", {
-  list: whole("/webhook-subscriptions", webhookSubscription),
+  list: wholeList("/webhook-subscriptions", webhookSubscription),
   create: idempotent(create("/webhook-subscriptions", input, webhookSubscriptionWithSecret)),
   show: show("/webhook-subscriptions/{webhookSubscription}", webhookSubscription),
   update: update("PUT", "/webhook-subscriptions/{webhookSubscription}", input, webhookSubscription),
-  delete: stated(remove("/webhook-subscriptions/{webhookSubscription}")),
+  delete: statedRoute(remove("/webhook-subscriptions/{webhookSubscription}")),
   rotateSecret: {
     method: "POST",
     path: "/webhook-subscriptions/{webhookSubscription}/rotate-secret",

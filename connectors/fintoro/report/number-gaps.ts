@@ -1,9 +1,9 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { column, id, words } from "./column.ts";
+import { column, id, textColumn } from "./view-columns.ts";
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 
-/** What a pattern's text before or after its counter comes to: tokens of year and month have as many characters as they stand for. */
+/** SQL of a pattern's text with `0` for each digit that a token of year or month stands for. */
 function rendered(text: string): string {
   const tokens = ["RRRR", "YYYY", "RR", "YY", "MM"];
   return tokens.reduce((sql, token) => `replace(${sql}, '(${token})', '${"0".repeat(token.length)}')`, text);
@@ -14,22 +14,22 @@ const fromCounter = "substr(s.pattern, instr(s.pattern, '(C'))";
 const afterCounter = `substr(${fromCounter}, instr(${fromCounter}, ')') + 1)`;
 
 /**
- * The counter of each number, found by its series' pattern: `FA(RRRR)(CCC)` of FA2026017 is 17. Numbers of one
- * series with the same text around the counter count on from each other; a new year begins anew.
+ * Finds the counter of each number by the pattern of its series: in `FA(RRRR)(CCC)`, FA2026017 has the counter
+ * 17. Numbers of a series with the same text around the counter form one sequence; a new year begins a new one.
  */
 export const numberGaps: ReportView = {
   name: "v_number_gaps",
   title: "Gaps in numbering",
   doc:
     "Numbers missing between two documents of a numbering series: deleted documents, or numbers never used. What is " +
-    "missing before a series' first or after its last document cannot be told; numbers written by hand that do not " +
+    "missing before a series' first or after its last document is not known; numbers written by hand that do not " +
     "fit the series' pattern are left out",
   columns: [
     id("numerical_series_id", "Id in numerical_series"),
-    words("series", "Its name"),
-    words("document_type", "Table of the documents"),
-    words("after_number", "The last one before the gap"),
-    words("before_number", "The first one after it"),
+    textColumn("series", "Its name"),
+    textColumn("document_type", "Table of the documents"),
+    textColumn("after_number", "The last one before the gap"),
+    textColumn("before_number", "The first one after it"),
     column("first_missing", "INTEGER", "Counter"),
     column("last_missing", "INTEGER", "Counter"),
     column("missing", "INTEGER", "How many"),

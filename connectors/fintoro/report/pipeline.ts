@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, amounts, count, currency, id, month, words } from "./column.ts";
-import { cents, currencyOf, euroCents, plainRate, summed, summedIfKnown, today } from "./money.ts";
+import { amountColumn, amountPair, count, currency, id, month, textColumn } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, euroRate, summed, summedIfKnown, reportDate } from "./amount-sql.ts";
 
 const euroOnly = "known for EUR only: these documents carry no rate";
 
@@ -16,17 +16,17 @@ export const pipeline: ReportView = {
   title: "Quotations and orders",
   doc:
     "What was offered and ordered, by month of issue: quotations by what became of them, orders beside them. The " +
-    "service does not tell which quotation an order came from, so conversion is that of quotations",
+    "service does not say which quotation an order came from, so conversion is that of quotations",
   columns: [
     month,
     currency,
     count("quotations", "How many were issued"),
-    ...amounts("quoted", "Without VAT", euroOnly),
+    ...amountPair("quoted", "Without VAT", euroOnly),
     ...states,
-    ...amounts("accepted_total", "Without VAT, of accepted quotations", euroOnly),
-    amount("conversion", "Accepted quotations in percent of those answered; null while none is"),
+    ...amountPair("accepted_total", "Without VAT, of accepted quotations", euroOnly),
+    amountColumn("conversion", "Accepted quotations in percent of those answered; null while none is"),
     count("orders", "How many were issued"),
-    ...amounts("ordered", "Without VAT", euroOnly),
+    ...amountPair("ordered", "Without VAT", euroOnly),
   ],
   facets: ["currency"],
   sort: { column: "month", descending: true },
@@ -39,20 +39,20 @@ export const pipeline: ReportView = {
   round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
   sum(1 - is_quotation) AS orders, ${summed("ordered")} AS ordered, ${summedIfKnown("ordered_eur")} AS ordered_eur
 FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, 1 AS is_quotation,
-    CASE WHEN d.status = 'waiting' AND d.validity_date < ${today} THEN 'expired' ELSE coalesce(d.status, '') END AS state,
-    ${cents("d.total")} AS quoted, ${euroCents("d.total", `(${plainRate})`)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
+    CASE WHEN d.status = 'waiting' AND d.validity_date < ${reportDate} THEN 'expired' ELSE coalesce(d.status, '') END AS state,
+    ${cents("d.total")} AS quoted, ${euroCents("d.total", `(${euroRate})`)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
   FROM quotations d LEFT JOIN currencies c ON c.id = d.currency_id
   UNION ALL
-  SELECT substr(d.issue_date, 1, 7), ${currencyOf("d")}, 0, '', 0, 0, ${cents("d.total")}, ${euroCents("d.total", `(${plainRate})`)}
+  SELECT substr(d.issue_date, 1, 7), ${currencyOf("d")}, 0, '', 0, 0, ${cents("d.total")}, ${euroCents("d.total", `(${euroRate})`)}
   FROM orders d LEFT JOIN currencies c ON c.id = d.currency_id)
 GROUP BY month, currency`,
 };
 
 const kinds = ["quotations", "orders", "invoices", "credit_notes"] as const;
 
-/** What a document adds to its business case, in the column of its kind. */
+/** SQL of what each document of a table adds to its business case, in the columns of its kind. */
 function worth(table: (typeof kinds)[number]): string {
-  const rate = table === "invoices" || table === "credit_notes" ? "d.currency_rate" : `(${plainRate})`;
+  const rate = table === "invoices" || table === "credit_notes" ? "d.currency_rate" : `(${euroRate})`;
   const place = table === "quotations" ? 0 : table === "orders" ? 1 : 2;
   const cells = [0, 1, 2].map((at) =>
     at === place ? `${cents("d.total")}, ${euroCents("d.total", rate)}` : "0, 0",
@@ -61,6 +61,7 @@ function worth(table: (typeof kinds)[number]): string {
     FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id WHERE d.business_case_id IS NOT NULL`;
 }
 
+/** SQL of two columns: a sum in the currency and in EUR. */
 const ofCases = (column: string, name: string) =>
   `coalesce(${summed(`w.${column}`)}, 0.0) AS ${name},
   CASE WHEN count(w.case_id) = count(w.${column}_eur) THEN coalesce(${summed(`w.${column}_eur`)}, 0.0) END AS ${name}_eur`;
@@ -73,12 +74,12 @@ export const casesByStatus: ReportView = {
     "documents counts in the row without a currency, one with documents in two currencies in both",
   columns: [
     id("status_id", "Id in business_case_statuses; null for cases without one"),
-    words("status", "Its name"),
+    textColumn("status", "Its name"),
     currency,
     count("business_cases", "How many"),
-    ...amounts("quoted", "Without VAT", euroOnly),
-    ...amounts("ordered", "Without VAT", euroOnly),
-    ...amounts("invoiced", "Without VAT; credit notes reduce it"),
+    ...amountPair("quoted", "Without VAT", euroOnly),
+    ...amountPair("ordered", "Without VAT", euroOnly),
+    ...amountPair("invoiced", "Without VAT; credit notes reduce it"),
   ],
   facets: ["status", "currency"],
   sql: `WITH worth (case_id, currency, quoted, quoted_eur, ordered, ordered_eur, invoiced, invoiced_eur) AS (

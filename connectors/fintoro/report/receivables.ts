@@ -1,13 +1,22 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, clientId, clientName, count, currency, day, id, words } from "./column.ts";
-import { ageOf, cents, currencyOf, daysSince, euroCents, plainRate, summed, summedIfKnown } from "./money.ts";
+import { amountPair, clientId, clientName, count, currency, day, id, textColumn } from "./view-columns.ts";
+import {
+  ageOf,
+  cents,
+  currencyOf,
+  daysSince,
+  euroCents,
+  euroRate,
+  summed,
+  summedIfKnown,
+} from "./amount-sql.ts";
 
-const age = words("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
+const age = textColumn("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
 const daysOverdue = count("days_overdue", "Days past due on the report's date; 0 while it is not due");
 const open = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
 const days = `coalesce(max(${daysSince("d.due_date")}, 0), 0)`;
 
-/** Documents that money is waited for. */
+/** Documents that are not paid, one row each. */
 function openDocuments(table: string, rate: string): string {
   return `SELECT d.id AS id, d.number AS number, d.client_id AS client_id,
     coalesce(k.name, d.client_name) AS client_name, d.issue_date AS issue_date, d.due_date AS due_date,
@@ -29,7 +38,7 @@ export const receivables: ReportView = {
     currency,
     age,
     count("invoices", "How many"),
-    ...amounts("to_be_paid", "What is open"),
+    ...amountPair("to_be_paid", "What is open"),
     day("oldest_due_date", "Of these invoices"),
     count("most_days_overdue", "Of these invoices"),
   ],
@@ -42,6 +51,7 @@ FROM (${openDocuments("invoices", "d.currency_rate")})
 GROUP BY client_id, currency, age`,
 };
 
+/** SQL of a view with one row for each open document. */
 function oneByOne(key: string, table: string, rate: string): string {
   return `SELECT id AS ${key}, number, client_id, client_name, issue_date, due_date, days_overdue, age, status,
   variable_symbol, currency, gross / 100.0 AS total_with_vat, gross_eur / 100.0 AS total_with_vat_eur,
@@ -49,21 +59,22 @@ function oneByOne(key: string, table: string, rate: string): string {
 FROM (${openDocuments(table, rate)})`;
 }
 
+/** Its columns. */
 function openColumns(key: string, table: string) {
   return [
     id(key, `Id in ${table}`),
-    words("number", "As printed"),
+    textColumn("number", "As printed"),
     clientId,
     clientName,
     day("issue_date", "Of the document"),
     day("due_date", "Of the document"),
     daysOverdue,
     age,
-    words("status", "As the service tells it"),
-    id("variable_symbol", "By which its payment is found"),
+    textColumn("status", "As the service gives it"),
+    id("variable_symbol", "Identifies its payment"),
     currency,
-    ...amounts("total_with_vat", "Of the document"),
-    ...amounts("to_be_paid", "What is open"),
+    ...amountPair("total_with_vat", "Of the document"),
+    ...amountPair("to_be_paid", "What is open"),
   ];
 }
 
@@ -84,5 +95,5 @@ export const unpaidProformas: ReportView = {
   columns: openColumns("proforma_id", "proformas"),
   facets: ["age", "status", "currency"],
   sort: { column: "due_date", descending: false },
-  sql: oneByOne("proforma_id", "proformas", `(${plainRate})`),
+  sql: oneByOne("proforma_id", "proformas", `(${euroRate})`),
 };

@@ -1,8 +1,9 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amounts, count, currency, month } from "./column.ts";
-import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./money.ts";
+import { amountPair, count, currency, month } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
 
-function arm(table: string, isInvoice: 0 | 1): string {
+/** One row for each document of a table. */
+function documentRows(table: string, isInvoice: 0 | 1): string {
   return `SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, ${isInvoice} AS is_invoice,
     ${cents("d.total")} AS net, ${euroCents("d.total", "d.currency_rate")} AS net_eur,
     ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat", "d.currency_rate")} AS gross_eur
@@ -18,8 +19,8 @@ export const revenueByMonth: ReportView = {
     currency,
     count("invoices", "How many were issued"),
     count("credit_notes", "How many were issued"),
-    ...amounts("revenue", "Without VAT, after all discounts"),
-    ...amounts("revenue_with_vat", "With VAT"),
+    ...amountPair("revenue", "Without VAT, after all discounts"),
+    ...amountPair("revenue_with_vat", "With VAT"),
   ],
   facets: ["currency"],
   sort: { column: "month", descending: true },
@@ -27,9 +28,9 @@ export const revenueByMonth: ReportView = {
   ${summed("net")} AS revenue, ${summedIfKnown("net_eur")} AS revenue_eur,
   ${summed("gross")} AS revenue_with_vat, ${summedIfKnown("gross_eur")} AS revenue_with_vat_eur
 FROM (
-  ${arm("invoices", 1)}
+  ${documentRows("invoices", 1)}
   UNION ALL
-  ${arm("credit_notes", 0)}
+  ${documentRows("credit_notes", 0)}
 )
 GROUP BY month, currency`,
 };

@@ -1,7 +1,19 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, amounts, clientId, clientName, column, count, currency, day, id, words } from "./column.ts";
-import { cents, currencyOf, euroCents, share } from "./money.ts";
+import {
+  amountColumn,
+  amountPair,
+  clientId,
+  clientName,
+  column,
+  count,
+  currency,
+  day,
+  id,
+  textColumn,
+} from "./view-columns.ts";
+import { cents, currencyOf, euroCents, shareOf } from "./amount-sql.ts";
 
+/** A kind of document and its lines. */
 interface Kind {
   readonly type: string;
   readonly table: string;
@@ -9,20 +21,21 @@ interface Kind {
   readonly key: string;
 }
 
+/** SQL of an amount in EUR cents. */
 function euro(amountIn: string): string {
   return euroCents(amountIn, "d.currency_rate");
 }
 
 /**
- * The sums over a document's lines are asked for line by line: a filter on a client or a document reaches the
- * tables, and whoever does not ask for revenue does not wait for it.
+ * The lines of one kind of document. Sums over a document's lines are subqueries of each line: so a filter on a
+ * client or a document reaches the tables, and a query without revenue does not compute it.
  */
-function arm({ type, table, items, key }: Kind): string {
+function linesOf({ type, table, items, key }: Kind): string {
   const sumOf = (from: string, more = "") =>
     `(SELECT sum(${cents(`l.${from}`)}) FROM ${items} l WHERE l.${key} = i.${key}${more})`;
   const isLast = `i.position = (SELECT max(l.position) FROM ${items} l WHERE l.${key} = i.${key})`;
   const revenue = (total: string, from: string) =>
-    `(${share(total, sumOf(from, " AND l.position <= i.position"), cents(`i.${from}`), sumOf(from), isLast)}) / 100.0`;
+    `(${shareOf(total, sumOf(from, " AND l.position <= i.position"), cents(`i.${from}`), sumOf(from), isLast)}) / 100.0`;
   return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS document_number,
     d.issue_date AS issue_date, d.delivery_date AS delivery_date, d.client_id AS client_id,
     coalesce(k.name, d.client_name) AS client_name, i.position AS position,
@@ -46,29 +59,29 @@ export const salesLines: ReportView = {
     "Every line of invoices and credit notes with its document, client and item. Revenue is the line's share of the " +
     "document's total after the document's discount: a document's lines add up to its total, to the cent",
   columns: [
-    words("document_type", "invoice or credit_note"),
+    textColumn("document_type", "invoice or credit_note"),
     id("document_id", "Id in invoices or credit_notes"),
-    words("document_number", "As printed"),
+    textColumn("document_number", "As printed"),
     day("issue_date", "Of the document"),
     day("delivery_date", "Of the taxable supply"),
     clientId,
     clientName,
     count("position", "The line's place in the document, from 0"),
     id("price_list_item_id", "Id in price_list_items; null for a line written by hand"),
-    words("price_list_item_name", "As the item is called today"),
-    words("name", "As printed on the line"),
-    amount("quantity", "Negative or of negative price on credit notes"),
-    words("unit", "Unit of measure"),
-    amount("unit_price", "Without VAT, before discounts"),
+    textColumn("price_list_item_name", "As the item is called today"),
+    textColumn("name", "As printed on the line"),
+    amountColumn("quantity", "Negative or of negative price on credit notes"),
+    textColumn("unit", "Unit of measure"),
+    amountColumn("unit_price", "Without VAT, before discounts"),
     column("vat_rate", "DECIMAL(18,6)", "Percent"),
     currency,
-    ...amounts("total", "Without VAT, after the line's own discount", "rounded to cents per line"),
-    ...amounts("total_with_vat", "With VAT, after the line's own discount", "rounded to cents per line"),
-    ...amounts("revenue", "Without VAT, after the document's discount, too"),
-    ...amounts("revenue_with_vat", "With VAT, after the document's discount, too"),
+    ...amountPair("total", "Without VAT, after the line's own discount", "rounded to cents per line"),
+    ...amountPair("total_with_vat", "With VAT, after the line's own discount", "rounded to cents per line"),
+    ...amountPair("revenue", "Without VAT, after the document's discount, too"),
+    ...amountPair("revenue_with_vat", "With VAT, after the document's discount, too"),
   ],
   facets: ["document_type", "currency", "vat_rate"],
-  sql: `${arm({ type: "invoice", table: "invoices", items: "invoice_items", key: "invoice_id" })}
+  sql: `${linesOf({ type: "invoice", table: "invoices", items: "invoice_items", key: "invoice_id" })}
 UNION ALL
-${arm({ type: "credit_note", table: "credit_notes", items: "credit_note_items", key: "credit_note_id" })}`,
+${linesOf({ type: "credit_note", table: "credit_notes", items: "credit_note_items", key: "credit_note_id" })}`,
 };

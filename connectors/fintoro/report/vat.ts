@@ -1,8 +1,8 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amount, amounts, count, currency, month } from "./column.ts";
-import { cents, currencyOf, euroCents, share, summed, summedIfKnown } from "./money.ts";
+import { amountColumn, amountPair, count, currency, month } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, shareOf, summed, summedIfKnown } from "./amount-sql.ts";
 
-/** One row for each document and rate: the lines of that rate, and all up to it in the order of rates. */
+/** One row for each document and VAT rate: the sum of its lines, and the sum of all rates up to it. */
 function rates(table: string, items: string, key: string): string {
   const w = "OVER (PARTITION BY id ORDER BY vat_rate)";
   return `SELECT month, currency, vat_rate, reverse_charge, net, net_eur, gross, gross_eur, line_net, line_gross,
@@ -18,8 +18,9 @@ function rates(table: string, items: string, key: string): string {
     GROUP BY d.id, i.vat_rate)`;
 }
 
+/** SQL of the share of a document's amount that falls on the row's rate. */
 function spread(amountColumn: string, kind: "net" | "gross"): string {
-  return share(amountColumn, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
+  return shareOf(amountColumn, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
 }
 
 const charged = (column: string) => `CASE WHEN reverse_charge THEN 0 ELSE ${column} END`;
@@ -37,11 +38,11 @@ export const vatByMonth: ReportView = {
   columns: [
     month,
     currency,
-    amount("vat_rate", "Percent; null for documents without lines"),
+    amountColumn("vat_rate", "Percent; null for documents without lines"),
     count("documents", "Those with a line of this rate"),
-    ...amounts("base", "Without VAT, where the seller owes it"),
-    ...amounts("vat", "What is owed on it"),
-    ...amounts("reverse_charge", "Without VAT, where the client owes it instead"),
+    ...amountPair("base", "Without VAT, where the seller owes it"),
+    ...amountPair("vat", "What is owed on it"),
+    ...amountPair("reverse_charge", "Without VAT, where the client owes it instead"),
   ],
   facets: ["currency", "vat_rate"],
   sort: { column: "month", descending: true },

@@ -1,18 +1,5 @@
-import { resource } from "../../../src/connector/define.ts";
-import {
-  boolean,
-  date,
-  decimal,
-  doc,
-  idOf,
-  integer,
-  nested,
-  oneOf,
-  orNull,
-  record,
-  text,
-  timestamp,
-} from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 import { bank } from "./lookups.ts";
 
 export const pairingStrategies = [
@@ -24,36 +11,36 @@ export const pairingStrategies = [
   "by_all_symbols_and_price",
 ] as const;
 
-export const bankAccount = record({
-  id: integer(),
-  bankId: doc("Null when the bank is not in the lookup", orNull(idOf("banks"))),
-  bank: orNull(nested("banks", bank)),
-  isPrimary: doc("Used when a document names no account", boolean()),
-  autoPaymentMatching: doc("Connected to open banking", boolean()),
-  name: text(),
-  iban: text(),
-  swift: doc("SWIFT (BIC) code", text()),
-  autoPairingStrategy: doc("How incoming payments find their document", oneOf(pairingStrategies)),
-  balance: doc("Last balance known from open banking", orNull(decimal())),
-  lastSyncedAt: doc("Last open banking read; local time of the service", orNull(timestamp())),
-  openBankingValidUntil: doc("End of the open banking consent", orNull(date())),
-  createdAt: doc("Local time of the service", orNull(timestamp())),
-  updatedAt: doc("Local time of the service", orNull(timestamp())),
+export const bankAccount = t.record({
+  id: t.integer(),
+  bankId: t.doc("Null when the bank is not in the lookup", t.orNull(t.idOf("banks"))),
+  bank: t.orNull(t.nested("banks", bank)),
+  isPrimary: t.doc("Used when a document names no account", t.boolean()),
+  autoPaymentMatching: t.doc("Connected to open banking", t.boolean()),
+  name: t.text(),
+  iban: t.text(),
+  swift: t.doc("SWIFT (BIC) code", t.text()),
+  autoPairingStrategy: t.doc("How incoming payments find their document", t.oneOf(pairingStrategies)),
+  balance: t.doc("Last balance known from open banking", t.orNull(t.decimal())),
+  lastSyncedAt: t.doc("Last open banking read; local time of the service", t.orNull(t.timestamp())),
+  openBankingValidUntil: t.doc("End of the open banking consent", t.orNull(t.date())),
+  createdAt: t.doc("Local time of the service", t.orNull(t.timestamp())),
+  updatedAt: t.doc("Local time of the service", t.orNull(t.timestamp())),
 });
 
-/** The account as a document shows it: the live one, also after its deletion. */
-export const bankAccountReference = record({
-  id: integer(),
-  bankId: orNull(idOf("banks")),
-  bank: orNull(nested("banks", bank)),
-  name: text(),
-  iban: text(),
-  swift: text(),
-  isPrimary: boolean(),
-  autoPaymentMatching: boolean(),
+/** The account as a document shows it: as it is now, also after its deletion. */
+export const bankAccountReference = t.record({
+  id: t.integer(),
+  bankId: t.orNull(t.idOf("banks")),
+  bank: t.orNull(t.nested("banks", bank)),
+  name: t.text(),
+  iban: t.text(),
+  swift: t.text(),
+  isPrimary: t.boolean(),
+  autoPaymentMatching: t.boolean(),
 });
 
-export const bankAccounts = resource({
+export const bankAccounts = defineResource({
   name: "bank_accounts",
   singular: "bank_account",
   title: "Bank accounts",

@@ -1,42 +1,35 @@
-import { resource } from "../../../src/connector/define.ts";
-import {
-  doc,
-  integer,
-  nested,
-  oneOf,
-  orNull,
-  record,
-  stated,
-  text,
-  timestamp,
-} from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 import { client } from "./clients.ts";
 import { supplier } from "./suppliers.ts";
 
-/** The pipeline's columns, and the cases that stand in them. */
-export const businessCaseStatus = record({
-  id: stated(integer()),
-  name: stated(text()),
-  color: stated(doc("Hex colour", text())),
+/** One column of the sales pipeline. */
+export const businessCaseStatus = t.record({
+  id: t.stated(t.integer()),
+  name: t.stated(t.text()),
+  color: t.stated(t.doc("Hex colour", t.text())),
 });
 
-export const businessCase = record({
-  id: integer(),
-  contactType: doc("Which of client and supplier it is about", oneOf(["client", "supplier"])),
-  contactId: doc("Id of that client or supplier", integer()),
-  client: orNull(nested("clients", client)),
-  supplier: orNull(nested("suppliers", supplier)),
-  name: text(),
-  description: orNull(text()),
-  status: stated(
-    doc("Null when its status was deleted", orNull(nested("business_case_statuses", businessCaseStatus))),
+export const businessCase = t.record({
+  id: t.integer(),
+  contactType: t.doc("Which of client and supplier it is about", t.oneOf(["client", "supplier"])),
+  contactId: t.doc("Id of that client or supplier", t.integer()),
+  client: t.orNull(t.nested("clients", client)),
+  supplier: t.orNull(t.nested("suppliers", supplier)),
+  name: t.text(),
+  description: t.orNull(t.text()),
+  status: t.stated(
+    t.doc(
+      "Null when its status was deleted",
+      t.orNull(t.nested("business_case_statuses", businessCaseStatus)),
+    ),
   ),
-  boardPosition: doc("Place within its column", integer()),
-  createdAt: orNull(timestamp()),
-  updatedAt: orNull(timestamp()),
+  boardPosition: t.doc("Place within its column", t.integer()),
+  createdAt: t.orNull(t.timestamp()),
+  updatedAt: t.orNull(t.timestamp()),
 });
 
-export const businessCaseStatuses = resource({
+export const businessCaseStatuses = defineResource({
   name: "business_case_statuses",
   singular: "business_case_status",
   title: "Business case statuses",
@@ -47,7 +40,7 @@ export const businessCaseStatuses = resource({
   doc: "Columns of the sales pipeline",
 });
 
-export const businessCases = resource({
+export const businessCases = defineResource({
   name: "business_cases",
   singular: "business_case",
   title: "Business cases",

@@ -1,12 +1,12 @@
-import { resource } from "../../../src/connector/define.ts";
-import { doc, record, text } from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 
-/** All that `/whoami` tells. */
-export const identity = record({
-  name: doc("Name of the company that the token belongs to", text()),
+/** The answer of `/whoami`. */
+export const identity = t.record({
+  name: t.doc("Name of the company that the token belongs to", t.text()),
 });
 
-export const company = resource({
+export const company = defineResource({
   name: "company",
   singular: "company",
   title: "Company",

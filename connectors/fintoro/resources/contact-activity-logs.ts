@@ -1,23 +1,8 @@
-import { resource } from "../../../src/connector/define.ts";
-import {
-  children,
-  date,
-  decimal,
-  doc,
-  idOf,
-  integer,
-  nested,
-  oneOf,
-  orNull,
-  record,
-  snapshot,
-  stated,
-  text,
-  timestamp,
-} from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 import { currency } from "./lookups.ts";
 
-/** Types that a user writes; the service adds `document_*` by itself. */
+/** Types that users write; the service itself adds the `document_*` ones. */
 export const writtenLogTypes = ["note", "email", "phone_call", "document_linked"] as const;
 
 const logTypes = [
@@ -40,54 +25,54 @@ const relatedDocumentTypes = [
   "warehouse-outbound-receipt",
 ] as const;
 
-const relatedDocument = record({
-  documentType: stated(oneOf(relatedDocumentTypes)),
-  documentId: stated(doc("Id within the table of its type", integer())),
-  name: stated(text()),
-  number: stated(text()),
-  issueDate: stated(date()),
-  totalWithVat: stated(doc("As it is now, not on the day of the event", orNull(decimal()))),
-  currency: stated(orNull(nested("currencies", currency))),
+const relatedDocument = t.record({
+  documentType: t.stated(t.oneOf(relatedDocumentTypes)),
+  documentId: t.stated(t.doc("Id within the table of its type", t.integer())),
+  name: t.stated(t.text()),
+  number: t.stated(t.text()),
+  issueDate: t.stated(t.date()),
+  totalWithVat: t.stated(t.doc("As it is now, not on the day of the event", t.orNull(t.decimal()))),
+  currency: t.stated(t.orNull(t.nested("currencies", currency))),
 });
 
-const logMetadata = record({
-  content: stated(doc("Text of the note, mail or call", orNull(text()))),
-  email: stated(orNull(text())),
-  personName: stated(doc("Who was on the phone", orNull(text()))),
-  phoneNumber: stated(orNull(text())),
-  documentNumberSnapshot: stated(doc("Number on the day of the event", orNull(text()))),
-  documentPriceSnapshot: stated(doc("Total with VAT on the day of the event", orNull(decimal()))),
-  documentCurrencySnapshot: stated(orNull(nested("currencies", currency))),
-  paidAmount: stated(doc("Amount of the payment that was added", orNull(decimal()))),
-  relatedDocument: stated(orNull(snapshot(relatedDocument))),
+const logMetadata = t.record({
+  content: t.stated(t.doc("Text of the note, mail or call", t.orNull(t.text()))),
+  email: t.stated(t.orNull(t.text())),
+  personName: t.stated(t.doc("Who was on the phone", t.orNull(t.text()))),
+  phoneNumber: t.stated(t.orNull(t.text())),
+  documentNumberSnapshot: t.stated(t.doc("Number on the day of the event", t.orNull(t.text()))),
+  documentPriceSnapshot: t.stated(t.doc("Total with VAT on the day of the event", t.orNull(t.decimal()))),
+  documentCurrencySnapshot: t.stated(t.orNull(t.nested("currencies", currency))),
+  paidAmount: t.stated(t.doc("Amount of the payment that was added", t.orNull(t.decimal()))),
+  relatedDocument: t.stated(t.orNull(t.snapshot(relatedDocument))),
 });
 
-const logAttachment = record({
-  id: stated(integer()),
-  name: stated(doc("File name", text())),
-  mimeType: stated(text()),
-  url: stated(doc("Where the service keeps it; data, never followed", text())),
+const logAttachment = t.record({
+  id: t.stated(t.integer()),
+  name: t.stated(t.doc("File name", t.text())),
+  mimeType: t.stated(t.text()),
+  url: t.stated(t.doc("Where the service keeps it; data, never followed", t.text())),
 });
 
-export const contactActivityLog = record({
-  id: stated(integer()),
-  type: stated(oneOf(logTypes)),
-  metadata: stated(doc("Which of these are filled depends on the type", snapshot(logMetadata))),
-  attachments: stated(children("contact_activity_log_attachments", logAttachment)),
-  businessCaseId: stated(orNull(idOf("business_cases"))),
-  clientId: stated(orNull(idOf("clients"))),
-  supplierId: stated(orNull(idOf("suppliers"))),
-  createdAt: stated(orNull(timestamp())),
-  updatedAt: stated(orNull(timestamp())),
+export const contactActivityLog = t.record({
+  id: t.stated(t.integer()),
+  type: t.stated(t.oneOf(logTypes)),
+  metadata: t.stated(t.doc("Which of these are filled depends on the type", t.snapshot(logMetadata))),
+  attachments: t.stated(t.children("contact_activity_log_attachments", logAttachment)),
+  businessCaseId: t.stated(t.orNull(t.idOf("business_cases"))),
+  clientId: t.stated(t.orNull(t.idOf("clients"))),
+  supplierId: t.stated(t.orNull(t.idOf("suppliers"))),
+  createdAt: t.stated(t.orNull(t.timestamp())),
+  updatedAt: t.stated(t.orNull(t.timestamp())),
 });
 
-/** A log shows its document as it is now: its columns that name it, kind and id. */
+/** Columns with kind and id of a log's document; the log shows the document as it is now. */
 export const relatedDocumentColumns = [
   "metadata_related_document_document_type",
   "metadata_related_document_document_id",
 ] as const;
 
-export const contactActivityLogs = resource({
+export const contactActivityLogs = defineResource({
   lookedUpBy: relatedDocumentColumns,
   name: "contact_activity_logs",
   singular: "contact_activity_log",

@@ -1,38 +1,37 @@
 import type { z } from "zod";
-import { resource } from "../../../src/connector/define.ts";
-import type { Resource } from "../../../src/connector/resource.ts";
-import { boolean, doc, integer, record, stated, text } from "../../../src/connector/schema.ts";
+import { defineResource, type Resource } from "../../../src/connector/resource.ts";
+import * as t from "../../../src/connector/record-schema.ts";
 
-/** The fixed lists of the service: ids are stable, labels follow the pinned language. */
-const label = () => doc("Label in the pinned language", text());
+/** Fixed lists of the service: ids are stable, labels follow the configured language. */
+const label = () => t.doc("Label in the pinned language", t.text());
 
-export const bank = record({
-  id: integer(),
-  name: text(),
-  swift: doc("SWIFT (BIC) code, empty where unknown", text()),
+export const bank = t.record({
+  id: t.integer(),
+  name: t.text(),
+  swift: t.doc("SWIFT (BIC) code, empty where unknown", t.text()),
 });
 
-export const country = record({
-  id: doc("ISO 3166-1 numeric code", integer()),
+export const country = t.record({
+  id: t.doc("ISO 3166-1 numeric code", t.integer()),
   name: label(),
-  code: doc("ISO 3166-1 code of two letters", text()),
-  eu: doc("Member of the European Union", boolean()),
+  code: t.doc("ISO 3166-1 code of two letters", t.text()),
+  eu: t.doc("Member of the European Union", t.boolean()),
 });
 
-export const language = record({
-  id: integer(),
+export const language = t.record({
+  id: t.integer(),
   name: label(),
-  code: doc("The service's own short code, not always ISO 639", text()),
+  code: t.doc("The service's own short code, not always ISO 639", t.text()),
 });
 
-export const currency = record({
-  id: stated(integer()),
-  symbol: stated(doc("ISO 4217 code", text())),
-  name: stated(label()),
-  mark: stated(doc("Sign as printed on documents", text())),
+export const currency = t.record({
+  id: t.stated(t.integer()),
+  symbol: t.stated(t.doc("ISO 4217 code", t.text())),
+  name: t.stated(label()),
+  mark: t.stated(t.doc("Sign as printed on documents", t.text())),
 });
 
-const labelled = () => record({ id: integer(), name: label() });
+const labelled = () => t.record({ id: t.integer(), name: label() });
 
 export const deliveryMethod = labelled();
 export const paymentMethod = labelled();
@@ -40,7 +39,14 @@ export const qrType = labelled();
 export const unit = labelled();
 
 function lookup(name: string, singular: string, title: string, path: string, type: z.ZodObject): Resource {
-  return resource({ name, singular, title, origin: "stated", record: type, list: { kind: "whole", path } });
+  return defineResource({
+    name,
+    singular,
+    title,
+    origin: "stated",
+    record: type,
+    list: { kind: "whole", path },
+  });
 }
 
 export const lookups: readonly Resource[] = [

@@ -1,20 +1,20 @@
-import { resource } from "../../../src/connector/define.ts";
-import { boolean, doc, integer, oneOf, record, stated, text } from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 
 export const seriesDocumentTypes = ["invoice", "proforma", "credit-note", "order", "quotation"] as const;
 
-export const series = record({
-  id: integer(),
-  documentType: doc("Kind of document that the series numbers", oneOf(seriesDocumentTypes)),
-  name: text(),
-  pattern: doc("Pattern that numbers are formed by", text()),
-  nextNumber: stated(doc("Internal counter's next value", integer())),
-  nextDocumentNumber: stated(doc("Number that the next document will get", text())),
-  nextVariableSymbol: stated(doc("Variable symbol that the next document will get", integer())),
-  isDefault: doc("Used when a document names no series", boolean()),
+export const series = t.record({
+  id: t.integer(),
+  documentType: t.doc("Kind of document that the series numbers", t.oneOf(seriesDocumentTypes)),
+  name: t.text(),
+  pattern: t.doc("Pattern that numbers are formed by", t.text()),
+  nextNumber: t.stated(t.doc("Internal counter's next value", t.integer())),
+  nextDocumentNumber: t.stated(t.doc("Number that the next document will get", t.text())),
+  nextVariableSymbol: t.stated(t.doc("Variable symbol that the next document will get", t.integer())),
+  isDefault: t.doc("Used when a document names no series", t.boolean()),
 });
 
-export const numericalSeries = resource({
+export const numericalSeries = defineResource({
   name: "numerical_series",
   singular: "numerical_series",
   title: "Numerical series",

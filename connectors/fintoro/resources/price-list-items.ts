@@ -1,51 +1,39 @@
-import { resource } from "../../../src/connector/define.ts";
-import {
-  boolean,
-  children,
-  decimal,
-  doc,
-  idOf,
-  integer,
-  nested,
-  orNull,
-  record,
-  stated,
-  text,
-} from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 import { unit } from "./lookups.ts";
 
-const priceListItemStock = record({
-  warehouseId: idOf("warehouses"),
-  warehouseName: text(),
-  warehouseCode: text(),
-  stockQuantity: doc("In this warehouse, after all receipts", decimal()),
+const priceListItemStock = t.record({
+  warehouseId: t.idOf("warehouses"),
+  warehouseName: t.text(),
+  warehouseCode: t.text(),
+  stockQuantity: t.doc("In this warehouse, after all receipts", t.decimal()),
 });
 
-export const priceListItem = record({
-  id: integer(),
-  name: text(),
-  description: orNull(text()),
-  unitId: idOf("units"),
-  unit: stated(nested("units", unit)),
-  unitPrice: doc("Selling price without VAT", decimal()),
-  vatRate: doc("Percent", decimal()),
-  unitPriceWithVat: decimal(),
-  stock: doc("In all warehouses together", decimal()),
-  stocks: doc(
+export const priceListItem = t.record({
+  id: t.integer(),
+  name: t.text(),
+  description: t.orNull(t.text()),
+  unitId: t.idOf("units"),
+  unit: t.stated(t.nested("units", unit)),
+  unitPrice: t.doc("Selling price without VAT", t.decimal()),
+  vatRate: t.doc("Percent", t.decimal()),
+  unitPriceWithVat: t.decimal(),
+  stock: t.doc("In all warehouses together", t.decimal()),
+  stocks: t.doc(
     "By warehouse; a list may leave it out",
-    children("price_list_item_stocks", priceListItemStock),
+    t.children("price_list_item_stocks", priceListItemStock),
   ),
-  ean: orNull(text()),
-  useWarehouse: doc("Stock is kept", boolean()),
-  warehouseCode: doc("Code of the stock card", orNull(text())),
-  enableNegativeStock: boolean(),
-  maxStock: doc("Recommended upper level", orNull(decimal())),
-  purchasePrice: doc("Without VAT", orNull(decimal())),
-  purchaseVatRate: doc("Percent", orNull(decimal())),
-  purchasePriceWithVat: orNull(decimal()),
+  ean: t.orNull(t.text()),
+  useWarehouse: t.doc("Stock is kept", t.boolean()),
+  warehouseCode: t.doc("Code of the stock card", t.orNull(t.text())),
+  enableNegativeStock: t.boolean(),
+  maxStock: t.doc("Recommended upper level", t.orNull(t.decimal())),
+  purchasePrice: t.doc("Without VAT", t.orNull(t.decimal())),
+  purchaseVatRate: t.doc("Percent", t.orNull(t.decimal())),
+  purchasePriceWithVat: t.orNull(t.decimal()),
 });
 
-export const priceListItems = resource({
+export const priceListItems = defineResource({
   name: "price_list_items",
   singular: "price_list_item",
   title: "Price list and warehouse items",

@@ -1,24 +1,24 @@
-import { resource } from "../../../src/connector/define.ts";
-import { boolean, doc, integer, nested, oneOf, orNull, record, text } from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 import { contactTypes } from "./clients.ts";
 import { country } from "./lookups.ts";
 
-export const supplier = record({
-  id: integer(),
-  type: oneOf(contactTypes, contactTypes),
-  name: doc("Name of the person or company", text()),
-  subjectId: doc("Business registration number (IČO)", orNull(text())),
-  taxId: doc("Tax number (DIČ)", orNull(text())),
-  vatId: doc("VAT number (IČ DPH)", orNull(text())),
-  isVatPayer: boolean(),
-  email: orNull(text()),
-  street: doc("Street and number", orNull(text())),
-  city: orNull(text()),
-  zip: orNull(text()),
-  country: orNull(nested("countries", country)),
+export const supplier = t.record({
+  id: t.integer(),
+  type: t.oneOf(contactTypes, contactTypes),
+  name: t.doc("Name of the person or company", t.text()),
+  subjectId: t.doc("Business registration number (IČO)", t.orNull(t.text())),
+  taxId: t.doc("Tax number (DIČ)", t.orNull(t.text())),
+  vatId: t.doc("VAT number (IČ DPH)", t.orNull(t.text())),
+  isVatPayer: t.boolean(),
+  email: t.orNull(t.text()),
+  street: t.doc("Street and number", t.orNull(t.text())),
+  city: t.orNull(t.text()),
+  zip: t.orNull(t.text()),
+  country: t.orNull(t.nested("countries", country)),
 });
 
-export const suppliers = resource({
+export const suppliers = defineResource({
   name: "suppliers",
   singular: "supplier",
   title: "Suppliers",

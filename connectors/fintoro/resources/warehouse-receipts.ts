@@ -1,76 +1,61 @@
 import type { z } from "zod";
-import { resource } from "../../../src/connector/define.ts";
-import type { Resource } from "../../../src/connector/resource.ts";
-import {
-  boolean,
-  children,
-  date,
-  decimal,
-  doc,
-  idOf,
-  integer,
-  nested,
-  orNull,
-  record,
-  snapshot,
-  stated,
-  text,
-} from "../../../src/connector/schema.ts";
+import { defineResource, type Resource } from "../../../src/connector/resource.ts";
+import * as t from "../../../src/connector/record-schema.ts";
 import { currency, language } from "./lookups.ts";
-import { clientSnapshot, companySnapshot, supplierSnapshot } from "./snapshots.ts";
+import { clientSnapshot, companySnapshot, supplierSnapshot } from "./party-snapshots.ts";
 import { warehouse } from "./warehouses.ts";
 
-const receiptItem = record({
-  id: integer(),
-  priceListItemId: idOf("price_list_items"),
-  priceListItemName: doc("Name on the day of the receipt", text()),
-  priceListItemWarehouseCode: orNull(text()),
-  unitName: orNull(text()),
-  quantity: decimal(),
-  unitPrice: doc("Without VAT", decimal()),
-  unitPriceWithVat: decimal(),
-  vatRate: doc("Percent", decimal()),
+const receiptItem = t.record({
+  id: t.integer(),
+  priceListItemId: t.idOf("price_list_items"),
+  priceListItemName: t.doc("Name on the day of the receipt", t.text()),
+  priceListItemWarehouseCode: t.orNull(t.text()),
+  unitName: t.orNull(t.text()),
+  quantity: t.decimal(),
+  unitPrice: t.doc("Without VAT", t.decimal()),
+  unitPriceWithVat: t.decimal(),
+  vatRate: t.doc("Percent", t.decimal()),
 });
 
 const head = {
-  id: integer(),
-  uuid: text(),
-  number: text(),
-  webDokladUrl: doc("Public web page of the receipt", text()),
-  pdfDownloadUrl: stated(doc("Address of its PDF; data, never followed", text())),
-  company: doc("The company on the day of issue", snapshot(companySnapshot)),
-  warehouse: nested("warehouses", warehouse),
+  id: t.integer(),
+  uuid: t.text(),
+  number: t.text(),
+  webDokladUrl: t.doc("Public web page of the receipt", t.text()),
+  pdfDownloadUrl: t.stated(t.doc("Address of its PDF; data, never followed", t.text())),
+  company: t.doc("The company on the day of issue", t.snapshot(companySnapshot)),
+  warehouse: t.nested("warehouses", warehouse),
 };
 
 const body = {
-  currency: nested("currencies", currency),
-  language: nested("languages", language),
-  issueDate: date(),
-  note: orNull(text()),
-  hasVat: boolean(),
-  total: doc("Without VAT", decimal()),
-  totalWithVat: decimal(),
+  currency: t.nested("currencies", currency),
+  language: t.nested("languages", language),
+  issueDate: t.date(),
+  note: t.orNull(t.text()),
+  hasVat: t.boolean(),
+  total: t.doc("Without VAT", t.decimal()),
+  totalWithVat: t.decimal(),
 };
 
-export const inboundReceipt = record({
+export const inboundReceipt = t.record({
   ...head,
-  supplierId: doc("The live supplier, null once unlinked", orNull(idOf("suppliers"))),
-  supplier: doc("The supplier on the day of issue", orNull(snapshot(supplierSnapshot))),
+  supplierId: t.doc("The live supplier, null once unlinked", t.orNull(t.idOf("suppliers"))),
+  supplier: t.doc("The supplier on the day of issue", t.orNull(t.snapshot(supplierSnapshot))),
   ...body,
-  items: children("warehouse_inbound_receipt_items", receiptItem),
+  items: t.children("warehouse_inbound_receipt_items", receiptItem),
 });
 
-export const outboundReceipt = record({
+export const outboundReceipt = t.record({
   ...head,
-  clientId: doc("The live client, null once unlinked", orNull(idOf("clients"))),
-  client: doc("The client on the day of issue", orNull(snapshot(clientSnapshot))),
+  clientId: t.doc("The live client, null once unlinked", t.orNull(t.idOf("clients"))),
+  client: t.doc("The client on the day of issue", t.orNull(t.snapshot(clientSnapshot))),
   ...body,
-  items: children("warehouse_outbound_receipt_items", receiptItem),
+  items: t.children("warehouse_outbound_receipt_items", receiptItem),
 });
 
 function receipts(direction: "inbound" | "outbound", type: z.ZodObject, words: string): Resource {
   const path = `/warehouse-${direction}-receipts`;
-  return resource({
+  return defineResource({
     name: `warehouse_${direction}_receipts`,
     singular: `warehouse_${direction}_receipt`,
     title: `Warehouse ${direction} receipts`,

@@ -1,17 +1,17 @@
-import { resource } from "../../../src/connector/define.ts";
-import { doc, integer, record, text } from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 
-export const warehouse = record({
-  id: integer(),
-  name: text(),
-  code: doc("The company's own code, unique", text()),
-  inboundNumericalSeriesPattern: doc("Pattern of inbound receipt numbers", text()),
-  inboundNumericalSeriesNextNumber: doc("Next number of inbound receipts", integer()),
-  outboundNumericalSeriesPattern: doc("Pattern of outbound receipt numbers", text()),
-  outboundNumericalSeriesNextNumber: doc("Next number of outbound receipts", integer()),
+export const warehouse = t.record({
+  id: t.integer(),
+  name: t.text(),
+  code: t.doc("The company's own code, unique", t.text()),
+  inboundNumericalSeriesPattern: t.doc("Pattern of inbound receipt numbers", t.text()),
+  inboundNumericalSeriesNextNumber: t.doc("Next number of inbound receipts", t.integer()),
+  outboundNumericalSeriesPattern: t.doc("Pattern of outbound receipt numbers", t.text()),
+  outboundNumericalSeriesNextNumber: t.doc("Next number of outbound receipts", t.integer()),
 });
 
-export const warehouses = resource({
+export const warehouses = defineResource({
   name: "warehouses",
   singular: "warehouse",
   title: "Warehouses",

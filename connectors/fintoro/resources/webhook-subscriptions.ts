@@ -1,42 +1,31 @@
 import { z } from "zod";
-import { resource } from "../../../src/connector/define.ts";
-import {
-  boolean,
-  doc,
-  eventName,
-  integer,
-  json,
-  orNull,
-  record,
-  stated,
-  text,
-  timestamp,
-} from "../../../src/connector/schema.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
 
 const shape = {
-  id: integer(),
-  companyId: doc("The service's number of the company", integer()),
-  name: orNull(text()),
-  url: stated(doc("Where events are delivered", text())),
-  isActive: stated(doc("Off: no new deliveries, the history stays", boolean())),
-  subscribedEvents: stated(doc("Names of the events it delivers", json(z.array(eventName())))),
-  lastSuccessAt: orNull(timestamp()),
-  lastFailureAt: orNull(timestamp()),
-  disabledAt: orNull(timestamp()),
-  disabledReason: orNull(text()),
-  createdAt: orNull(timestamp()),
-  updatedAt: orNull(timestamp()),
+  id: t.integer(),
+  companyId: t.doc("The service's number of the company", t.integer()),
+  name: t.orNull(t.text()),
+  url: t.stated(t.doc("Where events are delivered", t.text())),
+  isActive: t.stated(t.doc("Off: no new deliveries, the history stays", t.boolean())),
+  subscribedEvents: t.stated(t.doc("Names of the events it delivers", t.json(z.array(t.eventName())))),
+  lastSuccessAt: t.orNull(t.timestamp()),
+  lastFailureAt: t.orNull(t.timestamp()),
+  disabledAt: t.orNull(t.timestamp()),
+  disabledReason: t.orNull(t.text()),
+  createdAt: t.orNull(t.timestamp()),
+  updatedAt: t.orNull(t.timestamp()),
 };
 
-export const webhookSubscription = record(shape);
+export const webhookSubscription = t.record(shape);
 
 /** The answer of create and rotate: the only time the secret is shown. Never stored in the mirror. */
-export const webhookSubscriptionWithSecret = record({
+export const webhookSubscriptionWithSecret = t.record({
   ...shape,
-  plainTextSecret: stated(text()),
+  plainTextSecret: t.stated(t.text()),
 });
 
-export const webhookSubscriptions = resource({
+export const webhookSubscriptions = defineResource({
   name: "webhook_subscriptions",
   singular: "webhook_subscription",
   title: "Webhook subscriptions",

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { isLoopbackUrl } from "../../config/address.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { Meta } from "../../store/meta.ts";
-import { openDatabase } from "../../store/sqlite.ts";
-import { pinnedIdentity } from "../../sync/identify.ts";
-import { judgeIdentity, refusal } from "../../sync/identity.ts";
-import { connectService } from "../../daemon/service.ts";
-import { askWhoami } from "../whoami.ts";
-import { checkDataDir } from "./disk.ts";
-import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check.ts";
+import { Meta } from "../../state/meta.ts";
+import { openDatabase } from "../../store/database.ts";
+import { pinnedIdentity } from "../../sync/identity/identify.ts";
+import { judgeIdentity, refusal } from "../../sync/identity/identity-verdict.ts";
+import { connectService } from "../../daemon/runs/service-connection.ts";
+import { askWhoami } from "../mirror/whoami.ts";
+import { checkDataDir } from "./data-folder.ts";
+import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
 
-/** Asks the service who the token is of: one request, which also tells the time over there. */
+/** Checks token, identity and clock with one request: its `Date` header shows the service's clock. */
 export async function checkToken(subject: CheckSubject): Promise<readonly CheckResult[]> {
   const { context, config, company } = subject;
   const { manifest } = context.connectors[0];
@@ -32,14 +32,14 @@ export async function checkToken(subject: CheckSubject): Promise<readonly CheckR
   }
 }
 
-/** Whether the token may also write cannot be asked without writing; the mirror never needs it. */
+/** Whether the token may also write cannot be checked without writing; the mirror never needs it. */
 function judgeToken(name: string | null): CheckResult {
   if (name === null)
     return fail("token", "the service does not say whose token it is", "check base_url", "protocol");
   return ok("token", `reads "${name}"; reading is all a mirror needs`);
 }
 
-/** Is the mirror that is already there of the same company? */
+/** Compares the token's company with the one that an existing mirror is pinned to. */
 function judgeMirror({ config, company }: CheckSubject, name: string | null): CheckResult {
   const { mirror } = mirrorFiles(config, company.name);
   if (!existsSync(mirror)) return ok("identity", "no mirror yet: the first sync pins the company");
@@ -61,13 +61,14 @@ function judgeMirror({ config, company }: CheckSubject, name: string | null): Ch
 }
 
 const skewWarnMs = 60_000;
-/** The service signs the time into nothing, but receivers refuse deliveries that are older than this. */
+/** The receiver refuses deliveries that seem older than this. */
 const skewFailMs = 300_000;
 
+/** Compares the service's `Date` header with this machine's clock. */
 export function judgeClock(date: string | undefined, nowMs: number): CheckResult {
   const there = Date.parse(date ?? "");
   if (Number.isNaN(there))
-    return warn("clock", "the service does not tell its time", "make sure this machine's is right");
+    return warn("clock", "the service does not send its time", "make sure this machine's is right");
   const skewMs = nowMs - there;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   const hint =
@@ -77,6 +78,7 @@ export function judgeClock(date: string | undefined, nowMs: number): CheckResult
   return Math.abs(skewMs) >= skewWarnMs ? warn("clock", detail, hint) : ok("clock", detail);
 }
 
+/** Warns about a base URL other than the published one, unless it is on this machine. */
 export function checkBaseUrl(baseUrl: string, published: string): CheckResult {
   if (baseUrl === published) return ok("base_url", baseUrl);
   if (isLoopbackUrl(baseUrl)) return ok("base_url", `${baseUrl} (this machine)`);

@@ -1,85 +1,49 @@
 import { MirrorError } from "../../base/errors.ts";
 import { soleCompany } from "../../config/companies.ts";
-import { parseLossless } from "../../json/parse.ts";
-import { stringifyLossless } from "../../json/stringify.ts";
-import { Changes, type Change } from "../../store/changes.ts";
-import { command, type CommandContext } from "../command.ts";
-import { openExisting } from "../open-mirror.ts";
-import { flag, text, wholeNumber } from "../options.ts";
-import { selectResources } from "../chosen-resources.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import { stringifyLossless } from "../../json/lossless.ts";
+import { Changes, type Change } from "../../store/apply/change-reader.ts";
+import type { CommandRun } from "../program/command-table.ts";
+import { openExisting } from "../mirror/open-mirror.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
 
 const followEveryMs = 500;
 
-export const changesCommand = command({
-  name: "changes",
-  summary: "the change log as JSON lines, oldest first",
-  options: {
-    since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", {
-      min: 0,
-      max: 9e15,
-    }),
-    follow: flag("--follow", "stay and print new changes as they are committed"),
-    resource: text("--resource <table>", "only this table"),
-  },
-  run: async (context, { options }) => {
-    const { config } = context.config("when_used");
-    const company = soleCompany(config, context.globals.company);
-    if (options.follow && context.globals.json)
-      throw new MirrorError("usage", "--json and --follow exclude each other");
-    const manifest = context.connectors[0].manifest;
-    const resource = options.resource ?? null;
-    if (resource !== null) selectResources(manifest, config.resources, [resource]);
-    const db = openExisting(config, company);
-    try {
-      const changes = new Changes(db);
-      const since = options.since ?? 0;
-      if (context.globals.json) await printDocument(context, changes, since, resource);
-      else await printLines(context, changes, since, resource, options.follow);
-    } finally {
-      db.close();
-    }
-    return "complete";
-  },
-});
-
-async function printLines(
-  context: CommandContext,
-  changes: Changes,
-  since: number,
-  resource: string | null,
-  follow: boolean,
-): Promise<void> {
+export const changesCommand: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
+  const { globals, connectors, output, clock, signal } = context;
+  const { follow, resource = null, since = 0 } = options;
+  const company = soleCompany(config, globals.company);
+  if (follow && globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
+  if (resource !== null) selectResources(connectors[0].manifest, config.resources, [resource]);
+  const db = openExisting(config, company);
+  const changes = new Changes(db);
   let seq = since;
-  for (;;) {
-    const some = changes.after(seq, resource);
-    for (const change of some) await context.output.line(changeLine(change));
-    seq = some.at(-1)?.seq ?? seq;
-    if (context.signal.aborted || (some.length === 0 && !follow)) return;
-    if (some.length === 0) await context.clock.sleep(followEveryMs, context.signal);
-  }
-}
-
-/** One document, but never the whole of it in memory. */
-async function printDocument(
-  context: CommandContext,
-  changes: Changes,
-  since: number,
-  resource: string | null,
-): Promise<void> {
-  let seq = since;
-  await context.output.line('{"changes":[');
-  let comma = "";
-  for (let some = changes.after(seq, resource); some.length > 0; some = changes.after(seq, resource)) {
-    for (const change of some) {
-      await context.output.line(comma + changeLine(change));
-      comma = ",";
+  // In pieces: the whole log need not fit into memory. A JSON document is always finished.
+  const printNew = async (separator: string) => {
+    for (let some = changes.after(seq, resource); some.length > 0; some = changes.after(seq, resource)) {
+      if (signal.aborted && !globals.json) return;
+      for (const change of some) {
+        await output.line(`${seq === since ? "" : separator}${changeLine(change)}`);
+        seq = change.seq;
+      }
     }
-    seq = some.at(-1)?.seq ?? seq;
+  };
+  try {
+    if (globals.json) await output.line('{"changes":[');
+    await printNew(globals.json ? "," : "");
+    if (globals.json) await output.line(`],"next_since":${seq}}`);
+    if (!follow) return "complete";
+    while (!signal.aborted) {
+      await clock.sleep(followEveryMs, signal);
+      await printNew("");
+    }
+  } finally {
+    db.close();
   }
-  await context.output.line(`],"next_since":${seq}}`);
-}
+  return "complete";
+};
 
-/** `before` and `after` are set in as they were received, number literals included. */
+/** A change as JSON. `before` and `after` are inserted as received, number literals included. */
 function changeLine(change: Change): string {
   const facts = {
     resource: change.resource,

@@ -1,27 +1,20 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
-import { readDocument } from "../../config/document.ts";
-import { compareWithReference } from "../../connector/drift.ts";
-import { command } from "../command.ts";
-import { text } from "../options.ts";
+import { readDocument } from "../../config/yaml.ts";
+import { compareWithReference } from "../../connector/drift/drift.ts";
+import { printResult } from "../console/output.ts";
+import type { CommandRun } from "../program/command-table.ts";
 
-export const connectorCheckCommand = command({
-  name: "connector check",
-  summary: "compare the connector with a published OpenAPI reference; exits 1 if something would break",
-  options: { openapi: text("--openapi <file>", "the reference, YAML or JSON") },
-  async run({ connectors, output, globals, cwd }, { options }) {
-    if (options.openapi === undefined)
-      throw new MirrorError("usage", "--openapi FILE is needed: the reference to compare with");
-    const file = path.resolve(cwd, options.openapi);
-    const document = readDocument(await readFile(file, "utf8"), options.openapi);
-    const drifts = compareWithReference(connectors[0].manifest, document);
-    const breaking = drifts.filter((drift) => drift.severity === "breaking").length;
-    if (globals.json) await output.json({ breaking, drifts });
-    else if (drifts.length === 0) await output.line("no difference");
-    else
-      for (const { severity, where, what } of drifts)
-        await output.line(`${severity.padEnd(8)}  ${where}: ${what}`);
-    return breaking > 0 ? "difference" : "complete";
-  },
-});
+export const connectorCheckCommand: CommandRun<"connectorCheck"> = async (context, { options }) => {
+  const { connectors, cwd } = context;
+  if (options.openapi === undefined)
+    throw new MirrorError("usage", "--openapi FILE is needed: the reference to compare with");
+  const file = path.resolve(cwd, options.openapi);
+  const document = readDocument(await readFile(file, "utf8"), options.openapi);
+  const drifts = compareWithReference(connectors[0].manifest, document);
+  const breaking = drifts.filter((drift) => drift.severity === "breaking").length;
+  const lines = drifts.map(({ severity, where, what }) => `${severity.padEnd(8)}  ${where}: ${what}`);
+  await printResult(context, { breaking, drifts }, lines.length === 0 ? ["no difference"] : lines);
+  return breaking > 0 ? "difference" : "complete";
+};

@@ -1,12 +1,13 @@
 import path from "node:path";
-import { command, type CommandContext, type RunningSandbox } from "../command.ts";
-import { sceneOf } from "../demo/scene.ts";
-import { setUpStage } from "../demo/stage.ts";
-import { tellStory } from "../demo/story.ts";
-import { text } from "../options.ts";
+import { DemoSetup } from "../demo/demo-setup.ts";
+import { publishFiles } from "../demo/report-steps.ts";
+import { crashSync, nightlySync, resumeSync } from "../demo/sync-steps.ts";
+import { serveWebhooks } from "../demo/webhook-steps.ts";
+import type { CommandContext, RunningSandbox } from "../program/command.ts";
+import type { CommandRun } from "../program/command-table.ts";
 
-/** Faster than the real service, so that a story of hours takes a minute. */
-const sandboxOrder = {
+/** Faster than the real service, so that hours take a minute. */
+const sandboxRequest = {
   port: 0,
   seed: 7,
   records: "400",
@@ -18,46 +19,61 @@ const sandboxOrder = {
   retryScale: 0.5,
 };
 
-export const demoCommand = command({
-  name: "demo",
-  summary: "the story in a minute: a sync, a crash, a resume, webhooks, a report; on made-up data",
-  options: { out: text("--out <folder>", "where to leave what was made (default ./demo)") },
-  run: async (context, { options }) => {
-    const folder = path.resolve(context.cwd, options.out ?? "demo");
-    const sandbox = await context.connectors[0].startSandbox(sandboxOrder);
-    try {
-      return (await play(context, folder, sandbox)) ? "complete" : "failed";
-    } finally {
-      await sandbox.close();
-    }
-  },
-});
+/** Prints what it did, with numbers read off the result. Returns whether it ended as it should. */
+type Step = (demo: DemoSetup) => Promise<boolean>;
 
-async function play(context: CommandContext, folder: string, sandbox: RunningSandbox): Promise<boolean> {
-  const { globals, output, cwd } = context;
-  const tell = (line: string) => (globals.json ? Promise.resolve() : output.line(line));
-  await tell("A stand-in for the service runs on this machine, with a made-up company of 400 documents.");
-  await tell("It answers faster than the real one, which allows 120 requests a minute.\n");
-  const { url: baseUrl, token: writeToken, companies } = sandbox;
-  const readToken = companies[0]?.readToken ?? writeToken;
-  const stage = setUpStage({ folder, baseUrl, readToken, writeToken });
+const steps: readonly (readonly [title: string, step: Step])[] = [
+  ["A first sync, and the plug is pulled in the middle of it", crashSync],
+  ["The next sync goes on where it was", resumeSync],
+  ["The service changes; an ordinary nightly run brings it in", nightlySync],
+  ["Seconds behind: serve hears of changes by webhook", serveWebhooks],
+  ["The answer to a question: in plain SQL, as CSV, as Parquet", publishFiles],
+];
+
+export const demoCommand: CommandRun<"demo"> = async (context, { options }) => {
+  const folder = path.resolve(context.cwd, options.out ?? "demo");
+  const sandbox = await context.connectors[0].startSandbox(sandboxRequest);
   try {
-    const good = await tellStory(stage, sceneOf(context, sandbox), tell);
-    const { database, report } = stage;
-    if (globals.json) await output.json({ database, report, complete: good });
-    if (!good) await tell("\nNot everything went as it should: see above.");
-    await tell(`\nAll of it is yours to open, in ${folder}`);
-    const [mirror, published] = [database, report].map((file) => near(cwd, file));
-    await tell(`   sqlite3 ${mirror} "SELECT number, client_name, total_with_vat FROM invoices"`);
-    await tell(`   sqlite3 ${published} "SELECT * FROM v_revenue_by_month"`);
-    return good;
+    return (await showAll(context, folder, sandbox)) ? "complete" : "failed";
   } finally {
-    await stage.close();
+    await sandbox.close();
+  }
+};
+
+async function showAll(context: CommandContext, folder: string, sandbox: RunningSandbox): Promise<boolean> {
+  const { globals, output, cwd } = context;
+  const print = (line: string) => (globals.json ? Promise.resolve() : output.line(line));
+  await print("A stand-in for the service runs on this machine, with a made-up company of 400 documents.");
+  await print("It answers faster than the real one, which allows 120 requests a minute.\n");
+  const demo = new DemoSetup(context, sandbox, folder, print);
+  try {
+    const complete = await takeSteps(demo);
+    const { database, report } = demo;
+    if (globals.json) await output.json({ database, report, complete });
+    if (!complete) await print("\nNot everything went as it should: see above.");
+    await print(`\nAll of it is yours to open, in ${folder}`);
+    const [mirror, published] = [database, report].map((file) => shortPath(cwd, file));
+    await print(`   sqlite3 ${mirror} "SELECT number, client_name, total_with_vat FROM invoices"`);
+    await print(`   sqlite3 ${published} "SELECT * FROM v_revenue_by_month"`);
+    return complete;
+  } finally {
+    await demo.close();
   }
 }
 
-/** As it is typed from here. */
-function near(cwd: string, file: string): string {
+/** Takes every step, also after one that did not end well. Returns whether all of them did. */
+async function takeSteps(demo: DemoSetup): Promise<boolean> {
+  let complete = true;
+  for (const [index, [title, step]] of steps.entries()) {
+    if (index > 0) await demo.print("");
+    await demo.print(`${index + 1}. ${title}`);
+    complete = (await step(demo)) && complete;
+  }
+  return complete;
+}
+
+/** The path as it is typed in the working folder. */
+function shortPath(cwd: string, file: string): string {
   const relative = path.relative(cwd, file);
   return relative.startsWith("..") ? file : relative;
 }

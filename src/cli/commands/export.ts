@@ -1,65 +1,23 @@
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
-import { chosenCompanies } from "../../config/companies.ts";
-import { dialects } from "../../export/csv-bytes.ts";
-import { formats, partitions } from "../../export/formats.ts";
-import { command, type CommandContext } from "../command.ts";
-import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { exportCompany, type CompanyExport, type CompanyExported } from "../export-company.ts";
-import { failureOf } from "../failure.ts";
-import { choice, flag, text, wholeNumber, type OptionValues } from "../options.ts";
+import type { CommandContext } from "../program/command.ts";
+import { forEachCompany } from "../runs/each-company.ts";
+import { exportCompany, type CompanyExport, type CompanyExported } from "../runs/export-company.ts";
+import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
-const options = {
-  format: choice("--format <format>", "the kind of file", formats, "csv"),
-  out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
-  to: text("--to <place>", "s3://BUCKET/PREFIX: send the files there, too, or only there without --out"),
-  dialect: choice("--dialect <dialect>", "CSV for machines, or for a Slovak Excel", dialects, "standard"),
-  partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
-  since: wholeNumber("--since <seq>", "only what changed after this position of the change log", {
-    min: 0,
-    max: 9e15,
-  }),
-  nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
-};
-
-export const exportCommand = command({
-  name: "export",
-  summary: "write tables or views as CSV, Parquet or JSON lines",
-  args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
-  options,
-  run: async (context, { args, options: given }) => {
-    const { config } = context.config("when_used");
-    const companies = chosenCompanies(config, context.globals.company);
-    const results: Record<string, object> = {};
-    const outcomes: Outcome[] = [];
-    for (const { name } of companies) {
-      try {
-        const exported = await exportCompany(context, config, requestOf(context, name, args, given));
-        results[name] = resultOf(exported);
-        await tell(context, name, exported);
-      } catch (error) {
-        if (companies.length === 1 || context.signal.aborted || isUsage(error)) throw error;
-        outcomes.push("database");
-        const { kind, message, hint } = failureOf(error);
-        results[name] = { outcome: "failed", error: { kind, message, hint } };
-        context.log.error(`${name}: ${message}`, { kind, hint: hint ?? undefined });
-      }
-    }
-    if (context.globals.json) await context.output.json({ companies: results });
-    return worstOutcome(outcomes);
-  },
-});
-
-function isUsage(error: unknown): boolean {
-  return error instanceof MirrorError && error.kind === "usage";
-}
+export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
+  forEachCompany(context, config, async (company) => {
+    const exported = await exportCompany(context, config, requestOf(context, company, args, options));
+    await print(context, company, exported);
+    return resultOf(exported);
+  });
 
 function requestOf(
   { cwd }: CommandContext,
   company: string,
   tables: readonly string[],
-  { format, out, to, dialect, partitionBy, since, nested }: OptionValues<typeof options>,
+  { format, out, to, dialect, partitionBy, since, nested }: CommandOptions<"export">,
 ): CompanyExport {
   if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
   if (nested && since !== undefined)
@@ -101,7 +59,7 @@ function resultOf({ manifest, path: file, files, removed, uploaded }: CompanyExp
   };
 }
 
-async function tell(
+async function print(
   { output, globals }: CommandContext,
   company: string,
   { manifest, path: file, files, uploaded }: CompanyExported,

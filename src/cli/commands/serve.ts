@@ -2,144 +2,141 @@ import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
+import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
-import { pagesOf } from "../../observe/pages.ts";
-import { freshForMs } from "../../schedule/fresh.ts";
-import { slotsOf, type Slots } from "../../schedule/slots.ts";
-import { listen, type Listener } from "../../webhook/listen.ts";
-import { createReceiver } from "../../webhook/receiver.ts";
-import { selectResources } from "../chosen-resources.ts";
-import { command, type CommandContext } from "../command.ts";
-import { followRun, followSchedule } from "../follow-run.ts";
-import { reloading } from "../reload.ts";
-import { text } from "../options.ts";
+import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { createPages } from "../../status/render/pages.ts";
+import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
+import { printResult } from "../console/output.ts";
+import { failureOf } from "../console/failure-text.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
+import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "../program/command-table.ts";
+import { afterRunInProcess, publishInProcess } from "../runs/after-run-process.ts";
 
-/** Answers on their way when a signal comes. */
+/** For responses on their way when a signal comes. */
 const answerGraceMs = 3_000;
 const dayMs = 86_400_000;
 
-export const serveCommand = command({
-  name: "serve",
-  summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
-  options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
-  run: async (context, { options }) => {
-    const { config, path } = loadServed(context);
-    const address = addressOf(options.listen) ?? config.serve;
-    const served: Served = { daemon: null, reload: () => undefined, slots: slotsIn(config) };
-    const stopReloading = context.onHangup(() => served.reload());
-    const listener = await open(context, config, address, served);
-    const daemon = new Daemon(daemonParts(context, path), config);
-    served.daemon = daemon;
-    const apply = (changed: Config) => {
-      daemon.apply(changed);
-      served.slots = slotsIn(changed);
-    };
-    served.reload = reloading(context, config, () => loadServed(context).config, { apply });
-    try {
-      await tellReady(context, config, address, listener);
-      while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
-    } finally {
-      stopReloading();
-      await listener.close(answerGraceMs);
-      await daemon.stop();
-    }
-    context.log.info("stopped: everything committed is kept");
-    return "drained";
-  },
-});
+/** Runs `serve` until a signal comes. */
+export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
+  const config = servedConfig(context, loaded);
+  const address = parseListen(options.listen) ?? config.serve;
+  const daemon = createDaemon(context, config, loaded.path);
+  const load = () => servedConfig(context, context.config());
+  const stopReloading = context.onHangup(createReload(context, config, load, daemon));
+  // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
+  const server = await listen(context, daemon, address);
+  daemon.start();
+  try {
+    await printReady(context, config, address, server);
+    while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
+  } finally {
+    stopReloading();
+    await server.close(answerGraceMs);
+    await daemon.stop();
+  }
+  context.log.info("stopped: everything committed is kept");
+  return "drained";
+};
 
-/** The receiver is there before what it serves. */
-interface Served {
-  daemon: Daemon | null;
-  reload: () => void;
-  /** Of the config as it is now; null: no run by the clock. */
-  slots: Slots | null;
-}
-
-/** With every mistake that only a daemon would notice. */
-function loadServed(context: CommandContext): { config: Config; path: string } {
-  const { config, path } = context.config();
+/** The config of the companies that are served. Throws MirrorError `config` for what only a daemon cannot use. */
+function servedConfig(context: CommandContext, { config }: LoadedConfig): Config {
   const { sync, publish, timezone } = config.schedule;
   for (const pattern of [sync, publish])
-    if (pattern !== null && pattern !== "after_sync") slotsOf(pattern, timezone);
+    if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
   if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
-  return { config: { ...config, companies: chosenCompanies(config, context.globals.company) }, path };
+  return { ...config, companies: chosenCompanies(config, context.globals.company) };
 }
 
-function slotsIn({ schedule: { sync, timezone } }: Config): Slots | null {
-  return sync === null ? null : slotsOf(sync, timezone);
-}
-
-function addressOf(given: string | undefined): ListenAddress | null {
+function parseListen(given: string | undefined): ListenAddress | null {
   if (given === undefined) return null;
   const reading = readListen(given);
   if ("value" in reading) return reading.value;
   throw new MirrorError("usage", `--listen must ${reading.must}`);
 }
 
-/** Before anything else: whoever delivers meanwhile is told to come again. */
-function open(
+function createDaemon(context: CommandContext, config: Config, configPath: string): Daemon {
+  const { clock, random, log, version, connectors, keepSecret } = context;
+  const { manifest } = connectors[0];
+  return new Daemon(
+    {
+      context: {
+        manifest,
+        clock,
+        random,
+        log,
+        version,
+        afterRun: afterRunInProcess(context, configPath),
+        publish: publishInProcess(context, configPath),
+        onSecrets: keepSecret,
+      },
+      resourcesOf: (one) => selectResources(manifest, one.resources, []),
+    },
+    config,
+  );
+}
+
+function listen(
   { log, clock, version }: CommandContext,
-  config: Config,
+  daemon: Daemon,
   { host, port }: ListenAddress,
-  served: Readonly<Served>,
-): Promise<Listener> {
+): Promise<WebhookServer> {
   if (!isLoopbackUrl(urlOf(host, port)))
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
-  const names = new Set(config.companies.map(({ name }) => name));
-  const strays: Record<string, number> = {};
-  const receiver = createReceiver({
-    clock,
-    log,
-    mailbox: (name) => (served.daemon ? served.daemon.mailbox(name) : names.has(name) ? "closed" : null),
-    onResult: (name, result) => {
-      if (name === "") strays[result] = (strays[result] ?? 0) + 1;
-      else served.daemon?.answered(name, result);
-    },
-    onStored: (name) => served.daemon?.stored(name),
-  });
-  return listen({
-    host,
-    port,
-    receiver,
-    log,
-    pages: pagesOf(() => served.daemon?.views() ?? [], clock, {
-      version,
-      strays: () => strays,
-      limits: () => ({ freshForMs: freshForMs(served.slots, clock.nowMs()) }),
-    }),
-  });
-}
-
-function daemonParts(context: CommandContext, configPath: string) {
-  const { clock, random, log, version, connectors } = context;
-  const { manifest } = connectors[0];
-  return {
-    manifest,
-    clock,
-    random,
-    log,
+  const pages = createPages(() => daemon.views(), clock, {
     version,
-    afterRun: [followRun(context, configPath)],
-    publish: followSchedule(context, configPath),
-    onSecrets: context.keepSecret,
-    resourcesOf: (config: Config) => selectResources(manifest, config.resources, []),
-  };
+    strays: () => daemon.otherAnswers,
+    limits: () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) }),
+  });
+  return startServer({ host, port, companies: daemon, clock, log, pages });
 }
 
-async function tellReady(
-  { output, globals }: CommandContext,
+async function printReady(
+  context: CommandContext,
   config: Config,
   { host }: ListenAddress,
-  { port }: Listener,
+  { port }: WebhookServer,
 ): Promise<void> {
   const url = urlOf(host, port);
   const companies = config.companies.map(({ name }) => name);
-  if (globals.json) await output.json({ url, pid: process.pid, companies });
-  else await output.line(`listening on ${url} for ${companies.join(", ")}`);
+  const line = `listening on ${url} for ${companies.join(", ")}`;
+  await printResult(context, { url, pid: process.pid, companies }, [line]);
 }
 
 function urlOf(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * Creates what SIGHUP does: reads the config again and applies it to the daemon. A bad config is logged and
+ * changes nothing; so does a change of a key that needs a restart.
+ */
+export function createReload(
+  { log }: Pick<CommandContext, "log">,
+  first: Config,
+  load: () => Config,
+  daemon: Pick<Daemon, "apply">,
+): () => void {
+  let current = first;
+  return () => {
+    try {
+      const loaded = load();
+      for (const key of changedFixedKeys(current, loaded))
+        log.warn(`${key} was changed: that needs a restart`);
+      current = { ...loaded, serve: current.serve, dataDir: current.dataDir };
+      daemon.apply(current);
+      log.info("the config was read again", { companies: current.companies.map(({ name }) => name) });
+    } catch (error) {
+      const { message, hint } = failureOf(error);
+      log.error(`the config is kept as it was: ${message}`, { hint: hint ?? undefined });
+    }
+  };
+}
+
+/** Keys that only a restart changes. */
+function changedFixedKeys(before: Config, after: Config): string[] {
+  const listens = before.serve.host !== after.serve.host || before.serve.port !== after.serve.port;
+  return [...(listens ? ["serve.listen"] : []), ...(before.dataDir === after.dataDir ? [] : ["data_dir"])];
 }

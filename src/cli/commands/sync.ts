@@ -1,76 +1,44 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/logger.ts";
+import { Semaphore } from "../../base/semaphore.ts";
+import { formatDuration } from "../../base/units.ts";
 import { chosenCompanies } from "../../config/companies.ts";
-import type { RunRequest } from "../../daemon/perform.ts";
-import type { CompanyReport } from "../../sync/report.ts";
-import { afterRun } from "../after-run.ts";
-import { command, type CommandContext } from "../command.ts";
-import { companyRun, type CompanyRun } from "../company-run.ts";
-import { dryRun } from "../dry-run.ts";
-import { worstOutcome, type Outcome } from "../exit-code.ts";
-import { durationMs, flag, wholeNumber, type OptionValues } from "../options.ts";
-import { reportLines } from "../report-text.ts";
-import { selectResources } from "../chosen-resources.ts";
+import type { RunRequest } from "../../daemon/runs/company-run.ts";
+import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { printResult } from "../console/output.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
+import type { CommandContext } from "../program/command.ts";
+import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { afterRun } from "../runs/after-run.ts";
+import { dryRun } from "../runs/dry-run.ts";
+import { syncCompany, type CompanyRun } from "../runs/local-sync.ts";
+import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
-const options = {
-  full: flag("--full", "read every detail and child list again, not only what seems new or changed"),
-  dryRun: flag("--dry-run", "show the requests a run would need; nothing is written"),
-  maxRequests: wholeNumber(
-    "--max-requests <n>",
-    "stop after so many requests per company; the next run goes on",
-    {
-      min: 1,
-      max: 100_000_000,
-    },
-  ),
-  maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
-  allowMassDelete: flag(
-    "--allow-mass-delete",
-    "believe in more deletions than 5 % of a resource; each is still asked for",
-  ),
-  acceptIdentity: flag(
-    "--accept-identity",
-    "the token's company is the right one, although it looks like another",
-  ),
-};
-
-/** So many companies at once; each has a budget of its own. */
+/** Companies that run at the same time; each has a request budget of its own. */
 const companiesAtOnce = 4;
 
-export const syncCommand = command({
-  name: "sync",
-  summary: "bring the mirror up to date: one run until nothing is left",
-  args: [{ name: "[resource...]", doc: "only these tables" }],
-  options,
-  run: async (context, input) => {
-    const { config } = context.config("token");
-    const companies = chosenCompanies(config, context.globals.company);
-    const resources = selectResources(context.connectors[0].manifest, config.resources, input.args);
-    if (input.options.dryRun) return dryRun(context, config, companies, resources, input.options.full);
-    const timer = new AbortController();
-    const { maxDuration } = input.options;
-    const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
-    const asked = { ...requestOf(input.options, resources, timer.signal), untilMs };
-    const runs = companies.map((company) => companyRun(context, config, company, asked));
-    const timeout = closeAfter(timer, maxDuration);
-    const reports = await context
-      .progress(
-        () => views(runs),
-        () => inTurns(runs),
-      )
-      .finally(() => clearTimeout(timeout));
-    const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
-    for (const [company, report] of reports) {
-      outcomes.push(...(await afterRun(context, config, company, report)));
-    }
-    // Last: a reader that has read enough (`| head`) ends the program, and takes nothing of the above along.
-    await tell(context, reports);
-    return worstOutcome(outcomes);
-  },
-});
+export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
+  const companies = chosenCompanies(config, context.globals.company);
+  const resources = selectResources(context.connectors[0].manifest, config.resources, args);
+  if (options.dryRun) return dryRun(context, config, companies, resources, options.full);
+  const { maxDuration } = options;
+  const timer = new AbortController();
+  const timeout = maxDuration === undefined ? undefined : setTimeout(() => timer.abort(), maxDuration);
+  const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
+  const request = { ...requestOf(options, resources, timer.signal), untilMs };
+  const runs = companies.map((company) => syncCompany(context, config, company, request));
+  const views = () => runs.flatMap((run) => run.view() ?? []);
+  const reports = await context.progress(views, () => runAll(runs)).finally(() => clearTimeout(timeout));
+  const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
+  for (const [company, report] of reports)
+    outcomes.push(...(await afterRun(context, config, company, report)));
+  // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
+  await print(context, reports);
+  return worstOutcome(outcomes);
+};
 
 function requestOf(
-  { full, maxRequests, allowMassDelete, acceptIdentity }: OptionValues<typeof options>,
+  { full, maxRequests, allowMassDelete, acceptIdentity }: CommandOptions<"sync">,
   resources: RunRequest["resources"],
   closed: AbortSignal,
 ): RunRequest {
@@ -79,48 +47,54 @@ function requestOf(
   return { resources, full, mostRequests: maxRequests, allowMassDelete, acceptIdentity, closed };
 }
 
-function closeAfter(timer: AbortController, ms: number | undefined): NodeJS.Timeout | undefined {
-  return ms === undefined ? undefined : setTimeout(() => timer.abort(), ms);
+async function runAll(runs: readonly CompanyRun[]): Promise<Map<string, CompanyReport>> {
+  const places = new Semaphore(companiesAtOnce);
+  const reports = runs.map(async (run) => {
+    const release = await places.acquire();
+    try {
+      return [run.company, await run.run()] as const;
+    } finally {
+      release?.();
+    }
+  });
+  return new Map(await Promise.all(reports));
 }
 
-function views(runs: readonly CompanyRun[]) {
-  return runs.flatMap((run) => run.view() ?? []);
+async function print(context: CommandContext, reports: ReadonlyMap<string, CompanyReport>): Promise<void> {
+  for (const [company, report] of reports) logTroubles(context.log, company, report);
+  const lines = [...reports].flatMap(([company, report]) => reportLines(company, report));
+  await printResult(context, { companies: Object.fromEntries(reports) }, lines);
 }
 
-async function inTurns(runs: readonly CompanyRun[]): Promise<Map<string, CompanyReport>> {
-  const reports = new Map<string, CompanyReport>(runs.map((run) => [run.company, undefined as never]));
-  const waiting = [...runs];
-  const worker = async () => {
-    for (let run = waiting.shift(); run; run = waiting.shift()) reports.set(run.company, await run.run());
-  };
-  await Promise.all(Array.from({ length: companiesAtOnce }, worker));
-  return reports;
-}
-
-async function tell(
-  { output, globals, log }: CommandContext,
-  reports: ReadonlyMap<string, CompanyReport>,
-): Promise<void> {
-  for (const [company, report] of reports) warn(log, company, report);
-  if (globals.json) {
-    await output.json({ companies: Object.fromEntries(reports) });
-    return;
-  }
-  for (const [company, report] of reports) {
-    for (const line of reportLines(company, report)) await output.line(line);
-  }
-}
-
-/** Nothing that is not whole stays unsaid, whatever stdout is used for. */
-function warn(log: Log, company: string, { troubles, error, resources }: CompanyReport): void {
-  for (const { resource, message, hint, kind } of troubles)
+/** Everything that is incomplete is logged, whatever stdout is used for. */
+function logTroubles(log: Log, company: string, report: CompanyReport): void {
+  for (const { resource, message, hint, kind } of report.troubles)
     log.warn(`${company}.${resource}: ${message}`, { kind, hint });
-  if (error)
-    log.error(`${company}: ${error.message}`, {
-      kind: error.kind,
-      hint: error.hint,
-      request_id: error.request_id,
-    });
-  const pending = Object.values(resources).reduce((sum, counts) => sum + counts.pending, 0);
+  if (report.error) {
+    const { message, kind, hint, request_id } = report.error;
+    log.error(`${company}: ${message}`, { kind, hint, request_id });
+  }
+  const pending = sumOf(report, "pending");
   if (pending > 0) log.warn(`${company}: ${pending} requests are left for the next run`);
+}
+
+/** The outcome of a run in one line, and one line for each resource that changed. */
+function reportLines(company: string, report: CompanyReport): string[] {
+  const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
+  const resumed = report.resumed ? ", gone on with after an interruption" : "";
+  const head = `${company}: ${report.outcome} in ${formatDuration(tookMs)}, ${report.requests.total} requests, ${sumOf(report, "listed")} records listed${resumed}`;
+  const lines = Object.entries(report.resources).flatMap(([name, counts]) => {
+    const parts = (["inserted", "updated", "deleted", "failed"] as const)
+      .filter((key) => counts[key] > 0)
+      .map((key) => `${counts[key]} ${key}`);
+    return parts.length === 0 ? [] : [`  ${name.padEnd(28)} ${parts.join(", ")}`];
+  });
+  const pending = sumOf(report, "pending");
+  if (pending > 0) lines.push(`  ${pending} requests are left for the next run`);
+  if (lines.length === 0 && report.outcome === "complete") lines.push("  nothing changed");
+  return [head, ...lines];
+}
+
+function sumOf({ resources }: CompanyReport, key: "listed" | "pending"): number {
+  return Object.values(resources).reduce((sum, counts) => sum + counts[key], 0);
 }

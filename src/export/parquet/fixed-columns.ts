@@ -1,52 +1,33 @@
 import type { ReportType } from "../../connector/report-view.ts";
-import { cellEnd } from "../cells.ts";
-import { asciiText, realText } from "../number-cell.ts";
-import { Column, type Values } from "./column.ts";
-import { mostRows } from "./rows.ts";
-import { dictionaryOf } from "./dictionary.ts";
-import { daysOf, microsOf } from "./moments.ts";
-import { decimalOf } from "./physical.ts";
-import { scaledOf } from "./scaled.ts";
+import { cellEnd, endOfCell } from "../columns/cells.ts";
+import { asciiText } from "../columns/number-cell.ts";
+import { ColumnBuffer, dictionaryOf, type Dictionary } from "./column-buffer.ts";
+import { daysSinceEpoch, integerParser } from "./logical-values.ts";
+import { decimalOf, maxRowGroupRows } from "./parquet-types.ts";
 
 const zero = 0x30;
 const nine = 0x39;
 const minus = 0x2d;
 const point = 0x2e;
-/** So many decimal digits are a whole number below 2^53, exact in any arithmetic on whole numbers. */
+/** Integers of so many decimal digits are below 2^53: exact as JavaScript numbers. */
 const exactDigits = 15;
 const two32 = 2 ** 32;
 
-function endOf(cells: Uint8Array, from: number): number {
-  const end = cells.indexOf(cellEnd, from);
-  return end === -1 ? cells.length : end;
-}
-
-/** Whole numbers of 64 bits: integers, amounts up to 18 digits scaled by their text, microseconds. */
-export class Int64Column extends Column {
-  readonly #words = new Int32Array(2 * mostRows);
-  readonly #bigs = new BigInt64Array(this.#words.buffer);
-  readonly #numbers = new Float64Array(mostRows);
+/** INT64: integers, timestamps in microseconds, DECIMAL of up to 18 digits as its unscaled value. */
+export class Int64Column extends ColumnBuffer {
+  /** The low and the high half of each value. */
+  readonly #words = new Int32Array(2 * maxRowGroupRows);
+  readonly #values = new BigInt64Array(this.#words.buffer);
   readonly #scale: number;
-  readonly #slow: (cells: Uint8Array, from: number, end: number) => bigint | null;
-  #hasBig = false;
+  readonly #parse: ReturnType<typeof integerParser>;
 
   constructor(nullable: boolean, type: ReportType) {
     super(nullable);
-    const decimal = decimalOf(type);
-    this.#scale = decimal?.scale ?? 0;
-    this.#slow = (cells, from, end) => {
-      if (type === "TIMESTAMP") return microsOf(asciiText(cells, from, end));
-      if (!decimal) return BigInt(asciiText(cells, from, end));
-      return scaledOf(realText(cells, from, end), decimal.precision, decimal.scale);
-    };
+    this.#scale = decimalOf(type)?.scale ?? 0;
+    this.#parse = integerParser(type);
   }
 
-  override clear(): void {
-    super.clear();
-    this.#hasBig = false;
-  }
-
-  /** Most cells are a few digits with or without a point; the others are read as text. */
+  /** Reads the usual cell, a few digits with or without a point, byte by byte; others are parsed as text. */
   protected put(cells: Uint8Array, from: number): number {
     const negative = cells[from] === minus;
     let i = negative ? from + 1 : from;
@@ -65,55 +46,58 @@ export class Int64Column extends Column {
     const padding = this.#scale - Math.max(0, places);
     const ended = i === cells.length || cells[i] === cellEnd;
     if (!ended || padding < 0 || digits === 0 || digits + padding > exactDigits)
-      return this.#putSlowly(cells, from);
+      return this.#putParsed(cells, from);
     for (let k = 0; k < padding; k++) value *= 10;
-    this.#store(negative ? -value : value);
-    return i + 1;
-  }
-
-  #store(value: number): void {
+    if (negative) value = -value;
     const high = Math.floor(value / two32);
     this.#words[2 * this.count] = value - high * two32;
     this.#words[2 * this.count + 1] = high;
-    this.#numbers[this.count] = value;
+    return i + 1;
   }
 
-  #putSlowly(cells: Uint8Array, from: number): number {
-    const end = endOf(cells, from);
-    const value = this.#slow(cells, from, end);
-    if (value === null) return -1;
-    this.#bigs[this.count] = value;
-    this.#hasBig = true;
+  #putParsed(cells: Uint8Array, from: number): number {
+    const end = endOfCell(cells, from);
+    const value = this.#parse(cells, from, end);
+    if (value === undefined) return -1;
+    this.#values[this.count] = value;
     return end + 1;
   }
 
-  values(): Values {
+  protected compare(i: number, j: number): number {
     const words = this.#words;
-    const of = dictionaryOf(
+    const difference = (words[2 * i + 1] as number) - (words[2 * j + 1] as number);
+    return difference === 0
+      ? ((words[2 * i] as number) >>> 0) - ((words[2 * j] as number) >>> 0)
+      : difference;
+  }
+
+  protected override findDictionary(): Dictionary | null {
+    const words = this.#words;
+    return dictionaryOf(
       this.count,
       (i) =>
         Math.imul(words[2 * i] as number, 0x9e3779b1) ^ Math.imul(words[2 * i + 1] as number, 0x85ebca6b),
       (i, j) => words[2 * i] === words[2 * j] && words[2 * i + 1] === words[2 * j + 1],
     );
-    const bytes = new Uint8Array(words.buffer);
-    const dictionary = of && { plain: gathered(bytes, 8, of.firsts), of };
-    const bounds = this.#hasBig ? boundsOf(this.#bigs, this.count) : boundsOf(this.#numbers, this.count);
-    return {
-      plain: bytes.subarray(0, 8 * this.count),
-      dictionary,
-      min: big(bounds.min),
-      max: big(bounds.max),
-    };
+  }
+
+  protected valueAt(i: number): bigint {
+    return this.#values[i] as bigint;
+  }
+
+  protected plain(indexes: readonly number[] | undefined): Uint8Array {
+    const values = indexes ? BigInt64Array.from(indexes, (i) => this.#values[i] as bigint) : this.#values;
+    return new Uint8Array(values.buffer, 0, 8 * (indexes?.length ?? this.count));
   }
 }
 
-/** The days of most dates there are, by the date as a number (20261122), once they are known; 0 for not yet. */
-const firstKnown = 19_900_101;
-const knownDays = new Int32Array(600_000);
+/** Known days since 1970 by the date as a number (20261122), from `firstCached` on; 0: not known yet. */
+const dayCache = new Int32Array(600_000);
+const firstCached = 19_900_101;
 
-/** Days since 1970. */
-export class DateColumn extends Column {
-  readonly #days = new Int32Array(mostRows);
+/** INT32: dates as days since 1970. */
+export class DateColumn extends ColumnBuffer {
+  readonly #days = new Int32Array(maxRowGroupRows);
 
   protected put(cells: Uint8Array, from: number): number {
     const end = from + 10;
@@ -122,98 +106,100 @@ export class DateColumn extends Column {
     const year = 100 * twoDigits(cells, from) + twoDigits(cells, from + 2);
     const key = (year * 100 + twoDigits(cells, from + 5)) * 100 + twoDigits(cells, from + 8);
     if (Number.isNaN(key)) return -1;
-    const at = key - firstKnown;
-    let days = knownDays[at] ?? 0;
-    if (days === 0) {
-      const found = daysOf(asciiText(cells, from, end));
-      if (found === null) return -1;
-      days = found;
-      if (at >= 0 && at < knownDays.length) knownDays[at] = found;
-    }
+    const at = key - firstCached;
+    const days = dayCache[at] || daysSinceEpoch(asciiText(cells, from, end));
+    if (days === undefined) return -1;
+    dayCache[at] = days;
     this.#days[this.count] = days;
     return end + 1;
   }
 
-  values(): Values {
+  protected compare(i: number, j: number): number {
+    return this.valueAt(i) - this.valueAt(j);
+  }
+
+  protected override findDictionary(): Dictionary | null {
     const days = this.#days;
-    const of = dictionaryOf(
+    return dictionaryOf(
       this.count,
       (i) => Math.imul(days[i] as number, 0x9e3779b1),
       (i, j) => days[i] === days[j],
     );
-    const bytes = new Uint8Array(days.buffer);
-    const dictionary = of && { plain: gathered(bytes, 4, of.firsts), of };
-    return { plain: bytes.subarray(0, 4 * this.count), dictionary, ...boundsOf(days, this.count) };
+  }
+
+  protected valueAt(i: number): number {
+    return this.#days[i] as number;
+  }
+
+  protected plain(indexes: readonly number[] | undefined): Uint8Array {
+    const days = indexes ? Int32Array.from(indexes, (i) => this.valueAt(i)) : this.#days;
+    return new Uint8Array(days.buffer, 0, 4 * (indexes?.length ?? this.count));
   }
 }
 
-/** NaN where they are none. */
+/** NaN if these are not two digits. */
 function twoDigits(cells: Uint8Array, at: number): number {
   const high = (cells[at] as number) - zero;
   const low = (cells[at + 1] as number) - zero;
   return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? 10 * high + low : Number.NaN;
 }
 
-export class DoubleColumn extends Column {
-  readonly #numbers = new Float64Array(mostRows);
+/** DOUBLE; no dictionary. */
+export class DoubleColumn extends ColumnBuffer {
+  readonly #numbers = new Float64Array(maxRowGroupRows);
 
   protected put(cells: Uint8Array, from: number): number {
-    const end = endOf(cells, from);
+    const end = endOfCell(cells, from);
     this.#numbers[this.count] = Number(asciiText(cells, from, end));
     return end + 1;
   }
 
-  values(): Values {
-    const plain = new Uint8Array(this.#numbers.buffer, 0, 8 * this.count);
-    return { plain, dictionary: null, ...boundsOf(this.#numbers, this.count) };
+  protected compare(i: number, j: number): number {
+    return this.valueAt(i) - this.valueAt(j);
+  }
+
+  protected valueAt(i: number): number {
+    return this.#numbers[i] as number;
+  }
+
+  protected plain(): Uint8Array {
+    return new Uint8Array(this.#numbers.buffer, 0, 8 * this.count);
   }
 }
 
-export class BooleanColumn extends Column {
-  readonly #bits = new Uint8Array(mostRows / 8);
-  #trues = 0;
-
-  override clear(): void {
-    super.clear();
-    this.#bits.fill(0);
-    this.#trues = 0;
-  }
+/** BOOLEAN: one bit for each value. */
+export class BooleanColumn extends ColumnBuffer {
+  readonly #bits = new Uint8Array(maxRowGroupRows / 8);
 
   protected put(cells: Uint8Array, from: number): number {
-    if (cells[from] !== zero) {
-      const at = this.count >>> 3;
-      this.#bits[at] = (this.#bits[at] as number) | (1 << (this.count & 7));
-      this.#trues++;
-    }
-    return endOf(cells, from) + 1;
+    const at = this.count >>> 3;
+    const shift = this.count & 7;
+    const bits = shift === 0 ? 0 : (this.#bits[at] as number);
+    this.#bits[at] = cells[from] === zero ? bits : bits | (1 << shift);
+    return endOfCell(cells, from) + 1;
   }
 
-  values(): Values {
-    const plain = this.#bits.subarray(0, Math.ceil(this.count / 8));
-    if (this.count === 0) return { plain, dictionary: null, min: undefined, max: undefined };
-    return { plain, dictionary: null, min: this.#trues === this.count, max: this.#trues > 0 };
+  protected compare(i: number, j: number): number {
+    return Number(this.valueAt(i)) - Number(this.valueAt(j));
+  }
+
+  protected valueAt(i: number): boolean {
+    return (((this.#bits[i >>> 3] as number) >>> (i & 7)) & 1) === 1;
+  }
+
+  protected plain(): Uint8Array {
+    return this.#bits.subarray(0, Math.ceil(this.count / 8));
   }
 }
 
-/** Amounts past 18 digits: 16 bytes each, the highest first. */
-export class WideDecimalColumn extends Column {
-  readonly #bytes = new DataView(new ArrayBuffer(16 * mostRows));
-  readonly #precision: number;
-  readonly #scale: number;
-  #min: bigint | undefined;
-  #max: bigint | undefined;
+/** FIXED_LEN_BYTE_ARRAY(16): DECIMAL of more than 18 digits, its unscaled value with the highest byte first. */
+export class WideDecimalColumn extends ColumnBuffer {
+  readonly #values: bigint[] = [];
+  readonly #parse: ReturnType<typeof integerParser>;
 
   constructor(nullable: boolean, type: ReportType) {
     super(nullable);
-    const { precision, scale } = decimalOf(type) ?? { precision: 38, scale: 18 };
-    this.#precision = precision;
-    this.#scale = scale;
-  }
-
-  override clear(): void {
-    super.clear();
-    this.#min = undefined;
-    this.#max = undefined;
+    this.#parse = integerParser(type);
   }
 
   override get sizeBytes(): number {
@@ -221,40 +207,27 @@ export class WideDecimalColumn extends Column {
   }
 
   protected put(cells: Uint8Array, from: number): number {
-    const end = endOf(cells, from);
-    const value = scaledOf(realText(cells, from, end), this.#precision, this.#scale);
-    if (value === null) return -1;
-    this.#bytes.setBigInt64(16 * this.count, value >> 64n);
-    this.#bytes.setBigUint64(16 * this.count + 8, BigInt.asUintN(64, value));
-    if (this.#min === undefined || value < this.#min) this.#min = value;
-    if (this.#max === undefined || value > this.#max) this.#max = value;
+    const end = endOfCell(cells, from);
+    const value = this.#parse(cells, from, end);
+    if (value === undefined) return -1;
+    this.#values[this.count] = value;
     return end + 1;
   }
 
-  values(): Values {
-    const plain = new Uint8Array(this.#bytes.buffer, 0, 16 * this.count);
-    return { plain, dictionary: null, min: this.#min, max: this.#max };
+  protected compare(i: number, j: number): number {
+    return this.valueAt(i) < this.valueAt(j) ? -1 : 1;
   }
-}
 
-function big(bound: number | bigint | undefined): bigint | undefined {
-  return bound === undefined ? undefined : BigInt(bound);
-}
-
-function gathered(bytes: Uint8Array, width: number, firsts: readonly number[]): Uint8Array {
-  const out = new Uint8Array(width * firsts.length);
-  for (const [k, i] of firsts.entries()) out.set(bytes.subarray(width * i, width * (i + 1)), width * k);
-  return out;
-}
-
-function boundsOf<T extends number | bigint>(values: ArrayLike<T>, count: number): { min?: T; max?: T } {
-  if (count === 0) return {};
-  let min = values[0] as T;
-  let max = min;
-  for (let i = 1; i < count; i++) {
-    const value = values[i] as T;
-    if (value < min) min = value;
-    else if (value > max) max = value;
+  protected valueAt(i: number): bigint {
+    return this.#values[i] as bigint;
   }
-  return { min, max };
+
+  protected plain(): Uint8Array {
+    const bytes = new DataView(new ArrayBuffer(16 * this.count));
+    for (let i = 0; i < this.count; i++) {
+      bytes.setBigInt64(16 * i, this.valueAt(i) >> 64n);
+      bytes.setBigUint64(16 * i + 8, BigInt.asUintN(64, this.valueAt(i)));
+    }
+    return new Uint8Array(bytes.buffer);
+  }
 }

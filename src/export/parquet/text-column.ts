@@ -1,17 +1,18 @@
-import { cellEnd } from "../cells.ts";
-import { Column, type Values } from "./column.ts";
-import { mostRows } from "./rows.ts";
-import { dictionaryOf, type Dictionary } from "./dictionary.ts";
+import { cellEnd } from "../columns/cells.ts";
+import { ColumnBuffer, dictionaryOf, type Dictionary } from "./column-buffer.ts";
+import { maxRowGroupRows } from "./parquet-types.ts";
 
-/** From here on the system's copying is faster than a loop. */
+/** From this length on, copying by `set` is faster than a loop. */
 const longText = 64;
+/** A column whose texts differ tries a dictionary again after so many row groups. */
+const dictionaryEvery = 8;
 
-/** Texts, kept as they go into the file: each with its length before it. */
-export class TextColumn extends Column {
+/** BYTE_ARRAY: texts in PLAIN encoding, each after its length in four bytes. */
+export class TextColumn extends ColumnBuffer {
   #bytes: Uint8Array = new Uint8Array(64_000);
-  readonly #starts = new Int32Array(mostRows + 1);
-  readonly #hashes = new Int32Array(mostRows);
-  /** Are hashes kept in this group? Of a column whose texts differ, most groups are spared them. */
+  readonly #starts = new Int32Array(maxRowGroupRows + 1);
+  readonly #hashes = new Int32Array(maxRowGroupRows);
+  /** Whether this row group computes hashes for a dictionary. */
   #hashing = true;
   #groups = 0;
 
@@ -19,9 +20,9 @@ export class TextColumn extends Column {
     return this.#starts[this.count] as number;
   }
 
-  /** Looks for the end first, so that nothing but bytes is left to do in the loop that copies. */
+  /** Finds the end first, so that the copying loop does nothing else. */
   protected put(cells: Uint8Array, from: number): number {
-    const end = this.#hashing ? this.#hashed(cells, from) : plainEndOf(cells, from);
+    const end = this.#hashing ? this.#hashCell(cells, from) : endOfText(cells, from);
     const start = this.#starts[this.count] as number;
     const length = end - from;
     const at = start + 4;
@@ -37,7 +38,8 @@ export class TextColumn extends Column {
     return end + 1;
   }
 
-  #hashed(cells: Uint8Array, from: number): number {
+  /** Hashes the cell (FNV-1a); returns its end. */
+  #hashCell(cells: Uint8Array, from: number): number {
     let hash = 0x811c9dc5;
     let i = from;
     for (; i < cells.length; i++) {
@@ -55,45 +57,30 @@ export class TextColumn extends Column {
     this.#bytes = larger;
   }
 
-  values(): Values {
-    const of = this.#hashing ? this.#dictionary() : null;
-    this.#hashing = of !== null || ++this.#groups % 8 === 0;
-    const dictionary = of && { plain: this.#gathered(of.firsts), of };
-    return { plain: this.#bytes.subarray(0, this.sizeBytes), dictionary, ...this.#bounds(of?.firsts) };
-  }
-
-  #dictionary(): Dictionary | null {
+  protected override findDictionary(): Dictionary | null {
     const hashes = this.#hashes;
-    return dictionaryOf(
-      this.count,
-      (i) => hashes[i] as number,
-      (i, j) => hashes[i] === hashes[j] && this.#compare(i, j) === 0,
-    );
+    const found = this.#hashing
+      ? dictionaryOf(
+          this.count,
+          (i) => hashes[i] as number,
+          (i, j) => hashes[i] === hashes[j] && this.compare(i, j) === 0,
+        )
+      : null;
+    this.#hashing = found !== null || ++this.#groups % dictionaryEvery === 0;
+    return found;
   }
 
-  #at(i: number): Uint8Array {
-    return this.#bytes.subarray((this.#starts[i] as number) + 4, this.#starts[i + 1]);
+  protected plain(indexes: readonly number[] | undefined): Uint8Array {
+    if (!indexes) return this.#bytes.subarray(0, this.sizeBytes);
+    return Buffer.concat(indexes.map((i) => this.#bytes.subarray(this.#starts[i], this.#starts[i + 1])));
   }
 
-  #gathered(firsts: readonly number[]): Uint8Array {
-    return Buffer.concat(firsts.map((i) => this.#bytes.subarray(this.#starts[i], this.#starts[i + 1])));
+  protected valueAt(i: number): Uint8Array {
+    return this.#bytes.slice((this.#starts[i] as number) + 4, this.#starts[i + 1]);
   }
 
-  /** By UTF-8 bytes, as Parquet orders texts. */
-  #bounds(distinct: readonly number[] | undefined): { min?: Uint8Array; max?: Uint8Array } {
-    if (this.count === 0) return {};
-    let min = 0;
-    let max = 0;
-    const count = distinct?.length ?? this.count;
-    for (let k = 1; k < count; k++) {
-      const i = distinct ? (distinct[k] as number) : k;
-      if (this.#compare(i, min) < 0) min = i;
-      else if (this.#compare(i, max) > 0) max = i;
-    }
-    return { min: this.#at(min).slice(), max: this.#at(max).slice() };
-  }
-
-  #compare(i: number, j: number): number {
+  /** Parquet orders texts by their UTF-8 bytes. */
+  protected compare(i: number, j: number): number {
     const bytes = this.#bytes;
     const a = (this.#starts[i] as number) + 4;
     const b = (this.#starts[j] as number) + 4;
@@ -108,7 +95,8 @@ export class TextColumn extends Column {
   }
 }
 
-function plainEndOf(cells: Uint8Array, from: number): number {
+/** Faster than `indexOf` for the short texts of most columns. */
+function endOfText(cells: Uint8Array, from: number): number {
   let i = from;
   while (i < cells.length && cells[i] !== cellEnd) i++;
   return i;

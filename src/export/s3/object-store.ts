@@ -2,67 +2,70 @@ import { S3mini, S3ServiceError } from "s3mini";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import type { S3Access } from "./target.ts";
 
-/** As much of S3 as exports need. */
+/** The S3 operations of an upload. All reject with a MirrorError: `network`, `forbidden` or `unavailable`. */
 export interface ObjectStore {
-  /** Null: there is none. */
+  /** Null: there is no such object. */
   read(key: string): Promise<string | null>;
   put(key: string, body: Uint8Array, type: string): Promise<void>;
   remove(key: string): Promise<void>;
   begin(key: string, type: string): Promise<PartsUpload>;
 }
 
-/** A large object, given part by part; nobody sees it before it is finished. */
+/** A large object, sent part by part; invisible until it is finished. */
 interface PartsUpload {
   put(part: Uint8Array): Promise<void>;
   finish(): Promise<void>;
   abort(): Promise<void>;
 }
 
-/** For one request, however large its part is. */
-const requestMs = 300_000;
+/** For one request with a part of any size. */
+const requestTimeoutMs = 300_000;
 
 /**
- * s3mini: 300 kB, no dependency, where the vendor's client brings 15 MB. No request follows a redirect, so
- * signatures stay with the endpoint that was named.
+ * Connects to an object store. Uses s3mini (300 kB without dependencies; the vendor's client has 15 MB).
+ * Redirects are refused: signatures go to the given endpoint only (I9).
  */
 export function connectStore(access: S3Access): ObjectStore {
-  const s3 = new S3mini({ ...access, fetch: sending, requestAbortTimeout: requestMs });
+  const s3 = new S3mini({ ...access, fetch: fetchWithoutRedirects, requestAbortTimeout: requestTimeoutMs });
   return {
-    read: (key) => told(key, () => s3.getObject(key)),
-    put: (key, body, type) => told(key, async () => void (await s3.putObject(key, body, type))),
-    remove: (key) => told(key, async () => void (await s3.deleteObject(key))),
+    read: (key) => guardedRequest(key, () => s3.getObject(key)),
+    put: (key, body, type) => guardedRequest(key, async () => void (await s3.putObject(key, body, type))),
+    remove: (key) => guardedRequest(key, async () => void (await s3.deleteObject(key))),
     begin: async (key, type) => {
-      const id = await told(key, () => s3.getMultipartUploadId(key, type));
+      const id = await guardedRequest(key, () => s3.getMultipartUploadId(key, type));
       const parts: Awaited<ReturnType<typeof s3.uploadPart>>[] = [];
+      const put = async (part: Uint8Array) =>
+        void parts.push(await s3.uploadPart(key, id, part, parts.length + 1));
       return {
-        put: (part) =>
-          told(key, async () => void parts.push(await s3.uploadPart(key, id, part, parts.length + 1))),
-        finish: () => told(key, async () => void (await s3.completeMultipartUpload(key, id, parts))),
-        abort: () => told(key, async () => void (await s3.abortMultipartUpload(key, id))),
+        put: (part) => guardedRequest(key, () => put(part)),
+        finish: () =>
+          guardedRequest(key, async () => void (await s3.completeMultipartUpload(key, id, parts))),
+        abort: () => guardedRequest(key, async () => void (await s3.abortMultipartUpload(key, id))),
       };
     },
   };
 }
 
-const sending: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
+const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
 
-async function told<T>(key: string, step: () => Promise<T>): Promise<T> {
+async function guardedRequest<T>(key: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    throw storeError(key, error);
+    throw error instanceof S3ServiceError ? refusalError(key, error) : networkError(key, error);
   }
 }
 
-function storeError(key: string, error: unknown): MirrorError {
-  if (!(error instanceof S3ServiceError)) {
-    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
-    return new MirrorError("network", `the object store cannot be reached (${key})${cause}`, {
-      retryable: true,
-      hint: "Check AWS_ENDPOINT_URL and the network.",
-      cause: error,
-    });
-  }
+function networkError(key: string, error: unknown): MirrorError {
+  const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
+  return new MirrorError("network", `the object store cannot be reached (${key})${cause}`, {
+    retryable: true,
+    hint: "Check AWS_ENDPOINT_URL and the network.",
+    cause: error,
+  });
+}
+
+function refusalError(key: string, error: S3ServiceError): MirrorError {
   const { status, serviceCode } = error;
   const isDenied = status === 401 || status === 403;
   const why = serviceCode === undefined ? `status ${status}` : `${serviceCode}, status ${status}`;

@@ -1,12 +1,13 @@
 import { MirrorError } from "../../base/errors.ts";
 
-/** Where exports go besides, or instead of, a folder. */
+/** A place for exports in an object store. */
 export interface S3Target {
   readonly bucket: string;
   /** Without slashes at its ends; may be empty. */
   readonly prefix: string;
 }
 
+/** How to reach a bucket. */
 export interface S3Access {
   /** With the bucket: `https://acme.s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:9000/acme`. */
   readonly endpoint: string;
@@ -15,27 +16,25 @@ export interface S3Access {
   readonly secretAccessKey: string;
 }
 
-/** `s3://bucket/some/prefix` */
+/** Parses `s3://bucket/some/prefix`. @throws MirrorError `usage` */
 export function readTarget(text: string): S3Target {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
   const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");
   if (match?.[1] && !prefix.split("/").includes("..")) return { bucket: match[1], prefix };
-  throw new MirrorError("usage", `"${text}" is no place for exports`, {
+  throw new MirrorError("usage", `"${text}" is not an address for exports`, {
     hint: "Write s3://BUCKET or s3://BUCKET/PREFIX.",
   });
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** From the variables that every tool for S3 reads. */
+/** Reads the environment variables that S3 tools share. @throws MirrorError `usage`: one is missing or unusable */
 export function readAccess(env: Env, { bucket }: S3Target): S3Access {
   if (env["AWS_SESSION_TOKEN"])
     throw new MirrorError(
       "usage",
       "keys with a session token (AWS_SESSION_TOKEN) cannot be used for exports",
-      {
-        hint: "Give the export a key of its own that may write below its prefix.",
-      },
+      { hint: "Give the export a key of its own that may write below its prefix." },
     );
   const region = env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || "us-east-1";
   const own = env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"];
@@ -60,7 +59,7 @@ function webAddress(text: string): string {
   throw new MirrorError("usage", `AWS_ENDPOINT_URL must be a web address (it is "${text}")`);
 }
 
-/** A bucket with a dot in its name has no certificate of its own. */
+/** Amazon's certificate does not cover bucket names with a dot; such a bucket stands in the path. */
 function amazonAddress(bucket: string, region: string): string {
   const host = `s3.${region}.amazonaws.com`;
   return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;

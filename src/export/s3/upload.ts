@@ -1,13 +1,20 @@
-import { open, readFile } from "node:fs/promises";
+import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { throwIfAborted } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
-import type { ExportRequest, ExportResult } from "../export-tables.ts";
-import { belowOut, isInside, manifestPath } from "../layout.ts";
-import { heed } from "../interruption.ts";
-import { keptFiles, type ExportManifest, type ManifestFile } from "../manifest.ts";
+import {
+  keptFiles,
+  parseManifest,
+  removedFiles,
+  type ExportManifest,
+  type ManifestFile,
+} from "../files/export-manifest.ts";
+import { belowOut, isInside, manifestPath } from "../files/file-layout.ts";
+import type { ExportRequest } from "../plan/export-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 
+/** What an upload works with. */
 export interface UploadParts {
   readonly store: ObjectStore;
   readonly prefix: string;
@@ -16,104 +23,100 @@ export interface UploadParts {
   readonly onFile?: (file: string, done: number, of: number) => void;
 }
 
+/** What an upload did, as keys. */
 export interface Uploaded {
-  /** Keys written, the manifest last. */
+  /** The manifest last. */
   readonly written: readonly string[];
-  /** That were there already with the same content. */
+  /** Left alone: the store has the same content. */
   readonly unchanged: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Objects above this go up in parts, of which one is in memory. S3 wants 5 MB at least. */
+/** Larger files are sent in parts of this size, of which one is in memory. S3 wants 5 MB at least. */
 const partBytes = 8_000_000;
 
 /**
- * Puts one run's files where others read them: data first, the manifest after it, and what no longer belongs
- * goes last. An upload that is cut off leaves the manifest of before; whoever goes by manifests never finds
- * one that names an object that is not there. Objects themselves are replaced one by one, each at once.
+ * Uploads the files of one run.
+ *
+ * Guarantee: a manifest never names an object that is missing: data goes first, then the manifest, then
+ * objects that no longer belong are removed. Each object is replaced at once.
+ * Source of truth: the local files.
+ * Worst outcome of a crash: the store has the earlier manifest, and some objects are newer than it says.
+ *
+ * @throws MirrorError of the store, or `stopped`
  */
 export async function uploadExport(
   parts: UploadParts,
-  request: ExportRequest,
-  { manifest }: ExportResult,
+  { company, format, tables, out }: ExportRequest,
+  { manifest }: { readonly manifest: ExportManifest },
 ): Promise<Uploaded> {
-  const { company, format, tables, out } = request;
-  const keyOf = (file: string) =>
-    [parts.prefix, belowOut(company, file)].filter((part) => part !== "").join("/");
-  const manifestKey = [parts.prefix, manifestPath(company)].filter((part) => part !== "").join("/");
-  const before = await remoteManifest(parts, manifestKey);
-  const files = manifest.files.filter((file) => file.format === format && isOfRun(file, tables));
-  const known = new Map(before?.files.map((file) => [file.file, file.sha256]));
-  const written: string[] = [];
-  const unchanged: string[] = [];
-  for (const [done, file] of files.entries()) {
-    heed(parts.signal);
-    parts.onFile?.(file.file, done, files.length);
-    const isThere = known.get(file.file) === file.sha256;
-    if (!isThere) await put(parts, keyOf(file.file), path.join(out, belowOut(company, file.file)));
-    (isThere ? unchanged : written).push(keyOf(file.file));
-  }
-  const kept = keptFiles(before, format, tables.length === 0 ? null : new Set(tables));
-  const remote: ExportManifest = { ...manifest, files: [...kept, ...files] };
+  const keyBelow = (file: string) => [parts.prefix, file].filter((part) => part !== "").join("/");
+  const keyOf = (file: string) => keyBelow(belowOut(company, file));
+  const manifestKey = keyBelow(manifestPath(company));
+  const before = parseManifest(await withRetries(parts, () => parts.store.read(manifestKey)));
+  const files = manifest.files.filter(
+    ({ format: ofFile, table }) => ofFile === format && (tables.length === 0 || tables.includes(table)),
+  );
+  const { written, unchanged } = await uploadFiles(parts, files, before, async (file) => {
+    await uploadFile(parts, keyOf(file), path.join(out, belowOut(company, file)));
+  });
+  const remote: ExportManifest = { ...manifest, files: [...keptFiles(before, format, tables), ...files] };
   const body = Buffer.from(`${JSON.stringify(remote, null, 2)}\n`);
   await withRetries(parts, () => parts.store.put(manifestKey, body, "application/json"));
-  const stays = new Set(remote.files.map(({ file }) => file));
-  const removed = (before?.files ?? [])
-    .map(({ file }) => file)
-    .filter((file) => !stays.has(file) && isInside(company, belowOut(company, file)));
+  const removed = removedFiles(before, remote).filter((file) => isInside(company, belowOut(company, file)));
   for (const file of removed) await withRetries(parts, () => parts.store.remove(keyOf(file)));
-  return { written: [...written, manifestKey], unchanged, removed: removed.map(keyOf) };
+  return {
+    written: [...written.map(keyOf), manifestKey],
+    unchanged: unchanged.map(keyOf),
+    removed: removed.map(keyOf),
+  };
 }
 
-function isOfRun({ table }: ManifestFile, tables: readonly string[]): boolean {
-  return tables.length === 0 || tables.includes(table);
-}
-
-async function remoteManifest(parts: UploadParts, key: string): Promise<ExportManifest | null> {
-  const text = await withRetries(parts, () => parts.store.read(key));
-  try {
-    const found = JSON.parse(text ?? "null") as Partial<ExportManifest> | null;
-    return Array.isArray(found?.files) ? (found as ExportManifest) : null;
-  } catch {
-    return null;
+async function uploadFiles(
+  { signal, onFile }: UploadParts,
+  files: readonly ManifestFile[],
+  before: ExportManifest | null,
+  upload: (file: string) => Promise<void>,
+): Promise<{ written: string[]; unchanged: string[] }> {
+  const known = new Map(before?.files.map(({ file, sha256 }) => [file, sha256]));
+  const written: string[] = [];
+  const unchanged: string[] = [];
+  for (const [done, { file, sha256 }] of files.entries()) {
+    throwIfAborted(signal, interrupted);
+    onFile?.(file, done, files.length);
+    const isThere = known.get(file) === sha256;
+    if (!isThere) await upload(file);
+    (isThere ? unchanged : written).push(file);
   }
+  return { written, unchanged };
 }
+
+const interrupted = "the upload was interrupted; the object store keeps the earlier manifest";
 
 const types = { csv: "text/csv", jsonl: "application/x-ndjson", parquet: "application/vnd.apache.parquet" };
 
-async function put(parts: UploadParts, key: string, file: string): Promise<void> {
+async function uploadFile(parts: UploadParts, key: string, file: string): Promise<void> {
   const type = types[path.extname(file).slice(1) as keyof typeof types];
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
-    if (size > partBytes) {
-      await putInParts(parts, key, type, size, async (from) => {
-        const part = Buffer.alloc(Math.min(partBytes, size - from));
-        const { bytesRead } = await handle.read(part, 0, part.length, from);
-        assert(bytesRead === part.length, "a finished file is read as long as it is");
-        return part;
-      });
-      return;
-    }
+    if (size > partBytes) return await uploadInParts(parts, key, type, handle);
+    const body = await handle.readFile();
+    await withRetries(parts, () => parts.store.put(key, body, type));
   } finally {
     await handle.close();
   }
-  const body = await readFile(file);
-  await withRetries(parts, () => parts.store.put(key, body, type));
 }
 
-async function putInParts(
-  parts: UploadParts,
-  key: string,
-  type: string,
-  size: number,
-  read: (from: number) => Promise<Uint8Array>,
-): Promise<void> {
+async function uploadInParts(parts: UploadParts, key: string, type: string, file: FileHandle): Promise<void> {
+  const { size } = await file.stat();
   const upload = await withRetries(parts, () => parts.store.begin(key, type));
   try {
     for (let from = 0; from < size; from += partBytes) {
-      heed(parts.signal);
-      const part = await read(from);
+      throwIfAborted(parts.signal, interrupted);
+      const part = Buffer.alloc(Math.min(partBytes, size - from));
+      const { bytesRead } = await file.read(part, 0, part.length, from);
+      assert(bytesRead === part.length, "a finished file keeps its length");
       await withRetries(parts, () => upload.put(part));
     }
     await withRetries(parts, () => upload.finish());
@@ -123,17 +126,18 @@ async function putInParts(
   }
 }
 
-const pausesMs = [500, 2_000, 8_000];
+/** Pauses before the second, third and fourth attempt. */
+const retryDelaysMs = [500, 2_000, 8_000];
 
-/** What a network drops is sent again, a few times. */
-async function withRetries<T>({ clock, signal }: UploadParts, step: () => Promise<T>): Promise<T> {
-  for (const pauseMs of pausesMs) {
+/** Repeats a request that failed with a retryable error. */
+async function withRetries<T>({ clock, signal }: UploadParts, request: () => Promise<T>): Promise<T> {
+  for (const delayMs of retryDelaysMs) {
     try {
-      return await step();
+      return await request();
     } catch (error) {
       if (!(error instanceof MirrorError) || !error.retryable || signal?.aborted) throw error;
-      await clock.sleep(pauseMs, signal);
+      await clock.sleep(delayMs, signal);
     }
   }
-  return step();
+  return request();
 }

@@ -1,10 +1,8 @@
-import { sql, type Kysely } from "kysely";
-
 /**
  * The mirror's own tables. Resource tables are not here: they follow the connector's fields
  * (store/tables), so that a new field needs no migration.
  */
-const statements = [
+export const first = [
   `CREATE TABLE _meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID`,
   `CREATE TABLE _runs (
     id INTEGER PRIMARY KEY, mode TEXT NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,
@@ -21,7 +19,7 @@ const statements = [
   `CREATE TABLE _quarantine (
     resource TEXT NOT NULL, key TEXT NOT NULL, record_id INTEGER, reason TEXT NOT NULL, at TEXT NOT NULL,
     request_id TEXT, json TEXT NOT NULL, PRIMARY KEY (resource, key)) STRICT, WITHOUT ROWID`,
-  // AUTOINCREMENT: a lease is known by its row's id, and a new row must never take that of one in flight.
+  // AUTOINCREMENT: a lease is known by its item's id, and a new item must never get that of a leased one.
   `CREATE TABLE _work (
     id INTEGER PRIMARY KEY AUTOINCREMENT, resource TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL,
     lane INTEGER NOT NULL, due_ms INTEGER NOT NULL, reason TEXT NOT NULL, payload TEXT,
@@ -39,9 +37,3 @@ const statements = [
     resource TEXT NOT NULL, parent_resource TEXT NOT NULL, parent_id INTEGER NOT NULL, listed_at INTEGER NOT NULL,
     PRIMARY KEY (resource, parent_resource, parent_id)) STRICT, WITHOUT ROWID`,
 ];
-
-export const first = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};

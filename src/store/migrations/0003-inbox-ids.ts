@@ -1,11 +1,8 @@
-import { sql, type Kysely } from "kysely";
-
 /**
- * An event is written at the end of the inbox and nowhere else; where its id stands is noted later, for many
- * at once (webhook/inbox-ids). An index of the ids themselves cost every delivery a page of its own. What came
- * when, its place tells.
+ * An event is written at the end of the inbox only; its id is filed later, for many at once (state/inbox/event-ids).
+ * An index of the ids themselves cost every delivery a page. `seq` is the order of arrival.
  */
-const statements = [
+export const inboxIds = [
   `CREATE TABLE _inbox_later (
     event_id TEXT NOT NULL, type TEXT, resource_type TEXT, resource_id INTEGER, occurred_at TEXT,
     received_at TEXT NOT NULL, body ANY NOT NULL, state TEXT NOT NULL, resource TEXT, target TEXT,
@@ -17,9 +14,3 @@ const statements = [
   `CREATE INDEX _inbox_waiting ON _inbox (dirty_seq, resource, target) WHERE state = 'waiting'`,
   `CREATE TABLE _inbox_ids (hash INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (hash, seq)) STRICT, WITHOUT ROWID`,
 ];
-
-export const inboxIds = {
-  async up(db: Kysely<unknown>): Promise<void> {
-    for (const statement of statements) await sql.raw(statement).execute(db);
-  },
-};

@@ -2,25 +2,19 @@ import { MirrorError } from "../../../base/errors.ts";
 import { Secret } from "../../../base/secret.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import type { Transport } from "../../../connector/transport.ts";
-import { Meta } from "../../../store/meta.ts";
-import { pinnedIdentity } from "../../../sync/identify.ts";
-import { fingerprintOf, type Identity } from "../../../sync/identity.ts";
-import { Subscriptions } from "../../../webhook/subscriptions.ts";
-import type { CommandContext } from "../../command.ts";
-import { openForReading } from "../../open-mirror.ts";
-import { text } from "../../options.ts";
-import { connectService } from "../../../daemon/service.ts";
-import { askWhoami } from "../../whoami.ts";
+import { Meta } from "../../../state/meta.ts";
+import { pinnedIdentity } from "../../../sync/identity/identify.ts";
+import { fingerprintOf, type Identity } from "../../../sync/identity/identity-verdict.ts";
+import { Subscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
+import type { CommandContext } from "../../program/command.ts";
+import { openForReading } from "../../mirror/open-mirror.ts";
+import { connectService } from "../../../daemon/runs/service-connection.ts";
+import { askWhoami } from "../../mirror/whoami.ts";
 
-/** Which token asks: managing subscriptions needs one that may write, mirroring does not. */
-export const accessOptions = {
-  tokenEnv: text(
-    "--token-env <name>",
-    "take the token from this environment variable, for this call only: subscriptions need scope write",
-  ),
-};
-
-/** The company as this call goes about it: with the token that was asked for. */
+/**
+ * The company with the token of this call: of the environment variable, else of the config.
+ * @throws MirrorError `usage` when the variable is not set
+ */
 export function companyAs(
   { env, keepSecret }: CommandContext,
   company: CompanyConfig,
@@ -34,7 +28,7 @@ export function companyAs(
   return { ...company, token: Secret.of(token) };
 }
 
-/** Subscriptions of one company; every request takes its permit from the budget that all processes share. */
+/** Gives `work` the subscriptions of one company. Requests take permits from the budget that all processes share. */
 export async function withSubscriptions<T>(
   context: CommandContext,
   config: Config,
@@ -45,7 +39,7 @@ export async function withSubscriptions<T>(
   const { manifest } = context.connectors[0];
   if (!manifest.webhooks) throw new MirrorError("usage", `${manifest.title} sends no events`);
   const operations = manifest.webhooks.subscriptions;
-  const service = connectService(context, known(config, company), company);
+  const service = connectService(context, withToken(config, company), company);
   try {
     await assertSameCompany(context, config, company, service.transport);
     return await work(new Subscriptions({ transport: service.transport, operations, random, signal }));
@@ -54,13 +48,13 @@ export async function withSubscriptions<T>(
   }
 }
 
-/** The token of this call is among those that no error shows. */
-function known(config: Config, company: CompanyConfig): Config {
+/** The config with this call's token among its secrets, so that errors redact it. */
+function withToken(config: Config, company: CompanyConfig): Config {
   const companies = config.companies.map((one) => (one.name === company.name ? company : one));
   return { ...config, companies };
 }
 
-/** I10: nobody's subscriptions but those of the company that is mirrored. Asks only where the token is a new one. */
+/** I10: refuses another company's token. A request is made only when the token is not the pinned one. */
 async function assertSameCompany(
   { connectors, signal }: CommandContext,
   config: Config,

@@ -1,49 +1,40 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
-import { deliversHere, eventsNamed } from "../../../webhook/subscriptions-choice.ts";
-import { command } from "../../command.ts";
-import { text } from "../../options.ts";
-import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { assertEndpoint } from "./endpoint.ts";
-import { defaultKeepOldMs, receiveSecret } from "./secret.ts";
+import { deliversHere, eventsNamed } from "../../../webhook/subscriptions/event-choice.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import { companyAs, withSubscriptions } from "./access.ts";
+import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
+import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 
-export const webhooksCreateCommand = command({
-  name: "webhooks create",
-  summary: "have the service send events here; shows the secret once and stores it where the config says",
-  options: {
-    url: text("--url <url>", "where to (default: the config's public_url)"),
-    name: text("--name <text>", "what the service calls it (default fintoro-mirror)"),
-    events: text("--events <list>", "names with commas between them, or all (default all)"),
-    ...accessOptions,
-  },
-  run: async (context, { options }) => {
-    const { config, path: configPath } = context.config("when_used");
-    const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
-    const url = options.url ?? company.webhook.publicUrl;
-    if (url === null)
-      throw new MirrorError("usage", "where should events go? The config has no public_url", {
-        hint: `set companies.${company.name}.webhook.public_url, or give --url`,
-      });
-    const events = eventsNamed(options.events ?? "all", context.connectors[0].manifest.events);
-    await assertEndpoint(context, config, url);
-    return withSubscriptions(context, config, company, async (subscriptions) => {
-      const others = (await subscriptions.list()).filter((one) => sameUrl(one.url, url));
-      if (others.length > 0)
-        context.log.warn(
-          `the service already delivers there: each event will come ${others.length + 1} times`,
-          {
-            subscriptions: others.map(({ id }) => String(id)),
-            hint: "`webhooks delete ID` takes one away; `webhooks rotate ID` gives it a new secret",
-          },
-        );
-      const here = deliversHere(url, company) || company.webhook.publicUrl === null;
-      const keepOldMs = others.length > 0 ? null : defaultKeepOldMs;
-      const plan = { context, config, configPath, company, here, replaces: "stored", keepOldMs } as const;
-      const input = { name: options.name ?? "fintoro-mirror", url, active: true, events };
-      return receiveSecret(plan, () => subscriptions.create(input));
+export const webhooksCreateCommand: CommandRun<"webhooksCreate"> = async (
+  context,
+  { options, loaded: { config, path: configPath } },
+) => {
+  const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
+  const url = options.url ?? company.webhook.publicUrl;
+  if (url === null)
+    throw new MirrorError("usage", "where should events go? The config has no public_url", {
+      hint: `set companies.${company.name}.webhook.public_url, or give --url`,
     });
-  },
-});
+  const events = eventsNamed(options.events ?? "all", context.connectors[0].manifest.events);
+  await assertEndpoint(context, config, url);
+  return withSubscriptions(context, config, company, async (subscriptions) => {
+    const others = (await subscriptions.list()).filter((one) => sameUrl(one.url, url));
+    if (others.length > 0)
+      context.log.warn(
+        `the service already delivers there: each event will come ${others.length + 1} times`,
+        {
+          subscriptions: others.map(({ id }) => String(id)),
+          hint: "`webhooks delete ID` takes one away; `webhooks rotate ID` gives it a new secret",
+        },
+      );
+    const here = deliversHere(url, company) || company.webhook.publicUrl === null;
+    const keepOldMs = others.length > 0 ? null : defaultKeepOldMs;
+    const plan = { context, config, configPath, company, here, replaces: "stored", keepOldMs } as const;
+    const input = { name: options.name ?? "fintoro-mirror", url, active: true, events };
+    return receiveSecret(plan, () => subscriptions.create(input));
+  });
+};
 
 function sameUrl(one: string, other: string): boolean {
   return URL.parse(one)?.href === URL.parse(other)?.href;

@@ -1,43 +1,42 @@
 import { MirrorError } from "../../../base/errors.ts";
-import type { Log } from "../../../base/log.ts";
+import type { Log } from "../../../base/logger.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
-import { command, type CommandContext } from "../../command.ts";
-import type { Ending } from "../../exit-code.ts";
-import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { subscriptionLines, viewOf, type SubscriptionView } from "./subscription-text.ts";
+import { printResult } from "../../console/output.ts";
+import type { CommandContext } from "../../program/command.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import type { Ending } from "../../program/exit-code.ts";
+import { companyAs, withSubscriptions } from "./access.ts";
+import { subscriptionLines, viewOfSubscription, type SubscriptionView } from "./subscription-text.ts";
 
-export const webhooksListCommand = command({
-  name: "webhooks list",
-  summary: "the service's subscriptions: where events go, which, and how it went",
-  options: accessOptions,
-  run: async (context, { options }) => {
-    const { config } = context.config("when_used");
-    const chosen = chosenCompanies(config, context.globals.company);
-    if (options.tokenEnv !== undefined && chosen.length > 1)
-      throw new MirrorError("usage", "--token-env is of one company: name it with --company");
-    const found = new Map<string, readonly SubscriptionView[]>();
-    const failed: MirrorError[] = [];
-    for (const company of chosen) {
-      const views = await viewsOf(context, config, companyAs(context, company, options.tokenEnv), failed);
-      if (!views) continue;
-      found.set(company.name, views);
-      tellOfSilence(context.log, company, views);
-    }
-    await print(context, found);
-    return endOf(failed);
-  },
-});
+export const webhooksListCommand: CommandRun<"webhooksList"> = async (
+  context,
+  { options, loaded: { config } },
+) => {
+  const chosen = chosenCompanies(config, context.globals.company);
+  if (options.tokenEnv !== undefined && chosen.length > 1)
+    throw new MirrorError("usage", "--token-env is of one company: name it with --company");
+  const found = new Map<string, readonly SubscriptionView[]>();
+  const failed: MirrorError[] = [];
+  for (const company of chosen) {
+    const views = await viewsOf(context, config, companyAs(context, company, options.tokenEnv), failed);
+    if (!views) continue;
+    found.set(company.name, views);
+    warnOfSilence(context.log, company, views);
+  }
+  await print(context, found);
+  return endOf(failed);
+};
 
-/** Somebody waits for events that will not come. */
-function tellOfSilence(log: Log, { name, webhook }: CompanyConfig, views: readonly SubscriptionView[]): void {
+/** Warns when the config expects deliveries and no active subscription sends them. */
+function warnOfSilence(log: Log, { name, webhook }: CompanyConfig, views: readonly SubscriptionView[]): void {
   if (webhook.publicUrl === null || views.some(({ here, active }) => here && active)) return;
   log.warn(`${name}: the service delivers nothing to ${webhook.publicUrl}`, {
     hint: "`webhooks create` makes a subscription, `webhooks update ID --active on` wakes one that is off",
   });
 }
 
-/** One company that cannot be asked does not hide the others. */
+/** A company that fails is logged, and the others are still listed. Null for a failed one. */
 async function viewsOf(
   context: CommandContext,
   config: Config,
@@ -47,7 +46,7 @@ async function viewsOf(
   const { events } = context.connectors[0].manifest;
   try {
     const all = await withSubscriptions(context, config, company, (subscriptions) => subscriptions.list());
-    return all.map((one) => viewOf(one, company, events));
+    return all.map((one) => viewOfSubscription(one, company, events));
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     if (config.companies.length === 1) throw error;
@@ -58,18 +57,16 @@ async function viewsOf(
 }
 
 async function print(
-  { output, globals }: CommandContext,
+  context: CommandContext,
   found: ReadonlyMap<string, readonly SubscriptionView[]>,
 ): Promise<void> {
-  if (globals.json) {
-    const companies = [...found].map(([name, subscriptions]) => [name, { subscriptions }]);
-    await output.json({ companies: Object.fromEntries(companies) as unknown });
-    return;
-  }
-  for (const [name, views] of found) {
-    if (views.length === 0) await output.line(`${name}: no subscription; \`webhooks create\` makes one`);
-    for (const view of views) for (const line of subscriptionLines(name, view)) await output.line(line);
-  }
+  const companies = [...found].map(([name, subscriptions]) => [name, { subscriptions }] as const);
+  const lines = [...found].flatMap(([name, views]) =>
+    views.length === 0
+      ? [`${name}: no subscription; \`webhooks create\` makes one`]
+      : views.flatMap((view) => subscriptionLines(name, view)),
+  );
+  await printResult(context, { companies: Object.fromEntries(companies) }, lines);
 }
 
 function endOf([first]: readonly MirrorError[]): Ending {

@@ -1,26 +1,27 @@
 import type { RecordId } from "../../../base/ids.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
-import type { EventRule } from "../../../connector/manifest.ts";
-import { deliversHere, missingEvents } from "../../../webhook/subscriptions-choice.ts";
-import type { Subscription } from "../../../webhook/subscriptions.ts";
+import type { EventRule } from "../../../connector/connector-manifest.ts";
+import { deliversHere, missingEvents } from "../../../webhook/subscriptions/event-choice.ts";
+import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
 
 /** A subscription as `--json` shows it. */
 export interface SubscriptionView {
   readonly id: RecordId;
   readonly name: string | null;
   readonly url: string;
-  /** It delivers to this config's receiver. */
+  /** True when it delivers to this config's receiver. */
   readonly here: boolean;
   readonly active: boolean;
   readonly events: readonly string[];
-  /** Of the catalogue's. */
+  /** Events of the catalogue that it does not send. */
   readonly missing_events: readonly string[];
   readonly last_success_at: string | null;
   readonly last_failure_at: string | null;
   readonly disabled_reason: string | null;
 }
 
-export function viewOf(
+/** A subscription as `--json` prints it. */
+export function viewOfSubscription(
   one: Subscription,
   company: CompanyConfig,
   rules: readonly EventRule[],
@@ -39,6 +40,7 @@ export function viewOf(
   };
 }
 
+/** A subscription in three lines for people. */
 export function subscriptionLines(company: string, view: SubscriptionView): string[] {
   const name = view.name === null ? "" : ` "${view.name}"`;
   const whose = view.here ? "this config's receiver" : "not this config's receiver";

@@ -1,59 +1,47 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
-import type { EventRule } from "../../../connector/manifest.ts";
-import { eventsNamed, subscriptionId, subscriptionWith } from "../../../webhook/subscriptions-choice.ts";
-import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions.ts";
-import { command } from "../../command.ts";
-import { choice, text, type OptionValues } from "../../options.ts";
-import { accessOptions, companyAs, withSubscriptions } from "./access.ts";
-import { assertEndpoint } from "./endpoint.ts";
-import { subscriptionLines, viewOf } from "./subscription-text.ts";
+import type { EventRule } from "../../../connector/connector-manifest.ts";
+import {
+  eventsNamed,
+  subscriptionId,
+  subscriptionWith,
+} from "../../../webhook/subscriptions/event-choice.ts";
+import type { SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
+import { printResult } from "../../console/output.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
+import { companyAs, withSubscriptions } from "./access.ts";
+import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
+import { subscriptionLines, viewOfSubscription } from "./subscription-text.ts";
 
-const changes = {
-  url: text("--url <url>", "where to"),
-  events: text("--events <list>", "names with commas between them, or all"),
-  active: choice("--active <state>", "whether it delivers", ["on", "off", "unchanged"], "unchanged"),
-  name: text("--name <text>", "what the service calls it"),
+export const webhooksUpdateCommand: CommandRun<"webhooksUpdate"> = async (
+  context,
+  { args, options, loaded: { config } },
+) => {
+  const id = subscriptionId(args);
+  const { events: rules } = context.connectors[0].manifest;
+  const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
+  const change = changeOf(options, rules);
+  if (change.url !== undefined) await assertEndpoint(context, config, change.url);
+  const changed = await withSubscriptions(context, config, company, async (subscriptions) => {
+    const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
+    return subscriptions.update(id, { name, url, active, events, ...change });
+  });
+  const view = viewOfSubscription(changed, company, rules);
+  const lines = subscriptionLines(company.name, view);
+  await printResult(context, { company: company.name, subscription: view }, lines);
+  return "complete";
 };
 
-export const webhooksUpdateCommand = command({
-  name: "webhooks update",
-  summary: "change a subscription; what is not named stays, the secret too",
-  args: [{ name: "<id>", doc: "of the subscription" }],
-  options: { ...changes, ...accessOptions },
-  run: async (context, { args, options }) => {
-    const id = subscriptionId(args);
-    const { config } = context.config("when_used");
-    const { events: rules } = context.connectors[0].manifest;
-    const company = companyAs(context, soleCompany(config, context.globals.company), options.tokenEnv);
-    const change = changeOf(options, rules);
-    if (change.url !== undefined) await assertEndpoint(context, config, change.url);
-    const changed = await withSubscriptions(context, config, company, async (subscriptions) => {
-      const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
-      return subscriptions.update(id, { name, url, active, events, ...change });
-    });
-    await print(viewOf(changed, company, rules));
-    return "complete";
-
-    async function print(view: ReturnType<typeof viewOf>): Promise<void> {
-      if (context.globals.json) await context.output.json({ company: company.name, subscription: view });
-      else for (const line of subscriptionLines(company.name, view)) await context.output.line(line);
-    }
-  },
-});
-
-type Change = Partial<SubscriptionInput>;
-
 function changeOf(
-  { url, events, active, name }: OptionValues<typeof changes>,
+  { url, events, active, name }: CommandOptions<"webhooksUpdate">,
   rules: readonly EventRule[],
-): Change {
-  const change: Change = {
+): Partial<SubscriptionInput> {
+  const change: Partial<SubscriptionInput> = {
     ...(url === undefined ? {} : { url }),
     ...(events === undefined ? {} : { events: eventsNamed(events, rules) }),
     ...(active === "unchanged" ? {} : { active: active === "on" }),
     ...(name === undefined ? {} : { name: name === "" ? null : name }),
-  } satisfies Partial<Subscription>;
+  };
   if (Object.keys(change).length > 0) return change;
   throw new MirrorError("usage", "nothing to change: give --url, --events, --active or --name");
 }

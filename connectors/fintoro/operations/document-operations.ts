@@ -1,0 +1,170 @@
+import { z } from "zod";
+import { creditNote, creditNotePreview } from "../resources/documents/credit-notes.ts";
+import { paymentStatuses, quotationStatuses } from "../resources/documents/document-fields.ts";
+import { invoicePreview } from "../resources/documents/invoice-preview.ts";
+import { invoice } from "../resources/documents/invoices.ts";
+import { order, orderPreview } from "../resources/documents/orders.ts";
+import { proforma, proformaPreview } from "../resources/documents/proformas.ts";
+import { quotation, quotationPreview } from "../resources/documents/quotations.ts";
+import {
+  create,
+  group,
+  idempotent,
+  pagedList,
+  pdf,
+  remove,
+  show,
+  statedRoute,
+  update,
+} from "./operation-builders.ts";
+import * as of from "./document-inputs.ts";
+import { amount, constantSymbol, day, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";
+
+const paidFilters = {
+  ...of.documentFilters,
+  paymentStatus: z.enum(paymentStatuses).optional(),
+  ...of.issueRange,
+  ...of.dueRange,
+  ...of.totalRange,
+};
+const flag = z.boolean().optional();
+
+const invoiceShape = {
+  ...of.common,
+  proformaId: maybe(id),
+  orderId: maybe(id),
+  quotationId: maybe(id),
+  ...of.payable,
+  deliveryDate: day.optional(),
+  ...of.methods,
+  currencyRate: of.currencyRate.optional(),
+};
+const invoiceInput = z.strictObject({ ...invoiceShape, items: of.stockedItems }).refine(...of.needsClient);
+const invoiceUpdate = z.strictObject({ ...invoiceShape, items: of.keptItems }).refine(...of.needsClient);
+
+/** The service takes everything else from the invoice. */
+const creditOfInvoice = z.strictObject({
+  number: characters(20, 1).optional(),
+  numericalSeriesId: maybe(id),
+  issueDate: day.optional(),
+  dueDate: day.optional(),
+  deliveryDate: day.optional(),
+  ...of.texts,
+});
+
+export const invoiceOperations = group("invoices", {
+  list: pagedList("/invoices", invoicePreview, 500, {
+    ...paidFilters,
+    ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
+  }),
+  create: idempotent(create("/invoices", invoiceInput, invoice)),
+  show: show("/invoices/{invoice}", invoice),
+  update: update("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
+  delete: remove("/invoices/{invoice}"),
+  createCreditNote: idempotent(create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote)),
+  pdf: statedRoute(pdf("/invoices/{invoice}/pdf")),
+});
+
+/** The client is always that of the corrected invoice. */
+const creditNoteShape = {
+  invoiceId: id,
+  businessCaseId: maybe(id),
+  number: characters(20, 1),
+  numericalSeriesId: maybe(id),
+  issueDate: day,
+  dueDate: day,
+  deliveryDate: day,
+  bankAccountId: id,
+  variableSymbol,
+  constantSymbol: maybe(constantSymbol),
+  specificSymbol: maybe(variableSymbol),
+  discountType: of.discountType,
+  discountValue: maybe(amount()),
+  transferTaxLiability: z.boolean(),
+  paymentMethodId: id,
+  currencyId: id,
+  currencyRate: of.currencyRate,
+  languageId: id,
+  ...of.texts,
+};
+const creditNoteInput = z.strictObject({ ...creditNoteShape, items: of.stockedItems });
+const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: of.keptItems });
+
+const paidSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
+
+export const creditNoteOperations = group("creditNotes", {
+  list: pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
+  create: idempotent(create("/credit-notes", creditNoteInput, creditNote)),
+  show: show("/credit-notes/{creditNote}", creditNote),
+  update: update("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
+  delete: remove("/credit-notes/{creditNote}"),
+  pdf: pdf("/credit-notes/{creditNote}/pdf"),
+});
+
+const proformaInput = z
+  .strictObject({
+    ...of.common,
+    orderId: maybe(id),
+    quotationId: maybe(id),
+    ...of.payable,
+    ...of.methods,
+    items: of.stockedItems,
+  })
+  .refine(...of.needsClient);
+
+export const proformaOperations = group("proformas", {
+  list: pagedList("/proformas", proformaPreview, 500, {
+    ...paidFilters,
+    withoutInvoice: flag,
+    ...paidSort,
+  }),
+  create: idempotent(create("/proformas", proformaInput, proforma)),
+  show: show("/proformas/{proforma}", proforma),
+  update: update("PUT", "/proformas/{proforma}", proformaInput, proforma),
+  delete: remove("/proformas/{proforma}"),
+  pdf: pdf("/proformas/{proforma}/pdf"),
+});
+
+const orderInput = z
+  .strictObject({ ...of.common, quotationId: maybe(id), ...of.methods, items: of.plainItems })
+  .refine(...of.needsClient);
+
+export const orderOperations = group("orders", {
+  list: pagedList("/orders", orderPreview, 500, {
+    ...of.documentFilters,
+    ...of.issueRange,
+    ...of.totalRange,
+    withoutInvoice: flag,
+    withoutProforma: flag,
+    ...sorted(["number", "issueDate", "total", "totalWithVat"]),
+  }),
+  create: idempotent(create("/orders", orderInput, order)),
+  show: show("/orders/{order}", order),
+  update: update("PUT", "/orders/{order}", orderInput, order),
+  delete: remove("/orders/{order}"),
+  pdf: pdf("/orders/{order}/pdf"),
+});
+
+const quotationInput = z
+  .strictObject({ ...of.common, validityDate: maybe(day), items: of.plainItems })
+  .refine(...of.needsClient);
+
+export const quotationOperations = group("quotations", {
+  list: pagedList("/quotations", quotationPreview, 500, {
+    ...of.documentFilters,
+    ...of.issueRange,
+    validityDateFrom: day.optional(),
+    validityDateTo: day.optional(),
+    status: z.enum(quotationStatuses).optional(),
+    ...of.totalRange,
+    withoutInvoice: flag,
+    withoutProforma: flag,
+    withoutOrder: flag,
+    ...sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
+  }),
+  create: idempotent(create("/quotations", quotationInput, quotation)),
+  show: show("/quotations/{quotation}", quotation),
+  update: update("PUT", "/quotations/{quotation}", quotationInput, quotation),
+  delete: remove("/quotations/{quotation}"),
+  pdf: statedRoute(pdf("/quotations/{quotation}/pdf")),
+});

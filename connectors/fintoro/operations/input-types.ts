@@ -1,0 +1,73 @@
+import { z } from "zod";
+
+/** Parts of request bodies and queries, with the limits as published. */
+export const id = z.int();
+
+/** Text of that many characters; counted as the service does, not in UTF-16 units. */
+export function characters(maxLength: number, minLength = 0) {
+  const fits = (value: string) => {
+    const length = Array.from(value).length;
+    return length >= minLength && length <= maxLength;
+  };
+  const error = minLength
+    ? `must have ${minLength} to ${maxLength} characters`
+    : `must have at most ${maxLength} characters`;
+  const limits = minLength ? { minLength, maxLength } : { maxLength };
+  return z.string().refine(fits, { error }).meta(limits);
+}
+
+/** Only catches what is no address at all; the service decides. */
+const address = /^[^\s@]+@[^\s@]+$/;
+/** An e-mail address. */
+export const email = (maxLength?: number) => {
+  const type = z.string().regex(address, { error: "must be an e-mail address" });
+  return maxLength === undefined ? type : type.max(maxLength);
+};
+
+/** A calendar date. */
+export const day = z.iso.date({ error: "must be a date, YYYY-MM-DD" });
+/** A number between two bounds, both included. */
+export const amount = (minimum?: number, maximum?: number) => {
+  const atLeast = minimum === undefined ? z.number() : z.number().min(minimum);
+  return maximum === undefined ? atLeast : atLeast.max(maximum);
+};
+
+/** May be left out, or be null. */
+export const maybe = <T extends z.ZodType>(type: T) => type.nullable().optional();
+
+/** The largest price, either sign. */
+const tenTrillion = 10_000_000_000_000;
+export const price = amount(-tenTrillion, tenTrillion);
+/** More than 0. */
+export const positive = (maximum: number) => amount(0.00001, maximum);
+/** Largest values. */
+export const limits = { tenTrillion, quantity: 1_000_000 } as const;
+
+export const variableSymbol = z.int().min(0).max(9_999_999_999);
+export const constantSymbol = z.int().min(0).max(9_999);
+
+const sortDirection = z.enum(["asc", "desc"]).optional();
+/** The sort parameters of a list with these keys. */
+export const sorted = <const K extends readonly string[]>(keys: K) => ({
+  sortBy: z.enum(keys).optional(),
+  sortDirection,
+});
+
+type Present = Readonly<Record<string, unknown>>;
+const isGiven = (value: unknown) => value !== undefined && value !== null;
+
+/** A rule over several fields, for `refine`; its error is reported at the first. */
+type Rule = [(value: Present) => boolean, { error: string; path: string[] }];
+
+/** Exactly one of these fields must be given. */
+export function exactlyOne(...fields: readonly string[]): Rule {
+  const rule = (value: Present) => fields.filter((field) => isGiven(value[field])).length === 1;
+  return [rule, { error: `exactly one of ${fields.join(", ")} must be given`, path: fields.slice(0, 1) }];
+}
+
+/** All fields of at least one of these groups must be given. */
+export function oneOrOther(...choices: readonly (readonly string[])[]): Rule {
+  const rule = (value: Present) => choices.some((fields) => fields.every((field) => isGiven(value[field])));
+  const said = choices.map((fields) => fields.join(" with ")).join(" or ");
+  return [rule, { error: `${said} must be given`, path: choices[0]?.slice(0, 1) ?? [] }];
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import {
+  documentPayment,
+  paidDocumentTypes,
+  unlistedPaidTypes,
+} from "../resources/documents/document-payments.ts";
+import { seriesDocumentTypes } from "../resources/numerical-series.ts";
+import { create, filtered, group, idempotent, remove, show, wholeList } from "./operation-builders.ts";
+import { day, email, id, maybe, characters } from "./input-types.ts";
+
+const documentType = z.enum(paidDocumentTypes).meta({ unlisted: unlistedPaidTypes });
+
+const paymentInput = z.strictObject({
+  documentType,
+  documentId: id,
+  currencyId: id.optional(),
+  currencyRate: z.number().optional(),
+  paymentDate: day.optional(),
+  paymentMethodId: id.optional(),
+  amount: z.number().optional(),
+});
+
+export const documentPaymentOperations = group("documentPayments", {
+  list: filtered(
+    wholeList("/document-payments", documentPayment),
+    z.strictObject({ documentType, documentId: id }),
+  ),
+  create: idempotent(create("/document-payments", paymentInput, documentPayment)),
+  show: show("/document-payments/{documentPayment}", documentPayment),
+  delete: remove("/document-payments/{documentPayment}"),
+});
+
+const mailInput = z.strictObject({
+  documentType: z.enum(seriesDocumentTypes),
+  documentId: id,
+  to: z.array(email()).min(1),
+  body: maybe(characters(1000)),
+  type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
+});
+
+/** 202: the mail is queued, the answer has no body. */
+export const documentMailOperations = group("documentMails", {
+  send: idempotent({
+    method: "POST",
+    path: "/document-mails",
+    origin: "published",
+    body: mailInput,
+    status: 202,
+    answer: { kind: "nothing" },
+  } as const),
+});

@@ -1,0 +1,60 @@
+/**
+ * SQL of an amount in whole cents. Sums are made of cents, which are exact numbers, and divided at the end.
+ * `round` gives a REAL in every SQLite, so nothing is divided as integers.
+ */
+export function cents(amount: string): string {
+  return `round(${amount} * 100)`;
+}
+
+/**
+ * SQL of an amount in EUR cents, rounded once; null where no rate is known. The rate is units of the currency
+ * per euro. Exact for usual amounts; above a billion, one in a thousand may be a cent off.
+ */
+export function euroCents(amount: string, rate: string): string {
+  return `round(${cents(amount)} / ${rate})`;
+}
+
+/** SQL of a sum of cents, in units. */
+export function summed(column: string): string {
+  return `sum(${column}) / 100.0`;
+}
+
+/** As `summed`, null if one of the values is null. */
+export function summedIfKnown(column: string): string {
+  return `CASE WHEN count(*) = count(${column}) THEN sum(${column}) / 100.0 END`;
+}
+
+/** SQL of the ISO code of a document's currency; `c` is the joined row of `currencies`. */
+export function currencyOf(document: string): string {
+  return `coalesce(c.symbol, CAST(${document}.currency_id AS TEXT))`;
+}
+
+/** The rate of documents that carry none: 1 for EUR, unknown for others. */
+export const euroRate = "CASE WHEN c.symbol = 'EUR' THEN 1 END";
+
+/** The report's date; `_about` is part of every report. */
+export const reportDate = `(SELECT value FROM "_about" WHERE subject = 'report' AND fact = 'report_date')`;
+
+/** SQL of the whole days from a date to the report's date. */
+export function daysSince(date: string): string {
+  return `CAST(round(julianday(${reportDate}) - julianday(${date})) AS INTEGER)`;
+}
+
+/** SQL of the age of a receivable, by its days past due. */
+export function ageOf(days: string): string {
+  return `CASE WHEN ${days} > 90 THEN 'over_90' WHEN ${days} > 60 THEN '61-90'
+      WHEN ${days} > 30 THEN '31-60' WHEN ${days} > 0 THEN '1-30' ELSE 'not_due' END`;
+}
+
+/**
+ * SQL of one part's share of a document's amount, in whole cents, in proportion to what the part adds to `all`.
+ * A part gets the rounded amount up to and including it (`reached`), less that before it, so that all shares add
+ * up to the amount. If the parts add up to it anyway, each stands as it is. If they add up to nothing, they stand
+ * as they are too, and the last one takes the difference.
+ */
+export function shareOf(amount: string, reached: string, part: string, all: string, isLast: string): string {
+  const upTo = (sum: string) => `round(${amount} * (${sum}) / ${all})`;
+  return `CASE WHEN ${all} = ${amount} THEN ${part}
+      WHEN coalesce(${all}, 0) = 0 THEN coalesce(${part}, 0) + CASE WHEN ${isLast} THEN ${amount} ELSE 0 END
+      ELSE ${upTo(reached)} - ${upTo(`${reached} - ${part}`)} END`;
+}

@@ -1,0 +1,31 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { amountPair, count, currency, day, id, textColumn } from "./view-columns.ts";
+import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
+
+export const paymentsByDay: ReportView = {
+  name: "v_payments_by_day",
+  title: "Payments by day",
+  doc: "Payments by day, method and kind of document; what was paid back on credit notes is negative",
+  columns: [
+    day("payment_date", "When it was paid"),
+    id("payment_method_id", "Id in payment_methods"),
+    textColumn("payment_method", "Its name"),
+    textColumn(
+      "document_type",
+      "invoice, proforma, credit-note; received-… are payments made by the company",
+    ),
+    currency,
+    count("payments", "How many"),
+    ...amountPair("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),
+  ],
+  facets: ["payment_method", "document_type", "currency"],
+  sort: { column: "payment_date", descending: true },
+  sql: `SELECT payment_date, payment_method_id, max(payment_method) AS payment_method, document_type, currency,
+  count(*) AS payments, ${summed("paid")} AS amount, ${summedIfKnown("paid_eur")} AS amount_eur
+FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_method_id, m.name AS payment_method,
+    d.document_type AS document_type, ${currencyOf("d")} AS currency, ${cents("d.amount")} AS paid,
+    ${euroCents("d.amount", "d.currency_rate")} AS paid_eur
+  FROM document_payments d LEFT JOIN currencies c ON c.id = d.currency_id
+    LEFT JOIN payment_methods m ON m.id = d.payment_method_id)
+GROUP BY payment_date, payment_method_id, document_type, currency`,
+};

@@ -1,0 +1,118 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { amountColumn, count, day, id, textColumn } from "./view-columns.ts";
+import { daysSince } from "./amount-sql.ts";
+
+const item = [
+  id("price_list_item_id", "Id in price_list_items"),
+  textColumn("name", "Of the item"),
+  textColumn("warehouse_code", "Code of the stock card"),
+  textColumn("unit", "Unit of measure"),
+];
+
+export const stock: ReportView = {
+  name: "v_stock",
+  title: "Stock",
+  doc: "Every item by warehouse, with its value at the item's purchase price",
+  columns: [
+    ...item,
+    id("warehouse_id", "Id in warehouses"),
+    textColumn("warehouse_name", "Of the warehouse"),
+    amountColumn("quantity", "In this warehouse"),
+    amountColumn("purchase_price", "Without VAT, in EUR"),
+    amountColumn(
+      "value",
+      "Quantity x purchase price, to six decimals; null where no purchase price is known",
+    ),
+    amountColumn("unit_price", "Selling price without VAT"),
+  ],
+  facets: ["warehouse_name"],
+  sort: { column: "value", descending: true },
+  sql: `SELECT p.id AS price_list_item_id, p.name AS name, p.warehouse_code AS warehouse_code, u.name AS unit,
+  s.warehouse_id AS warehouse_id, coalesce(w.name, s.warehouse_name) AS warehouse_name,
+  s.stock_quantity AS quantity, p.purchase_price AS purchase_price,
+  round(s.stock_quantity * p.purchase_price, 6) AS value, p.unit_price AS unit_price
+FROM price_list_item_stocks s JOIN price_list_items p ON p.id = s.price_list_item_id
+  LEFT JOIN units u ON u.id = p.unit_id LEFT JOIN warehouses w ON w.id = s.warehouse_id`,
+};
+
+/** The last sale of each item: goods that left a warehouse, or a line of an invoice. */
+const sold = `SELECT item_id, max(day) AS last_sold FROM (
+    SELECT i.price_list_item_id AS item_id, r.issue_date AS day
+    FROM warehouse_outbound_receipt_items i JOIN warehouse_outbound_receipts r ON r.id = i.warehouse_outbound_receipt_id
+    WHERE i.quantity > 0
+    UNION ALL
+    SELECT i.price_list_item_id, coalesce(d.delivery_date, d.issue_date)
+    FROM invoice_items i JOIN invoices d ON d.id = i.invoice_id WHERE i.price_list_item_id IS NOT NULL AND i.quantity > 0
+  ) GROUP BY item_id`;
+
+/** The first and the last receipt of each item. */
+const received = `SELECT i.price_list_item_id AS item_id, min(r.issue_date) AS first_received, max(r.issue_date) AS last_received
+  FROM warehouse_inbound_receipt_items i JOIN warehouse_inbound_receipts r ON r.id = i.warehouse_inbound_receipt_id
+  GROUP BY i.price_list_item_id`;
+
+const idle = daysSince("coalesce(s.last_sold, r.first_received)");
+
+export const slowStock: ReportView = {
+  name: "v_slow_stock",
+  title: "Slow and dead stock",
+  doc: "Items on stock without a sale for more than 90 days (slow) or a year (dead)",
+  columns: [
+    ...item,
+    amountColumn("quantity", "In all warehouses"),
+    amountColumn("purchase_price", "Without VAT, in EUR"),
+    amountColumn(
+      "value",
+      "Quantity x purchase price, to six decimals; null where no purchase price is known",
+    ),
+    day("last_sold", "On an invoice or an outbound receipt; null: never"),
+    day("last_received", "On an inbound receipt"),
+    count(
+      "idle_days",
+      "Since the last sale, or since it first came if nothing was ever sold; null: never moved",
+    ),
+    textColumn("state", "slow, dead, or never_moved"),
+  ],
+  facets: ["state"],
+  sort: { column: "value", descending: true },
+  sql: `SELECT p.id AS price_list_item_id, p.name AS name, p.warehouse_code AS warehouse_code, u.name AS unit,
+  p.stock AS quantity, p.purchase_price AS purchase_price, round(p.stock * p.purchase_price, 6) AS value,
+  s.last_sold AS last_sold, r.last_received AS last_received, ${idle} AS idle_days,
+  CASE WHEN ${idle} IS NULL THEN 'never_moved' WHEN ${idle} > 365 THEN 'dead' ELSE 'slow' END AS state
+FROM price_list_items p LEFT JOIN units u ON u.id = p.unit_id
+  LEFT JOIN (${sold}) s ON s.item_id = p.id
+  LEFT JOIN (${received}) r ON r.item_id = p.id
+WHERE p.stock > 0 AND coalesce(${idle}, 91) > 90`,
+};
+
+export const purchasesBySupplier: ReportView = {
+  name: "v_purchases_by_supplier",
+  title: "Purchases by supplier",
+  doc: "Goods that came in, by supplier and currency; receipts carry no rate, so EUR is known for EUR only",
+  columns: [
+    id("supplier_id", "Id in suppliers; null for receipts without one"),
+    textColumn(
+      "supplier_name",
+      "As the supplier is called today; one deleted since, as on one of its receipts",
+    ),
+    textColumn("currency", "ISO 4217 code; amounts of different currencies are never added"),
+    count("receipts", "How many"),
+    amountColumn("total", "Without VAT"),
+    amountColumn("total_eur", "The same in EUR; null for other currencies"),
+    amountColumn("total_with_vat", "With VAT"),
+    amountColumn("total_with_vat_eur", "The same in EUR; null for other currencies"),
+    day("first_issue_date", "Of its receipts"),
+    day("last_issue_date", "Of its receipts"),
+  ],
+  facets: ["currency"],
+  sort: { column: "total", descending: true },
+  sql: `SELECT supplier_id, max(supplier_name) AS supplier_name, currency, count(*) AS receipts,
+  sum(net) / 100.0 AS total, CASE WHEN currency = 'EUR' THEN sum(net) / 100.0 END AS total_eur,
+  sum(gross) / 100.0 AS total_with_vat, CASE WHEN currency = 'EUR' THEN sum(gross) / 100.0 END AS total_with_vat_eur,
+  min(issue_date) AS first_issue_date, max(issue_date) AS last_issue_date
+FROM (SELECT r.supplier_id AS supplier_id, coalesce(s.name, r.supplier_name) AS supplier_name,
+    coalesce(c.symbol, CAST(r.currency_id AS TEXT)) AS currency, round(r.total * 100) AS net,
+    round(r.total_with_vat * 100) AS gross, r.issue_date AS issue_date
+  FROM warehouse_inbound_receipts r LEFT JOIN suppliers s ON s.id = r.supplier_id
+    LEFT JOIN currencies c ON c.id = r.currency_id)
+GROUP BY supplier_id, CASE WHEN supplier_id IS NULL THEN supplier_name END, currency`,
+};

@@ -1,0 +1,28 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import { clientSummary } from "./client-summary.ts";
+import { numberGaps } from "./number-gaps.ts";
+import { paymentsByDay } from "./payments-by-day.ts";
+import { casesByStatus, pipeline } from "./pipeline.ts";
+import { openInvoices, receivables, unpaidProformas } from "./receivables.ts";
+import { revenueByMonth } from "./revenue.ts";
+import { salesLines } from "./sales-lines.ts";
+import { purchasesBySupplier, slowStock, stock } from "./stock-views.ts";
+import { vatByMonth } from "./vat.ts";
+
+/** The views of every report: what people ask first, and what their accountants ask next. */
+export const views: readonly ReportView[] = [
+  receivables,
+  openInvoices,
+  revenueByMonth,
+  vatByMonth,
+  clientSummary,
+  salesLines,
+  stock,
+  slowStock,
+  paymentsByDay,
+  unpaidProformas,
+  pipeline,
+  casesByStatus,
+  purchasesBySupplier,
+  numberGaps,
+];

@@ -1,0 +1,58 @@
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
+import { bankAccountReference } from "../bank-accounts.ts";
+import * as of from "./document-fields.ts";
+import { documentPayment } from "./document-payments.ts";
+import { stockedItem } from "./invoices.ts";
+
+const deliveryDate = t.doc("Date of the taxable supply", t.orNull(t.date()));
+
+export const creditNotePreview = t.record({
+  ...of.previewHead,
+  ...of.dates,
+  deliveryDate,
+  ...of.previewTotals,
+  toBePaid: of.toBePaid,
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+});
+
+export const creditNote = t.record({
+  ...of.documentHead,
+  bankAccount: t.orNull(t.nested("bank_accounts", bankAccountReference)),
+  payments: t.owned("document_payments", documentPayment),
+  invoiceId: t.doc("The invoice it corrects", t.orNull(t.idOf("invoices"))),
+  variableSymbol: t.orNull(t.integer()),
+  ...of.symbols,
+  ...of.dates,
+  deliveryDate,
+  businessCaseId: of.businessCaseId,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.terms,
+  paymentMethodId: of.paymentMethodId,
+  currencyId: of.currencyId,
+  currencyRate: of.currencyRate,
+  languageId: of.languageId,
+  ...of.texts,
+  ...of.itemSums,
+  alreadyPaid: of.alreadyPaid,
+  ...of.totals,
+  toBePaid: of.toBePaid,
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+  items: t.children("credit_note_items", stockedItem),
+});
+
+export const creditNotes = defineResource({
+  name: "credit_notes",
+  singular: "credit_note",
+  title: "Credit notes",
+  origin: "published",
+  record: creditNote,
+  preview: creditNotePreview,
+  list: { kind: "paged", path: "/credit-notes", perPage: 500, params: of.byNumber },
+  detail: "/credit-notes/{id}",
+  pdf: "/credit-notes/{id}/pdf",
+  doc: "Corrections of invoices; their totals are negative",
+});

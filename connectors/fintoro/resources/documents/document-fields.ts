@@ -1,0 +1,116 @@
+import * as t from "../../../../src/connector/record-schema.ts";
+import { currency } from "../lookups.ts";
+import { clientSnapshot, companySnapshot } from "../party-snapshots.ts";
+
+/** Fields that the five kinds of documents share, in the order of the answer. */
+export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
+export const quotationStatuses = ["waiting", "accepted", "rejected"] as const;
+export const discountTypes = ["percentage", "fixed"] as const;
+
+/** `open…`: the reference lists no values here, although it does for other documents. */
+export const discountType = () => t.orNull(t.oneOf(discountTypes));
+export const openDiscountType = () => t.orNull(t.oneOf(discountTypes, discountTypes));
+
+const clientId = () => t.doc("The live client", t.idOf("clients"));
+const client = () => t.doc("The client on the day of issue", t.snapshot(clientSnapshot));
+
+const opening = {
+  id: t.integer(),
+  uuid: t.doc("Stable, also part of the public web address", t.text()),
+  type: t.doc("Kind of document", t.text()),
+  number: t.doc("As printed, unique in its kind", t.text()),
+};
+
+const addresses = {
+  webDokladUrl: t.doc("Public web page of the document", t.text()),
+  pdfDownloadUrl: t.doc("Address of its PDF; data, never followed", t.text()),
+};
+
+const parties = {
+  company: t.doc("The company on the day of issue", t.snapshot(companySnapshot)),
+  clientId: clientId(),
+  client: client(),
+};
+
+export const documentHead = { ...opening, ...addresses, ...parties };
+
+/** The same, where the interface document states the address of the PDF. */
+export const documentHeadStated = {
+  ...opening,
+  ...addresses,
+  pdfDownloadUrl: t.stated(t.doc("Address of its PDF; data, never followed", t.text())),
+  ...parties,
+};
+
+export const previewHead = { ...opening, clientId: clientId(), client: client() };
+
+export const previewTotals = {
+  currency: t.nested("currencies", currency),
+  total: t.doc("Without VAT", t.decimal()),
+  totalWithVat: t.decimal(),
+};
+
+export const hasVat = t.boolean();
+
+export const symbols = {
+  constantSymbol: t.orNull(t.integer()),
+  specificSymbol: t.orNull(t.integer()),
+};
+
+export const businessCaseId = t.orNull(t.idOf("business_cases"));
+export const discountValue = t.doc("Percent or amount, by the discount's type", t.orNull(t.decimal()));
+
+export const terms = {
+  transferTaxLiability: t.doc("Reverse charge: the client pays the VAT", t.boolean()),
+  numericalSeriesId: t.orNull(t.idOf("numerical_series")),
+};
+
+export const deliveryMethodId = t.idOf("delivery_methods");
+export const paymentMethodId = t.idOf("payment_methods");
+export const currencyId = t.idOf("currencies");
+export const currencyRate = t.doc("Units of the currency per euro; 1 for EUR", t.decimal());
+export const languageId = t.idOf("languages");
+export const qrTypeId = t.idOf("qr_types");
+
+export const texts = {
+  note: t.orNull(t.text()),
+  textAboveItems: t.orNull(t.text()),
+};
+
+export const itemSums = {
+  itemsTotal: t.doc("Lines without VAT, before the document's discount", t.decimal()),
+  itemsTotalWithVat: t.decimal(),
+};
+
+export const totals = {
+  total: t.doc("Without VAT, after all discounts", t.decimal()),
+  totalWithVat: t.decimal(),
+};
+
+export const toBePaid = t.doc("What is still open", t.decimal());
+export const alreadyPaid = t.doc("What was paid so far", t.decimal());
+export const paymentStatus = () => t.oneOf(paymentStatuses);
+
+export const itemHead = {
+  name: t.text(),
+  description: t.orNull(t.text()),
+  unitPrice: t.doc("Without VAT", t.decimal()),
+  unitId: t.idOf("units"),
+  quantity: t.decimal(),
+  vatRate: t.doc("Percent", t.decimal()),
+  discountName: t.orNull(t.text()),
+};
+
+export const itemTotals = {
+  total: t.doc("Without VAT, after the line's discount", t.decimal()),
+  totalWithVat: t.decimal(),
+};
+
+export const stockLink = {
+  priceListItemId: t.doc("The price list item the line came from", t.orNull(t.idOf("price_list_items"))),
+};
+
+export const dates = { issueDate: t.date(), dueDate: t.date() };
+
+/** Ascending by number: unique, and a new document comes last. */
+export const byNumber = { sortBy: "number", sortDirection: "asc" } as const;

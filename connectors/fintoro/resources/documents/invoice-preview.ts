@@ -1,0 +1,13 @@
+import * as t from "../../../../src/connector/record-schema.ts";
+import { dates, hasVat, paymentStatus, previewHead, previewTotals, toBePaid } from "./document-fields.ts";
+
+/** In a file of its own because payments show an invoice, and invoices show their payments. */
+export const invoicePreview = t.record({
+  ...previewHead,
+  ...dates,
+  deliveryDate: t.date(),
+  ...previewTotals,
+  toBePaid,
+  status: paymentStatus(),
+  hasVat,
+});

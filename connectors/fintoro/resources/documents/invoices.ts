@@ -1,0 +1,57 @@
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
+import { bankAccountReference } from "../bank-accounts.ts";
+import * as of from "./document-fields.ts";
+import { documentPayment } from "./document-payments.ts";
+import { invoicePreview } from "./invoice-preview.ts";
+
+/** A line that may move stock; credit notes have the same. */
+export const stockedItem = t.record({
+  id: t.integer(),
+  uuid: t.doc("Keeps the line's stock links when sent back on update", t.text()),
+  ...of.itemHead,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.stockLink,
+  ...of.itemTotals,
+});
+
+export const invoice = t.record({
+  ...of.documentHeadStated,
+  bankAccount: t.nested("bank_accounts", bankAccountReference),
+  payments: t.owned("document_payments", documentPayment),
+  variableSymbol: t.integer(),
+  ...of.symbols,
+  ...of.dates,
+  deliveryDate: t.doc("Date of the taxable supply", t.date()),
+  businessCaseId: of.businessCaseId,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.terms,
+  deliveryMethodId: of.deliveryMethodId,
+  paymentMethodId: of.paymentMethodId,
+  currencyId: of.currencyId,
+  currencyRate: of.currencyRate,
+  languageId: of.languageId,
+  qrTypeId: of.qrTypeId,
+  ...of.texts,
+  ...of.itemSums,
+  ...of.totals,
+  toBePaid: of.toBePaid,
+  status: t.oneOf(of.paymentStatuses, of.paymentStatuses),
+  hasVat: of.hasVat,
+  creditNotesSumTotalWithVat: t.doc("Sum of its credit notes with VAT", t.decimal()),
+  items: t.children("invoice_items", stockedItem),
+});
+
+export const invoices = defineResource({
+  name: "invoices",
+  singular: "invoice",
+  title: "Invoices",
+  origin: "published",
+  record: invoice,
+  preview: invoicePreview,
+  list: { kind: "paged", path: "/invoices", perPage: 500, params: of.byNumber },
+  detail: "/invoices/{id}",
+  pdf: "/invoices/{id}/pdf",
+});

@@ -1,0 +1,61 @@
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
+import { bankAccountReference } from "../bank-accounts.ts";
+import * as of from "./document-fields.ts";
+import { documentPayment } from "./document-payments.ts";
+
+export const proformaPreview = t.record({
+  ...of.previewHead,
+  ...of.dates,
+  ...of.previewTotals,
+  toBePaid: of.toBePaid,
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+});
+
+const proformaItem = t.record({
+  id: t.integer(),
+  ...of.itemHead,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.itemTotals,
+});
+
+export const proforma = t.record({
+  ...of.documentHead,
+  bankAccount: t.nested("bank_accounts", bankAccountReference),
+  payments: t.owned("document_payments", documentPayment),
+  variableSymbol: t.integer(),
+  ...of.symbols,
+  ...of.dates,
+  businessCaseId: of.businessCaseId,
+  discountType: of.openDiscountType(),
+  discountValue: of.discountValue,
+  ...of.terms,
+  deliveryMethodId: of.deliveryMethodId,
+  paymentMethodId: of.paymentMethodId,
+  currencyId: of.currencyId,
+  languageId: of.languageId,
+  qrTypeId: of.qrTypeId,
+  ...of.texts,
+  ...of.itemSums,
+  alreadyPaid: of.alreadyPaid,
+  ...of.totals,
+  toBePaid: of.toBePaid,
+  willBePaid: t.doc("Payment is still expected", t.boolean()),
+  status: of.paymentStatus(),
+  hasVat: of.hasVat,
+  items: t.children("proforma_items", proformaItem),
+});
+
+export const proformas = defineResource({
+  name: "proformas",
+  singular: "proforma",
+  title: "Proforma invoices",
+  origin: "published",
+  record: proforma,
+  preview: proformaPreview,
+  list: { kind: "paged", path: "/proformas", perPage: 500, params: of.byNumber },
+  detail: "/proformas/{id}",
+  pdf: "/proformas/{id}/pdf",
+});

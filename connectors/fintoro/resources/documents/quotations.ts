@@ -1,0 +1,46 @@
+import * as t from "../../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../../src/connector/resource.ts";
+import * as of from "./document-fields.ts";
+import { plainItem } from "./orders.ts";
+
+const validityDate = t.doc("Until when the offer stands", t.orNull(t.date()));
+const status = t.oneOf(of.quotationStatuses);
+
+export const quotationPreview = t.record({
+  ...of.previewHead,
+  issueDate: t.date(),
+  validityDate,
+  ...of.previewTotals,
+  status,
+  hasVat: of.hasVat,
+});
+
+export const quotation = t.record({
+  ...of.documentHeadStated,
+  issueDate: t.date(),
+  validityDate,
+  businessCaseId: of.businessCaseId,
+  discountType: of.discountType(),
+  discountValue: of.discountValue,
+  ...of.terms,
+  currencyId: of.currencyId,
+  languageId: of.languageId,
+  ...of.texts,
+  ...of.itemSums,
+  ...of.totals,
+  status,
+  hasVat: of.hasVat,
+  items: t.children("quotation_items", plainItem),
+});
+
+export const quotations = defineResource({
+  name: "quotations",
+  singular: "quotation",
+  title: "Quotations",
+  origin: "published",
+  record: quotation,
+  preview: quotationPreview,
+  list: { kind: "paged", path: "/quotations", perPage: 500, params: of.byNumber },
+  detail: "/quotations/{id}",
+  pdf: "/quotations/{id}/pdf",
+});

@@ -1,0 +1,81 @@
+interface Waiter<T> {
+  readonly priority: number;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Callers that wait for a value: lower `priority` first, then first come, first served. */
+export class WaitQueue<T> {
+  readonly #waiting: Waiter<T>[] = [];
+
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  /** Priority of the caller that is served next; null when nobody waits. */
+  get nextPriority(): number | null {
+    return this.#waiting[0]?.priority ?? null;
+  }
+
+  /** Resolves with the served value, or with null as soon as `signal` aborts. */
+  wait(priority: number, signal?: AbortSignal): Promise<T | null> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return resolve(null);
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+        resolve(null);
+      };
+      const ended =
+        <V>(end: (value: V) => void) =>
+        (value: V) => {
+          signal?.removeEventListener("abort", leave);
+          end(value);
+        };
+      const waiter: Waiter<T> = { priority, resolve: ended(resolve), reject: ended(reject) };
+      signal?.addEventListener("abort", leave, { once: true });
+      const behind = this.#waiting.findIndex((other) => other.priority > priority);
+      this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, waiter);
+    });
+  }
+
+  /** Serves the first caller. False when nobody waits. */
+  serve(value: T): boolean {
+    const first = this.#waiting.shift();
+    first?.resolve(value);
+    return first !== undefined;
+  }
+
+  /** Ends every wait with this error. */
+  rejectAll(error: unknown): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
+  }
+}
+
+/** Gives a place back; a second call does nothing. */
+export type Release = () => void;
+
+/** At most `count` holders at once. */
+export class Semaphore {
+  readonly #queue = new WaitQueue<Release>();
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Resolves with the function that gives the place back, or with null as soon as `signal` aborts. */
+  acquire(signal?: AbortSignal, priority = 0): Promise<Release | null> {
+    if (this.#free === 0 || signal?.aborted) return this.#queue.wait(priority, signal);
+    this.#free--;
+    return Promise.resolve(this.#createRelease());
+  }
+
+  #createRelease(): Release {
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      if (!this.#queue.serve(this.#createRelease())) this.#free++;
+    };
+  }
+}

@@ -1,0 +1,18 @@
+/** Control characters, line separators, and marks that turn the direction of text. */
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * Text from outside as one line that is safe to print: it cannot move the cursor, colour the screen or turn the
+ * direction of a line. Unsafe characters become escapes such as `\x1b` or `\u202e`; what is longer than
+ * `maxLength` ends with `…`. Redact secrets before: a cut secret is not found any more.
+ */
+export function terminalText(text: string, maxLength = Infinity): string {
+  const safe = text.replace(unsafe, escape);
+  return safe.length <= maxLength ? safe : `${safe.slice(0, maxLength - 1).toWellFormed()}…`;
+}
+
+function escape(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  return code < 0x100 ? `\\x${hex.padStart(2, "0")}` : `\\u${hex.padStart(4, "0")}`;
+}

@@ -1,0 +1,54 @@
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import path from "node:path";
+import { messageOf } from "../../base/errors.ts";
+import { formatSize } from "../../base/units.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import { lockHolder } from "../../store/writer-lock.ts";
+import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
+
+/** The data folder, or the nearest existing folder above it, in which it will be created. */
+export function nearestFolder(folder: string): string {
+  return existsSync(folder) || path.dirname(folder) === folder ? folder : nearestFolder(path.dirname(folder));
+}
+
+/** Checks that the data folder is there and can be written, or can be created. */
+export function checkDataDir(dataDir: string): CheckResult {
+  const present = nearestFolder(dataDir);
+  if (!statSync(present).isDirectory())
+    return fail("data_dir", `${present} is a file, not a folder`, "move it away, or set data_dir");
+  try {
+    accessSync(present, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const detail = `${present} cannot be written: ${messageOf(error)}`;
+    return fail("data_dir", detail, "check its owner and mode, or set data_dir");
+  }
+  return ok("data_dir", present === dataDir ? dataDir : `${dataDir} (will be made)`);
+}
+
+const lowBytes = 1_000_000_000;
+const fullBytes = 100_000_000;
+
+/** Warns below 1 GB of free space, fails below 100 MB. */
+export function judgeFreeSpace(freeBytes: number): CheckResult {
+  const detail = `${formatSize(freeBytes)} free`;
+  if (freeBytes >= lowBytes) return ok("disk", detail);
+  const hint = "free some space: a mirror, its change log and a report being rewritten need room";
+  return freeBytes < fullBytes ? fail("disk", detail, hint) : warn("disk", detail, hint);
+}
+
+/** Checks the free space of the data folder's disk. */
+export function checkDisk(dataDir: string): CheckResult {
+  const { bavail, bsize } = statfsSync(nearestFolder(dataDir));
+  return judgeFreeSpace(bavail * bsize);
+}
+
+/** Warns while another process writes the mirror. */
+export function checkLock({ config, company }: CheckSubject): CheckResult {
+  try {
+    const holder = lockHolder(mirrorFiles(config, company.name).lock);
+    if (holder === null) return ok("lock", "nobody is writing the mirror");
+    return warn("lock", `being written by ${holder}`, "a second `sync` beside it ends with exit code 11");
+  } catch (error) {
+    return failFrom("lock", error);
+  }
+}

@@ -1,0 +1,199 @@
+import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts";
+import { formatDuration } from "../../../base/units.ts";
+import { command, type CommandContext } from "../../program/command.ts";
+import { durationMs, flag, text, wholeNumber } from "../../program/option-specs.ts";
+
+/** Where the running sandbox is. */
+const sandboxOptions = {
+  url: text("--url <base>", "of the running sandbox (default: base_url of the config)"),
+  port: wholeNumber("--port <n>", "of the running sandbox on this machine", { min: 1, max: 65_535 }),
+};
+
+interface SandboxAddress {
+  readonly url: string | undefined;
+  readonly port: number | undefined;
+}
+
+interface SandboxEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly resource: { readonly type: string; readonly id: number };
+}
+
+interface Attempt {
+  readonly eventId: string;
+  readonly subscription: number;
+  readonly attempt: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly outcome: string;
+}
+
+/** What the sandbox did, the events that followed, and what became of their deliveries. */
+interface TriggerAnswer {
+  readonly event: string;
+  readonly id: number;
+  readonly forged: boolean;
+  readonly events: readonly SandboxEvent[];
+  readonly deliveries: readonly Attempt[];
+}
+
+/** Makes one event happen. Exits 1 where a subscription did not receive it. */
+export const sandboxTriggerCommand = command({
+  name: "sandbox trigger",
+  summary: "make an event happen in a running sandbox, by the change that causes it",
+  args: [{ name: "<event>", doc: "invoices.paid, clients.updated, ..." }],
+  options: {
+    id: wholeNumber("--id <n>", "of the record (otherwise one is chosen)", { min: 1, max: 1e15 - 1 }),
+    forge: flag("--forge", "send the event without the change"),
+    ...sandboxOptions,
+  },
+  async run(context, { args, options }) {
+    const [event] = args;
+    const { id, forge } = options;
+    const ask = connectTo(context, options);
+    const done = (await ask("POST", "/sandbox/trigger", { event, id, forge })) as TriggerAnswer;
+    if (context.globals.json) await context.output.json(done);
+    else for (const line of triggerLines(done)) await context.output.line(line);
+    return done.events.every((one) => isDelivered(one, done)) ? "complete" : "failed";
+  },
+});
+
+function triggerLines(done: TriggerAnswer): string[] {
+  const [type = "", change = ""] = done.event.split(".");
+  const head = done.forged
+    ? `${done.event} was sent for ${type} ${done.id}; nothing was changed`
+    : `${type} ${done.id}: ${change}`;
+  return [head, ...done.events.flatMap((event) => eventLines(event, done))];
+}
+
+function eventLines({ id, type, resource }: SandboxEvent, { deliveries }: TriggerAnswer): string[] {
+  const own = deliveries.filter(({ eventId }) => eventId === id);
+  const ends = own.length === 0 ? ["no active subscription wants it"] : own.map(attemptText);
+  return ends.map((end) => `  ${type}  ${resource.type} ${resource.id}  ${id}  ${end}`);
+}
+
+function attemptText({ subscription, attempt, status, error, outcome }: Attempt): string {
+  const why = status === null ? (error ?? "") : String(status);
+  const details = [`attempt ${attempt}`, why].filter((part) => part !== "").join(", ");
+  return `${outcome}: subscription ${subscription} (${details})`;
+}
+
+/** At every subscription that was to receive it; a delivery that the sandbox lost on purpose counts too. */
+function isDelivered({ id }: SandboxEvent, { deliveries }: TriggerAnswer): boolean {
+  const own = deliveries.filter(({ eventId }) => eventId === id);
+  const ended = own.filter(({ outcome }) => outcome === "delivered" || outcome === "lost");
+  const done = new Set(ended.map(({ subscription }) => subscription));
+  return own.every(({ subscription }) => done.has(subscription));
+}
+
+interface TickReport {
+  readonly changes: number;
+  readonly of: number;
+  readonly ended: boolean;
+  readonly problem: string | null;
+  readonly events: number;
+  readonly kinds: Readonly<Record<string, number>>;
+}
+
+const pollEveryMs = 250;
+/** How much longer than planned a working day may take. */
+const lateByMs = 60_000;
+
+/** Starts a working day and follows it to its end. */
+export const sandboxTickCommand = command({
+  name: "sandbox tick",
+  summary: "run a working day in a running sandbox, within a minute",
+  options: {
+    duration: durationMs("--duration <duration>", "how long the day takes (default 60s)"),
+    changes: wholeNumber("--changes <n>", "how much happens (default 200)", { min: 1, max: 100_000 }),
+    seed: wholeNumber("--seed <n>", "the same seed does the same work", { min: 0, max: 4_294_967_295 }),
+    ...sandboxOptions,
+  },
+  async run(context, { options }) {
+    const { duration = 60_000, changes = 200, seed } = options;
+    const ask = connectTo(context, options);
+    await ask("POST", "/sandbox/tick", { durationMs: duration, changes, seed });
+    const report = await followTick(context, ask, duration + lateByMs);
+    if (report.problem !== null)
+      throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
+    if (context.globals.json) await context.output.json(report);
+    else for (const line of tickLines(report)) await context.output.line(line);
+    return report.changes < report.of ? "interrupted" : "complete";
+  },
+});
+
+/** Polls the working day until it ends, and ends it early when this program is to stop. */
+async function followTick(context: CommandContext, ask: Ask, mostMs: number): Promise<TickReport> {
+  const { clock, log, signal } = context;
+  const startMs = clock.monotonicMs();
+  let loggedTenths = 0;
+  while (clock.monotonicMs() - startMs < mostMs) {
+    if (signal.aborted) await ask("DELETE", "/sandbox/tick");
+    const report = (await ask("GET", "/sandbox/tick")) as TickReport;
+    const { changes, of, events } = report;
+    const tenths = Math.floor((changes * 10) / of);
+    const after = formatDuration(clock.monotonicMs() - startMs);
+    if (tenths > loggedTenths) log.info("the working day goes on", { changes, of, events, after });
+    loggedTenths = Math.max(loggedTenths, tenths);
+    if (report.ended) return report;
+    await clock.sleep(pollEveryMs, signal.aborted ? undefined : signal);
+  }
+  throw new MirrorError("unavailable", "the sandbox does not come to the end of its working day");
+}
+
+function tickLines({ changes, of, events, kinds }: TickReport): string[] {
+  const rows = Object.entries(kinds).toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  const lines = rows.map(([kind, count]) => `${String(count).padStart(6)}  ${kind}`);
+  return [`${changes} of ${of} changes, ${events} events`, ...lines];
+}
+
+/** Sends one request to the running sandbox's control server. */
+type Ask = (method: "GET" | "POST" | "DELETE", path: string, input?: unknown) => Promise<unknown>;
+
+const answerWithinMs = 30_000;
+const errorKinds: Readonly<Record<number, ErrorKind>> = { 404: "not_found", 409: "invalid", 422: "usage" };
+
+function connectTo(context: CommandContext, address: SandboxAddress): Ask {
+  const origin = originOf(context, address);
+  return async (method, path, input) => {
+    const response = await send(`${origin}${path}`, method, input);
+    const answer = response.status === 204 ? {} : await readAnswer(response, origin);
+    if (response.ok) return answer;
+    const { message } = answer as { readonly message?: unknown };
+    const why = typeof message === "string" ? message : `the sandbox answered ${response.status}`;
+    throw new MirrorError(errorKinds[response.status] ?? "protocol", why);
+  };
+}
+
+/** Only this machine: no real service is ever asked. */
+function originOf(context: CommandContext, { url, port }: SandboxAddress): string {
+  if (url === undefined && port !== undefined) return `http://127.0.0.1:${port}`;
+  const base = URL.parse(url ?? context.config("when_used").config.baseUrl);
+  if (base?.protocol === "http:" && /^(127\.0\.0\.1|localhost|\[::1\])$/.test(base.hostname))
+    return base.origin;
+  throw new MirrorError("usage", `${base?.href ?? String(url)} is no sandbox on this machine`, {
+    hint: "start one with `fintoro-mirror sandbox`, and name it with --url or --port",
+  });
+}
+
+async function send(url: string, method: string, input: unknown): Promise<Response> {
+  const json = { headers: { "Content-Type": "application/json" }, body: JSON.stringify(input) };
+  try {
+    const signal = AbortSignal.timeout(answerWithinMs);
+    return await fetch(url, { method, redirect: "error", signal, ...(input !== undefined && json) });
+  } catch (cause) {
+    throw new MirrorError("network", `no sandbox answers at ${new URL(url).origin}: ${messageOf(cause)}`, {
+      hint: "start one with `fintoro-mirror sandbox --port N`, and name it with --url or --port",
+      cause,
+    });
+  }
+}
+
+async function readAnswer(response: Response, origin: string): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (cause) {
+    throw new MirrorError("protocol", `what answers at ${origin} is no sandbox`, { cause });
+  }
+}

@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+import { MirrorError } from "../../base/errors.ts";
+
+/** The part of `process.stdout` that is used. */
+export interface DataStream {
+  write(text: string, done: (error?: Error | null) => void): boolean;
+  on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
+}
+
+/** Data for stdout. A reader that closed its end (`| head`) is no error: nothing more is written. */
+export interface Output {
+  /**
+   * Writes a line. Resolves when the system has taken it, so that a slow reader slows the writer down.
+   * @throws MirrorError `stopped` when stdout cannot be written
+   */
+  line(text: string): Promise<void>;
+  /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
+  json(value: unknown): Promise<void>;
+  /** True once something was written. */
+  readonly used: boolean;
+  /** Aborts when the reader closed its end. */
+  readonly closed: AbortSignal;
+}
+
+/** Wraps stdout. */
+export function createOutput(stream: DataStream): Output {
+  const closed = new AbortController();
+  let used = false;
+  let broken: Error | null = null;
+  const fail = (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") broken = error;
+    closed.abort();
+  };
+  stream.on("error", fail);
+  const line = async (text: string) => {
+    if (closed.signal.aborted) return;
+    used = true;
+    await new Promise<void>((resolve) => {
+      stream.write(`${text}\n`, (error) => {
+        if (error) fail(error);
+        resolve();
+      });
+    });
+    if (broken) throw new MirrorError("stopped", `stdout cannot be written: ${broken.message}`);
+  };
+  return {
+    line,
+    json: (value) => line(JSON.stringify(value, exactNumbers)),
+    get used() {
+      return used;
+    },
+    closed: closed.signal,
+  };
+}
+
+/** Prints the result of a command: as the one document with --json, otherwise as lines. */
+export async function printResult(
+  { globals, output }: { readonly globals: { readonly json: boolean }; readonly output: Output },
+  document: unknown,
+  lines: readonly string[],
+): Promise<void> {
+  if (globals.json) return output.json(document);
+  for (const line of lines) await output.line(line);
+}
+
+/** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */
+interface RawJson {
+  rawJSON(text: string): unknown;
+}
+
+function exactNumbers(_key: string, value: unknown): unknown {
+  return typeof value === "bigint" ? (JSON as typeof JSON & RawJson).rawJSON(String(value)) : value;
+}
+
+/**
+ * Asks a question on stderr and reads one line from the input; empty when the input ends.
+ * @throws MirrorError `stopped` when the signal aborts first
+ */
+export async function askForLine(
+  streams: { readonly input: Readable; readonly output: Writable },
+  question: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const { createInterface } = await import("node:readline");
+  const lines = createInterface({ input: streams.input, terminal: false });
+  streams.output.write(question);
+  try {
+    const ended = once(lines, "close", { signal }).then(() => [""]);
+    const [line] = (await Promise.race([once(lines, "line", { signal }), ended])) as [string];
+    return line;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new MirrorError("stopped", "stopped before an answer was given", { cause: error });
+  } finally {
+    lines.close();
+  }
+}

@@ -1,2 +1,0 @@
-/** A line of the story. */
-export type Tell = (line: string) => Promise<void>;

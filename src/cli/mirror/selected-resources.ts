@@ -1,0 +1,31 @@
+import { MirrorError } from "../../base/errors.ts";
+import { nearest } from "../../base/names.ts";
+import type { ResourceChoice } from "../../config/config.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+
+/**
+ * The resources of the config, in the manifest's order; names of the command line narrow them.
+ * @throws MirrorError `usage` for a name that is no resource
+ */
+export function selectResources(
+  manifest: Manifest,
+  choice: ResourceChoice,
+  names: readonly string[],
+): Resource[] {
+  for (const name of names) assertKnown(manifest, name);
+  const wanted = names.length > 0 ? names : choice.include;
+  return manifest.resources.filter(
+    ({ name }) =>
+      (wanted === null || wanted.includes(name)) && (names.includes(name) || !choice.exclude.includes(name)),
+  );
+}
+
+function assertKnown(manifest: Manifest, name: string): void {
+  const known = manifest.resources.map((resource) => resource.name);
+  if (known.includes(name)) return;
+  const meant = nearest(name, known);
+  throw new MirrorError("usage", `unknown resource "${name}"${meant ? `; did you mean "${meant}"?` : ""}`, {
+    hint: "`fintoro-mirror schema --tables` lists them all",
+  });
+}

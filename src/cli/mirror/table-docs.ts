@@ -1,0 +1,200 @@
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { planTable, sqlType, type Column } from "../../store/tables/table-plan.ts";
+import {
+  about,
+  deletedRecords,
+  reportTypes,
+  viewTable,
+  type SnapshotColumn,
+  type SnapshotTable,
+} from "../../store/snapshot/snapshot-tables.ts";
+
+/** One table of `schema --tables`, made from the same plan as the table itself. */
+export interface TableDoc {
+  readonly table: string;
+  /** `both`: in mirror and report under the same name. */
+  readonly place: "mirror" | "report" | "both";
+  readonly title: string;
+  readonly doc: string | null;
+  readonly columns: readonly ColumnDoc[];
+}
+
+interface ColumnDoc {
+  readonly name: string;
+  /** Type in the mirror; for a table of the report alone, its type there. */
+  readonly type: string;
+  /** Type that the report declares; null when the report has no such column. */
+  readonly report_type: string | null;
+  readonly nullable: boolean;
+  readonly references: string | null;
+  readonly doc: string | null;
+  /** Known values; others are kept as they come. */
+  readonly values: readonly string[] | null;
+}
+
+/** Describes every table of the mirror and the report that is meant to be read. */
+export function tableDocs(manifest: Manifest): TableDoc[] {
+  const views = (manifest.views ?? []).map(viewTable);
+  const inReport = [...views, deletedRecords, about].map(reportDoc);
+  return [...manifest.resources.flatMap(docsOfResource), ...inReport, ...ownTables];
+}
+
+function docsOfResource(resource: Resource): TableDoc[] {
+  const plan = planTable(resource);
+  const data = plan.columns.filter((column) => column.name !== "id").map(columnDoc);
+  const main = {
+    table: resource.name,
+    place: "both" as const,
+    title: resource.title,
+    doc: resource.doc ?? null,
+    columns: [recordKey, ...data, ...ownColumns],
+  };
+  const children = plan.children.map((child) => ({
+    table: child.table,
+    place: "both" as const,
+    title: `${resource.title}: ${child.field}`,
+    doc:
+      resource.fields[child.field]?.doc ??
+      `One row for each of a record's ${child.field}, replaced as a set.`,
+    columns: [
+      keyDoc(child.parentKey, `The record it belongs to.`, resource.name),
+      keyDoc("position", "Its place in the record, from 0."),
+      ...child.columns.map(columnDoc),
+    ],
+  }));
+  return [main, ...children];
+}
+
+function columnDoc(column: Column): ColumnDoc {
+  return {
+    name: column.name,
+    type: sqlType(column),
+    report_type: column.scalar === "any" ? "TEXT" : reportTypes[column.scalar],
+    nullable: column.nullable,
+    references: column.references ?? null,
+    doc: column.doc ?? column.field?.doc ?? null,
+    values: column.field?.values ?? null,
+  };
+}
+
+function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {
+  return { table: name, place: "report", title, doc, columns: columns.map(reportColumnDoc) };
+}
+
+function reportColumnDoc({ name, type, nullable, references, doc, values }: SnapshotColumn): ColumnDoc {
+  return { name, type, report_type: type, nullable, references, doc, values };
+}
+
+function keyDoc(name: string, doc: string, references: string | null = null): ColumnDoc {
+  return { ...own(name, "INTEGER", doc, references), report_type: "INTEGER" };
+}
+
+function own(
+  name: string,
+  type: string,
+  doc: string,
+  references: string | null = null,
+  nullable = false,
+): ColumnDoc {
+  return { name, type, report_type: null, nullable, references, doc, values: null };
+}
+
+const recordKey = keyDoc("id", "The record's id in the service.");
+const ownColumns = [
+  own("_deleted_at", "TEXT", "When the service was found to have it no longer; the row stays.", null, true),
+  own("_synced_at", "TEXT", "When this row was last written."),
+];
+
+/** The mirror's own tables that are meant to be read. */
+const ownTables: readonly TableDoc[] = [
+  {
+    table: "_raw",
+    place: "mirror",
+    title: "Records as received",
+    doc: "The JSON of every record exactly as the service wrote it, number literals included.",
+    columns: [
+      own("resource", "TEXT", "The record's table."),
+      own("id", "INTEGER", "The record's id."),
+      own("json", "TEXT", "The record."),
+    ],
+  },
+  {
+    table: "_changes",
+    place: "mirror",
+    title: "Change log",
+    doc: "Every change of the mirror in the order of its commits. Applied from the first, it gives the live rows; an `event` is about a record without a table, and changes none.",
+    columns: [
+      own("seq", "INTEGER", "Grows with every change."),
+      own("resource", "TEXT", "The record's table."),
+      own("record_id", "INTEGER", "The record's id."),
+      { ...own("op", "TEXT", "What happened."), values: ["insert", "update", "delete", "event"] },
+      own("at", "TEXT", "When it was written."),
+      {
+        ...own("cause", "TEXT", "Why the record was read."),
+        values: ["sweep", "hydrate", "webhook", "confirm", "repair", "schema"],
+      },
+      own("request_id", "TEXT", "The service's id of the request that brought it.", null, true),
+      own("before", "TEXT", "The whole record before; null on insert.", null, true),
+      own("after", "TEXT", "The whole record after; null on delete.", null, true),
+    ],
+  },
+];
+
+const preface = `The mirror's tables keep deleted records, with \`_deleted_at\`. The published report has live rows only, without
+columns that start with \`_\`, with the types of the second column; what was deleted stands in \`deleted_records\`.
+
+A reference to a record that is not there (a client deleted since, a table that is not mirrored) stays as the service
+wrote it. The report declares a foreign key where it holds for every row of that report; columns left without a key are
+named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never fails. Payments point to their document by
+\`document_type\` and \`document_id\` together, which no foreign key can say.
+
+Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole is an integer, so divide by \`1.0 * x\`.`;
+
+/** The descriptions as Markdown. */
+export function renderTableDocs(docs: readonly TableDoc[]): string {
+  return [preface, ...docs.map(renderTable)].join("\n\n");
+}
+
+const places = { mirror: "In the mirror only", report: "In the report only", both: null } as const;
+
+function renderTable({ table, place, title, doc, columns }: TableDoc): string {
+  const head = ["| column | type | in the report | null | meaning |", "|---|---|---|---|---|"];
+  return [
+    `## ${table}`,
+    "",
+    [title, places[place], doc]
+      .filter((part) => part !== null)
+      .map(sentence)
+      .join(" "),
+    "",
+    ...head,
+    ...columns.map(renderColumn),
+  ].join("\n");
+}
+
+function renderColumn({
+  name,
+  type,
+  report_type: inReport,
+  nullable,
+  references,
+  doc,
+  values,
+}: ColumnDoc): string {
+  const meaning = [
+    doc,
+    references === null ? null : `Id in ${references}.`,
+    values === null ? null : `Known values: ${values.join(", ")}.`,
+  ];
+  const text = meaning
+    .filter((part) => part !== null)
+    .map(sentence)
+    .join(" ")
+    .replaceAll("|", String.raw`\|`);
+  return `| ${name} | ${type} | ${inReport ?? ""} | ${nullable ? "yes" : ""} | ${text} |`;
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,22 @@
+import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import { isObject } from "../../json/literal.ts";
+
+/** Asks the service for the name of the token's company, in one request. `name` is null when it is not in the answer. */
+export async function askWhoami(
+  transport: Transport,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<{ readonly answer: ServiceAnswer; readonly name: string | null }> {
+  const { list } = resourceNamed(manifest, manifest.identity.resource);
+  if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
+  const answer = await transport.send({ method: "GET", path: list.path, expect: "json", signal });
+  return { answer, name: nameIn(answer, manifest) };
+}
+
+function nameIn({ body }: ServiceAnswer, manifest: Manifest): string | null {
+  const record = parseLossless(body);
+  const name = isObject(record) ? record[manifest.identity.nameField] : null;
+  return typeof name === "string" && name !== "" ? name : null;
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { secretTexts } from "../../config/companies.ts";
+import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
+import { withLines, withProgress } from "../../log/progress.ts";
+import { levelOf, type Console } from "../console/console.ts";
+import type { Request } from "./command-line.ts";
+import type { CommandContext } from "./command.ts";
+import type { Globals } from "./globals.ts";
+import type { ProcessEnvironment } from "./process-environment.ts";
+
+interface OpenedContext {
+  readonly context: CommandContext;
+  /** The config, where the command asks for it before it is loaded. */
+  readonly loaded: LoadedConfig | null;
+}
+
+/**
+ * Reads the config if the command needs it, then loads the connectors: a refused config costs no more than
+ * its check.
+ * @throws MirrorError `config`
+ */
+export async function openContext(
+  environment: ProcessEnvironment,
+  { command, globals }: Request & { kind: "run" },
+  console: Console,
+  stop: AbortSignal,
+): Promise<OpenedContext> {
+  const { screen, log, output, colour } = console;
+  const { env, cwd, version, clock, random, signals, ask } = environment;
+  const config = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
+  const loaded = command.config === undefined ? null : config(command.config);
+  const [first, ...others] = environment.connectors;
+  const connectors = [await first.load(), ...(await Promise.all(others.map((one) => one.load())))] as const;
+  const signal = AbortSignal.any([stop, output.closed]);
+  const context: CommandContext = {
+    globals,
+    connectors,
+    env,
+    cwd,
+    version,
+    output,
+    log,
+    clock,
+    random,
+    signal,
+    config,
+    onHangup: (listener) => {
+      signals.on("SIGHUP", listener);
+      return () => void signals.off("SIGHUP", listener);
+    },
+    keepSecret: (secrets) => console.redaction.add(secrets),
+    ask: ask && ((question) => ask(question, signal)),
+    progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
+    showing: (read, work) => withLines({ screen, clock }, read, work),
+  };
+  return { context, loaded };
+}
+
+function readConfig(
+  { env, cwd, connectors }: ProcessEnvironment,
+  globals: Globals,
+  { log, redaction }: Console,
+  secrets: LoadOptions["secrets"] = "required",
+): LoadedConfig {
+  const path = globals.config === undefined ? {} : { path: globals.config };
+  const loaded = loadConfig({ ...path, env, cwd, readFile: readText, connectors, secrets });
+  redaction.add(secretTexts(loaded.config));
+  if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
+  for (const warning of loaded.warnings) log.warn(warning);
+  return loaded;
+}
+
+function readText(file: string): string {
+  return readFileSync(file, "utf8");
+}

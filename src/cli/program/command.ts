@@ -1,0 +1,152 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { KnownConnector } from "../../config/config-schema.ts";
+import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { AdjustableLog } from "../../log/log.ts";
+import type { ProgressView } from "../../log/progress-view.ts";
+import type { Output } from "../console/output.ts";
+import type { Ending } from "./exit-code.ts";
+import type { Globals } from "./globals.ts";
+import type { OptionSpecs, OptionValues } from "./option-specs.ts";
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly globals: Globals;
+  readonly connectors: readonly [Connector, ...Connector[]];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Version of this program. */
+  readonly version: string;
+  /** Data on stdout. Everything else goes to the log. */
+  readonly output: Output;
+  readonly log: AdjustableLog;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Aborts on SIGINT and SIGTERM, and when stdout is closed: stop at the next safe point. */
+  readonly signal: AbortSignal;
+  /** Calls the listener at each SIGHUP. The returned function removes it. */
+  readonly onHangup: (listener: () => void) => () => void;
+  /**
+   * Reads the config, logs its warnings, sets the log level, and redacts its secrets from then on.
+   * @throws MirrorError `config`
+   */
+  readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
+  /** Redacts these texts from every later line. */
+  readonly keepSecret: (secrets: readonly string[]) => void;
+  /** Asks the person at the terminal for a line; undefined without a terminal. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Does `work` while progress is drawn or logged. */
+  readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
+  /** Does `work` while a terminal shows these lines. */
+  readonly showing: <T>(read: () => readonly string[], work: () => Promise<T>) => Promise<T>;
+}
+
+/** A remote system whose code is not loaded yet; what is known of it suffices to check a config. */
+export interface ConnectorEntry extends KnownConnector {
+  readonly load: () => Promise<Connector>;
+}
+
+/** A remote system as commands use it. */
+export interface Connector {
+  readonly manifest: Manifest;
+  startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
+}
+
+export interface DemoChange {
+  /** Makes the change at the service. Gives a sentence about it, and the record that shows it in the mirror. */
+  make(): { readonly sentence: string; readonly table: string; readonly id: number };
+}
+
+/** Settings of a sandbox; for undefined it uses its own. */
+export interface SandboxRequest {
+  readonly port: number;
+  readonly seed: number | undefined;
+  /** `small`, `medium` or a number. */
+  readonly records: string | undefined;
+  readonly limit: number | undefined;
+  readonly windowMs: number | undefined;
+  readonly limiter: string | undefined;
+  readonly latencyMs: number | undefined;
+  readonly faults: string | undefined;
+  /** Receives every event from the start; without `secret` it gets a secret of its own. */
+  readonly webhookUrl?: string | undefined;
+  readonly secret?: string | undefined;
+  readonly webhookFaults?: string | undefined;
+  /** Waits between attempts to deliver, as a multiple of the service's. */
+  readonly retryScale?: number | undefined;
+}
+
+export interface RunningSandbox {
+  readonly url: string;
+  readonly token: string;
+  readonly companies: readonly {
+    readonly name: string;
+    readonly token: string;
+    readonly readToken: string;
+  }[];
+  /** Secrets of the subscription to `webhookUrl`. */
+  readonly webhookSecrets: readonly string[];
+  /** Requests received so far. */
+  requestCount(): number;
+  /** Attempts so far to deliver events of the first company. */
+  attempts(): readonly { readonly eventId: string; readonly outcome: string }[];
+  /** Changes of an ordinary morning at the first company, ready to be made, for the demo. */
+  changes(): readonly DemoChange[];
+  close(): Promise<void>;
+}
+
+/** A command as help and the parser see it. */
+export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
+  /** Words of the command line: `connector check`. */
+  readonly name: string;
+  readonly summary: string;
+  /** As help shows them: `[resource...]`. */
+  readonly args?: readonly { readonly name: string; readonly doc: string }[];
+  readonly options: S;
+  /** Read the config before the command is loaded, and require these secrets of it. */
+  readonly config?: NonNullable<LoadOptions["secrets"]>;
+}
+
+export type OptionsOf<S extends CommandSpec> = OptionValues<S["options"]>;
+
+/** What a command is called with. */
+interface CommandInput<S extends CommandSpec> {
+  readonly args: readonly string[];
+  readonly options: OptionsOf<S>;
+  readonly loaded: S extends { readonly config: string } ? LoadedConfig : null;
+}
+
+export type RunCommand<S extends CommandSpec> = (
+  context: CommandContext,
+  input: CommandInput<S>,
+) => Promise<Ending>;
+
+/** A command whose code is loaded when it is run. */
+export interface Command extends CommandSpec {
+  readonly load: () => Promise<
+    (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<Ending>
+  >;
+}
+
+/** Options of a type that only the command itself knows. */
+export interface ParsedInput {
+  readonly args: readonly string[];
+  readonly options: never;
+}
+
+/** Makes a command of a spec and the import of its code. */
+export function lazyCommand<const S extends CommandSpec>(
+  spec: S,
+  load: () => Promise<RunCommand<S>>,
+): Command {
+  return { ...spec, load };
+}
+
+/** Makes a command of a spec whose code needs no library, and is loaded with it. */
+export function command<const S extends OptionSpecs>({
+  run,
+  ...spec
+}: Omit<CommandSpec<S>, "config"> & { readonly run: RunCommand<CommandSpec<S>> }): Command {
+  return { ...spec, load: () => Promise.resolve(run) };
+}

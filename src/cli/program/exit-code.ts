@@ -1,0 +1,66 @@
+import { MirrorError, type ErrorKind } from "../../base/errors.ts";
+
+/** Exit code of each outcome, from the least to the most urgent one. */
+const outcomeCodes = {
+  complete: 0,
+  stopped: 5,
+  partial: 3,
+  difference: 1,
+  failed: 1,
+  interrupted: 130,
+  unauthenticated: 4,
+  identity: 4,
+  locked: 11,
+  database: 10,
+} as const;
+
+/** How a command ended; decides the exit code. */
+export type Outcome = keyof typeof outcomeCodes;
+
+/** `drained`: a command that works until stopped was stopped and has finished everything it had begun. */
+export type Ending =
+  | Outcome
+  | "drained"
+  /** Ends with the code of an error of this kind; the command has printed the error itself. */
+  | { readonly kind: ErrorKind };
+
+/** The most urgent outcome of several companies; `complete` for none. */
+export function worstOutcome(outcomes: readonly Outcome[]): Outcome {
+  const byUrgency = Object.keys(outcomeCodes) as Outcome[];
+  return byUrgency.findLast((outcome) => outcomes.includes(outcome)) ?? "complete";
+}
+
+const kindCodes: Readonly<Record<ErrorKind, number>> = {
+  usage: 2,
+  config: 2,
+  unauthenticated: 4,
+  identity: 4,
+  stopped: 5,
+  database: 10,
+  locked: 11,
+  forbidden: 1,
+  not_found: 1,
+  invalid: 1,
+  rate_limited: 1,
+  unavailable: 1,
+  network: 1,
+  protocol: 1,
+};
+
+export type StopSignal = "SIGINT" | "SIGTERM";
+
+export const signalCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
+
+/** The exit code of an ending. After a signal, work that stopped early counts as interrupted; finished work does not. */
+export function codeOfEnding(ending: Ending, signal: StopSignal | null): number {
+  if (typeof ending !== "string") return kindCodes[ending.kind];
+  if (ending === "drained") return signal === "SIGINT" ? signalCodes.SIGINT : 0;
+  const early = ending === "stopped" || ending === "interrupted";
+  return early && signal ? signalCodes[signal] : outcomeCodes[ending];
+}
+
+/** The exit code of a thrown value: by its kind for a MirrorError, 10 for anything else. */
+export function codeOfError(error: unknown, signal: StopSignal | null): number {
+  if (!(error instanceof MirrorError)) return 10;
+  return error.kind === "stopped" && signal ? signalCodes[signal] : kindCodes[error.kind];
+}

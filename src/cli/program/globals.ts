@@ -1,0 +1,34 @@
+import { choice, flag, negation, text, type OptionValues } from "./option-specs.ts";
+
+/** Options of every command, given before or after its name. */
+export const globalOptions = {
+  config: text(
+    "-c, --config <file>",
+    "the config; otherwise $FINTORO_MIRROR_CONFIG, otherwise ./config.yaml",
+  ),
+  company: text("--company <name>", "only this company of the config"),
+  json: flag("--json", "one JSON document on stdout"),
+  quiet: flag("-q, --quiet", "warnings and errors only"),
+  verbose: flag("-v, --verbose", "details, and the stack of errors"),
+  color: negation("--no-color", "no colours"),
+  logFormat: choice("--log-format <format>", "lines on stderr", ["auto", "pretty", "json"], "auto"),
+};
+
+export type Globals = OptionValues<typeof globalOptions>;
+
+/** The globals before the command line is parsed, for an error in the command line itself. */
+export function earlyGlobals(argv: readonly string[]): Globals {
+  const joined = argv.map((word, index) =>
+    argv[index - 1] === "--log-format" ? `--log-format=${word}` : word,
+  );
+  const format = joined.findLast((word) => /^--log-format=(pretty|json)$/.test(word))?.split("=")[1];
+  return {
+    config: undefined,
+    company: undefined,
+    json: argv.includes("--json"),
+    quiet: false,
+    verbose: argv.includes("-v") || argv.includes("--verbose"),
+    color: !argv.includes("--no-color"),
+    logFormat: globalOptions.logFormat.read(format),
+  };
+}

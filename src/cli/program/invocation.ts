@@ -1,0 +1,94 @@
+import { MirrorError } from "../../base/errors.ts";
+import type { Console } from "../console/console.ts";
+import { createOutput } from "../console/output.ts";
+import { readCommandLine, type Request } from "./command-line.ts";
+import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
+import { earlyGlobals, type Globals } from "./globals.ts";
+import type { ProcessEnvironment } from "./process-environment.ts";
+import { listenForSignals } from "./stop-signals.ts";
+
+/** One invocation of the program, from its arguments to its exit code. */
+export interface Invocation {
+  /** Never rejects. */
+  run(): Promise<number>;
+  /** Prints an error that nobody caught, and gives the exit code. */
+  fail(error: unknown): Promise<number>;
+}
+
+/**
+ * Creates the invocation. What it needs is imported when it needs it: help and version load no library but the
+ * parser, and a command's code is loaded after its config was accepted.
+ */
+export function createInvocation(environment: ProcessEnvironment): Invocation {
+  const output = createOutput(environment.stdout);
+  let console: Promise<Console> | null = null;
+  const openConsole = (globals: Globals) => (console = loadConsole(environment, globals, output));
+  const fail = async (error: unknown) => {
+    await printLast(await (console ?? openConsole(earlyGlobals(environment.argv))), error);
+    return codeOfError(error, null);
+  };
+  return {
+    fail,
+    async run() {
+      try {
+        const request = readCommandLine(environment.argv, environment.commands, environment.version);
+        if (request.kind === "run") return await perform(environment, request, openConsole(request.globals));
+        await output.line(request.text);
+        return 0;
+      } catch (error) {
+        return await fail(error);
+      }
+    },
+  };
+}
+
+async function loadConsole(
+  environment: ProcessEnvironment,
+  globals: Globals,
+  output: Console["output"],
+): Promise<Console> {
+  const { createConsole } = await import("../console/console.ts");
+  return createConsole(environment, globals, output);
+}
+
+async function printLast(console: Console, error: unknown): Promise<void> {
+  const { printFailure } = await import("../console/console.ts");
+  console.screen.close();
+  await printFailure(console, error);
+}
+
+async function perform(
+  environment: ProcessEnvironment,
+  request: Request & { kind: "run" },
+  opening: Promise<Console>,
+): Promise<number> {
+  let console: Console | null = null;
+  const logSignal = (signal: StopSignal) =>
+    void opening.then(({ log }) =>
+      log.info("stopping at the next safe point; once more to stop at once", { signal }),
+    );
+  const interruption = listenForSignals(environment.signals, logSignal, (code) => {
+    console?.screen.close();
+    environment.endNow(code);
+  });
+  try {
+    console = await opening;
+    const { openContext } = await import("./command-context.ts");
+    const { context, loaded } = await openContext(environment, request, console, interruption.signal);
+    const run = await request.command.load();
+    const ending = await run(context, { ...request.input, loaded: loaded as never });
+    return codeOfEnding(ending, interruption.received);
+  } catch (error) {
+    const { output } = await opening;
+    if (isStopped(error) && output.closed.aborted && !interruption.received) return 0;
+    await printLast(await opening, error);
+    return codeOfError(error, interruption.received);
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** With stdout closed, the command stopped because its reader had enough: `changes --follow | head`. */
+function isStopped(error: unknown): boolean {
+  return error instanceof MirrorError && error.kind === "stopped";
+}

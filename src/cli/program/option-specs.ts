@@ -1,0 +1,86 @@
+import { MirrorError } from "../../base/errors.ts";
+import { nearest } from "../../base/names.ts";
+import { parseDurationMs } from "../../base/units.ts";
+
+/** An option as the parser gives it: undefined when absent, a boolean for a flag, otherwise its text. */
+export type Given = string | boolean | undefined;
+
+/** One option of a command. */
+export interface OptionSpec<T> {
+  /** As help shows it: `-c, --config <file>`. */
+  readonly flags: string;
+  readonly doc: string;
+  /** @throws MirrorError `usage` for a text that is not allowed */
+  readonly read: (given: Given) => T;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
+export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: ReturnType<S[K]["read"]> };
+
+function longName(flags: string): string {
+  return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
+}
+
+function refuse(flags: string, given: Given, must: string): MirrorError {
+  return new MirrorError("usage", `${longName(flags)} must be ${must} (it is "${String(given)}")`);
+}
+
+/** An option without a value: true when given. */
+export function flag(flags: string, doc: string): OptionSpec<boolean> {
+  return { flags, doc, read: (given) => given === true };
+}
+
+/** `--no-color`: true unless it is given. */
+export function negation(flags: string, doc: string): OptionSpec<boolean> {
+  return { flags, doc, read: (given) => given !== false };
+}
+
+/** An option with any text. */
+export function text(flags: string, doc: string): OptionSpec<string | undefined> {
+  return { flags, doc, read: (given) => (typeof given === "string" ? given : undefined) };
+}
+
+/** An option that takes one of `values`; `otherwise` when absent. */
+export function choice<const V extends readonly string[], D extends V[number] | undefined = undefined>(
+  flags: string,
+  doc: string,
+  values: V,
+  otherwise?: D,
+): OptionSpec<V[number] | D> {
+  const read = (given: Given): V[number] | D => {
+    if (typeof given !== "string") return otherwise as D;
+    const value = values.find((each) => each === given);
+    if (value !== undefined) return value;
+    const meant = nearest(given, values);
+    const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
+    throw new MirrorError("usage", `${longName(flags)} must be one of ${values.join(", ")}${suggestion}`);
+  };
+  const usual = otherwise === undefined ? "" : `; default ${otherwise}`;
+  return { flags, doc: `${doc} (${values.join(", ")}${usual})`, read };
+}
+
+/** An option with a whole number of the range, both ends included. */
+export function wholeNumber(
+  flags: string,
+  doc: string,
+  range: { readonly min: number; readonly max: number },
+): OptionSpec<number | undefined> {
+  const read = (given: Given) => {
+    if (typeof given !== "string") return undefined;
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= range.min && value <= range.max) return value;
+    throw refuse(flags, given, `a whole number from ${range.min} to ${range.max}`);
+  };
+  return { flags, doc, read };
+}
+
+/** An option with a duration such as 30m, in milliseconds. */
+export function durationMs(flags: string, doc: string): OptionSpec<number | undefined> {
+  const read = (given: Given) => {
+    if (typeof given !== "string") return undefined;
+    const value = parseDurationMs(given);
+    if (value !== null) return value;
+    throw refuse(flags, given, "a duration such as 90s, 30m or 26h");
+  };
+  return { flags, doc, read };
+}

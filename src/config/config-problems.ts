@@ -1,0 +1,131 @@
+import type { z } from "zod";
+import { nearest } from "../base/names.ts";
+import type { Path } from "./yaml.ts";
+
+/** Something wrong in the file: where to point, and one sentence. */
+export interface Problem {
+  readonly path: Path;
+  readonly at: "key" | "value";
+  readonly message: string;
+}
+
+/** `companies.acme.webhook.secrets[0]` */
+export function pathText(path: Path): string {
+  return path.reduce<string>((text, key) => {
+    if (typeof key === "number") return `${text}[${key}]`;
+    return text === "" ? String(key) : `${text}.${String(key)}`;
+  }, "");
+}
+
+/** What `schema` found wrong in `raw`, in the words of the file. */
+export function problemsOf(issues: readonly z.core.$ZodIssue[], raw: unknown, schema: z.ZodType): Problem[] {
+  const problems = issues.flatMap((issue) => problemsOfIssue(issue, raw, schema));
+  const meant = new Set(problems.flatMap((problem) => problem.meant ?? []));
+  return problems.filter((problem) => problem.needs === undefined || !meant.has(problem.needs));
+}
+
+interface FoundProblem extends Problem {
+  /** The missing key that this problem is about, as a path text. */
+  readonly needs?: string;
+  /** The key that a typo most likely was meant to be: it is not reported as missing besides. */
+  readonly meant?: string;
+}
+
+function problemsOfIssue(issue: z.core.$ZodIssue, raw: unknown, schema: z.ZodType): FoundProblem[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => unknownKey(issue.path, key, keysAt(schema, issue.path)));
+  }
+  if (issue.code === "invalid_key")
+    return [{ path: issue.path, at: "key", message: badCompanyName(issue.path) }];
+  const value = valueAt(raw, issue.path);
+  if (value === undefined) return [missing(issue.path)];
+  const message = `${pathText(issue.path) || "the config"} ${valueMessage(issue)}${shown(issue.path, value)}`;
+  return [{ path: issue.path, at: "value", message }];
+}
+
+/** As much of a zod type as a walk along keys needs. */
+interface ZodNode {
+  readonly def?: Readonly<Partial<Record<"innerType" | "in" | "valueType" | "element", unknown>>>;
+  readonly shape?: Readonly<Record<string, unknown>>;
+}
+
+/** The keys that the map at a path may have. */
+function keysAt(schema: z.ZodType, path: Path): readonly string[] {
+  const step = (node: ZodNode | undefined, key: PropertyKey) =>
+    unwrapped(node?.shape?.[String(key)] ?? node?.def?.valueType ?? node?.def?.element);
+  return Object.keys(path.reduce(step, unwrapped(schema))?.shape ?? {});
+}
+
+/** Defaults, optionals and transforms wrap the type that they are about. */
+function unwrapped(node: unknown): ZodNode | undefined {
+  let current = node as ZodNode | undefined;
+  for (let inner = current; inner; inner = (inner.def?.innerType ?? inner.def?.in) as ZodNode | undefined)
+    current = inner;
+  return current;
+}
+
+/** Of a union, the last member's words: they name all its alternatives. */
+function valueMessage(issue: z.core.$ZodIssue): string {
+  if (issue.code !== "invalid_union") return issue.message;
+  const last = issue.errors.at(-1)?.at(-1);
+  const named = issue.message.startsWith("must ") || last === undefined;
+  return named ? issue.message : valueMessage(last);
+}
+
+function unknownKey(path: Path, key: string, known: readonly string[]): FoundProblem {
+  const meant = nearest(key, known);
+  const place = path.length === 0 ? "" : ` in ${pathText(path)}`;
+  const suggestion = meant === undefined ? `; known here: ${known.join(", ")}` : `; did you mean "${meant}"?`;
+  return {
+    path: [...path, key],
+    at: "key",
+    message: `unknown key "${key}"${place}${suggestion}`,
+    ...(meant === undefined ? {} : { meant: pathText([...path, meant]) }),
+  };
+}
+
+function missing(path: Path): FoundProblem {
+  const parent = path.slice(0, -1);
+  const owner = parent.length === 0 ? "the config" : pathText(parent);
+  const message = `${owner} needs "${String(path.at(-1))}"`;
+  return { path: parent, at: "key", message, needs: pathText(path) };
+}
+
+function badCompanyName(path: Path): string {
+  return `the company name "${String(path.at(-1))}" becomes a file name: use letters, digits, - and _ only, at most 64`;
+}
+
+/** What stands there instead, unless it may hold a secret. */
+function shown(path: Path, value: unknown): string {
+  if (value === null) return " (it is empty)";
+  if (Array.isArray(value)) return " (it is a list)";
+  if (typeof value === "object") return " (it is a map)";
+  const text = JSON.stringify(value) ?? "";
+  if (path[0] === "companies" || path[0] === "base_url" || text.length > 60) return "";
+  return ` (it is ${text})`;
+}
+
+function valueAt(raw: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;
+    return (value as Record<PropertyKey, unknown>)[key];
+  }, raw);
+}
+
+/** Problems of all company names together: none, two for the same file, or one that JavaScript reserves. */
+export function companyNameProblems(raw: unknown): Problem[] {
+  const companies = valueAt(raw, ["companies"]);
+  if (typeof companies !== "object" || companies === null || Array.isArray(companies)) return [];
+  const names = Object.keys(companies);
+  if (names.length === 0)
+    return [{ path: ["companies"], at: "value", message: "companies must name at least one company" }];
+  return names.flatMap((name, index) => {
+    const twin = names.slice(0, index).find((other) => other.toLowerCase() === name.toLowerCase());
+    if (name !== "__proto__" && twin === undefined) return [];
+    const message =
+      twin === undefined
+        ? `the company name "${name}" cannot be used`
+        : `the company names "${twin}" and "${name}" differ only in case: on some disks they are the same file`;
+    return [{ path: ["companies", name], at: "key" as const, message }];
+  });
+}

@@ -1,0 +1,275 @@
+/** The config, declared once: its keys, their defaults and texts, and what the program reads from them. */
+import path from "node:path";
+import { z } from "zod";
+import { assert } from "../base/errors.ts";
+import { logLevels } from "../base/logger.ts";
+import { didYouMean } from "../base/names.ts";
+import { transportDefaults } from "../connector/transport.ts";
+import { readBaseUrl, readListen, readPublicUrl } from "./address.ts";
+import {
+  cronText,
+  durationText,
+  filledText,
+  integerBetween,
+  onOrOff,
+  oneOfWords,
+  percentText,
+  readableText,
+  sizeText,
+  timezoneText,
+} from "./config-values.ts";
+import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
+
+/** What the config must know of a connector; a Manifest is one. */
+export interface KnownConnector {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly languages: readonly string[];
+  readonly resources: readonly { readonly name: string; readonly list: { readonly kind: string } }[];
+}
+
+/** Where the file is from: its folder, where relative paths start, and its secrets. */
+export interface ConfigPlace {
+  readonly folder: string;
+  readonly secrets: Pick<ResolvedSecrets, "at">;
+}
+
+const minuteMs = 60_000;
+
+/** A map of keys; a key that is not among them is refused. */
+function section<S extends z.core.$ZodShape>(keys: S) {
+  return z.strictObject(keys, { error: "must be a map of keys" });
+}
+
+/** The file as people write it; what it gives has camelCase names, numbers with units and absolute folders. */
+export function configSchema(known: KnownConnector, place: ConfigPlace) {
+  return section({
+    connector: oneOfWords([known.name]).default(known.name).describe("The remote system."),
+    // Without a slash at its end.
+    base_url: readableText("a URL", readBaseUrl)
+      .prefault(known.baseUrl)
+      .describe("Where the service answers. http:// only for this machine."),
+    data_dir: folder(place)
+      .prefault("./data")
+      .describe("Where mirrors and reports live; relative to this file."),
+    language: language(known).default("en").describe("Accept-Language of every request, pinned."),
+    companies: companies(place).describe("The companies to mirror, by a name of your choice."),
+    resources: resources(known).prefault({}).describe("Which resources to mirror; all by default."),
+    rate_limit: rateLimit.prefault({}).describe("How the service's request budget is used."),
+    http: http.prefault({}).describe("Limits of a single request."),
+    schedule: schedule.prefault({}).describe("When `serve` does what."),
+    serve: serve.prefault({}).describe("The receiver, status page and metrics."),
+    exports: z
+      .array(exportOf(place), { error: "must be a list" })
+      .default([])
+      .describe("Files made by itself."),
+    files: files.prefault({}).describe("Whether PDFs and attachments are fetched."),
+    log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
+      .prefault({})
+      .describe("What is logged."),
+  }).transform(({ base_url, data_dir, rate_limit, ...same }) => ({
+    ...same,
+    baseUrl: base_url,
+    dataDir: data_dir,
+    rateLimit: rate_limit,
+  }));
+}
+
+/** Gives an absolute path. */
+function folder({ folder: start }: ConfigPlace) {
+  return filledText("a folder").transform((text) => path.resolve(start, text));
+}
+
+function language(known: KnownConnector) {
+  const error = "must be a language such as en";
+  const form = /^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$/;
+  return z
+    .string({ error })
+    .regex(form, { error })
+    .meta({ examples: [...known.languages] });
+}
+
+const token = z
+  .string({ error: "must be text; put it in quotes" })
+  .min(1, { error: "must not be empty" })
+  .describe("The access token: ${env:NAME}, ${file:/path}, or (with a warning) the token itself.");
+
+const webhook = section({
+  secrets: z
+    .array(token, { error: "must be a list" })
+    .default([])
+    .describe("Signing secrets; the old and the new one during a rotation."),
+  public_url: readableText("a URL", readPublicUrl)
+    .optional()
+    .describe("Where the service reaches the receiver."),
+})
+  .prefault({})
+  .describe("Incoming events.");
+
+/** JSON Schema has no patterns that ignore case; names that differ only in case are refused apart. */
+const companyName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/);
+
+/** A list in the order of the file, never empty. */
+function companies({ secrets }: ConfigPlace) {
+  const resolved = (...place: PropertyKey[]): ResolvedSecret => {
+    const secret = secrets.at(["companies", ...place]);
+    assert(secret, "every secret of a checked config was resolved");
+    return secret;
+  };
+  const byName = z.record(companyName, section({ token, webhook }), { error: "must be a map of keys" });
+  return byName.transform((all) =>
+    Object.entries(all).map(([name, company]) => {
+      const ofWebhook = company.webhook.secrets.map((_, i) => resolved(name, "webhook", "secrets", i));
+      return {
+        name,
+        token: resolved(name, "token").secret,
+        webhook: {
+          secrets: ofWebhook.map(({ secret }) => secret),
+          // Where each of them is from, in the same order.
+          places: ofWebhook.map(({ place }) => place),
+          publicUrl: company.webhook.public_url ?? null,
+        },
+      };
+    }),
+  );
+}
+
+const parentsOptions = section({
+  parents_per_run: z
+    .union([z.literal("all"), integerBetween(1, 1_000_000)], { error: "must be all or a number from 1" })
+    .default("all")
+    .describe("How many parents a run visits, the stalest first."),
+});
+type ParentsOptions = z.output<typeof parentsOptions>;
+
+function optionsPerParent(resource: string) {
+  return parentsOptions.optional().describe(`How ${resource} are read: one list for each parent.`);
+}
+
+function resources(known: KnownConnector) {
+  const names = known.resources.map((resource) => resource.name);
+  const name = z.enum(names, {
+    error: (issue) => `must name a resource of ${known.name}${didYouMean(issue.input, names)}`,
+  });
+  const list = z.array(name, { error: "must be a list of resources" });
+  const perParent = known.resources.filter((resource) => resource.list.kind === "parents");
+  return section({
+    include: list.optional().describe("Mirror only these."),
+    exclude: list.default([]).describe("Mirror all but these."),
+    ...Object.fromEntries(perParent.map((resource) => [resource.name, optionsPerParent(resource.name)])),
+  })
+    .refine((choice) => choice.include === undefined || choice.exclude.length === 0, {
+      error: "must have include or exclude, not both",
+    })
+    .transform(({ include, exclude, ...options }) => ({
+      // null: all of them.
+      include: include ?? null,
+      exclude,
+      // For resources listed parent by parent: how many parents a run visits; absent means all.
+      parentsPerRun: parentsPerRun(options as Record<string, ParentsOptions | undefined>),
+    }));
+}
+
+function parentsPerRun(
+  options: Readonly<Record<string, ParentsOptions | undefined>>,
+): Record<string, number> {
+  const limits = Object.entries(options).flatMap(([name, value]) => {
+    const most = value?.parents_per_run ?? "all";
+    return most === "all" ? [] : [[name, most] as const];
+  });
+  return Object.fromEntries(limits);
+}
+
+const rateLimit = section({
+  reserve: percentText(90)
+    .prefault("10%")
+    .describe("Left to other programs of the company, when there are any."),
+  window: durationText(100, 60 * minuteMs)
+    .prefault("60s")
+    .describe("The length of the service's window."),
+  scrub_share: percentText(90).prefault("10%").describe("Spent on re-reading the oldest records in full."),
+}).transform((each) => ({
+  // Shares are from 0 to 1.
+  reserveShare: each.reserve,
+  windowMs: each.window,
+  scrubShare: each.scrub_share,
+}));
+
+const http = section({
+  concurrency: integerBetween(1, 32)
+    .default(transportDefaults.concurrency)
+    .describe("Requests in flight at once."),
+  timeout: durationText(100, 30 * minuteMs)
+    .prefault(`${transportDefaults.timeoutMs / 1000}s`)
+    .describe("For one attempt, head and body together."),
+  max_response: sizeText(64_000, 2_000_000_000)
+    .prefault(`${transportDefaults.maxResponseBytes / 1e6}MB`)
+    .describe("The largest answer taken, inflated."),
+}).transform((each) => ({
+  concurrency: each.concurrency,
+  timeoutMs: each.timeout,
+  maxResponseBytes: each.max_response,
+}));
+
+/** Gives null. */
+const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
+
+const schedule = section({
+  sync: off
+    .or(cronText(", or off"))
+    .prefault("15 2 * * *")
+    .describe("When a run starts: a cron pattern, or off."),
+  publish: off
+    .or(z.literal("after_sync"))
+    .or(cronText(", after_sync, or off"))
+    .prefault("after_sync")
+    .describe("When the report file is written."),
+  timezone: timezoneText().default("Europe/Bratislava").describe("The patterns' time zone."),
+});
+
+/** Gives host and port. */
+const serve = section({
+  listen: readableText("an address", readListen).prefault("127.0.0.1:8787").describe("Address and port."),
+}).transform(({ listen }) => listen);
+
+function exportOf(place: ConfigPlace) {
+  const s3 = "a place such as s3://bucket/prefix";
+  return section({
+    format: oneOfWords(["csv", "parquet", "jsonl"]).describe("The kind of file."),
+    out: folder(place).describe("Where to; relative to this file."),
+    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text } : { must: `be ${s3}` }))
+      .optional()
+      .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
+    after: oneOfWords(["sync"]).optional().describe("Made after every run."),
+    dialect: oneOfWords(["standard", "excel-sk"])
+      .default("standard")
+      .describe("CSV for machines or for Excel."),
+    tables: z.array(filledText("a table")).optional().describe("Only these tables."),
+    partition_by: oneOfWords(["year", "month"])
+      .optional()
+      .describe("One folder for each, by the documents' date."),
+    nested: z
+      .boolean({ error: "must be true or false" })
+      .default(false)
+      .describe("Parquet: items as a column of lists in place of tables of their own."),
+  }).transform(({ partition_by, to, after, tables, ...same }) => ({
+    ...same,
+    to: to ?? null,
+    after: after ?? null,
+    // null: every table.
+    tables: tables ?? null,
+    partitionBy: partition_by ?? null,
+  }));
+}
+
+const files = section({
+  pdf: onOrOff().prefault("off").describe("The documents' PDFs."),
+  attachments: onOrOff().prefault("off").describe("The attachments of CRM events."),
+});
+
+/** The config's JSON Schema, draft 7: the one that editors read. */
+export function configJsonSchema(known: KnownConnector): Record<string, unknown> {
+  const nowhere: ConfigPlace = { folder: ".", secrets: { at: () => undefined } };
+  const schema = z.toJSONSchema(configSchema(known, nowhere), { io: "input", target: "draft-7" });
+  return { title: "fintoro-mirror config", ...schema };
+}

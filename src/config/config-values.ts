@@ -1,0 +1,101 @@
+/** Values of the config file: each reads a text (or word, or number) and says what it must be where it cannot. */
+import { z } from "zod";
+import { didYouMean } from "../base/names.ts";
+import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../base/units.ts";
+
+/** The value of a text, or what the text would have to be: `must` completes "it must …". */
+export type TextValue<T> = { readonly value: T } | { readonly must: string };
+
+/** A text that `read` understands. `phrase` completes "it must be …". */
+export function readableText<T>(phrase: string, read: (text: string) => TextValue<T>) {
+  return z.string({ error: `must be ${phrase}` }).transform((text, context) => {
+    const result = read(text.trim());
+    if ("value" in result) return result.value;
+    context.addIssue({ code: "custom", message: `must ${result.must}` });
+    return z.NEVER;
+  });
+}
+
+/** A duration such as `30s`; gives milliseconds. */
+export function durationText(minMs: number, maxMs: number) {
+  const phrase = `a duration from ${shortDuration(minMs)} to ${shortDuration(maxMs)} such as "30s" or "5m"`;
+  return readableText(phrase, (text) => within(parseDurationMs(text), minMs, maxMs, phrase));
+}
+
+function shortDuration(ms: number): string {
+  return ms < 1000 ? `${ms}ms` : formatDuration(ms);
+}
+
+/** A size such as `256MB`; gives bytes. */
+export function sizeText(minBytes: number, maxBytes: number) {
+  const phrase = `a size from ${formatSize(minBytes)} to ${formatSize(maxBytes)} such as "256MB"`;
+  return readableText(phrase, (text) => within(parseSizeBytes(text), minBytes, maxBytes, phrase));
+}
+
+/** A percentage such as `10%`; gives a share of 1. */
+export function percentText(maxPercent: number) {
+  const phrase = `a percentage from 0% to ${maxPercent}% such as "10%"`;
+  return readableText(phrase, (text) => {
+    const match = /^(\d+(?:\.\d+)?)\s*%$/.exec(text);
+    const percent = within(match ? Number(match[1]) : null, 0, maxPercent, phrase);
+    return "value" in percent ? { value: percent.value / 100 } : percent;
+  });
+}
+
+function within(value: number | null, min: number, max: number, phrase: string): TextValue<number> {
+  return value !== null && value >= min && value <= max ? { value } : { must: `be ${phrase}` };
+}
+
+/** A whole number, both ends included. */
+export function integerBetween(min: number, max: number) {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+}
+
+/** One of a few words; the message names the nearest. */
+export function oneOfWords<const V extends readonly [string, ...string[]]>(values: V) {
+  return z.enum(values, {
+    error: (issue) => `must be one of ${values.join(", ")}${didYouMean(issue.input, values)}`,
+  });
+}
+
+/** `on`, `off`, or what YAML makes of them. */
+export function onOrOff() {
+  const either = z.union([z.boolean(), z.enum(["on", "off"])], { error: "must be on or off" });
+  return either.transform((word) => word === true || word === "on");
+}
+
+/** Any text but an empty one. */
+export function filledText(phrase: string) {
+  return readableText(phrase, (text) => textIf(text !== "", text, phrase));
+}
+
+function textIf(holds: boolean, text: string, phrase: string): TextValue<string> {
+  return holds ? { value: text } : { must: `be ${phrase}` };
+}
+
+const cronField = /^[\d*,\-/?#LWA-Za-z]+$/;
+
+/** A cron pattern by its form; the scheduler checks its numbers. */
+export function cronText(alternatives = "") {
+  const phrase = `a cron pattern such as "15 2 * * *"${alternatives}`;
+  return readableText(phrase, (text) => {
+    const fields = text.split(/\s+/);
+    const formed = fields.length >= 5 && fields.length <= 6 && fields.every((field) => cronField.test(field));
+    return textIf(formed, text, phrase);
+  });
+}
+
+/** A time zone that this Node knows. */
+export function timezoneText() {
+  const phrase = "a time zone such as Europe/Bratislava";
+  return readableText(phrase, (text) => textIf(isTimezone(text), text, phrase));
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,85 @@
+import type { Operation } from "./operation.ts";
+import type { ReportView } from "./report-view.ts";
+import type { Resource } from "./resource.ts";
+
+/** What an event makes the mirror do. */
+export interface EventRule {
+  /** `invoices.paid` */
+  readonly type: string;
+  /** `resource.type` of its payload. */
+  readonly resourceType: string;
+  /** The resource to read; null where the service has no route for it. */
+  readonly resource: string | null;
+  /** `refetch`: read the record. `confirm`: read it to prove its deletion. `keep`: only store the event. */
+  readonly action: "refetch" | "confirm" | "keep";
+}
+
+/** When a record of `resource` is deleted, the records of `dependent` that refer to it must be read again. */
+export interface Cascade {
+  readonly resource: string;
+  readonly dependent: string;
+  /** The dependent's column with the id. */
+  readonly column: string;
+}
+
+/**
+ * Operations on webhook subscriptions. A record has `id`, `name`, `url`, `isActive`, `subscribedEvents`,
+ * `lastSuccessAt`, `lastFailureAt`; `create` and `update` take all fields that can be set; only `create` and
+ * `rotate` answer with the `plainTextSecret`.
+ */
+export interface SubscriptionOperations {
+  readonly list: Operation;
+  readonly create: Operation;
+  readonly update: Operation;
+  readonly rotate: Operation;
+  readonly delete: Operation;
+}
+
+/** A change of a record of `resource` changes records of `dependent`, for which no event comes. */
+export interface InvalidationRule {
+  readonly resource: string;
+  readonly dependent: string;
+  /**
+   * How to find them. `column`: this column of the record holds the id. `pointing`: the dependents that name the
+   * record, by kind and id. `counting`: those that count records of this kind; only for additions and deletions.
+   */
+  readonly by:
+    | { readonly kind: "column"; readonly column: string }
+    | { readonly kind: "pointing"; readonly column: string; readonly is: string; readonly idColumn: string }
+    | { readonly kind: "counting"; readonly column: string; readonly is: string };
+}
+
+/** What a connector declares of its remote system. Data, no behaviour. */
+export interface Manifest {
+  readonly name: string;
+  readonly title: string;
+  /** The published address; the config may set another. */
+  readonly baseUrl: string;
+  readonly limits: { readonly requests: number; readonly windowMs: number };
+  readonly languages: readonly string[];
+  /** In the order of reading: what others refer to comes first. */
+  readonly resources: readonly Resource[];
+  readonly events: readonly EventRule[];
+  readonly cascades: readonly Cascade[];
+  readonly invalidationRules?: readonly InvalidationRule[];
+  readonly identity: {
+    /** The resource whose record names the token's company, and the field with the name. */
+    readonly resource: string;
+    readonly nameField: string;
+    /** The column with the company's business id, in these resources. */
+    readonly businessIdColumn: string;
+    readonly businessIdIn: readonly string[];
+  };
+  readonly operations: readonly Operation[];
+  /** Views of the report. */
+  readonly views?: readonly ReportView[];
+  /** Absent where the service sends no events. */
+  readonly webhooks?: { readonly subscriptions: SubscriptionOperations };
+}
+
+/** The resource of that name. Throws when there is none: names come from the manifest itself. */
+export function resourceNamed(manifest: Manifest, name: string): Resource {
+  const resource = manifest.resources.find((candidate) => candidate.name === name);
+  if (!resource) throw new Error(`broken promise: ${name} is a resource of ${manifest.name}`);
+  return resource;
+}

@@ -1,0 +1,122 @@
+import { z } from "zod";
+import type { Field, Fields, Origin, ScalarField, ScalarType } from "./field.ts";
+
+/**
+ * Types of a connector's fields: zod types, from which the client's answers are typed, each with the facts that the
+ * store needs. Objects accept unknown fields and enums unknown values (I12).
+ */
+const facts = new WeakMap<z.ZodType, Field>();
+
+function field<T extends z.ZodType>(schema: T, fact: Field): T {
+  facts.set(schema, fact);
+  return schema;
+}
+
+/** The facts of a field. Throws when the type was not made by a function of this file. */
+export function factOf(schema: z.ZodType): Field {
+  const fact = knownFact(schema);
+  if (!fact) throw new Error("broken promise: every field of a connector is made by connector/record-schema");
+  return fact;
+}
+
+const published = { origin: "published", nullable: false } as const;
+
+function scalar<T extends z.ZodType>(schema: T, type: ScalarType, more: Partial<ScalarField> = {}): T {
+  return field(schema, { shape: "scalar", type, ...published, ...more });
+}
+
+export const integer = () => scalar(z.int(), "integer");
+/** An amount, rate, price, quantity or percentage: REAL in SQLite. */
+export const decimal = () => scalar(z.number(), "decimal");
+export const text = () => scalar(z.string(), "text");
+export const boolean = () => scalar(z.boolean(), "boolean");
+/** `2026-11-21` */
+export const date = () => scalar(z.string(), "date");
+/** A point in time, as text. */
+export const timestamp = () => scalar(z.string(), "timestamp");
+/** The id of a record of `resource`. */
+export const idOf = (resource: string) => scalar(z.int(), "integer", { references: resource });
+/** Anything else: kept as JSON text. */
+export const json = <T extends z.ZodType>(schema: T) => scalar(schema, "json");
+
+/**
+ * An open enum: the known values are in the type, any other string passes too. `unlisted` are values that the
+ * published reference does not list at this place, though the interface document or a similar field does.
+ */
+export function oneOf<const V extends readonly string[]>(values: V, unlisted: readonly V[number][] = []) {
+  const open = z.union([z.enum(values), z.string()]);
+  const type = unlisted.length > 0 ? open.meta({ unlisted }) : open;
+  return scalar(type as z.ZodType<V[number] | (string & {})>, "text", { values });
+}
+
+/** The name of an event; the known ones are in the manifest's event rules. */
+export const eventName = () => z.string().meta({ eventName: true });
+
+/** A nested record of another resource. */
+export function nested<T extends z.ZodType>(resource: string, schema: T): T {
+  return field(clone(schema), { shape: "lookup", resource, ...published });
+}
+
+/** A nested object of this record. */
+export function snapshot<T extends z.ZodObject>(schema: T): T {
+  return field(clone(schema), { shape: "snapshot", fields: fieldsOf(schema), ...published });
+}
+
+/** An array of parts of this record, for a child table. */
+export function children<T extends z.ZodObject>(table: string, schema: T): z.ZodArray<T> {
+  return field(z.array(schema), { shape: "children", table, fields: fieldsOf(schema), ...published });
+}
+
+/** An array of full records of another resource. */
+export function owned<T extends z.ZodType>(resource: string, schema: T): z.ZodArray<T> {
+  return field(z.array(schema), { shape: "owned", resource, ...published });
+}
+
+/** The field may be null or left out. */
+export function orNull<T extends z.ZodType>(inner: T): z.ZodOptional<z.ZodNullable<T>> {
+  return field(inner.nullable().optional(), { ...factOf(inner), nullable: true });
+}
+
+/** The interface document names this field. */
+export function stated<T extends z.ZodType>(schema: T): T {
+  return withFacts(schema, { origin: "stated" });
+}
+
+/** The field with a description. */
+export function doc<T extends z.ZodType>(words: string, schema: T): T {
+  return withFacts(schema, { doc: words });
+}
+
+function withFacts<T extends z.ZodType>(schema: T, more: { origin?: Origin; doc?: string }): T {
+  return field(schema, { ...factOf(schema), ...more });
+}
+
+/** An object of fields. */
+export function record<S extends z.ZodRawShape>(shape: S) {
+  return z.looseObject(shape);
+}
+
+/** The fields of a record type, for the store. */
+export function fieldsOf(schema: z.ZodObject): Fields {
+  const entries = Object.entries(schema.shape).map(([name, type]) => [name, factOf(type as z.ZodType)]);
+  return Object.freeze(Object.fromEntries(entries)) as Fields;
+}
+
+const originals = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Facts belong to an instance: a type that is used twice needs one for each place. */
+function clone<T extends z.ZodType>(schema: T): T {
+  const copy = schema.clone();
+  originals.set(copy, originalOf(schema));
+  return copy;
+}
+
+/** The record type that a nested one was made from; `connector check` names differences after it. */
+export function originalOf(schema: z.ZodType): z.ZodType {
+  return originals.get(schema) ?? schema;
+}
+
+/** The facts of a type; undefined when it is no field. */
+export function knownFact(schema: z.ZodType): Field | undefined {
+  return facts.get(schema);
+}

@@ -1,0 +1,135 @@
+import { isoTime, type Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ProgressView } from "../../log/progress-view.ts";
+import { isAlive, type DaemonCommand, type DaemonCommands } from "../../state/daemon-commands.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
+import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { notBegun, type RunRequest } from "../runs/company-run.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
+import type { RunQueue } from "../runs/run-queue.ts";
+import { parseSyncCommand } from "./sync-command.ts";
+
+/** What the command loop works with. */
+export interface CommandLoopParts {
+  readonly manifest: Manifest;
+  readonly commands: DaemonCommands;
+  readonly runQueue: Pick<RunQueue, "run">;
+  readonly context: Pick<ProcessContext, "clock" | "log">;
+  readonly closed: AbortSignal;
+  /** Replays these events; gives the answer to the command. */
+  readonly replay: (eventIds: readonly string[]) => unknown;
+  /** Progress of the run that does this request; null: it has not begun. */
+  readonly progressOf: (request: RunRequest) => ProgressView | null;
+}
+
+const checkEveryMs = 1_000;
+const afterFailureMs = 10_000;
+
+/**
+ * Does what other processes ask for: replays at once, one sync at a time.
+ *
+ * Guarantee: ends with `closed`, and never because of a command.
+ * Source of truth: table `_orders`.
+ * Worst outcome of a crash, or of our own end in the middle of a sync: the command is left as it is, and the next
+ * writer of the mirror does it.
+ */
+export async function processCommands(parts: CommandLoopParts): Promise<void> {
+  const { commands, context, closed } = parts;
+  const { clock, log } = context;
+  const guard = createErrorGuard(clock, log);
+  const syncs = new Set<Promise<void>>();
+  while (!closed.aborted) {
+    const succeeded = guard(() => {
+      answerReplays(parts);
+      const command = syncs.size === 0 ? commands.next("sync") : null;
+      if (!command || !commands.start(command.id)) return;
+      const sync = doSync(parts, command).finally(() => syncs.delete(sync));
+      syncs.add(sync);
+    });
+    await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
+  }
+  await Promise.all(syncs);
+}
+
+function answerReplays({ commands, replay, context: { clock }, closed }: CommandLoopParts): void {
+  let command = commands.next("replay");
+  for (; command && !closed.aborted; command = commands.next("replay")) {
+    const { id, options } = command;
+    if (!commands.start(id)) continue;
+    try {
+      const { ids = [] } = (options ?? {}) as { readonly ids?: readonly string[] };
+      commands.finish(id, "done", replay(ids), clock.nowMs());
+    } catch (error) {
+      commands.finish(id, "failed", { error: messageOf(error) }, clock.nowMs());
+    }
+  }
+}
+
+/** Never rejects. */
+async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<void> {
+  const { runQueue, manifest, context, closed } = parts;
+  const { clock, log } = context;
+  const { id, options, pid } = command;
+  const startedAt = isoTime(clock.nowMs());
+  const ended = new AbortController();
+  const until = AbortSignal.any([ended.signal, closed]);
+  log.info("another process asks for a sync", { command: id, pid });
+  try {
+    const request = parseSyncCommand(options, manifest, (untilMs) => abortingAt(clock, untilMs, until));
+    void showProgress(parts, command, request, until);
+    const report = await runQueue.run(request, `asked for by process ${pid}`);
+    const isCutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
+    if (report && !isCutOff) await answer(parts, id, report);
+  } catch (error) {
+    log.error("a sync that was asked for failed", { command: id, error: messageOf(error) });
+    await answer(parts, id, notBegun(clock, startedAt, error));
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Tries until the answer is written or `closed`: the asker waits for it. */
+async function answer(parts: CommandLoopParts, id: number, report: CompanyReport): Promise<void> {
+  const { commands, context, closed } = parts;
+  const { clock, log } = context;
+  do {
+    try {
+      commands.finish(id, "done", report, clock.nowMs());
+      return;
+    } catch (error) {
+      log.warn("the answer to a command cannot be written yet", { command: id, error: messageOf(error) });
+      await clock.sleep(checkEveryMs, closed);
+    }
+  } while (!closed.aborted);
+}
+
+async function showProgress(
+  { commands, context: { clock }, progressOf }: CommandLoopParts,
+  { id, pid }: DaemonCommand,
+  request: RunRequest,
+  ended: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await clock.sleep(checkEveryMs, ended);
+    if (ended.aborted) return;
+    if (!isAlive(pid)) continue;
+    try {
+      const view = progressOf(request);
+      if (view) commands.setProgress(id, view);
+    } catch {
+      // The next one is as good.
+    }
+  }
+}
+
+/** A signal that aborts at that time, unless `ended` comes first. */
+function abortingAt(clock: Clock, untilMs: number | null, ended: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  const wait = async (ms: number) => {
+    await clock.sleep(Math.max(0, ms), ended);
+    if (!ended.aborted) over.abort();
+  };
+  if (untilMs !== null) void wait(untilMs - clock.nowMs());
+  return over.signal;
+}

@@ -1,0 +1,248 @@
+import type { Semaphore } from "../base/semaphore.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { ProgressView } from "../log/progress-view.ts";
+import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
+import { openMirror, type Mirror } from "../state/mirror.ts";
+import { UptimeLog } from "../state/uptime-log.ts";
+import { WorkQueue } from "../state/work-queue.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
+import { EventWorker } from "../sync/event-worker/event-worker.ts";
+import { CompanyIngest } from "../webhook/ingest/ingest.ts";
+import { createKeyring } from "../webhook/keys/keyring.ts";
+import { processCommands } from "./commands/command-loop.ts";
+import type { CompanySettings, DaemonContext } from "./company-settings.ts";
+import type { CompanyCounters } from "./counters.ts";
+import { runHeartbeat } from "./heartbeat.ts";
+import { performRun, type RunRequest } from "./runs/company-run.ts";
+import { progressView } from "./runs/run-progress.ts";
+import { RunQueue, type RunUnderWay } from "./runs/run-queue.ts";
+import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
+import { createNotices, type Notices } from "./runs/store-notices.ts";
+import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { RunScheduler } from "./scheduler/run-scheduler.ts";
+
+/** How long requests in flight may take when the runtime ends. */
+export const graceMs = 20_000;
+
+/** SQLite's wait for a lock of another program; every company in the process waits meanwhile. */
+const busyTimeoutMs = 1_000;
+
+/** What a runtime is opened with. */
+export interface RuntimeOptions {
+  readonly context: DaemonContext;
+  /** Places among the runs of all companies. */
+  readonly runPlaces: Semaphore;
+  readonly settings: CompanySettings;
+  readonly counters: CompanyCounters;
+  readonly afterRun: (report: CompanyReport) => Promise<void>;
+  /** Ends the runtime: what is in flight may finish within `graceMs`. */
+  readonly closed: AbortSignal;
+  /** Ends it at once. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Everything `serve` holds open for one company: database connection, work queue, HTTP transport, event worker,
+ * run queue.
+ *
+ * Guarantee: everything that uses the mirror has ended before it is closed.
+ * Source of truth: the mirror.
+ * Worst outcome of a crash: reads in flight are made again, and commands of other processes are begun again.
+ */
+export class CompanyRuntime {
+  readonly mirror: Mirror;
+  readonly queue: WorkQueue;
+  readonly ingest: CompanyIngest;
+  readonly service: ServiceConnection;
+  readonly eventWorker: EventWorker;
+  readonly runQueue: RunQueue;
+  /** Null: no run by the clock. */
+  readonly schedule: CronSchedule | null;
+  private readonly options: RuntimeOptions;
+  private readonly closing = new AbortController();
+  /** The options' signal, or an end of our own. */
+  private readonly closed: AbortSignal;
+  private readonly uptime: UptimeLog;
+  private readonly scheduler: RunScheduler;
+  private readonly notices: Notices;
+  private readonly tasks: Promise<void>[] = [];
+  /** Rejects with the first task that fails. */
+  private readonly failure = Promise.withResolvers<never>();
+
+  private constructor(options: RuntimeOptions, mirror: Mirror, notices: Notices) {
+    const { context, settings } = options;
+    const { config, resources, company } = settings;
+    const { sync, timezone } = config.schedule;
+    this.options = options;
+    this.closed = AbortSignal.any([options.closed, this.closing.signal]);
+    this.mirror = mirror;
+    this.notices = notices;
+    this.queue = new WorkQueue(mirror.db);
+    this.uptime = new UptimeLog(mirror.db);
+    this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
+    this.ingest = new CompanyIngest({
+      mirror,
+      queue: this.queue,
+      selected: new Set(resources.map(({ name }) => name)),
+      keyring: createKeyring({
+        secrets: company.webhook.secrets,
+        places: company.webhook.places,
+        file: mirrorFiles(config, company.name).secrets,
+        clock: context.clock,
+        onSecrets: context.onSecrets,
+      }),
+    });
+    this.service = connectService(context, config, company, { events: this.receives });
+    this.eventWorker = this.startEventWorker();
+    this.runQueue = this.createRunQueue();
+    this.scheduler = this.createScheduler();
+  }
+
+  /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */
+  static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
+    const { context, settings } = options;
+    const notices = createNotices(context.log);
+    const file = mirrorFiles(settings.config, settings.company.name).mirror;
+    const mirror = await openMirror(file, context.manifest, notices.store, context.clock);
+    try {
+      mirror.db.pragma(`busy_timeout = ${busyTimeoutMs}`);
+      return new CompanyRuntime(options, mirror, notices);
+    } catch (error) {
+      mirror.close();
+      throw error;
+    }
+  }
+
+  /** Works until `closed`; rejects when the mirror cannot be used any more. The mirror is closed then, either way. */
+  async run(): Promise<void> {
+    try {
+      this.startTasks();
+      await Promise.race([Promise.all(this.tasks), this.failure.promise]);
+    } finally {
+      this.closing.abort();
+      await Promise.allSettled([...this.tasks, this.eventWorker.ended]);
+      await this.runQueue.idle();
+      await this.close();
+    }
+  }
+
+  /** Can deliveries of this company be verified? */
+  get receives(): boolean {
+    return this.ingest.keyring.accepted().length > 0;
+  }
+
+  private startTasks(): void {
+    const { mirror, runQueue, uptime, scheduler, closed } = this;
+    const { context, settings } = this.options;
+    const { clock, log, manifest } = context;
+    const commands = new DaemonCommands(mirror.db);
+    const dropped = commands.dropStale(isAlive, clock.nowMs());
+    if (dropped > 0) log.info("commands of processes that have ended are dropped", { count: dropped });
+    this.ingest.requeueLost(clock.nowMs());
+    const reason = scheduler.reasonNow(this.receives, uptime.spans());
+    const replay = (ids: readonly string[]) => this.ingest.replay(ids, clock.nowMs());
+    const progressOf = (request: RunRequest) => this.progressOf(request);
+    const receives = () => this.receives;
+    const service = () => this.eventWorker.state();
+    const onGap = () => this.track(this.recoverFromGap());
+    this.track(this.eventWorker.ended);
+    this.track(scheduler.follow(reason));
+    this.track(scheduler.followPublish(settings.config.schedule, () => context.publish(settings)));
+    this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, progressOf }));
+    this.track(runHeartbeat({ context, mirror, uptime, closed, receives, service, onGap }));
+  }
+
+  private track(task: Promise<void>): void {
+    this.tasks.push(task);
+    task.catch(this.failure.reject);
+  }
+
+  /** The process was not running for a while: events may have been lost. */
+  private async recoverFromGap(): Promise<void> {
+    const { log, clock } = this.options.context;
+    const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());
+    log.warn(
+      "no heartbeat for a while: the machine slept, or its clock was set; deliveries may have been missed",
+    );
+    if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
+  }
+
+  private startEventWorker(): EventWorker {
+    const { mirror, queue, closed } = this;
+    const { context, settings, signal } = this.options;
+    const { clock, random, log } = context;
+    const { resources, company, config } = settings;
+    const { transport } = this.service;
+    const token = company.token.reveal();
+    const { concurrency } = config.http;
+    return new EventWorker(
+      { mirror, queue, transport, clock, random, log, token },
+      { resources, concurrency, signal, closed, graceMs },
+    );
+  }
+
+  private createRunQueue(): RunQueue {
+    const { context, runPlaces, counters, afterRun } = this.options;
+    return new RunQueue({
+      context,
+      places: runPlaces,
+      closed: this.closed,
+      connect: (limits) => this.service.limited(limits),
+      perform: (run) => this.perform(run),
+      onEnd: ({ tally, transport }, ended) => {
+        counters.add(tally, transport.stats());
+        counters.countRun(ended);
+      },
+      afterRun,
+    });
+  }
+
+  private createScheduler(): RunScheduler {
+    const { mirror, runQueue, schedule, closed } = this;
+    const { context, settings } = this.options;
+    const { resources } = settings;
+    const isServiceThere = () => this.eventWorker.state().state === "working";
+    return new RunScheduler({ context, mirror, runQueue, resources, schedule, closed, isServiceThere });
+  }
+
+  private perform({ request, tally, transport, closed }: RunUnderWay): Promise<CompanyReport> {
+    const { mirror, queue } = this;
+    const { context, settings, signal } = this.options;
+    const { config, company } = settings;
+    const notices = this.notices.begin();
+    return performRun(
+      { context, mirror, transport, config, company, tally, notices, queue, signal, graceMs },
+      { ...request, closed },
+    );
+  }
+
+  /** Progress of the run that does this request; null: it has not begun. */
+  private progressOf(request: RunRequest): ProgressView | null {
+    const { clock } = this.options.context;
+    const { company, config } = this.options.settings;
+    const run = this.runQueue.current;
+    if (run?.request !== request) return null;
+    return progressView({
+      company: company.name,
+      mirror: this.mirror,
+      tally: run.tally,
+      rateLimiter: this.service.rateLimiter,
+      clock,
+      startedMs: clock.monotonicMs() - (clock.nowMs() - run.startedMs),
+      windowMs: config.rateLimit.windowMs,
+      resources: request.resources,
+    });
+  }
+
+  private async close(): Promise<void> {
+    const { context, counters } = this.options;
+    try {
+      this.uptime.end(context.clock.nowMs());
+    } finally {
+      await this.service.close();
+      // Without a pause in between, so that a reader of the status counts nothing twice.
+      counters.add(this.eventWorker.tally, this.service.transport.stats());
+      this.mirror.close();
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { CompanyConfig, Config } from "../config/config.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { ProcessContext } from "./runs/process-context.ts";
+
+/** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
+export interface DaemonContext extends ProcessContext {
+  readonly manifest: Manifest;
+  /** Follows each run, whoever asked for it; a rejection is logged. */
+  readonly afterRun: (run: CompanySettings & { readonly report: CompanyReport }) => Promise<void>;
+  /** Publishes when `schedule.publish` has a pattern of its own; never rejects. */
+  readonly publish: (settings: CompanySettings) => Promise<void>;
+  /** Gets every webhook key as soon as it is known. */
+  readonly onSecrets: (secrets: readonly string[]) => void;
+}
+
+/** One company as the config has it now. */
+export interface CompanySettings {
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  /** Resources that the config asks for. */
+  readonly resources: readonly Resource[];
+}
+
+/** Pure: does a change of the config concern what a company runtime was built from? */
+export function needsRestart(before: CompanySettings, after: CompanySettings): boolean {
+  return builtFrom(before) !== builtFrom(after);
+}
+
+function builtFrom({ config, company, resources }: CompanySettings): string {
+  const { baseUrl, language, rateLimit, http, schedule } = config;
+  const { parentsPerRun } = config.resources;
+  const { places, secrets } = company.webhook;
+  const keys = [company.token, ...secrets].map((secret) => (secret.known ? secret.reveal() : null));
+  const names = resources.map(({ name }) => name);
+  return JSON.stringify([baseUrl, language, rateLimit, http, schedule, keys, places, names, parentsPerRun]);
+}

@@ -1,0 +1,179 @@
+import { mkdirSync } from "node:fs";
+import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
+import type { Semaphore } from "../base/semaphore.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import { guarded } from "../store/database.ts";
+import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
+import type { Ingest } from "../webhook/ingest/ingest.ts";
+import { CompanyRuntime, graceMs } from "./company-runtime.ts";
+import { needsRestart, type CompanySettings, type DaemonContext } from "./company-settings.ts";
+import { CompanyCounters } from "./counters.ts";
+import { readCompanyStatus } from "./status-reader.ts";
+
+/** Pause before a lock held by another process is tried again, and a file that could not be opened. */
+const lockRetryMs = 2_000;
+const openRetryMs = 30_000;
+
+/** A status that took longer to read is shown again for so many times as long. */
+const slowReadMs = 20;
+const slowReadFactor = 20;
+
+type ServiceView = CompanyStatusView["service"];
+
+/**
+ * Keeps one company going: takes the writer lock, opens the runtime, and opens it again after a failure or a change
+ * of the config.
+ *
+ * Guarantee: `supervise` never rejects; whatever happens to a mirror, a token or a service concerns this company
+ * only. While the mirror cannot be written, deliveries are refused.
+ * Source of truth: the mirror; the counters are of this process.
+ * Worst outcome of a crash: the operating system releases the lock, and the next process takes it.
+ */
+export class CompanySupervisor {
+  readonly name: string;
+  readonly counters = new CompanyCounters();
+  private readonly context: DaemonContext;
+  private readonly runPlaces: Semaphore;
+  private settings: CompanySettings;
+  private runtime: CompanyRuntime | null = null;
+  /** How the company stands while there is no runtime. */
+  private closedState: ServiceView;
+  private slowView: { readonly view: CompanyStatusView; readonly untilMs: number } | null = null;
+  private readonly stopped = new AbortController();
+  /** Cuts off what has not ended `graceMs` after `stop`. */
+  private readonly aborted = new AbortController();
+  private restart = new AbortController();
+  private ended: Promise<void> = Promise.resolve();
+
+  /** `runPlaces` is shared by all companies. */
+  constructor(context: DaemonContext, runPlaces: Semaphore, settings: CompanySettings) {
+    this.name = settings.company.name;
+    this.context = context;
+    this.runPlaces = runPlaces;
+    this.settings = settings;
+    this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
+  }
+
+  get ingest(): Ingest | "unavailable" {
+    return this.runtime?.ingest ?? "unavailable";
+  }
+
+  start(): void {
+    this.ended = this.supervise();
+  }
+
+  /** Reading blocks the only thread there is: where it takes long, the last view is given again for a while. */
+  view(): CompanyStatusView {
+    const { context, settings, counters, closedState, runtime } = this;
+    const { clock } = context;
+    const startedMs = clock.monotonicMs();
+    if (this.slowView && startedMs < this.slowView.untilMs) return this.slowView.view;
+    const view = readCompanyStatus({ clock, settings, counters, closedState, runtime });
+    const endedMs = clock.monotonicMs();
+    const tookMs = endedMs - startedMs;
+    this.slowView = tookMs > slowReadMs ? { view, untilMs: endedMs + tookMs * slowReadFactor } : null;
+    return view;
+  }
+
+  /** Changes the settings; restarts the runtime if it was built from others. Running work ends where it can resume. */
+  change(settings: CompanySettings): void {
+    const restarts = needsRestart(this.settings, settings);
+    this.settings = settings;
+    if (restarts) this.restart.abort();
+  }
+
+  /** Resolves when the mirror is closed and its lock released. */
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    const timer = setTimeout(() => this.aborted.abort(), graceMs);
+    await this.ended.finally(() => clearTimeout(timer));
+  }
+
+  private async supervise(): Promise<void> {
+    try {
+      const lock = await this.takeLock();
+      try {
+        while (!this.stopped.signal.aborted) await this.runOnce();
+      } finally {
+        lock?.release();
+      }
+    } catch (error) {
+      this.context.log.error("the company's supervisor ended", { error: messageOf(error) });
+      this.setRuntime(null, messageOf(error));
+    }
+  }
+
+  /** Null: stopped before the lock was free. */
+  private async takeLock(): Promise<WriterLock | null> {
+    const { clock, log } = this.context;
+    let logged: string | null = null;
+    while (!this.stopped.signal.aborted) {
+      try {
+        return this.tryLock();
+      } catch (error) {
+        const message = messageOf(error);
+        if (message !== logged) log.warn(`waiting: ${message}`, hintOf(error));
+        logged = message;
+        this.setRuntime(null, message);
+        await clock.sleep(lockRetryMs, this.stopped.signal);
+      }
+    }
+    return null;
+  }
+
+  private tryLock(): WriterLock {
+    const { config } = this.settings;
+    const files = mirrorFiles(config, this.name);
+    guarded(config.dataDir, () => mkdirSync(config.dataDir, { recursive: true }));
+    // Reading the holder first: taking a lock that is held would block all companies for a while.
+    const holder = lockHolder(files.lock);
+    if (holder !== null) throw new MirrorError("locked", `the mirror is being written by ${holder}`);
+    return takeWriterLock(files.lock, "serve");
+  }
+
+  /** Opens the runtime and runs it until it is stopped, restarted or broken. */
+  private async runOnce(): Promise<void> {
+    const { clock, log } = this.context;
+    this.restart = new AbortController();
+    const closed = AbortSignal.any([this.stopped.signal, this.restart.signal]);
+    try {
+      const runtime = await this.open(closed);
+      this.setRuntime(runtime, null);
+      if (runtime.receives) log.info("the mirror is open: deliveries are received");
+      else
+        log.warn(
+          "the mirror is open; without a webhook secret no delivery can be verified, so only runs are made",
+        );
+      await runtime.run();
+      this.setRuntime(null, null);
+    } catch (error) {
+      log.error(messageOf(error), hintOf(error));
+      this.setRuntime(null, messageOf(error));
+      await clock.sleep(openRetryMs, closed);
+    }
+  }
+
+  private open(closed: AbortSignal): Promise<CompanyRuntime> {
+    const { context, runPlaces, settings, counters } = this;
+    return CompanyRuntime.open({
+      context,
+      runPlaces,
+      settings,
+      counters,
+      // By the settings as they are when the run ends: a change of them alone restarts nothing.
+      afterRun: (report) => context.afterRun({ ...this.settings, report }),
+      closed,
+      signal: this.aborted.signal,
+    });
+  }
+
+  /** `problem`: why there is no runtime; null: there is one, or it ended as it should. */
+  private setRuntime(runtime: CompanyRuntime | null, problem: string | null): void {
+    if (runtime !== this.runtime) this.slowView = null;
+    this.runtime = runtime;
+    if (this.closedState.message === problem) return;
+    const state = problem === null ? "starting" : "database";
+    this.closedState = { state, message: problem, sinceMs: this.context.clock.nowMs() };
+  }
+}

@@ -1,0 +1,53 @@
+import type { Mirror } from "../state/mirror.ts";
+import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import { createErrorGuard } from "../store/transient-errors.ts";
+import type { ProcessContext } from "./runs/process-context.ts";
+
+/** What the heartbeat works with. */
+export interface HeartbeatParts {
+  readonly mirror: Mirror;
+  readonly uptime: UptimeLog;
+  readonly context: Pick<ProcessContext, "clock" | "log">;
+  readonly closed: AbortSignal;
+  /** Can deliveries be verified? Otherwise being up means nothing. */
+  readonly receives: () => boolean;
+  readonly service: () => CompanyStatusView["service"];
+  /** Called after a time without heartbeats while this process was alive. */
+  readonly onGap: () => void;
+}
+
+const checkEveryMs = 1_000;
+
+/**
+ * Writes heartbeats and the state of the service to the mirror, for processes that only read the file.
+ *
+ * Guarantee: ends with `closed`; a database that fails for up to a minute ends nothing.
+ * Source of truth: the uptime log, and `service` in `_meta`.
+ * Worst outcome of a crash: the last heartbeat is up to 15 s old.
+ */
+export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
+  const { mirror, uptime, closed } = parts;
+  const { clock, log } = parts.context;
+  const guard = createErrorGuard(clock, log);
+  let beatMs: number | null = null;
+  let written: CompanyStatusView["service"] | null = null;
+  while (!closed.aborted) {
+    const succeeded = guard(() => {
+      const service = parts.service();
+      if (service.state !== written?.state || service.message !== written.message)
+        mirror.apply(() => mirror.meta.set("service", storedService(service)));
+      written = service;
+      const nowMs = clock.nowMs();
+      if (!parts.receives()) return;
+      if (beatMs !== null && nowMs >= beatMs && nowMs - beatMs < heartbeatMs) return;
+      if (uptime.beat(nowMs)) parts.onGap();
+      beatMs = nowMs;
+    });
+    await clock.sleep(succeeded ? checkEveryMs : heartbeatMs, closed);
+  }
+}
+
+function storedService({ state, message, sinceMs }: CompanyStatusView["service"]) {
+  return { state, message, since: new Date(sinceMs).toISOString() };
+}

@@ -1,0 +1,119 @@
+import { isoTime, type Clock } from "../../base/clock.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
+import type { CompanyConfig, Config } from "../../config/config.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { HttpTransport } from "../../http/http-transport.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
+import type { CompanyReport } from "../../sync/context/run-report.ts";
+import type { RunParts } from "../../sync/context/run-context.ts";
+import { runSync } from "../../sync/run/sync-run.ts";
+import { Tally } from "../../sync/context/tally.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** What a run is asked for, the same for every company of it. */
+export interface RunRequest {
+  readonly resources: readonly Resource[];
+  readonly full: boolean;
+  readonly allowMassDelete: boolean;
+  readonly acceptIdentity: boolean;
+  /** Per company, retries included. */
+  readonly mostRequests: number | undefined;
+  /** Closes when the run's time is over. */
+  readonly closed: AbortSignal;
+}
+
+/** What one run of one company works with. */
+export interface PerformParts extends Pick<RunParts, "mirror" | "tally" | "notices"> {
+  readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
+  /** With the request's own limits. */
+  readonly transport: HttpTransport;
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  /** Interrupts the run. */
+  readonly signal: AbortSignal;
+  /** @default the deadline of a request */
+  readonly graceMs?: number;
+  /** Of an event worker beside this run, which takes the lane of events. */
+  readonly queue?: WorkQueue;
+}
+
+/** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
+export function performRun(parts: PerformParts, request: RunRequest): Promise<CompanyReport> {
+  const { mirror, transport, config, company, tally, notices, queue, signal } = parts;
+  const { clock, random, log } = parts.context;
+  return runSync(
+    {
+      mirror,
+      transport,
+      clock,
+      random,
+      log,
+      tally,
+      notices,
+      token: company.token.reveal(),
+      rateLimited: () => transport.stats().rateLimited,
+      queue: queue ?? new WorkQueue(mirror.db),
+    },
+    {
+      ...request,
+      parentsPerRun: parentsPerRun(mirror.manifest, config),
+      scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour(mirror.manifest)),
+      concurrency: config.http.concurrency,
+      share: queue ? "others" : "all",
+      signal,
+      graceMs: parts.graceMs ?? config.http.timeoutMs,
+    },
+  );
+}
+
+/** The limit for resources that are listed parent by parent; null: every parent. */
+function parentsPerRun(
+  { resources }: Manifest,
+  { resources: { parentsPerRun: limits } }: Config,
+): number | null {
+  const limited = resources.find(({ name, list }) => list.kind === "parents" && limits[name] !== undefined);
+  return limited ? (limits[limited.name] ?? null) : null;
+}
+
+function requestsPerHour({ limits }: Manifest): number {
+  return (limits.requests * 3_600_000) / limits.windowMs;
+}
+
+/** The report of a run that sent no request. */
+export function emptyReport(
+  clock: Pick<Clock, "nowMs">,
+  startedAt: string,
+  outcome: CompanyReport["outcome"],
+): CompanyReport {
+  return {
+    outcome,
+    started_at: startedAt,
+    finished_at: isoTime(clock.nowMs()),
+    resumed: false,
+    requests: new Tally().requests,
+    resources: {},
+    swept: {},
+    troubles: [],
+    new_columns: [],
+    missing_fields: [],
+    unkept_fields: [],
+  };
+}
+
+/** The report of a run that could not begin, with the error and the outcome that stands for it. */
+export function notBegun(clock: Pick<Clock, "nowMs">, startedAt: string, error: unknown): CompanyReport {
+  const outcomes = {
+    locked: "locked",
+    database: "database",
+    identity: "identity",
+    unauthenticated: "unauthenticated",
+    stopped: "stopped",
+  } as const;
+  const { kind, hint } = error instanceof MirrorError ? error : { kind: "bug", hint: undefined };
+  const outcome = kind in outcomes ? outcomes[kind as keyof typeof outcomes] : "failed";
+  return {
+    ...emptyReport(clock, startedAt, outcome),
+    error: { kind, message: messageOf(error), ...(hint === undefined ? {} : { hint }) },
+  };
+}

@@ -1,0 +1,78 @@
+import type { CompanyConfig, Config } from "../../config/config.ts";
+import { secretTexts } from "../../config/companies.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import { createRateLimiter } from "../../rate-limit/rate-limiter.ts";
+import { limitRequests, type RequestLimits } from "../../rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../../rate-limit/permit.ts";
+import { openBudgetFile } from "../../rate-limit/budget-file.ts";
+import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
+import { createHttpTransport, type HttpTransport } from "../../http/http-transport.ts";
+import type { ProcessContext } from "./process-context.ts";
+
+/** One company's connection to the service. All its requests share one rate limiter. */
+export interface ServiceConnection {
+  readonly transport: HttpTransport;
+  readonly rateLimiter: RateLimiter;
+  /** Another transport on the same budget, with limits of its own; the caller closes it. */
+  limited(limits: RequestLimits): HttpTransport;
+  close(): Promise<void>;
+}
+
+/** How a connection differs from the usual one. */
+export interface ConnectionOptions {
+  /** Of one request. @default http's own */
+  readonly attempts?: number;
+  /** `memory`: for a data folder that cannot be written. @default file */
+  readonly budget?: "file" | "memory";
+  /** Events are received: a share of each window is kept for them. @default false */
+  readonly events?: boolean;
+  /** Of this connection's own transport, in addition to the budget. */
+  readonly limits?: RequestLimits;
+}
+
+/** A permit stays valid for this much longer than the attempt it was given for. */
+const permitMarginMs = 30_000;
+
+/** Opens a company's connection to the service; sends nothing. */
+export function connectService(
+  { clock, random, log, version }: ProcessContext,
+  config: Config,
+  company: CompanyConfig,
+  { attempts, budget = "file", events = false, limits = {} }: ConnectionOptions = {},
+): ServiceConnection {
+  const path = mirrorFiles(config, company.name).budget;
+  const store = budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log });
+  const shared = createRateLimiter({
+    store,
+    clock,
+    log,
+    reserveShare: config.rateLimit.reserveShare,
+    eventShare: events ? config.rateLimit.reserveShare : 0,
+    windowMs: config.rateLimit.windowMs,
+    concurrency: config.http.concurrency,
+    permitMs: config.http.timeoutMs + permitMarginMs,
+  });
+  const http = {
+    ...config.http,
+    ...(attempts === undefined ? {} : { attempts }),
+    baseUrl: config.baseUrl,
+    token: company.token.reveal(),
+    language: config.language,
+    userAgent: `fintoro-mirror/${version}`,
+    secrets: secretTexts(config),
+    clock,
+    random,
+    log,
+  };
+  const rateLimiter = limitRequests(shared, limits);
+  const transport = createHttpTransport({ ...http, rateLimiter });
+  return {
+    transport,
+    rateLimiter,
+    limited: (own) => createHttpTransport({ ...http, rateLimiter: limitRequests(shared, own) }),
+    close: async () => {
+      await transport.close();
+      store.close();
+    },
+  };
+}

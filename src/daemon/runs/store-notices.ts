@@ -1,0 +1,43 @@
+import type { Log } from "../../base/logger.ts";
+import type { StoreNotices } from "../../state/mirror.ts";
+import type { RunNotices } from "../../sync/context/run-context.ts";
+
+/** Collects what the store notices while a mirror is open. */
+export interface Notices {
+  readonly store: StoreNotices;
+  /** Starts a new collection, for the report of a run that begins now. */
+  begin(): Required<RunNotices>;
+}
+
+/** Logs each notice, and collects it for the report of the current run. A missing field is logged once for each run. */
+export function createNotices(log: Log): Notices {
+  let current = emptyNotices();
+  return {
+    begin: () => (current = emptyNotices()),
+    store: {
+      onNewColumn: ({ table, column }) => {
+        current.newColumns.push(`${table}.${column.name}`);
+        log.warn(`the service sends an unknown field: it is kept in the new column ${table}.${column.name}`);
+      },
+      onMissing: (resource, paths) => {
+        for (const name of addNew(current.missingFields, resource, paths))
+          log.warn(`answers lack a field that the connector expects: ${name}`);
+      },
+      onUnkept: (resource, paths) => {
+        for (const name of addNew(current.unkeptFields, resource, paths))
+          log.warn(`an unknown field is in lists only, and is not kept: ${name}`);
+      },
+    },
+  };
+}
+
+function emptyNotices(): Required<RunNotices> {
+  return { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
+}
+
+/** Gives the names that were not in the set. */
+function addNew(known: Set<string>, resource: string, paths: readonly string[]): string[] {
+  const names = [...new Set(paths.map((path) => `${resource}.${path}`))].filter((name) => !known.has(name));
+  for (const name of names) known.add(name);
+  return names;
+}

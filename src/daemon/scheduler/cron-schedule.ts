@@ -1,0 +1,56 @@
+import { Cron } from "croner";
+import { MirrorError, messageOf } from "../../base/errors.ts";
+
+/** The moments that a cron pattern names in a time zone, epoch milliseconds. */
+export interface CronSchedule {
+  /** The first one after this moment; null: never again. */
+  after(atMs: number): number | null;
+  /** The last one at or before this moment; null: there was none. */
+  before(atMs: number): number | null;
+}
+
+/**
+ * Parses a cron pattern. Where the clock is put forward, a time that does not exist comes at the first moment after
+ * the gap; where it is put back, a time that exists twice comes once.
+ *
+ * @throws MirrorError `config` for a pattern that is invalid
+ */
+export function parseCronSchedule(pattern: string, timezone: string): CronSchedule {
+  const cron = parse(pattern, timezone);
+  return {
+    after: (atMs) => cron.nextRun(new Date(atMs))?.getTime() ?? null,
+    before: (atMs) => {
+      // croner looks strictly before, and at whole seconds
+      const [last] = cron.previousRuns(1, new Date(Math.floor(atMs / 1_000) * 1_000 + 1_000));
+      return last?.getTime() ?? null;
+    },
+  };
+}
+
+function parse(pattern: string, timezone: string): Cron {
+  try {
+    return new Cron(pattern, { timezone, paused: true, fixedTimeRule: "no-wildcard" });
+  } catch (error) {
+    throw new MirrorError("config", `schedule.sync "${pattern}" is no cron pattern: ${messageOf(error)}`, {
+      hint: 'Minute, hour, day of month, month, day of week: "15 2 * * *" is a quarter past two every night.',
+      cause: error,
+    });
+  }
+}
+
+const hourMs = 3_600_000;
+/** Time that a run takes, its late start included. */
+const runMs = 2 * hourMs;
+const minFreshMs = 26 * hourMs;
+
+/**
+ * Pure: for how long data that a run read counts as current, milliseconds. Right after a scheduled time its run has
+ * still to be made, so the interval before it counts as well as the one after it.
+ */
+export function freshForMs(schedule: CronSchedule | null, nowMs: number): number {
+  const last = schedule?.before(nowMs) ?? null;
+  if (schedule === null || last === null) return minFreshMs;
+  const next = schedule.after(nowMs) ?? last;
+  const previous = schedule.before(last - 1) ?? last;
+  return Math.max(minFreshMs, Math.max(next - last, last - previous) + runMs);
+}

@@ -1,0 +1,146 @@
+import { backoffMs } from "../../base/retry.ts";
+import type { ScheduleConfig } from "../../config/config.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import type { Span } from "../../state/uptime-log.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
+import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
+import type { RunQueue } from "../runs/run-queue.ts";
+import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
+import { lastWholeRun, type WholeRun } from "../../status/live-facts.ts";
+import { runOnSchedule } from "./run-on-schedule.ts";
+
+/** What the run scheduler works with. */
+export interface RunSchedulerParts {
+  readonly mirror: Mirror;
+  readonly runQueue: Pick<RunQueue, "run">;
+  /** What each run reads. */
+  readonly resources: readonly Resource[];
+  /** Null: no run by the clock. */
+  readonly schedule: CronSchedule | null;
+  readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
+  readonly closed: AbortSignal;
+  /** Does the service answer? */
+  readonly isServiceThere: () => boolean;
+}
+
+/** What decides whether a run is needed at once. */
+export interface RunHistory {
+  /** Can deliveries be verified? */
+  readonly receives: boolean;
+  /** When deliveries were received. */
+  readonly spans: readonly Span[];
+  /** `seesFromMs` of the last complete run; null: there was none. */
+  readonly seesFromMs: number | null;
+}
+
+/** Pure: why a run is needed at once; null: none is. */
+export function reasonForRun({ receives, spans, seesFromMs }: RunHistory, nowMs: number): string | null {
+  if (seesFromMs === null) return "no run has read everything yet";
+  if (!receives) return null;
+  const firstMs = spans[0]?.startedMs ?? nowMs;
+  if (firstMs > seesFromMs) return "no run has read everything since deliveries were first received";
+  const lost = mayHaveLost({ spans, sinceMs: seesFromMs, nowMs });
+  return lost ? "events may have been lost while no deliveries were received" : null;
+}
+
+/** Where the last slot of a schedule is stored in `_meta`. */
+const slotKeys = { runs: "schedule", publish: "publish_schedule" } as const;
+type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
+
+const serviceCheckMs = 200;
+/** Pause after a run that failed. */
+export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
+
+/**
+ * Makes the runs that nobody asks for: those needed after a start or a delivery gap, and those of the schedule.
+ *
+ * Guarantee: a scheduled run is repeated until one is complete; a slot is run once.
+ * Source of truth: the runs in the mirror, and the last slot in `_meta`.
+ * Worst outcome of a crash: a run is made again.
+ */
+export class RunScheduler {
+  private readonly parts: RunSchedulerParts;
+  private readonly names: readonly string[];
+  private readonly guard: (step: () => void) => boolean;
+
+  constructor(parts: RunSchedulerParts) {
+    this.parts = parts;
+    this.guard = createErrorGuard(parts.context.clock, parts.context.log);
+    this.names = parts.resources.map(({ name }) => name);
+  }
+
+  /** Why a run is needed at once; null: none is. To be asked before this process's own span begins. */
+  reasonNow(receives: boolean, spans: readonly Span[]): string | null {
+    const seesFromMs = this.lastRun()?.seesFromMs ?? null;
+    return reasonForRun({ receives, spans, seesFromMs }, this.parts.context.clock.nowMs());
+  }
+
+  /** Makes the run that is needed at once, then runs by the schedule, until `closed`. */
+  async follow(reason: string | null): Promise<void> {
+    const { schedule, context, closed } = this.parts;
+    if (reason !== null) await this.runUntilWhole(context.clock.nowMs(), reason);
+    if (schedule === null || closed.aborted) return;
+    await this.onSchedule(schedule, slotKeys.runs, (slotMs) => this.runUntilWhole(slotMs, "schedule"));
+  }
+
+  /** Publishes by `schedule.publish`, if it is a pattern of its own, until `closed`. `publish` never rejects. */
+  async followPublish(
+    { publish: pattern, timezone }: ScheduleConfig,
+    publish: () => Promise<void>,
+  ): Promise<void> {
+    if (pattern === null || pattern === "after_sync") return;
+    await this.onSchedule(parseCronSchedule(pattern, timezone), slotKeys.publish, publish);
+  }
+
+  /** Runs until a run that began after the moment is complete. */
+  async runUntilWhole(sinceMs: number, why: string): Promise<void> {
+    const { context, closed, runQueue, resources, isServiceThere } = this.parts;
+    const { clock, log } = context;
+    const flags = { full: false, allowMassDelete: false, acceptIdentity: false, mostRequests: undefined };
+    const request = { resources, ...flags, closed };
+    log.info("a run is due", { why });
+    for (let failures = 0; !closed.aborted; failures++) {
+      if (failures > 0) await clock.sleep(backoffMs(failures, failedRunBackoff), closed);
+      while (!isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);
+      if (closed.aborted || !this.isNeeded(sinceMs)) return;
+      const report = await runQueue.run(request, why, () => this.isNeeded(sinceMs));
+      if (report === null || report.outcome === "complete" || report.outcome === "partial") return;
+    }
+  }
+
+  private onSchedule(
+    schedule: CronSchedule,
+    key: SlotKey,
+    run: (slotMs: number) => Promise<void>,
+  ): Promise<void> {
+    const { context, mirror, closed } = this.parts;
+    const { clock, random } = context;
+    return runOnSchedule({
+      schedule,
+      clock,
+      random,
+      closed,
+      done: () => {
+        const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;
+        const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.startedMs ?? null) : null;
+        return { slotMs: stored?.slotMs ?? null, wholeRunMs };
+      },
+      run: async (slotMs) => {
+        await run(slotMs);
+        // A slot whose record cannot be written is known by its run, or run again.
+        if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
+      },
+    });
+  }
+
+  private isNeeded(sinceMs: number): boolean {
+    const whole = this.lastRun();
+    return whole === null || whole.startedMs < sinceMs || whole.startedMs > this.parts.context.clock.nowMs();
+  }
+
+  private lastRun(): WholeRun | null {
+    return lastWholeRun(this.parts.mirror.db, this.names);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import { closedFacts, readLiveFacts, type LiveFacts } from "../status/live-facts.ts";
+import type { CompanyRuntime } from "./company-runtime.ts";
+import type { CompanySettings } from "./company-settings.ts";
+import type { CompanyCounters } from "./counters.ts";
+
+/** Where a company's status is read from. */
+export interface StatusSources {
+  readonly clock: Clock;
+  readonly settings: CompanySettings;
+  readonly counters: CompanyCounters;
+  /** How the company stands without a runtime. */
+  readonly closedState: CompanyStatusView["service"];
+  readonly runtime: CompanyRuntime | null;
+}
+
+/** Never throws: a mirror that cannot be read is a problem of this company, and hides no other. */
+export function readCompanyStatus(sources: StatusSources): CompanyStatusView {
+  try {
+    return viewOf(sources, readFacts(sources));
+  } catch (error) {
+    const { runtime, clock } = sources;
+    const service = { state: "database", message: messageOf(error), sinceMs: clock.nowMs() } as const;
+    return { ...viewOf(sources, factsWhileClosed(sources)), open: runtime !== null, service };
+  }
+}
+
+function viewOf(sources: StatusSources, facts: Facts): CompanyStatusView {
+  const { settings, counters, closedState, runtime, clock } = sources;
+  const run = runtime?.runQueue.current ?? null;
+  const counting = runtime
+    ? [{ tally: runtime.eventWorker.tally, stats: runtime.service.transport.stats() }]
+    : [];
+  if (run) counting.push({ tally: run.tally, stats: run.transport.stats() });
+  return {
+    company: settings.company.name,
+    open: runtime !== null,
+    service: runtime ? runtime.eventWorker.state() : closedState,
+    run: run ? { mode: run.mode, startedMs: run.startedMs } : null,
+    runs: { ...counters.runs },
+    ...facts,
+    ...counters.with(counting),
+    deliveries: { ...counters.deliveries },
+    nextRunMs: runtime?.schedule?.after(clock.nowMs()) ?? null,
+  };
+}
+
+type Facts = Pick<CompanyStatusView, keyof LiveFacts | "queue" | "budget">;
+
+function readFacts(sources: StatusSources): Facts {
+  const { runtime, settings, counters } = sources;
+  if (!runtime) return factsWhileClosed(sources);
+  const names = settings.resources.map(({ name }) => name);
+  const facts = readLiveFacts(runtime.mirror, names);
+  return {
+    ...facts,
+    lastRun: counters.lastRun ?? facts.lastRun,
+    queue: runtime.queue.counts(),
+    budget: runtime.service.rateLimiter.view(),
+  };
+}
+
+function factsWhileClosed({ settings, counters }: StatusSources): Facts {
+  const names = settings.resources.map(({ name }) => name);
+  return { ...closedFacts(names), lastRun: counters.lastRun, queue: [], budget: null };
+}

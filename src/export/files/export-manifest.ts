@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+import type { Format } from "../plan/formats.ts";
+
+/** One file of an export. */
+export interface ManifestFile {
+  readonly table: string;
+  readonly format: Format;
+  /** Relative to the manifest. */
+  readonly file: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** The state of the mirror that the file shows. */
+  readonly seq: number;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+}
+
+/** `manifest.json` of a company's folder, written after all files that it names. */
+export interface ExportManifest {
+  readonly company: string;
+  readonly created_at: string;
+  /** The last change in the files of this run. */
+  readonly seq: number;
+  /** What to give as `--since` next time. */
+  readonly next_since: number;
+  /** Of a `--since` run: its files hold what changed after this. */
+  readonly since: number | null;
+  /** The last finished run of `sync` before it. */
+  readonly run: { readonly id: number; readonly outcome: string; readonly finished_at: string } | null;
+  readonly files: readonly ManifestFile[];
+}
+
+/** The manifest in this text; null if it is none. A damaged manifest is ignored: it protects no files. */
+export function parseManifest(text: string | null): ExportManifest | null {
+  try {
+    const manifest = JSON.parse(text ?? "null") as Partial<ExportManifest> | null;
+    return Array.isArray(manifest?.files) ? (manifest as ExportManifest) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The manifest in this file; null if there is none. */
+export async function readManifest(file: string): Promise<ExportManifest | null> {
+  return parseManifest(await readFile(file, "utf8").catch(() => null));
+}
+
+/**
+ * The files of the last manifest that the next one keeps: those of other formats and, if only the tables
+ * `named` are exported, those of other tables.
+ */
+export function keptFiles(
+  before: ExportManifest | null,
+  format: Format,
+  named: readonly string[],
+): ManifestFile[] {
+  return (before?.files ?? []).filter(
+    (file) => file.format !== format || (named.length > 0 && !named.includes(file.table)),
+  );
+}
+
+/** Files that the last manifest names and the next one does not; relative to the manifest. */
+export function removedFiles(before: ExportManifest | null, next: ExportManifest): string[] {
+  const kept = new Set(next.files.map(({ file }) => file));
+  return (before?.files ?? []).map(({ file }) => file).filter((file) => !kept.has(file));
+}

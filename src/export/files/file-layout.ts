@@ -1,0 +1,49 @@
+import path from "node:path";
+import type { Format, Partition } from "../plan/formats.ts";
+
+/** The manifest's path below the export's folder. All paths here use `/`. */
+export function manifestPath(company: string): string {
+  return `${company}/manifest.json`;
+}
+
+/** Which file of an export. */
+export interface FilePlace {
+  readonly company: string;
+  readonly table: string;
+  readonly format: Format;
+  /** `2026`, `2026-03`, empty for rows without a date; null: the table is not partitioned. */
+  readonly part: string | null;
+  /** How the export is partitioned; null: not at all. */
+  readonly partition: Partition | null;
+}
+
+/** `acme/invoices.csv`, `company=acme/invoices/year=2026/month=03/part-0.parquet`. */
+export function filePath({ company, table, format, part, partition }: FilePlace): string {
+  if (partition === null) return `${company}/${table}.${format}`;
+  const folders = part === null ? [] : partFolders(part, partition);
+  return [`company=${company}`, table, ...folders, `part-0.${format}`].join("/");
+}
+
+/** Stands for NULL in Hive layouts. */
+const noValue = "__HIVE_DEFAULT_PARTITION__";
+
+/** Every part has the same number of folders, as readers require. */
+function partFolders(part: string, partition: Partition): string[] {
+  const [year, month] = part === "" ? [noValue, noValue] : part.split("-");
+  return partition === "year" ? [`year=${year}`] : [`year=${year}`, `month=${month}`];
+}
+
+/** A path below the export's folder as the manifest names it, relative to itself. */
+export function fromManifest(company: string, file: string): string {
+  return path.posix.relative(company, file);
+}
+
+/** The reverse of `fromManifest`. */
+export function belowOut(company: string, file: string): string {
+  return path.posix.normalize(`${company}/${file}`);
+}
+
+/** Whether a path is inside the company's folders. A forged manifest must not remove other files. */
+export function isInside(company: string, file: string): boolean {
+  return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
+}

@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
+import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
+import { guardedFile } from "./guarded-file.ts";
+
+/** What a commit does; paths are below the export's folder. */
+export interface CommitRecord {
+  readonly files: readonly string[];
+  readonly manifest: { readonly path: string; readonly text: string };
+  readonly remove: readonly string[];
+}
+
+/**
+ * Where the files of one run are written until all are complete.
+ *
+ * Guarantee: earlier files stay untouched until every new file is on the disk. Then `commit` writes a record
+ * of what to do and moves the files into place, one rename each, the manifest last.
+ * Source of truth: the mirror; an export can be repeated at any time.
+ * Worst outcome of a crash: some files are new and some old, each of them complete, until the next run
+ * finishes what the record says.
+ */
+export class Staging {
+  readonly #out: string;
+  readonly #folder: string;
+  readonly #files: string;
+  readonly #record: string;
+  readonly #lock: WriterLock;
+
+  private constructor(out: string, folder: string) {
+    this.#out = out;
+    this.#folder = folder;
+    this.#files = path.join(folder, "files");
+    this.#record = path.join(folder, "record.json");
+    this.#lock = takeWriterLock(path.join(folder, "lock"), "export", `the folder ${out}`);
+  }
+
+  /**
+   * Locks a company's folder and finishes or clears what an earlier run left.
+   *
+   * @throws MirrorError `locked`: another export writes there; `database`: the folder cannot be used
+   */
+  static open(out: string, company: string): Promise<Staging> {
+    return guardedFile(out, async () => {
+      const folder = path.join(out, `.${company}.export`);
+      await mkdir(folder, { recursive: true });
+      const staging = new Staging(out, folder);
+      await staging.#finishRecorded();
+      await rm(staging.#files, { recursive: true, force: true });
+      return staging;
+    });
+  }
+
+  /** Where to write the file with this path below the export's folder. */
+  placeOf(file: string): string {
+    return path.join(this.#files, file);
+  }
+
+  /** Moves all files into place, then the manifest, and removes files that no longer belong. */
+  commit(record: CommitRecord): Promise<void> {
+    return guardedFile(this.#out, async () => {
+      writeFileAtomically(this.#record, JSON.stringify(record));
+      await this.#finishRecorded();
+    });
+  }
+
+  /** Removes the staging folder and releases the lock. */
+  async close(): Promise<void> {
+    await rm(this.#files, { recursive: true, force: true });
+    this.#lock.release();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Every step can be repeated. */
+  async #finishRecorded(): Promise<void> {
+    const text = await readFile(this.#record, "utf8").catch(() => null);
+    if (text === null) return;
+    const { files, manifest, remove } = JSON.parse(text) as CommitRecord;
+    const folders = new Set<string>();
+    for (const file of files) folders.add(await this.#moveIntoPlace(file));
+    for (const folder of folders) syncToDisk(folder);
+    const place = path.join(this.#out, manifest.path);
+    await mkdir(path.dirname(place), { recursive: true });
+    writeFileAtomically(place, manifest.text);
+    for (const file of remove) await this.#remove(file);
+    await rm(this.#record, { force: true });
+  }
+
+  /** Returns the folder that the file is in. */
+  async #moveIntoPlace(file: string): Promise<string> {
+    const place = path.join(this.#out, file);
+    const folder = path.dirname(place);
+    await mkdir(folder, { recursive: true });
+    if (existsSync(this.placeOf(file))) await rename(this.placeOf(file), place);
+    return folder;
+  }
+
+  /** Removes a file and the folders that are empty then. */
+  async #remove(file: string): Promise<void> {
+    await rm(path.join(this.#out, file), { force: true });
+    for (let folder = path.dirname(file); folder !== "."; folder = path.dirname(folder)) {
+      const removed = rmdir(path.join(this.#out, folder)).then(
+        () => true,
+        () => false,
+      );
+      if (!(await removed)) return;
+    }
+  }
+}

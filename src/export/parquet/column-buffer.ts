@@ -1,0 +1,146 @@
+import { nullCell } from "../columns/cells.ts";
+import { maxRowGroupRows } from "./parquet-types.ts";
+
+/** A value as it stands in the statistics of a column chunk. */
+type Bound = number | bigint | boolean | Uint8Array;
+
+/** The distinct values of a column chunk, and for each value the index of its distinct value. */
+export interface Dictionary {
+  /** For each distinct value the place where it first appears. */
+  readonly firsts: readonly number[];
+  /** Valid until the next call of `dictionaryOf`. */
+  readonly indexes: Uint16Array;
+}
+
+/** The values of a column chunk without its NULLs, encoded. */
+export interface EncodedValues {
+  /** PLAIN encoding of all values, or of the dictionary's distinct values. */
+  readonly plain: Uint8Array;
+  /** Null: the values differ too much for RLE_DICTIONARY. */
+  readonly dictionary: Dictionary | null;
+  /** For the statistics; undefined without values. */
+  readonly min: Bound | undefined;
+  readonly max: Bound | undefined;
+}
+
+/** The values of one column of the row group that is being filled: takes cells, gives encoded values. */
+export abstract class ColumnBuffer {
+  /** One for each row: 1 for a value, 0 for NULL. */
+  readonly definitionLevels = new Uint8Array(maxRowGroupRows);
+  rows = 0;
+  /** Rows that are not NULL. */
+  count = 0;
+  readonly #nullable: boolean;
+
+  constructor(nullable: boolean) {
+    this.#nullable = nullable;
+  }
+
+  /** Adds the cell that begins at `from`. Returns where the next cell begins; -1: the value overflows the type. */
+  add(cells: Uint8Array, from: number): number {
+    if (cells[from] === nullCell) {
+      if (!this.#nullable) return -1;
+      this.definitionLevels[this.rows++] = 0;
+      return from + 2;
+    }
+    const next = this.put(cells, from);
+    if (next === -1) return -1;
+    this.definitionLevels[this.rows++] = 1;
+    this.count++;
+    return next;
+  }
+
+  /** Empties the buffer for the next row group. */
+  clear(): void {
+    this.rows = 0;
+    this.count = 0;
+  }
+
+  /** Memory that the values take, roughly. */
+  get sizeBytes(): number {
+    return 8 * this.count;
+  }
+
+  /** Encodes the values; the bytes are valid until the next `add`. */
+  encode(): EncodedValues {
+    const dictionary = this.findDictionary();
+    const bounds = this.#bounds(dictionary?.firsts);
+    return { plain: this.plain(dictionary?.firsts), dictionary, ...bounds };
+  }
+
+  #bounds(distinct: readonly number[] | undefined): Pick<EncodedValues, "min" | "max"> {
+    if (this.count === 0) return { min: undefined, max: undefined };
+    let least = 0;
+    let greatest = 0;
+    const count = distinct?.length ?? this.count;
+    for (let k = 1; k < count; k++) {
+      const i = distinct ? (distinct[k] as number) : k;
+      if (this.compare(i, least) < 0) least = i;
+      else if (this.compare(i, greatest) > 0) greatest = i;
+    }
+    return { min: this.valueAt(least), max: this.valueAt(greatest) };
+  }
+
+  /** Null: the type has no dictionary, or it would not pay. */
+  protected findDictionary(): Dictionary | null {
+    return null;
+  }
+
+  /** Stores the value as number `count`; returns what `add` returns. */
+  protected abstract put(cells: Uint8Array, from: number): number;
+  /** Compares two values in the order of the logical type. */
+  protected abstract compare(i: number, j: number): number;
+  protected abstract valueAt(i: number): Bound;
+  /** PLAIN encoding of all values, or of those with the indexes that a dictionary gives. */
+  protected abstract plain(indexes: readonly number[] | undefined): Uint8Array;
+}
+
+const maxDistinct = 16_384;
+/** Shared by all columns of a thread, which are encoded one after another. */
+const table = new Int32Array(4 * maxDistinct);
+const indexes = new Uint16Array(maxRowGroupRows);
+
+/**
+ * Finds the distinct values of a column chunk in a hash table. Null if there are more than a quarter of the
+ * values: a dictionary should halve the size, as hyparquet-writer demands.
+ */
+export function dictionaryOf(
+  count: number,
+  hashAt: (i: number) => number,
+  isSame: (i: number, j: number) => boolean,
+): Dictionary | null {
+  const most = Math.min(maxDistinct, Math.max(1, count >>> 2));
+  const mask = tableSize(most) - 1;
+  table.fill(0, 0, mask + 1);
+  const firsts: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const hash = hashAt(i);
+    let slot = (hash ^ (hash >>> 15)) & mask;
+    for (;;) {
+      const found = (table[slot] as number) - 1;
+      if (found === -1) {
+        if (firsts.length === most || isHopeless(i, firsts.length)) return null;
+        firsts.push(i);
+        table[slot] = firsts.length;
+        indexes[i] = firsts.length - 1;
+        break;
+      }
+      if (isSame(firsts[found] as number, i)) {
+        indexes[i] = found;
+        break;
+      }
+      slot = (slot + 1) & mask;
+    }
+  }
+  return { firsts, indexes };
+}
+
+/** Slots of the hash table: a power of two, at least half of them empty. */
+function tableSize(most: number): number {
+  return 2 ** Math.ceil(Math.log2(most * 2 + 2));
+}
+
+/** Nine in ten of the first 256 values are distinct. */
+function isHopeless(seen: number, distinct: number): boolean {
+  return seen === 256 && distinct > 230;
+}

@@ -1,0 +1,111 @@
+import type { SchemaElement } from "hyparquet-writer";
+import type { ReportType } from "../../connector/report-view.ts";
+
+/** Rows of a row group at most: 20,000 keep a thread below 100 MB, 100,000 took 1.3 GB. */
+export const maxRowGroupRows = 20_000;
+
+/** A column of a Parquet file. */
+export interface ParquetColumn {
+  readonly name: string;
+  readonly type: ReportType;
+  /** Written as OPTIONAL, with definition levels; otherwise REQUIRED. */
+  readonly nullable: boolean;
+}
+
+/** A child table as a column of its parent: a LIST of structs, in the order of `position`. */
+export interface NestedColumn {
+  readonly name: string;
+  readonly columns: readonly ParquetColumn[];
+}
+
+const wideDecimal = "DECIMAL(38,18)";
+
+interface Decimal {
+  readonly precision: number;
+  readonly scale: number;
+}
+
+/** Precision and scale of a DECIMAL; null for another type. */
+export function decimalOf(type: ReportType): Decimal | null {
+  const match = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
+  return match ? { precision: Number(match[1]), scale: Number(match[2]) } : null;
+}
+
+/**
+ * The type that a column gets when a value overflows `type`: DECIMAL -> DECIMAL(38,18) -> REAL; a DATE or
+ * TIMESTAMP that is none -> TEXT. Null: nothing overflows this type.
+ */
+export function widerType(type: ReportType): ReportType | null {
+  if (type === "DATE" || type === "TIMESTAMP") return "TEXT";
+  if (type === wideDecimal) return "REAL";
+  return decimalOf(type) ? wideDecimal : null;
+}
+
+/** A value does not fit its column's type; the table is written again with a wider one. */
+export class TypeOverflow extends Error {
+  readonly column: string;
+  readonly type: ReportType;
+
+  /** `column` of a nested column is `list.column`. */
+  constructor(column: string, type: ReportType) {
+    super(`a value does not fit the type ${type} of ${column}`);
+    this.column = column;
+    this.type = type;
+  }
+}
+
+/** The schema of a file: its columns, then a LIST of structs for each nested column. */
+export function fileSchema(
+  columns: readonly ParquetColumn[],
+  nested: readonly NestedColumn[],
+): SchemaElement[] {
+  return [
+    { name: "schema", num_children: columns.length + nested.length },
+    ...columns.map(schemaElement),
+    ...nested.flatMap(listElements),
+  ];
+}
+
+function listElements({ name, columns }: NestedColumn): SchemaElement[] {
+  const list = { converted_type: "LIST", logical_type: { type: "LIST" } } as const;
+  return [
+    { name, repetition_type: "OPTIONAL", num_children: 1, ...list },
+    { name: "list", repetition_type: "REPEATED", num_children: 1 },
+    { name: "element", repetition_type: "OPTIONAL", num_children: columns.length },
+    ...columns.map((column) => schemaElement({ ...column, nullable: true })),
+  ];
+}
+
+/** A column's physical and logical type. TIMESTAMP is in microseconds, UTC. */
+export function schemaElement({ name, type, nullable }: ParquetColumn): SchemaElement {
+  return {
+    name,
+    repetition_type: nullable ? "OPTIONAL" : "REQUIRED",
+    ...(simpleTypes[type] ?? decimalTypes(type)),
+  };
+}
+
+type ElementTypes = Omit<SchemaElement, "name">;
+
+const simpleTypes: Readonly<Record<string, ElementTypes>> = {
+  INTEGER: { type: "INT64" },
+  REAL: { type: "DOUBLE" },
+  BOOLEAN: { type: "BOOLEAN" },
+  TEXT: { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } },
+  DATE: { type: "INT32", converted_type: "DATE", logical_type: { type: "DATE" } },
+  TIMESTAMP: {
+    type: "INT64",
+    converted_type: "TIMESTAMP_MICROS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+  },
+};
+
+/** INT64 holds 18 digits. */
+function decimalTypes(type: ReportType): ElementTypes {
+  const { precision, scale } = decimalOf(type) ?? { precision: 38, scale: 18 };
+  const logical = { type: "DECIMAL", precision, scale } as const;
+  const types = { converted_type: "DECIMAL", precision, scale, logical_type: logical } as const;
+  return precision <= 18
+    ? { type: "INT64", ...types }
+    : { type: "FIXED_LEN_BYTE_ARRAY", type_length: 16, ...types };
+}

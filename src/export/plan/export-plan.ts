@@ -1,0 +1,142 @@
+import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
+import { quoted } from "../../store/sql-text.ts";
+import type { CellColumn } from "../columns/cells.ts";
+import type { RowSource } from "../columns/row-source.ts";
+import type { Format, Partition } from "./formats.ts";
+
+/** A column of the files. */
+interface OutColumn extends CellColumn {
+  readonly nullable: boolean;
+}
+
+/** How one table is read for its files. */
+export interface TablePlan {
+  readonly table: SnapshotTable;
+  /** Of the files; with `isJson` only the mirror's own. */
+  readonly columns: readonly OutColumn[];
+  /** Whether `source` reads the JSON of records, with the own columns as its first members. */
+  readonly isJson: boolean;
+  /** Statements that lay out the rows, for one connection; empty: any connection reads the table in place. */
+  readonly setup: readonly string[];
+  readonly source: RowSource;
+  readonly isPartitioned: boolean;
+}
+
+/** What `planExport` goes by. */
+export interface PlanOptions {
+  readonly format: Format;
+  readonly since: number | null;
+  readonly partition: Partition | null;
+  /** The column that the table is partitioned by. */
+  readonly date: string | null;
+  /** Whether the mirror has the JSON of the table's records. */
+  readonly hasRaw: boolean;
+}
+
+const rowsTable = "_export_rows";
+/** Before a changed row: `upsert` or `delete`, and the record's last change. */
+const ownColumns: readonly OutColumn[] = [
+  { name: "_op", type: "TEXT", nullable: false },
+  { name: "_seq", type: "INTEGER", nullable: false },
+];
+
+/** Plans one table; pure. A table is read in place unless its rows need another order or have no integer key. */
+export function planExport(table: SnapshotTable, options: PlanOptions): TablePlan {
+  const { since, format, hasRaw, date } = options;
+  const partition = date === null ? null : options.partition;
+  const isJson = format === "jsonl" && table.kind === "table" && hasRaw;
+  const own = since === null ? [] : ownColumns;
+  const columns = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
+  const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
+  if (inPlace)
+    return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson), isPartitioned: false };
+  const rows = since === null ? rowsSql(table, isJson, date) : changesSql(table, since, isJson);
+  const part = partition === null || date === null ? "''" : partSql(partition, date);
+  const setup = [
+    `DROP TABLE IF EXISTS temp.${quoted(rowsTable)}`,
+    `CREATE TEMP TABLE ${quoted(rowsTable)} AS SELECT ${part} AS _part, * FROM (${rows}) ORDER BY ${orderOf(table, since)}`,
+  ];
+  const names = isJson ? ["json"] : columns.map(({ name }) => name);
+  const source = { from: `temp.${quoted(rowsTable)}`, key: "rowid", columns: names.map(quoted) };
+  return { table, columns, isJson, setup, source, isPartitioned: partition !== null };
+}
+
+/** A part of rows that a setup laid out, as the numbers of its rows. */
+export type LaidOutPart = readonly [name: string, firstRow: number, lastRow: number];
+
+/** Query: the parts of rows that a setup laid out. */
+export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM temp.${quoted(rowsTable)} GROUP BY _part ORDER BY _part`;
+
+/** A deletion has an id and nothing else. */
+function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn[] {
+  const kept = kind === "table" ? primaryKey : primaryKey.slice(0, 1);
+  return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
+}
+
+function sourceInPlace({ name, columns, primaryKey }: SnapshotTable, isJson: boolean): RowSource {
+  if (isJson) return { from: withRaw(name), key: "t.id", columns: ["w.json"] };
+  const [key = "id"] = primaryKey;
+  return { from: quoted(name), key: quoted(key), columns: columns.map((column) => quoted(column.name)) };
+}
+
+function withRaw(name: string): string {
+  return `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
+}
+
+function rowsSql({ name, columns }: SnapshotTable, isJson: boolean, date: string | null): string {
+  if (!isJson)
+    return `SELECT ${columns.map((column) => quoted(column.name)).join(", ")} FROM ${quoted(name)}`;
+  const day = date === null ? "NULL" : `t.${quoted(date)}`;
+  return `SELECT t.id AS id, ${day} AS ${quoted(date ?? "_day")}, w.json AS json FROM ${withRaw(name)}`;
+}
+
+function orderOf({ kind, primaryKey }: SnapshotTable, since: number | null): string {
+  if (since !== null) return "_part, _seq, _place";
+  const keys = kind === "table" || kind === "child" ? primaryKey.map(quoted) : [];
+  return ["_part", ...keys].join(", ");
+}
+
+function partSql(partition: Partition, date: string): string {
+  const day = quoted(date);
+  const length = partition === "year" ? 4 : 7;
+  return `CASE WHEN ${day} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-*' THEN substr(${day}, 1, ${length}) ELSE '' END`;
+}
+
+/**
+ * The rows of `--since` in the order of the records' last changes; applied in this order to the earlier rows,
+ * they give the present ones. A deleted record is one row with its id. A child table's rows come as a set:
+ * one `delete` without a position, then the rows that the parent has now.
+ */
+function changesSql(table: SnapshotTable, since: number, isJson: boolean): string {
+  if (table.kind === "child") return childChanges(table, since);
+  const { name, columns } = table;
+  const op = "CASE WHEN t.id IS NULL THEN 'delete' ELSE 'upsert' END";
+  const own = `${op} AS _op, c.seq AS _seq, 0 AS _place`;
+  const changed = `${changedRecords(name, since)} c LEFT JOIN ${quoted(name)} t ON t.id = c.id`;
+  if (isJson) {
+    const record = "substr(ltrim(w.json, char(9, 10, 13, 32)), 2)";
+    const members = `CASE WHEN t.id IS NULL THEN '"id":' || c.id || '}' ELSE ${record} END`;
+    const json = `'{"_op":"' || ${op} || '","_seq":' || c.seq || ',' || ${members} AS json`;
+    return `SELECT ${own}, ${json} FROM ${changed} LEFT JOIN main.${quoted(`_raw_${name}`)} w ON w.id = c.id`;
+  }
+  const shown = columns.map((column) =>
+    column.name === "id" ? "c.id AS id" : `t.${quoted(column.name)} AS ${quoted(column.name)}`,
+  );
+  return `SELECT ${own}, ${shown.join(", ")} FROM ${changed}`;
+}
+
+function childChanges({ name, columns, primaryKey, parent }: SnapshotTable, since: number): string {
+  const [key = ""] = primaryKey;
+  const names = columns.map((column) => quoted(column.name));
+  const deleted = names.map((column) => (column === quoted(key) ? `c.id AS ${column}` : `NULL AS ${column}`));
+  const changed = changedRecords(parent ?? "", since);
+  return `SELECT 'delete' AS _op, c.seq AS _seq, -1 AS _place, ${deleted.join(", ")} FROM ${changed} c
+    UNION ALL SELECT 'upsert', c.seq, k.position, ${names.map((column) => `k.${column}`).join(", ")}
+    FROM ${changed} c JOIN ${quoted(name)} k ON k.${quoted(key)} = c.id`;
+}
+
+/** The records that changed, each with its last change. */
+function changedRecords(resource: string, since: number): string {
+  return `(SELECT record_id AS id, max(seq) AS seq FROM main._change_log
+    WHERE seq > ${since} AND resource = '${resource}' GROUP BY record_id)`;
+}

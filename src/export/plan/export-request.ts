@@ -1,0 +1,45 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Dialect } from "../csv/csv-writer.ts";
+import type { Format, Partition } from "./formats.ts";
+
+/** What to export, and in which form. */
+export interface ExportRequest {
+  readonly format: Format;
+  /** The folder; each company has its own below it. */
+  readonly out: string;
+  readonly company: string;
+  /** Names of tables and views; empty: all tables. */
+  readonly tables: readonly string[];
+  readonly dialect: Dialect;
+  readonly partition: Partition | null;
+  /** Export only what changed after this position of the change log. */
+  readonly since: number | null;
+  /** Parquet: child tables as columns of their parents. */
+  readonly nested: boolean;
+  /** Leave the files alone if they are of this state of the mirror. */
+  readonly ifChanged?: boolean;
+}
+
+/** What an export works with. */
+export interface ExportParts {
+  /** The mirror's file. */
+  readonly mirror: string;
+  readonly manifest: Manifest;
+  readonly clock: Clock;
+  /** The local date that ages are counted against. */
+  readonly reportDate: string;
+  /** Of this program. */
+  readonly version: string;
+  readonly onProgress?: (progress: ExportProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+interface ExportProgress {
+  readonly table: string;
+  /** Of this table, written so far. */
+  readonly rows: number;
+  /** Finished tables, and all. */
+  readonly done: number;
+  readonly of: number;
+}

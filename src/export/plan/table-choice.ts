@@ -1,0 +1,52 @@
+import { MirrorError } from "../../base/errors.ts";
+import { nearest, snakeCase } from "../../base/names.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ExportRequest } from "./export-request.ts";
+import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
+
+/**
+ * The tables and views to export: those named, or all tables; with `nested` without child tables, which are
+ * columns of their parents then.
+ *
+ * @throws MirrorError `usage`: an unknown name, or with `since` a view
+ */
+export function chosenTables(
+  tables: readonly SnapshotTable[],
+  { tables: names, nested, since }: Pick<ExportRequest, "tables" | "nested" | "since">,
+): SnapshotTable[] {
+  for (const name of names) assertKnown(tables, name);
+  const chosen = tables.filter(({ name, kind }) =>
+    names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
+  );
+  const unchanging =
+    since !== null ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
+  if (!unchanging) return chosen;
+  throw new MirrorError(
+    "usage",
+    `${unchanging.name} is no table of the service: it has no changes of its own`,
+    { hint: "With --since, name tables only." },
+  );
+}
+
+function assertKnown(tables: readonly SnapshotTable[], name: string): void {
+  const known = tables.map((table) => table.name);
+  if (known.includes(name)) return;
+  const meant = nearest(name, known);
+  throw new MirrorError("usage", `unknown table "${name}"${meant ? `; did you mean "${meant}"?` : ""}`, {
+    hint: "`fintoro-mirror schema --tables` lists them all",
+  });
+}
+
+/**
+ * The column that a table is partitioned by: its first date that is never null (`issue_date`,
+ * `payment_date`), of a view its first date. Null: the table stays in one file.
+ */
+export function documentDate(manifest: Manifest, table: SnapshotTable): string | null {
+  if (table.kind === "view") return table.columns.find(({ type }) => type === "DATE")?.name ?? null;
+  const resource = manifest.resources.find(({ name }) => name === table.name);
+  const fields = Object.entries(resource?.fields ?? {});
+  const found = fields.find(
+    ([, field]) => field.shape === "scalar" && field.type === "date" && !field.nullable,
+  );
+  return found ? snakeCase(found[0]) : null;
+}

@@ -1,0 +1,119 @@
+import type { Db, Statement } from "../../store/database.ts";
+import { quoted } from "../../store/sql-text.ts";
+import { cellsSql, endOfCell, nullCell } from "../columns/cells.ts";
+import { asciiText } from "../columns/number-cell.ts";
+import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
+import { CsvWriter } from "../csv/csv-writer.ts";
+import { RecordLines, RowLines } from "../jsonl/jsonl-writer.ts";
+import { cellParser } from "../parquet/logical-values.ts";
+import { TypeOverflow } from "../parquet/parquet-types.ts";
+import { RowGroupWriter } from "../parquet/row-group-writer.ts";
+import type { EncodedRows, Encoding, Job, NestedTable } from "./protocol.ts";
+
+/** Encodes ranges of a job's rows, in any order. */
+export type Encoder = (range: KeyRange) => EncodedRows;
+
+/** An encoder that reads through `db`, which has run the job's setup. */
+export function createEncoder(db: Db, { encoding, source }: Job): Encoder {
+  const reader = new CellReader(db, source);
+  switch (encoding.kind) {
+    case "parquet":
+      return parquetEncoder(db, reader, source, encoding);
+    case "csv":
+      return lineEncoder(reader, new CsvWriter(encoding.columns, encoding.dialect));
+    case "records":
+      return lineEncoder(reader, new RecordLines());
+    case "objects":
+      return lineEncoder(reader, new RowLines(encoding.columns));
+    default:
+      return encoding satisfies never;
+  }
+}
+
+interface LineWriter {
+  rows: number;
+  write(cells: Uint8Array): Uint8Array;
+}
+
+function lineEncoder(reader: CellReader, writer: LineWriter): Encoder {
+  return (range) => {
+    const parts: EncodedRows["parts"][number][] = [];
+    const before = writer.rows;
+    reader.read(range, (cells) => parts.push({ bytes: new Uint8Array(writer.write(cells)), rowGroup: null }));
+    return { parts, rows: writer.rows - before };
+  };
+}
+
+/** Every range ends with its row group, so that ranges are independent. */
+function parquetEncoder(
+  db: Db,
+  reader: CellReader,
+  source: RowSource,
+  { columns, nested }: Extract<Encoding, { kind: "parquet" }>,
+): Encoder {
+  const writer = new RowGroupWriter(columns, nested);
+  const children = nested.map((table) => ({ table, cells: childCells(db, source, table) }));
+  /** The nested columns' values of the row whose cells begin at `from`. */
+  const listsIn = (piece: KeyRange, cells: Uint8Array) => {
+    const byParent = children.map((child) =>
+      structsByParent(child.cells.get(piece.after, piece.upTo) as Uint8Array | null, child.table),
+    );
+    return (from: number) => {
+      const id = asciiText(cells, from, endOfCell(cells, from));
+      return byParent.map((structs) => structs.get(id) ?? []);
+    };
+  };
+  return (range) => {
+    reader.read(range, (cells, piece) =>
+      writer.write(cells, nested.length === 0 ? undefined : listsIn(piece, cells)),
+    );
+    const parts = writer.finish();
+    return { parts, rows: parts.reduce((sum, { rowGroup }) => sum + Number(rowGroup.num_rows), 0) };
+  };
+}
+
+/** Prepares: the child rows of the parents of a range, by parent and position. */
+function childCells(
+  db: Db,
+  { from, key, columns: [id] }: RowSource,
+  { name, parentKey, columns }: NestedTable,
+): Statement {
+  const names = [parentKey, ...columns.map((column) => column.name)].map(quoted);
+  const parents = `SELECT ${id} FROM ${from} WHERE ${key} > ? AND ${key} <= ?`;
+  const rows = `(SELECT ${names.join(", ")} FROM ${quoted(name)}
+    WHERE ${quoted(parentKey)} IN (${parents}) ORDER BY ${quoted(parentKey)}, position)`;
+  return db.prepare(cellsSql(names, rows)).pluck();
+}
+
+type Struct = Record<string, unknown>;
+
+/**
+ * Groups child rows by the parent's id, which is the first column of `cells`; each row becomes a struct.
+ *
+ * @throws TypeOverflow with the column as `list.column`
+ */
+function structsByParent(
+  cells: Uint8Array | null,
+  { name: list, columns }: NestedTable,
+): Map<string, Struct[]> {
+  const found = new Map<string, Struct[]>();
+  if (cells === null) return found;
+  const parsers = columns.map(({ name, type }) => ({ name, type, parse: cellParser(type) }));
+  for (let from = 0; from <= cells.length;) {
+    let end = endOfCell(cells, from);
+    const parent = asciiText(cells, from, end);
+    const child: Struct = {};
+    for (const { name, type, parse } of parsers) {
+      from = end + 1;
+      end = endOfCell(cells, from);
+      const value = cells[from] === nullCell ? null : parse(cells, from, end);
+      if (value === undefined) throw new TypeOverflow(`${list}.${name}`, type);
+      child[name] = value;
+    }
+    from = end + 1;
+    const siblings = found.get(parent);
+    if (siblings) siblings.push(child);
+    else found.set(parent, [child]);
+  }
+  return found;
+}

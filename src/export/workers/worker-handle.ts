@@ -1,0 +1,85 @@
+import path from "node:path";
+import { Worker } from "node:worker_threads";
+import { MirrorError } from "../../base/errors.ts";
+import { TypeOverflow } from "../parquet/parquet-types.ts";
+import type { Failure, WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
+
+/** A thread beyond these ends with an error; the process goes on. */
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
+
+interface PendingCall {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The pool's side of one worker. */
+export class WorkerHandle {
+  readonly #worker: Worker;
+  /** Calls without an answer, the oldest first. */
+  readonly #pending: PendingCall[] = [];
+  #broken: Error | null = null;
+
+  constructor(mirror: string) {
+    this.#worker = new Worker(workerFile(), { workerData: mirror, resourceLimits });
+    this.#worker.on("message", (reply: WorkerReply) => this.#answer(reply));
+    this.#worker.on("error", (error) => this.#break(threadError(error)));
+    this.#worker.on("exit", () =>
+      this.#break(new Error("broken promise: a worker runs until it is stopped")),
+    );
+  }
+
+  /** Calls that are under way or waiting. */
+  get load(): number {
+    return this.#pending.length;
+  }
+
+  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
+  call<M extends keyof WorkerCalls>(
+    method: M,
+    ...args: Parameters<WorkerCalls[M]>
+  ): Promise<ReturnType<WorkerCalls[M]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken) return reject(this.#broken);
+      this.#pending.push({ resolve: (value) => resolve(value as ReturnType<WorkerCalls[M]>), reject });
+      this.#worker.postMessage({ method, args } satisfies WorkerRequest, []);
+    });
+  }
+
+  /** Ends the thread; calls under way are rejected. */
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #answer(reply: WorkerReply): void {
+    const call = this.#pending.shift();
+    if (reply.kind === "result") call?.resolve(reply.value);
+    else if (reply.kind === "overflow") call?.reject(new TypeOverflow(reply.column, reply.type));
+    else call?.reject(errorOf(reply));
+  }
+
+  #break(error: Error): void {
+    this.#broken ??= error;
+    for (const call of this.#pending.splice(0)) call.reject(this.#broken);
+  }
+}
+
+/** TypeScript in the source, JavaScript in the built package. */
+function workerFile(): URL {
+  const source = new URL("./worker.ts", import.meta.url);
+  return new URL(source.href.replace(/\.ts$/, path.extname(import.meta.url)));
+}
+
+function threadError(error: unknown): Error {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code !== "ERR_WORKER_OUT_OF_MEMORY") return error instanceof Error ? error : new Error(String(error));
+  return new MirrorError("database", "a record is too large to be exported in the memory that is allowed", {
+    hint: "Export tables one by one to see which it is, and in csv or jsonl.",
+    cause: error,
+  });
+}
+
+function errorOf({ errorKind, message, hint, retryable, stack }: Failure): Error {
+  if (errorKind === null) return Object.assign(new Error(message), { stack });
+  const options = hint === undefined ? { retryable } : { hint, retryable };
+  return new MirrorError(errorKind, message, options);
+}

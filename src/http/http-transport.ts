@@ -1,0 +1,206 @@
+import { Pool } from "undici";
+import { linkSignals, throwIfAborted } from "../base/cancellation.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import { backoffMs, type Backoff } from "../base/retry.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import {
+  transportDefaults,
+  type ServiceAnswer,
+  type ServiceRequest,
+  type Transport,
+} from "../connector/transport.ts";
+import type { RateLimiter } from "../rate-limit/permit.ts";
+import { attempt, type Call, type Failure } from "./attempt.ts";
+import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
+import type { Wire } from "./exchange.ts";
+import { requestHeaders } from "./headers.ts";
+import { createSafeText } from "./safe-text.ts";
+import { Counter, type HttpStats } from "./stats.ts";
+
+/** Settings of a transport. */
+export interface HttpOptions {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** `Accept-Language` */
+  readonly language: string;
+  readonly userAgent: string;
+  readonly rateLimiter: RateLimiter;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** This one and the next two: @default transportDefaults */
+  readonly timeoutMs?: number;
+  readonly maxResponseBytes?: number;
+  readonly concurrency?: number;
+  /** Of one answer before decompression. @default maxResponseBytes */
+  readonly maxWireBytes?: number;
+  /** Of one call; answers 429 are not counted. @default 5 */
+  readonly attempts?: number;
+  /** Pauses between them. @default 500 ms to 30 s */
+  readonly backoff?: Omit<Backoff, "random">;
+  /** Texts besides the token that no message may show. */
+  readonly secrets?: readonly string[];
+}
+
+/** Sends calls to the service over HTTP. */
+export interface HttpTransport extends Transport {
+  stats(): HttpStats;
+  /** Aborts what is in flight. Nothing can be sent afterwards. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a transport.
+ *
+ * Guarantee: requests go to the origin of `baseUrl` only, each with a permit of the rate limiter (I8) and a
+ * deadline; the token is in no error, log line or redirect (I9). Holds no state that a crash could lose.
+ */
+export function createHttpTransport(options: HttpOptions): HttpTransport {
+  const base = parseBaseUrl(options.baseUrl);
+  const closing = new AbortController();
+  const wire = wireFor(base, options);
+  return {
+    async send(request) {
+      const stop = linkSignals(request.signal, closing.signal);
+      try {
+        return await sendUntilDone(wire, await callFor(base, options, request, stop.signal), options);
+      } finally {
+        stop.release();
+      }
+    },
+    stats: () => wire.counter.read(),
+    close: async () => {
+      closing.abort();
+      await wire.pool.destroy();
+    },
+  };
+}
+
+function wireFor(base: BaseUrl, options: HttpOptions): Wire {
+  const { rateLimiter, clock, timeoutMs = transportDefaults.timeoutMs } = options;
+  const { concurrency = transportDefaults.concurrency } = options;
+  const pool = new Pool(base.origin, {
+    connections: concurrency,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: timeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 10_000,
+  });
+  return {
+    pool,
+    rateLimiter,
+    clock,
+    timeoutMs,
+    connections: new Semaphore(concurrency),
+    counter: new Counter(),
+    safeText: createSafeText([options.token, ...(options.secrets ?? [])]),
+  };
+}
+
+async function sendUntilDone(wire: Wire, call: Call, options: HttpOptions): Promise<ServiceAnswer> {
+  const { where, signal } = call.message;
+  const { attempts: most = 5, backoff = { baseMs: 500, maxMs: 30_000 }, random } = options;
+  const rules = { attempts: most, backoff: { ...backoff, random } };
+  for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
+    const outcome = await attempt(wire, call);
+    if ("answer" in outcome) return { ...outcome.answer, attempts };
+    const { failure } = outcome;
+    [failed, refused] = isRateLimited(failure) ? [failed, refused + 1] : [failed + 1, 0];
+    const next = nextAttempt(failure, { failed, refused, repeatable: call.repeatable }, rules);
+    if (next === "give_up") throw failure.error;
+    logRetry(options.log, where, failure, next.retryInMs);
+    await wire.clock.sleep(next.retryInMs, signal);
+    throwIfAborted(signal, `${where}: stopped before another attempt`);
+    wire.counter.retried++;
+  }
+}
+
+async function callFor(
+  base: BaseUrl,
+  options: HttpOptions,
+  request: ServiceRequest,
+  signal: AbortSignal,
+): Promise<Call> {
+  const { maxResponseBytes = transportDefaults.maxResponseBytes, maxWireBytes = maxResponseBytes } = options;
+  const { method, path, expect, lane = "list", onSent } = request;
+  const content = await contentOf(request);
+  return {
+    base,
+    expect,
+    caps: { bytes: maxResponseBytes, wireBytes: maxWireBytes },
+    repeatable: request.repeatable ?? method === "GET",
+    message: {
+      where: `${method} ${path}`,
+      method,
+      target: targetOf(base, request),
+      headers: { ...requestHeaders(options, request), ...content.headers },
+      body: content.body,
+      lane,
+      signal,
+      onSent,
+    },
+  };
+}
+
+type Content = Pick<Call["message"], "headers" | "body">;
+
+/** A form is encoded once, so that another attempt sends the same bytes. */
+async function contentOf({ json, form }: ServiceRequest): Promise<Content> {
+  if (json !== undefined)
+    return { headers: { "content-type": "application/json" }, body: JSON.stringify(json) };
+  if (!form) return { headers: {}, body: null };
+  const encoded = new Response(form);
+  const type = encoded.headers.get("content-type") ?? "multipart/form-data";
+  return { headers: { "content-type": type }, body: Buffer.from(await encoded.arrayBuffer()) };
+}
+
+/** When a call is sent again. */
+export interface RetryRules {
+  /** Of one call; answers 429 are not counted. */
+  readonly attempts: number;
+  readonly backoff: Backoff;
+}
+
+/** Answers 429 in a row after which the call fails; the rate limiter does the waiting. */
+const mostRefusals = 10;
+/** A longer `Retry-After` is cut to this. */
+const longestRetryAfterMs = 120_000;
+
+/** How a call went so far. */
+export interface CallProgress {
+  /** Attempts that failed for another reason than 429. */
+  readonly failed: number;
+  /** Answers 429 in a row. */
+  readonly refused: number;
+  /** May it be sent again after an attempt with an unknown outcome? */
+  readonly repeatable: boolean;
+}
+
+/** Pure: when to send a call again after this failure. */
+export function nextAttempt(
+  failure: Failure,
+  { failed, refused, repeatable }: CallProgress,
+  rules: RetryRules,
+): { readonly retryInMs: number } | "give_up" {
+  if (isRateLimited(failure)) return refused < mostRefusals ? { retryInMs: 0 } : "give_up";
+  if (!failure.error.retryable || !repeatable || failed >= rules.attempts) return "give_up";
+  const asked = Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
+  return { retryInMs: Math.max(asked, backoffMs(failed, rules.backoff)) };
+}
+
+/** The service did not take the request: repeating it is safe for every method. */
+function isRateLimited(failure: Failure): boolean {
+  return failure.error.kind === "rate_limited";
+}
+
+/** The rate limiter logs answers 429 itself. */
+function logRetry(log: Log, where: string, failure: Failure, retryInMs: number): void {
+  if (isRateLimited(failure)) return;
+  const { kind, message } = failure.error;
+  const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
+  log.warn("a request failed and is tried again", fields);
+}

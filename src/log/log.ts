@@ -1,0 +1,95 @@
+import pino from "pino";
+import { isoTime, type Clock } from "../base/clock.ts";
+import type { Log, LogFields, LogLevel } from "../base/logger.ts";
+import { createRedactor } from "../base/secret.ts";
+import { toLogData } from "./log-data.ts";
+import { prettyLine, type LogRecord } from "./pretty-line.ts";
+
+/** Lines for people, or JSON lines. */
+export type LogFormat = "pretty" | "json";
+
+/** Settings of a logger. */
+export interface LogOptions {
+  /** Takes one line, or several for `pretty`, without the line break at the end. */
+  readonly write: (text: string) => void;
+  readonly format: LogFormat;
+  readonly level: LogLevel;
+  readonly colour: boolean;
+  readonly redaction: Redaction;
+  readonly clock: Clock;
+}
+
+/** A log whose level can change while it is used. */
+export interface AdjustableLog extends Log {
+  setLevel(level: LogLevel): void;
+}
+
+/** `auto`: pretty for a terminal, JSON for everything else. */
+export function logFormat(choice: "auto" | LogFormat, terminal: boolean): LogFormat {
+  if (choice !== "auto") return choice;
+  return terminal ? "pretty" : "json";
+}
+
+/** Creates a log that shows no secret known to `redaction`, wherever in a record it is (I9). */
+export function createLogger({ write, redaction, clock, format, level, colour }: LogOptions): AdjustableLog {
+  const writeRecord = (line: string) => {
+    const text = line.trimEnd();
+    write(format === "json" ? text : prettyLine(JSON.parse(text) as LogRecord, colour));
+  };
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${isoTime(clock.nowMs())}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: writeRecord },
+  );
+  const at =
+    (lineLevel: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (!logger.isLevelEnabled(lineLevel)) return;
+      const options = { redact: redaction.apply, stacks: logger.isLevelEnabled("debug") };
+      logger[lineLevel](toLogData(withoutOwnNames(fields), options), redaction.apply(message));
+    };
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    setLevel: (changed) => {
+      logger.level = changed;
+    },
+  };
+}
+
+const ownNames = new Set(["level", "time", "msg"]);
+
+/** A field does not replace one of the record's own. */
+function withoutOwnNames(fields: LogFields): LogFields {
+  const pairs = Object.entries(fields).map(([name, value]) => [
+    ownNames.has(name) ? `${name}_` : name,
+    value,
+  ]);
+  return Object.fromEntries(pairs) as LogFields;
+}
+
+/** The secrets known so far; the config adds its own when it is read. */
+export interface Redaction {
+  add(secrets: readonly string[]): void;
+  /** The text without them. */
+  readonly apply: (text: string) => string;
+}
+
+/** Knows no secret yet. */
+export function createRedaction(): Redaction {
+  const known = new Set<string>();
+  let redactor = createRedactor([]);
+  return {
+    add(secrets) {
+      for (const secret of secrets) known.add(secret);
+      redactor = createRedactor([...known]);
+    },
+    apply: (text) => redactor(text),
+  };
+}

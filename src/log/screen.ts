@@ -1,0 +1,75 @@
+/** The used part of `process.stderr`. */
+export interface OutputStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+/**
+ * The only writer of stderr: lines that scroll, and below them a block that is redrawn. Without a terminal there is
+ * no block. `close` leaves an empty line and a visible cursor.
+ */
+export interface Screen {
+  readonly live: boolean;
+  readonly columns: number;
+  readonly rows: number;
+  line(text: string): void;
+  block(lines: readonly string[]): void;
+  close(): void;
+}
+
+const hideCursor = "\u001B[?25l";
+const showCursor = "\u001B[?25h";
+const clearBelow = "\u001B[J";
+const clearRight = "\u001B[K";
+
+/** A screen without a block yet. `live`: a block is drawn. */
+export function createScreen(stream: OutputStream, live: boolean): Screen {
+  let drawn: readonly string[] = [];
+  let begun = false;
+  const home = () => (drawn.length === 0 ? "" : `\u001B[${drawn.length}A\r`);
+  return {
+    live,
+    get columns() {
+      return stream.columns ?? 80;
+    },
+    get rows() {
+      return stream.rows ?? 24;
+    },
+    line(message) {
+      if (drawn.length === 0) stream.write(`${message}\n`);
+      else stream.write(`${home()}${clearBelow}${message}\n${drawing(drawn)}`);
+    },
+    block(lines) {
+      if (!live) return;
+      stream.write(`${begun ? "" : hideCursor}${home()}${drawing(lines)}${clearBelow}`);
+      begun = true;
+      drawn = lines;
+    },
+    close() {
+      if (!begun) return;
+      stream.write(`${home()}${clearBelow}${showCursor}`);
+      begun = false;
+      drawn = [];
+    },
+  };
+}
+
+function drawing(lines: readonly string[]): string {
+  return lines.map((line) => `${line}${clearRight}\n`).join("");
+}
+
+/** Is the stream a terminal that can move its cursor, outside CI? */
+export function canDraw(stream: OutputStream, env: Readonly<Record<string, string | undefined>>): boolean {
+  return stream.isTTY === true && env["TERM"] !== "dumb" && (env["CI"] ?? "") === "";
+}
+
+/** Colours are off without a terminal, by flag, and by a non-empty NO_COLOR (https://no-color.org). */
+export function wantsColour(
+  stream: OutputStream,
+  env: Readonly<Record<string, string | undefined>>,
+  flag: boolean,
+): boolean {
+  return flag && stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+}

@@ -1,0 +1,150 @@
+import { mkdirSync, readFileSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import Database from "better-sqlite3";
+import type { Clock } from "../base/clock.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
+import { silentLog, type Log } from "../base/logger.ts";
+import { decodeState, encodeState, type Origin } from "./state-codec.ts";
+import type { RateLimitStore, Step } from "./state-store.ts";
+import type { RateLimitState } from "./state.ts";
+
+/** Which file, and the clocks to read it with. */
+export interface BudgetFileOptions {
+  /** `<data_dir>/<company>.budget.db` */
+  readonly path: string;
+  readonly clock: Clock;
+  /** Which boot of the machine the monotonic clock counts from; null where that is not known. */
+  readonly bootId?: string | null;
+  readonly log?: Log;
+}
+
+/**
+ * Opens the budget that all processes of this company share, kept across restarts.
+ *
+ * Guarantee: steps of different processes never interleave. Source of truth: the service; the file remembers its
+ * answers. Worst outcome of a crash or power cut: the last steps are lost; a damaged file is moved away and
+ * started anew. Throws MirrorError `database` when the file cannot be used.
+ */
+export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
+  const file = new BudgetFile(options);
+  file.read();
+  return file;
+}
+
+/** Steps take microseconds. A longer wait means that another program holds the file. */
+const busyTimeoutMs = 5_000;
+
+class BudgetFile implements RateLimitStore {
+  readonly shared = true;
+  readonly #options: BudgetFileOptions;
+  readonly #bootId: string | null;
+  #open: ReturnType<typeof openDatabase> | null = null;
+
+  constructor(options: BudgetFileOptions) {
+    this.#options = options;
+    this.#bootId = options.bootId === undefined ? readBootId() : options.bootId;
+  }
+
+  transact<T>(step: (state: RateLimitState | null) => Step<T>): T {
+    return this.#using(({ db, select, replace }) => {
+      const run = db.transaction(() => {
+        const known = this.#decode(select.get());
+        const { state, result } = step(known);
+        if (state !== known) replace.run(encodeState(state, this.#clocks()));
+        return result;
+      });
+      return run.immediate();
+    });
+  }
+
+  read(): RateLimitState | null {
+    return this.#using(({ select }) => this.#decode(select.get()));
+  }
+
+  close(): void {
+    this.#open?.db.close();
+    this.#open = null;
+  }
+
+  /** A damaged file is moved away, and the step repeated with a new one, once. */
+  #using<T>(act: (open: ReturnType<typeof openDatabase>) => T): T {
+    const { path, clock, log = silentLog } = this.#options;
+    const attempt = () => act((this.#open ??= openDatabase(path)));
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isDamaged(error)) throw asMirrorError(error, path);
+      this.close();
+      moveAway(path, clock, log);
+      return attempt();
+    }
+  }
+
+  #decode(row: { readonly state: string } | undefined): RateLimitState | null {
+    return row ? decodeState(row.state, this.#clocks()) : null;
+  }
+
+  #clocks(): Origin {
+    const { clock } = this.#options;
+    return { bootId: this.#bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
+  }
+}
+
+function openDatabase(path: string) {
+  mkdirSync(dirname(path), { recursive: true });
+  const db = new Database(path, { timeout: busyTimeoutMs });
+  try {
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = NORMAL");
+    db.exec(
+      "CREATE TABLE IF NOT EXISTS budget (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL) STRICT",
+    );
+    const select = db.prepare<[], { state: string }>("SELECT state FROM budget WHERE id = 1");
+    const replace = db.prepare<[string]>("INSERT OR REPLACE INTO budget (id, state) VALUES (1, ?)");
+    return { db, select, replace };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function isDamaged(error: unknown): boolean {
+  const code = error instanceof Database.SqliteError ? error.code : "";
+  return code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT");
+}
+
+function moveAway(path: string, clock: Clock, log: Log): void {
+  const aside = `${path}.damaged-${clock.nowMs()}`;
+  for (const suffix of ["", "-wal", "-shm"]) {
+    try {
+      renameSync(path + suffix, aside + suffix);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+  }
+  log.warn("the file of the request budget was damaged: moved away, starting with an empty one", {
+    path,
+    aside,
+  });
+}
+
+function asMirrorError(error: unknown, path: string): unknown {
+  const isSqlite = error instanceof Database.SqliteError;
+  const isFileSystem = error instanceof Error && "syscall" in error;
+  if (!isSqlite && !isFileSystem) return error;
+  const message = `the file of the request budget cannot be used: ${path}: ${messageOf(error)}`;
+  return new MirrorError("database", message, {
+    retryable: isSqlite && error.code.startsWith("SQLITE_BUSY"),
+    hint: "Check that the data directory is writable, has space and is on a local disk.",
+    cause: error,
+  });
+}
+
+/** The id of this boot on Linux; null elsewhere, where the clocks are compared. */
+export function readBootId(): string | null {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return null;
+  }
+}

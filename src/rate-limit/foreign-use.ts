@@ -1,0 +1,85 @@
+import type { Lane } from "../base/lane.ts";
+import { limitOf, type Others, type RateLimitState, type Rules, type Window } from "./state.ts";
+
+/** For how many windows other programs count as present after they were last seen. */
+const rememberedWindows = 10;
+/** How far ahead the use of others is estimated: an answer takes this long at most, usually. */
+const lookaheadMs = 2_000;
+/** With a smaller limit no permit is kept for the last look. */
+const smallestLimitWithLook = 20;
+
+function othersSeen(state: RateLimitState, nowMs: number): boolean {
+  const lately = state.others.until !== null && nowMs < state.others.until;
+  return lately || state.window?.inherited === true;
+}
+
+/**
+ * Permits that this lane leaves alone, at most half of the limit: the reserve for other programs (lane `webhook`
+ * may use it) and a margin for what they take before we see it, both 0 while nobody else is seen; and the share
+ * kept for events.
+ */
+export function heldBack(state: RateLimitState, lane: Lane, nowMs: number, rules: Rules): number {
+  const limit = limitOf(state, rules);
+  const seen = othersSeen(state, nowMs);
+  const share = Math.max(seen ? rules.reserveShare : 0, shareForEvents(state, nowMs, rules));
+  const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
+  const margin = seen ? Math.ceil((foreignPerWindow(state) * lookaheadMs) / rules.windowMs) : 0;
+  return Math.min(reserve + margin + state.refusals.caution, Math.floor(limit / 2));
+}
+
+/** An event in the middle of a run must not wait for the next window; near its end the share is released. */
+function shareForEvents({ window }: RateLimitState, nowMs: number, rules: Rules): number {
+  return window && nowMs < eventsReleasedAt(window, rules) ? rules.eventShare : 0;
+}
+
+/** When the share kept for events is released to the other lanes. */
+export function eventsReleasedAt(window: Window, rules: Rules): number {
+  return window.aliveUntil - rules.eventsUntilMs;
+}
+
+function foreignPerWindow(state: RateLimitState): number {
+  return Math.max(state.others.perWindow, state.window?.foreign ?? 0);
+}
+
+/**
+ * Is the window's last permit kept for a look shortly before its end? Its answer shows what others took meanwhile.
+ * Not kept where others are known to take more than their reserve: the look would be refused.
+ */
+export function keptForLook(state: RateLimitState, window: Window, nowMs: number, rules: Rules): boolean {
+  if (nowMs >= lookAt(window, rules) || limitOf(state, rules) < smallestLimitWithLook) return false;
+  return !othersSeen(state, nowMs) || foreignPerWindow(state) < limitOf(state, rules) * rules.reserveShare;
+}
+
+/** When the last permit of the window is released. */
+export function lookAt(window: Window, rules: Rules): number {
+  return window.aliveUntil - rules.lookBeforeMs;
+}
+
+/** Stores an updated window, with the drops of its budget that own requests do not explain. */
+export function withForeign(
+  state: RateLimitState,
+  window: Window,
+  nowMs: number,
+  rules: Rules,
+): RateLimitState {
+  const foreign = window.first - window.lowest - window.issued;
+  if (foreign <= window.foreign) return { ...state, window };
+  return { ...state, window: { ...window, foreign }, others: seenNow(state.others, nowMs, rules) };
+}
+
+/**
+ * The average use of others when a window has ended. A rise counts at once, a fall only if the window was looked
+ * at late enough to know.
+ */
+export function othersAfter(state: RateLimitState, rules: Rules): Others {
+  const { window, others } = state;
+  if (!window) return others;
+  const looked = window.lowestAt >= lookAt(window, rules);
+  const before = looked ? Math.floor(others.perWindow / 2) : others.perWindow;
+  return { ...others, perWindow: Math.max(window.foreign, before) };
+}
+
+/** Others were seen at `nowMs`. */
+export function seenNow(others: Others, nowMs: number, rules: Rules): Others {
+  return { ...others, until: nowMs + rememberedWindows * rules.windowMs };
+}

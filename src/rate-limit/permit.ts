@@ -1,0 +1,33 @@
+import type { Lane } from "../base/lane.ts";
+
+/** What the headers of an answer report of the budget; null where absent. */
+export interface BudgetHeaders {
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** `Retry-After`, seconds; 429 only. */
+  readonly retryAfterS: number | null;
+}
+
+/** Leave to send one request. Exactly one of the two methods is called, once. */
+export interface Permit {
+  /** The head of the answer arrived. */
+  answered(status: number, headers: BudgetHeaders): void;
+  /** No answer came: counts as spent. */
+  lost(): void;
+}
+
+/** The budget as progress and `status` show it. */
+export interface BudgetView {
+  readonly limit: number | null;
+  /** Requests that may still be sent in this window, as far as known. */
+  readonly remaining: number | null;
+  /** Until the next permit can be given; 0 for now. */
+  readonly waitMs: number;
+}
+
+/** Decides when the next request may go. Every attempt asks it, retries too. */
+export interface RateLimiter {
+  /** Waits for a permit. Rejects with a MirrorError of kind `stopped` when `signal` aborts. */
+  admit(lane: Lane, signal?: AbortSignal): Promise<Permit>;
+  view(): BudgetView;
+}

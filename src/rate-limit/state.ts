@@ -1,0 +1,166 @@
+import { z } from "zod";
+import type { BudgetHeaders } from "./permit.ts";
+
+const time = z.number();
+const count = z.int().min(0);
+
+const windowSchema = z.object({
+  id: count,
+  /** It cannot have ended before. */
+  aliveUntil: time,
+  /** It has ended by then. */
+  deadAt: time,
+  /** Remaining by the first answer that showed this window. */
+  first: count,
+  /** Lowest reported remaining, and when it was received. */
+  lowest: count,
+  lowestAt: time,
+  /** Own requests that can have been counted after `first` was. */
+  issued: count,
+  /** When requests without a report ended: spent, until a later report includes them. */
+  spent: z.array(time),
+  /** Counted requests that own ones do not explain. */
+  foreign: count,
+  /** Partly used before the state begins, by us or others. */
+  inherited: z.boolean(),
+});
+
+const flightSchema = z.object({
+  id: count,
+  sentAt: time,
+  /** Then it counts as lost, so that a process that died holds no permit for ever. */
+  deadlineAt: time,
+  /** Sent while no window was open, to show the next. */
+  opener: z.boolean(),
+  /** The window when it was sent (0: none), and the lowest value known then. */
+  windowId: count,
+  ceiling: count,
+});
+
+const lateSchema = z.object({ sentAt: time, endedAt: time });
+/** The same under a name that older files have. */
+const formerLateSchema = z
+  .object({ sentAt: time, settledAt: time })
+  .transform(({ sentAt, settledAt }) => ({ sentAt, endedAt: settledAt }));
+
+/**
+ * What is known of the service's rate limiter. Times are milliseconds of the monotonic clock.
+ * Source of truth: the service's answers. Losing the state costs one careful start.
+ *
+ * The service counts in fixed windows; one opens with the first counted request after the last has ended
+ * (interface document, "Limits"). Its end is only known between two bounds, `aliveUntil` and `deadAt`.
+ */
+export const stateSchema = z.object({
+  /** As the service last stated; null before. */
+  limit: z.int().min(1).nullable(),
+  window: windowSchema.nullable(),
+  /** Requests in flight, of all processes. */
+  flights: z.array(flightSchema),
+  nextId: z.int().min(1),
+  /** Requests that ended when the window may already have been over: the next window may have counted them. */
+  late: z.array(lateSchema.or(formerLateSchema)),
+  /** Answers with status 429. */
+  refusals: z.object({
+    /** In a row; those of one burst count as one. */
+    inARow: count,
+    lastAt: time.nullable(),
+    pausedUntil: time.nullable(),
+    /** Until then one request at a time. */
+    serialUntil: time.nullable(),
+    /** Permits held back because of them. */
+    caution: count,
+  }),
+  /** Other programs that use the same company's budget. */
+  others: z.object({
+    /** What they lately took of a window. */
+    perWindow: count,
+    /** They count as present until then. */
+    until: time.nullable(),
+  }),
+});
+
+/** What is known of the service's rate limiter, as plain data. */
+export type RateLimitState = z.output<typeof stateSchema>;
+/** One counting period of the service. */
+export type Window = NonNullable<RateLimitState["window"]>;
+/** A request in flight. */
+export type Flight = RateLimitState["flights"][number];
+/** A request that ended late. */
+export type LateHit = RateLimitState["late"][number];
+/** Answers with status 429. */
+export type Refusals = RateLimitState["refusals"];
+/** Other programs that use the same company's budget. */
+export type Others = RateLimitState["others"];
+
+/** The end of one request, as its answer's head reports it. */
+export interface Answer extends BudgetHeaders {
+  readonly status: number;
+  /** When it was received. */
+  readonly nowMs: number;
+}
+
+/** Settings of the decisions. */
+export interface Rules {
+  readonly windowMs: number;
+  /** Until the service states its own. */
+  readonly defaultLimit: number;
+  /** Share of the limit left to other programs while they are seen. */
+  readonly reserveShare: number;
+  /** Share of the limit that only events may use; 0 where none are received. */
+  readonly eventShare: number;
+  /** The event share is kept until so long before a window's earliest end. */
+  readonly eventsUntilMs: number;
+  /** A service that counts in whole seconds may end a window this much sooner. */
+  readonly shorterByMs: number;
+  /** Clocks drift apart: a window counts as over this much later. */
+  readonly epsilonMs: number;
+  /** A permit without an answer for this long is lost; longer than the deadline of an attempt. */
+  readonly permitMs: number;
+  /** After this long without an answer to an opener, another one may go. */
+  readonly openerTimeoutMs: number;
+  /** The last permit of a window is kept until so long before its earliest end. */
+  readonly lookBeforeMs: number;
+}
+
+/** Limit and window as the interface document states them. */
+export const defaultRules: Rules = {
+  windowMs: 60_000,
+  defaultLimit: 120,
+  reserveShare: 0.1,
+  eventShare: 0,
+  eventsUntilMs: 4_000,
+  shorterByMs: 1_000,
+  epsilonMs: 100,
+  permitMs: 90_000,
+  openerTimeoutMs: 10_000,
+  lookBeforeMs: 1_000,
+};
+
+/** Nothing is known yet. */
+export const coldState: RateLimitState = {
+  limit: null,
+  window: null,
+  flights: [],
+  nextId: 1,
+  late: [],
+  refusals: { inARow: 0, lastAt: null, pausedUntil: null, serialUntil: null, caution: 0 },
+  others: { perWindow: 0, until: null },
+};
+
+/** Requests per window. */
+export function limitOf(state: RateLimitState, rules: Rules): number {
+  return state.limit ?? rules.defaultLimit;
+}
+
+/** The window that counts, or may count, requests sent now; null when a new one must be opened. */
+export function liveWindow(state: RateLimitState, nowMs: number): Window | null {
+  return state.window && nowMs < state.window.deadAt ? state.window : null;
+}
+
+/**
+ * Permits that are certainly left if nobody else takes them: everything counted after the lowest report is in
+ * flight or spent. Also true of a window that opened unseen, whose reports count as well.
+ */
+export function leftIn(window: Window, state: RateLimitState): number {
+  return window.lowest - window.spent.length - state.flights.length;
+}

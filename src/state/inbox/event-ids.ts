@@ -1,0 +1,124 @@
+import { Meta } from "../meta.ts";
+import type { Db, Statement } from "../../store/database.ts";
+
+/** Most ids that stand in memory only. When this many are filed at once, in order, many share a page of the index. */
+const mostUnfiledByDefault = 8_192;
+const filedKey = "inbox_filed";
+
+/**
+ * Which events the inbox holds, for ever (I7). The latest are in memory; when they are many, they are filed in an
+ * index all at once. An index that is written with each event would add a page to every delivery: a plain UNIQUE
+ * index costs a delivery a sixth more CPU.
+ *
+ * Guarantee: memory never knows more than what is committed, so a rollback needs no care.
+ * Source of truth: `_inbox`. `_inbox_ids` has every event up to `inbox_filed` of `_meta`, which is written with it;
+ * later ones are read from the inbox at each `begin`, whichever connection wrote them.
+ * Worst outcome of a crash: some thousands of rows are read again.
+ */
+export class EventIds {
+  private readonly meta: Meta;
+  private readonly mostUnfiled: number;
+  /** Id to number, in the order of their numbers. */
+  private readonly unfiled = new Map<string, number>();
+  private readonly inThis = new Set<string>();
+  private lastSeq = 0;
+  private filedSeq = 0;
+  private readonly selectLast: Statement;
+  private readonly selectNewer: Statement;
+  private readonly selectHash: Statement;
+  private readonly selectFiled: Statement;
+  private readonly selectOne: Statement;
+  private readonly insert: Statement;
+
+  constructor(db: Db, mostUnfiled = mostUnfiledByDefault) {
+    this.mostUnfiled = mostUnfiled;
+    this.meta = new Meta(db);
+    this.selectLast = db.prepare("SELECT max(seq) FROM _inbox").pluck();
+    this.selectNewer = db.prepare("SELECT event_id, seq FROM _inbox WHERE seq > ? ORDER BY seq").raw();
+    this.selectHash = db.prepare("SELECT 1 FROM _inbox_ids WHERE hash = ?").pluck();
+    this.selectFiled = db
+      .prepare("SELECT event_id FROM _inbox_ids JOIN _inbox USING (seq) WHERE hash = ?")
+      .pluck();
+    this.selectOne = db
+      .prepare(
+        `SELECT seq FROM _inbox WHERE event_id = @eventId
+           AND (seq > @filed OR seq IN (SELECT seq FROM _inbox_ids WHERE hash = @key))`,
+      )
+      .pluck();
+    this.insert = db.prepare("INSERT OR IGNORE INTO _inbox_ids (hash, seq) VALUES (?, ?)");
+  }
+
+  /** Call first in a transaction: learns what was committed meanwhile. */
+  begin(): void {
+    this.inThis.clear();
+    this.forget(this.filed());
+    if (Number(this.selectLast.get() ?? 0) < Math.max(this.lastSeq, this.filedSeq)) this.reset();
+    const newer = this.selectNewer.all(Math.max(this.lastSeq, this.filedSeq));
+    for (const [eventId, seq] of newer as [string, number][]) {
+      this.unfiled.set(eventId, seq);
+      this.lastSeq = seq;
+    }
+  }
+
+  /** Is the event stored, or added in this transaction? */
+  has(eventId: string): boolean {
+    if (this.inThis.has(eventId) || this.unfiled.has(eventId)) return true;
+    const key = hashOf(eventId);
+    return this.selectHash.get(key) !== undefined && this.selectFiled.all(key).includes(eventId);
+  }
+
+  /** The number of a stored event, whichever connection wrote it; null: it never came. */
+  find(eventId: string): number | null {
+    const filed = this.filed();
+    return (this.selectOne.get({ eventId, filed, key: hashOf(eventId) }) as number | undefined) ?? null;
+  }
+
+  /** The event was written in this transaction. */
+  add(eventId: string): void {
+    this.inThis.add(eventId);
+  }
+
+  /** Call last in a transaction. Files older ids when they are many; its own are filed by a later transaction. */
+  end(): void {
+    if (this.unfiled.size < this.mostUnfiled) return;
+    const entries = [...this.unfiled].map(([eventId, seq]) => [hashOf(eventId), seq] as const);
+    for (const [key, seq] of entries.toSorted(([a], [b]) => a - b)) this.insert.run(key, seq);
+    this.meta.set(filedKey, this.lastSeq);
+  }
+
+  /** The latest events were deleted from outside, and their numbers are given again. */
+  private reset(): void {
+    this.unfiled.clear();
+    this.lastSeq = 0;
+    this.filedSeq = 0;
+    this.meta.set(filedKey, 0);
+  }
+
+  private filed(): number {
+    return Number(this.meta.get(filedKey) ?? 0);
+  }
+
+  /** Removes from memory what a committed transaction has filed. */
+  private forget(filedSeq: number): void {
+    if (filedSeq === this.filedSeq) return;
+    this.filedSeq = filedSeq;
+    for (const [eventId, seq] of this.unfiled) {
+      if (seq > filedSeq) break;
+      this.unfiled.delete(eventId);
+    }
+  }
+}
+
+/** 53 bits, mixed as in cyrb53 (public domain). Two ids with the same hash cost one more query. */
+function hashOf(eventId: string): number {
+  let a = 0xdeadbeef;
+  let b = 0x41c6ce57;
+  for (let i = 0; i < eventId.length; i++) {
+    const code = eventId.charCodeAt(i);
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return 4294967296 * (2097151 & b) + (a >>> 0);
+}

@@ -1,0 +1,130 @@
+import type { RecordId } from "../../base/ids.ts";
+import type { Db, Statement } from "../../store/database.ts";
+import type { WorkKind } from "../work-item.ts";
+
+/** One delivered event, taken apart. What cannot be read is kept as it came (I12). */
+export interface Delivery {
+  /** The signed id; of an unreadable body, made of its bytes. */
+  readonly eventId: string;
+  readonly readable: boolean;
+  readonly type: string | null;
+  readonly resourceType: string | null;
+  readonly resourceId: RecordId | null;
+  readonly occurredAt: string | null;
+  /** As it was sent: text, or the bytes where they are no UTF-8. */
+  readonly body: string | Buffer;
+}
+
+/**
+ * `waiting`: its read is in the queue. `kept`: there is nothing to read. `excluded`: its table is not mirrored.
+ * `unknown`: an event of a type or shape that the connector does not know. `unreadable`: signed, but no JSON object.
+ */
+export type InboxState = "waiting" | "done" | "kept" | "excluded" | "unknown" | "unreadable";
+
+/** What an event means to this mirror. */
+export interface EventEvaluation {
+  readonly state: Exclude<InboxState, "done">;
+  readonly resource: string | null;
+  readonly target: string | null;
+  /** How it is read, where it waits for a read. */
+  readonly kind: WorkKind | null;
+  readonly problem: string | null;
+}
+
+/** What the read of an event's record changed. */
+export type EventOutcome = "inserted" | "updated" | "unchanged" | "deleted" | "absent" | "quarantined";
+
+/** The read that completes events. */
+export interface Completion {
+  readonly outcome: EventOutcome;
+  readonly requestId: string | null;
+  /** ISO. */
+  readonly at: string;
+}
+
+/** An event whose record was read. */
+export interface CompletedEvent {
+  readonly eventId: string;
+  readonly type: string;
+}
+
+/** An event as the inbox keeps it. */
+export interface StoredEvent {
+  readonly eventId: string;
+  readonly state: InboxState;
+  readonly body: string | Buffer;
+}
+
+/**
+ * The events that were delivered, each once and for ever; EventIds knows which are there (I7).
+ *
+ * Guarantee: an event commits with its queued work, and a read's rows with the completion of the events that asked
+ * for it (I1, I6).
+ * Source of truth: table `_inbox`, for everything that was signed and answered.
+ * Worst outcome of a crash: an event that was not answered is sent again by the service.
+ */
+export class Inbox {
+  private readonly insertEvent: Statement;
+  private readonly completeWaiting: Statement;
+  private readonly select: Statement;
+  private readonly update: Statement;
+  private readonly selectLost: Statement;
+
+  constructor(db: Db) {
+    this.insertEvent = db.prepare(
+      `INSERT INTO _inbox (event_id, type, resource_type, resource_id, occurred_at, received_at, body, state,
+         resource, target, dirty_seq, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.completeWaiting = db.prepare(
+      `UPDATE _inbox SET state = 'done', settled_at = ?, outcome = ?, request_id = ?, problem = NULL
+       WHERE state = 'waiting' AND resource = ? AND target = ? AND dirty_seq <= ?
+       RETURNING event_id AS eventId, type`,
+    );
+    this.update = db.prepare(
+      `UPDATE _inbox SET state = ?, resource = ?, target = ?, dirty_seq = ?, problem = ?,
+         settled_at = NULL, outcome = NULL, request_id = NULL WHERE seq = ?`,
+    );
+    this.select = db.prepare("SELECT event_id AS eventId, state, body FROM _inbox WHERE seq = ?");
+    this.selectLost = db
+      .prepare(
+        `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND (
+           resource NOT IN (SELECT value FROM json_each(?)) OR NOT EXISTS
+             (SELECT 1 FROM _work w WHERE w.resource = i.resource AND w.target = i.target))`,
+      )
+      .pluck();
+  }
+
+  /** Adds an event that EventIds does not know. `dirtySeq` is the number of its reason to read, if it waits. */
+  insert(delivery: Delivery, receivedAt: string, evaluation: EventEvaluation, dirtySeq: number | null): void {
+    const { eventId, type, resourceType, resourceId, occurredAt, body } = delivery;
+    const { state, resource, target, problem } = evaluation;
+    const event = [eventId, type, resourceType, resourceId, occurredAt, receivedAt, body];
+    this.insertEvent.run(...event, state, resource, target, dirtySeq, problem);
+  }
+
+  /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
+  complete(
+    resource: string,
+    target: string,
+    sentSeq: number,
+    { outcome, requestId, at }: Completion,
+  ): CompletedEvent[] {
+    return this.completeWaiting.all(at, outcome, requestId, resource, target, sentSeq) as CompletedEvent[];
+  }
+
+  /** By its number, as EventIds finds it. */
+  find(seq: number): StoredEvent | null {
+    return (this.select.get(seq) as StoredEvent | undefined) ?? null;
+  }
+
+  /** Replaces what a stored event means. */
+  reevaluate(seq: number, evaluation: EventEvaluation, dirtySeq: number | null): void {
+    const { state, resource, target, problem } = evaluation;
+    this.update.run(state, resource, target, dirtySeq, problem, seq);
+  }
+
+  /** Ids of events that wait for a read that is not queued, or whose table is no longer among `selected`. */
+  lost(selected: Iterable<string>): string[] {
+    return this.selectLost.all(JSON.stringify([...selected])) as string[];
+  }
+}

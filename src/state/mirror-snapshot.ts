@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { MirrorError } from "../base/errors.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import { Changes } from "../store/apply/change-reader.ts";
+import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
+import { Runs, type EndedRun } from "./runs.ts";
+import { about, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { guarded, openDatabase, type Db } from "../store/database.ts";
+import { sweptAt } from "./sweeps.ts";
+
+/** What a snapshot adds to the mirror's own facts. */
+export interface SnapshotOptions {
+  /** The local date that ages are counted against: `2026-11-22`. */
+  readonly reportDate: string;
+  /** More facts for `_about`: the company's name, the time, the program's version. */
+  readonly facts?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The mirror at one moment, as people read it: live rows under plain names and without own columns, the connector's
+ * views, `deleted_records` and `_about`. All are temporary views, which end with the connection.
+ *
+ * Guarantee: everything read through `db` is of one commit, whatever is written meanwhile. Nothing is written but
+ * temporary tables of the connection.
+ * Source of truth: the mirror's file.
+ * Worst outcome of a crash: none, because nothing was stored.
+ */
+export interface Snapshot {
+  readonly db: Db;
+  readonly tables: readonly SnapshotTable[];
+  /** Of the last change it holds; 0 for none. */
+  readonly seq: number;
+  /** The last run that ended. */
+  readonly run: EndedRun | null;
+  /** When each resource was last read whole, ISO; null: never. */
+  readonly swept: Readonly<Record<string, string | null>>;
+  close(): void;
+}
+
+/** Opens a snapshot, also beside a running writer. Throws MirrorError `database` where no mirror can be read. */
+export function openSnapshot(path: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
+  if (!existsSync(path)) {
+    throw new MirrorError("database", `there is no mirror yet: ${path}`, {
+      hint: "Run `fintoro-mirror sync` first.",
+    });
+  }
+  const db = openDatabase(path, { readonly: true });
+  try {
+    return guarded(path, () => {
+      db.exec("BEGIN");
+      return showSnapshot(db, "main", manifest, options);
+    });
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Makes a snapshot on a connection whose transaction has begun, of the mirror attached as `schema`. */
+export function showSnapshot(db: Db, schema: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
+  const tables = createSnapshotViews(db, schema, manifest);
+  const seq = new Changes(db).lastSeq();
+  const runs = new Runs(db);
+  const run = runs.lastEnded();
+  const swept = Object.fromEntries(
+    manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, runs)]),
+  );
+  createAbout(db, { seq, run, swept }, options);
+  return { db, tables, seq, run, swept, close: () => db.close() };
+}
+
+function createAbout(
+  db: Db,
+  { seq, run, swept }: Pick<Snapshot, "seq" | "run" | "swept">,
+  { reportDate, facts = {} }: SnapshotOptions,
+): void {
+  db.exec(
+    `CREATE TEMP TABLE ${about.name} (subject TEXT, fact TEXT, value TEXT, PRIMARY KEY (subject, fact))`,
+  );
+  const insert = db.prepare(`INSERT INTO temp.${about.name} VALUES (?, ?, ?)`);
+  const add = (subject: string, values: Readonly<Record<string, string | number | null>>) => {
+    for (const [fact, value] of Object.entries(values))
+      insert.run(subject, fact, value === null ? null : String(value));
+  };
+  add("report", { ...facts, report_date: reportDate, seq });
+  if (run) {
+    const { id, mode, startedAt, finishedAt, outcome } = run;
+    add("run", { id, mode, outcome, started_at: startedAt, finished_at: finishedAt });
+  }
+  for (const [name, freshAt] of Object.entries(swept)) add(name, { fresh_at: freshAt });
+}

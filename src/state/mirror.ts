@@ -1,0 +1,160 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { systemClock, type Clock } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
+import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import { ChangeLog, createViews } from "../store/apply/change-log.ts";
+import { Fences } from "../store/apply/fences.ts";
+import type { ReadStamp } from "../store/apply/read-stamp.ts";
+import { ResourceTable } from "../store/apply/resource-table.ts";
+import type { TableContext } from "../store/apply/table-context.ts";
+import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
+import { migrate } from "../store/migrations/migrate.ts";
+import { Records } from "../store/tables/stored-records.ts";
+import { planTable, type Column } from "../store/tables/table-plan.ts";
+import { ensureTables } from "../store/tables/table-statements.ts";
+import { restoreUnknownColumns, type NewColumn } from "../store/tables/unknown-columns.ts";
+import { Meta } from "./meta.ts";
+import { Quarantine } from "./quarantine.ts";
+import { Sequence } from "./sequence.ts";
+
+/** What the mirror notices while it writes, for the log and the report. */
+export interface StoreNotices {
+  readonly onNewColumn?: (column: NewColumn) => void;
+  readonly onMissing?: (resource: string, paths: readonly string[]) => void;
+  readonly onUnkept?: (resource: string, paths: readonly string[]) => void;
+}
+
+/**
+ * The live mirror of one company: the tables of its resources, and what is written with them.
+ *
+ * Guarantee: rows, child rows, change log, tombstones, follow-up work and the removal of the work done commit
+ * together or not at all (I1).
+ * Source of truth: the service; this file can be made again from it.
+ * Worst outcome of a crash: the reads that were in flight are made once more.
+ */
+export class Mirror {
+  readonly db: Db;
+  readonly manifest: Manifest;
+  readonly meta: Meta;
+  readonly sequence: Sequence;
+  readonly fences = new Fences();
+  readonly quarantine: Quarantine;
+  readonly records: Records;
+  private readonly log: ChangeLog;
+  private readonly notices: StoreNotices;
+  private readonly tables = new Map<string, ResourceTable>();
+  private readonly clock: Clock;
+  /** Tables that got columns in this transaction. */
+  private readonly grown = new Set<string>();
+  /** Reported after the commit. */
+  private newColumns: NewColumn[] = [];
+
+  constructor(db: Db, manifest: Manifest, notices: StoreNotices, clock: Clock) {
+    this.db = db;
+    this.clock = clock;
+    this.manifest = manifest;
+    this.notices = notices;
+    this.meta = new Meta(db);
+    this.sequence = new Sequence(db, this.meta);
+    this.quarantine = new Quarantine(db);
+    this.records = new Records(db);
+    this.log = new ChangeLog(db);
+    for (const resource of manifest.resources) this.openTable(resource);
+    createViews(db, [...this.tables.keys()]);
+  }
+
+  /** The rows of a resource of the manifest. */
+  table(resource: string): ResourceTable {
+    const table = this.tables.get(resource);
+    if (!table) throw new Error(`broken promise: ${resource} has a table`);
+    return table;
+  }
+
+  /** The only way into the tables: runs everything that one answer means in one transaction. */
+  apply<T>(step: () => T): T {
+    this.grown.clear();
+    this.newColumns = [];
+    try {
+      const result = inTransaction(this.db, () => {
+        this.log.begin();
+        const stepped = step();
+        this.sequence.save();
+        return stepped;
+      });
+      for (const column of this.newColumns) this.notices.onNewColumn?.(column);
+      return result;
+    } catch (error) {
+      // The rollback removed their new columns.
+      for (const name of this.grown) this.openTable(resourceNamed(this.manifest, name));
+      throw error;
+    }
+  }
+
+  /** Within `apply`: keeps the body of an event about a record that has no route to read (I12). */
+  keepEvent(stamp: ReadStamp, resource: string, id: RecordId, body: string): void {
+    this.log.addEvent(stamp, resource, id, body);
+  }
+
+  close(): void {
+    guarded(this.db.name, () => this.db.close());
+  }
+
+  private openTable(resource: Resource): void {
+    const plan = planTable(resource);
+    restoreUnknownColumns(this.db, plan);
+    inTransaction(this.db, () => {
+      const added = ensureTables(this.db, plan);
+      const table = new ResourceTable(this.context(), resource, plan);
+      this.tables.set(resource.name, table);
+      if (added.length > 0) this.refill(table, new Set(added.map(({ column }) => column)));
+    });
+  }
+
+  /** Fills columns that a newer connector knows from the JSON of older rows. */
+  private refill(table: ResourceTable, added: ReadonlySet<Column>): void {
+    this.log.begin();
+    table.refill(added, {
+      cause: "schema",
+      sentSeq: this.sequence.next(),
+      receivedSeq: this.sequence.next(),
+      receivedAtMs: this.clock.nowMs(),
+      requestId: null,
+      run: null,
+    });
+  }
+
+  private context(): TableContext {
+    const { db, log, fences, quarantine, notices } = this;
+    return {
+      db,
+      log,
+      fences,
+      quarantine,
+      onStamped: () => this.sequence.markStored(),
+      onMissing: (resource, paths) => notices.onMissing?.(resource, paths),
+      onUnkept: (resource, paths) => notices.onUnkept?.(resource, paths),
+      beforeGrowth: (resource) => void this.grown.add(resource),
+      onNewColumns: (added) => void this.newColumns.push(...added),
+    };
+  }
+}
+
+/** Opens or creates the mirror for writing. The caller holds the writer lock. Throws MirrorError `database`. */
+export async function openMirror(
+  path: string,
+  manifest: Manifest,
+  notices: StoreNotices = {},
+  clock: Clock = systemClock,
+): Promise<Mirror> {
+  guarded(path, () => mkdirSync(dirname(path), { recursive: true }));
+  const db = openDatabase(path);
+  try {
+    await migrate(db);
+    return guarded(path, () => new Mirror(db, manifest, notices, clock));
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { isoTime } from "../base/clock.ts";
+import { canonicalId, type RecordId } from "../base/ids.ts";
+import type { ReadStamp } from "../store/apply/read-stamp.ts";
+import type { Db } from "../store/database.ts";
+import { Statements } from "../store/statements.ts";
+
+/** A record that cannot become a row, with the reason. `at` is ISO. */
+export interface Quarantined {
+  readonly resource: string;
+  readonly recordId: RecordId | null;
+  readonly reason: string;
+  readonly at: string;
+}
+
+/** A record that cannot become a row; `id` is null where it has none. */
+interface UnusableRecord {
+  readonly resource: string;
+  readonly id: RecordId | null;
+  readonly reason: string;
+  readonly json: string;
+}
+
+/**
+ * Records that cannot become rows, kept as they came (I12).
+ *
+ * Guarantee: one row per record id, or per content where there is no id; the same record again writes nothing.
+ * Source of truth: table `_quarantine`. Only one connection adds to it.
+ * Worst outcome of a crash: none of its own; a row commits with the answer that brought it.
+ */
+export class Quarantine {
+  private readonly statements: Statements;
+  /** Resources that may have rows: most never do, and cost no query. */
+  private readonly resources: Set<string>;
+
+  constructor(db: Db) {
+    this.statements = new Statements(db);
+    this.resources = new Set(this.statements.column<string>("SELECT DISTINCT resource FROM _quarantine"));
+  }
+
+  /** Keeps a record's JSON and returns the row's key. */
+  add(stamp: ReadStamp, { resource, id, reason, json }: UnusableRecord): string {
+    const sql = `INSERT INTO _quarantine (resource, key, record_id, reason, at, request_id, json)
+      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, key) DO UPDATE SET reason = excluded.reason,
+        at = excluded.at, request_id = excluded.request_id, json = excluded.json
+      WHERE reason <> excluded.reason OR json <> excluded.json`;
+    this.resources.add(resource);
+    const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
+    this.statements.run(sql, resource, key, id, reason, isoTime(stamp.receivedAtMs), stamp.requestId, json);
+    return key;
+  }
+
+  /** The record became a row, or was deleted. */
+  release(resource: string, id: RecordId): void {
+    if (this.resources.has(resource)) this.remove(resource, String(id));
+  }
+
+  /** Ids of records that are kept since before `at` (ISO). */
+  idsBefore(resource: string, at: string): RecordId[] {
+    if (!this.resources.has(resource)) return [];
+    const sql = "SELECT record_id FROM _quarantine WHERE resource = ? AND at < ? AND record_id IS NOT NULL";
+    const ids = this.statements.get(sql).pluck().safeIntegers(true).all(resource, at) as bigint[];
+    return ids.map(canonicalId);
+  }
+
+  /** Removes records without an id, except those with a key in `keep`. */
+  releaseWithoutId(resource: string, keep: ReadonlySet<string>): void {
+    if (!this.resources.has(resource)) return;
+    const sql = "SELECT key FROM _quarantine WHERE resource = ? AND record_id IS NULL";
+    const keys = this.statements.column<string>(sql, resource);
+    for (const key of keys) if (!keep.has(key)) this.remove(resource, key);
+  }
+
+  /** Everything that is kept, by resource. */
+  all(): Quarantined[] {
+    const sql = "SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key";
+    return (this.statements.get(sql).safeIntegers(true).all() as Quarantined[]).map((row) => ({
+      ...row,
+      recordId: row.recordId === null ? null : canonicalId(row.recordId),
+    }));
+  }
+
+  private remove(resource: string, key: string): void {
+    this.statements.run("DELETE FROM _quarantine WHERE resource = ? AND key = ?", resource, key);
+  }
+}

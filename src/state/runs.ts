@@ -1,0 +1,101 @@
+import type { Db } from "../store/database.ts";
+import { Statements } from "../store/statements.ts";
+
+/** One execution of `sync`. Times are ISO. */
+export interface RunRow {
+  readonly id: number;
+  readonly mode: string;
+  /** Of the process that made it. */
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly outcome: string | null;
+  /** Id of the run that it continues. */
+  readonly resumes: number | null;
+  /** When each list was begun that this run, or one it resumes, read whole; by `sweepKey`. */
+  readonly swept: Readonly<Record<string, string>>;
+  /** What `sync --json` printed for it. */
+  readonly report: unknown;
+}
+
+/** A run that ended. */
+export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
+  readonly finishedAt: string;
+  readonly outcome: string;
+};
+
+/**
+ * Runs and what they reported.
+ *
+ * Guarantee: a list is noted as swept in the transaction that closes it, so a killed run counts for what it read.
+ * Source of truth: table `_runs`.
+ * Worst outcome of a crash: a run without an end; the next one resumes it.
+ */
+export class Runs {
+  private readonly statements: Statements;
+
+  constructor(db: Db) {
+    this.statements = new Statements(db);
+  }
+
+  /** Returns the run's id. */
+  begin(mode: string, startedAt: string, resumes: number | null, swept: RunRow["swept"]): number {
+    const sql = "INSERT INTO _runs (mode, started_at, resumes, pid, swept) VALUES (?, ?, ?, ?, ?)";
+    const values = [mode, startedAt, resumes, process.pid, JSON.stringify(swept)];
+    return Number(this.statements.run(sql, ...values).lastInsertRowid);
+  }
+
+  /** Notes when a list was begun that is read whole; in the transaction that closes it. */
+  noteSwept(id: number, key: string, startedAt: string): void {
+    const sql = "UPDATE _runs SET swept = json_patch(swept, json_object(?, ?)) WHERE id = ?";
+    this.statements.run(sql, key, startedAt, id);
+  }
+
+  sweptIn(id: number): RunRow["swept"] {
+    const [swept = "{}"] = this.statements.column<string>("SELECT swept FROM _runs WHERE id = ?", id);
+    return JSON.parse(swept) as Record<string, string>;
+  }
+
+  /** When the last whole reading of this list was begun; null: never. */
+  lastSwept(key: string): string | null {
+    const sql =
+      "SELECT s.value FROM _runs r, json_each(r.swept) s WHERE s.key = ? ORDER BY r.id DESC LIMIT 1";
+    return this.statements.column<string>(sql, key)[0] ?? null;
+  }
+
+  finish(id: number, finishedAt: string, outcome: string, report: unknown): void {
+    const sql = "UPDATE _runs SET finished_at = ?, outcome = ?, report = ? WHERE id = ?";
+    this.statements.run(sql, finishedAt, outcome, JSON.stringify(report), id);
+  }
+
+  /** The last run that ended; null: none did. */
+  lastEnded(): EndedRun | null {
+    const sql = `SELECT id, mode, outcome, started_at AS startedAt, finished_at AS finishedAt FROM _runs
+        WHERE finished_at IS NOT NULL AND outcome IS NOT NULL ORDER BY id DESC LIMIT 1`;
+    return this.statements.all<EndedRun>(sql)[0] ?? null;
+  }
+
+  /** Runs that ended complete or partial, the latest first; a report is parsed when it is reached. */
+  *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
+    const sql = `SELECT started_at AS startedAt, report FROM _runs WHERE outcome IN ('complete', 'partial')
+      ORDER BY id DESC LIMIT ?`;
+    for (const { startedAt, report } of this.statements.get(sql).iterate(most) as Iterable<StoredRun>)
+      yield { startedAt, report: JSON.parse(report) as unknown };
+  }
+
+  /** The latest first. */
+  latest(most: number): RunRow[] {
+    const sql = `SELECT id, mode, pid, started_at AS startedAt, finished_at AS finishedAt, outcome, resumes, swept,
+      report FROM _runs ORDER BY id DESC LIMIT ?`;
+    return this.statements.all<StoredRun>(sql, most).map((row) => ({
+      ...row,
+      swept: JSON.parse(row.swept) as Record<string, string>,
+      report: JSON.parse(row.report) as unknown,
+    }));
+  }
+}
+
+interface StoredRun extends Omit<RunRow, "swept" | "report"> {
+  readonly swept: string;
+  readonly report: string;
+}

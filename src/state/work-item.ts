@@ -1,0 +1,49 @@
+import type { RecordId } from "../base/ids.ts";
+import type { Lane } from "../base/lane.ts";
+
+/** How something is read. `confirm` is a detail read of a record that a list no longer shows. */
+export type WorkKind = "list" | "detail" | "child" | "confirm" | "file";
+
+/** A read to be made, as it is added to the queue: (resource, target) names it. */
+export interface NewWorkItem {
+  readonly kind: WorkKind;
+  readonly resource: string;
+  readonly target: string;
+  readonly lane: Lane;
+  /** Why: `new`, `changed`, `absent`, `cascade`, `scrub`, an event's type. */
+  readonly reason: string;
+  readonly payload?: unknown;
+  /** Epoch milliseconds; 0 is now. */
+  readonly dueAtMs?: number;
+  /** Number of the reason in the mirror's sequence: only a read sent after it is an answer to it (I4). */
+  readonly dirtySeq: number;
+}
+
+/** A read in the queue. */
+export interface WorkItem extends NewWorkItem {
+  readonly id: number;
+  readonly attempts: number;
+}
+
+/** One record: `id:17`. */
+export function recordTarget(id: RecordId): string {
+  return `id:${id}`;
+}
+
+/** One page of a list: `page:VARIANT:1`. */
+export function pageTarget(variant: string, page: number): string {
+  return `page:${variant}:${page}`;
+}
+
+/** One page of a parent's list: `child:clients:17:1`. */
+export function childTarget(parent: string, id: RecordId, page: number): string {
+  return `child:${parent}:${id}:${page}`;
+}
+
+/**
+ * Is it the first read of an event? Only that may use the share of the budget that is kept for events: rechecks,
+ * dependents and further attempts have a time when they are due.
+ */
+export function isUrgent({ lane, dueAtMs = 0 }: Pick<WorkItem, "lane" | "dueAtMs">): boolean {
+  return lane === "webhook" && dueAtMs === 0;
+}

@@ -1,0 +1,269 @@
+import type { RecordId } from "../base/ids.ts";
+import { laneRank, lanes, type Lane } from "../base/lane.ts";
+import type { Db, Statement } from "../store/database.ts";
+import { Statements } from "../store/statements.ts";
+import type { Records } from "../store/tables/stored-records.ts";
+import { isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
+
+/** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. */
+export type LaneShare = "all" | "events" | "others";
+
+const ranks = lanes.map((_lane, rank) => rank);
+const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
+  all: ranks,
+  events: ranks.filter((rank) => rank === laneRank("webhook")),
+  others: ranks.filter((rank) => rank !== laneRank("webhook")),
+};
+
+/** `dead`: given up. `held`: not in this run. Both keep their reason. */
+type WorkState = "ready" | "dead" | "held";
+
+/** How many items of one kind are in one state. */
+export interface QueueCount {
+  readonly resource: string;
+  readonly kind: WorkKind;
+  readonly state: WorkState;
+  readonly count: number;
+}
+
+/** An item that is not read: given up, or held. */
+export interface DeadLetter {
+  readonly resource: string;
+  readonly target: string;
+  readonly error: string;
+  readonly state: string;
+}
+
+const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, reason, payload,
+  dirty_seq AS dirtySeq, attempts`;
+
+/**
+ * What is still to be read, one row per (resource, target), coalesced: ten events on one invoice are one read.
+ *
+ * Guarantee: items are added and removed in the transactions of the data they are about (I1). An item is removed only
+ * by a read that was sent after its last reason (`dirty_seq`), so an event that arrives during the read of its record
+ * causes another read (I4).
+ * Source of truth: table `_work`; it is the only checkpoint. Leases are in memory only.
+ * Worst outcome of a crash: what was leased is read again.
+ */
+export class WorkQueue {
+  private readonly statements: Statements;
+  private readonly leased = new Set<number>();
+  private readonly watchers = new Set<() => void>();
+  private readonly upsert: Statement;
+  private readonly selectSame: Statement;
+  private readonly insert: Statement;
+  private readonly selectDue: Statement;
+  private readonly selectNext: Statement;
+  private readonly delete: Statement;
+
+  constructor(db: Db) {
+    this.statements = new Statements(db);
+    const columns =
+      "(resource, target, kind, lane, due_ms, reason, payload, dirty_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    this.upsert = db.prepare(
+      `INSERT INTO _work ${columns} ON CONFLICT (resource, target) DO UPDATE SET
+         kind = CASE WHEN kind = 'confirm' THEN kind ELSE excluded.kind END,
+         lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms),
+         reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
+         payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
+         attempts = 0, state = 'ready', error = NULL`,
+    );
+    this.insert = db.prepare(`INSERT INTO _work ${columns} ON CONFLICT (resource, target) DO NOTHING`);
+    this.selectSame = db
+      .prepare(
+        `SELECT id FROM _work WHERE resource = ? AND target = ? AND lane = ? AND reason = ? AND kind IN (?, 'confirm')
+           AND due_ms = 0 AND state = 'ready' AND attempts = 0 AND error IS NULL`,
+      )
+      .pluck();
+    // Lane by lane: rechecks of the future in one lane are not scanned for the lanes after it.
+    const ready = "state = 'ready' AND lane = ? AND resource IN (SELECT value FROM json_each(?))";
+    this.selectDue = db.prepare(
+      `SELECT ${itemColumns} FROM _work WHERE ${ready} AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
+    );
+    this.selectNext = db.prepare(
+      `SELECT id, due_ms AS dueAtMs FROM _work WHERE ${ready} ORDER BY due_ms, id LIMIT ?`,
+    );
+    this.delete = db.prepare("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?");
+  }
+
+  /** Adds an item, or a newer reason to the one that is queued. */
+  add(item: NewWorkItem): void {
+    if (item.payload === undefined && isUrgent(item) && this.isQueuedAlready(item)) return;
+    this.upsert.run(...valuesOf(item));
+    this.notify();
+  }
+
+  /** Adds an item unless its target is queued: that read answers this reason, too. */
+  addIfAbsent(item: NewWorkItem): void {
+    this.insert.run(...valuesOf(item));
+  }
+
+  /**
+   * Is the very same item queued, due, and not leased? Its read will be sent after this reason, too, so nothing is
+   * written: a burst of events about few records costs what the records cost.
+   */
+  private isQueuedAlready({ resource, target, lane, reason, kind }: NewWorkItem): boolean {
+    const id = this.selectSame.get(resource, target, laneRank(lane), reason, kind);
+    return id !== undefined && !this.leased.has(id as number);
+  }
+
+  /** Calls `watcher` when items may be due or free, added ones before their commit. Returns the end of it. */
+  watch(watcher: () => void): () => void {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  }
+
+  private notify(): void {
+    for (const watcher of this.watchers) watcher();
+  }
+
+  /** The next item of these resources that is due and not leased: by lane, then by the time it is due. */
+  lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
+    const names = JSON.stringify(resources);
+    for (const rank of ranksOf[share]) {
+      const rows = this.selectDue.all(rank, names, nowMs, this.leased.size + 1) as StoredItem[];
+      const row = rows.find((candidate) => !this.leased.has(candidate.id));
+      if (!row) continue;
+      this.leased.add(row.id);
+      return itemOf(row);
+    }
+    return null;
+  }
+
+  /** Ends a lease. The item, if it is still queued, may be leased by another worker: watchers are called. */
+  release(item: WorkItem): void {
+    this.unlease(item);
+    this.notify();
+  }
+
+  /** Ends a lease without calling watchers: nothing was done with the item. */
+  unlease(item: WorkItem): void {
+    this.leased.delete(item.id);
+  }
+
+  /** When the next item that is not leased is due, epoch milliseconds, rechecks included; null: there is none. */
+  nextDueMs(resources: readonly string[], share: LaneShare = "all"): number | null {
+    const names = JSON.stringify(resources);
+    const due = ranksOf[share].flatMap((rank) => {
+      const rows = this.selectNext.all(rank, names, this.leased.size + 1) as StoredItem[];
+      return rows.find((row) => !this.leased.has(row.id))?.dueAtMs ?? [];
+    });
+    return due.length === 0 ? null : Math.min(...due);
+  }
+
+  /** When the next item that failed is due again, epoch milliseconds; null: there is none. */
+  nextRetryMs(resources: readonly string[], share: LaneShare = "all"): number | null {
+    const sql = `SELECT min(due_ms) FROM _work WHERE state = 'ready' AND attempts > 0
+      AND lane IN (SELECT value FROM json_each(?)) AND resource IN (SELECT value FROM json_each(?))`;
+    const values = [JSON.stringify(ranksOf[share]), JSON.stringify(resources)];
+    return this.statements.column<number | null>(sql, ...values)[0] ?? null;
+  }
+
+  /** The read was answered; in the transaction that applies it. An item with a newer reason stays. */
+  done(item: WorkItem, sentSeq: number): void {
+    this.delete.run(item.id, sentSeq);
+  }
+
+  /** The read failed, and is tried again at `dueAtMs`. One with a newer reason is due at once (I4). */
+  retry(item: WorkItem, error: string, dueAtMs: number): void {
+    this.fail(item, error, "ready", dueAtMs);
+  }
+
+  /** The read failed and is given up: kept with the reason. One with a newer reason stays ready (I4). */
+  deadLetter(item: WorkItem, error: string): void {
+    this.fail(item, error, "dead", 0);
+  }
+
+  private fail(item: WorkItem, error: string, state: WorkState, dueAtMs: number): void {
+    const sql = `UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ?
+      WHERE id = ? AND dirty_seq <= ?`;
+    this.statements.run(sql, dueAtMs, state, error, item.id, item.dirtySeq);
+  }
+
+  /** Not now, for a reason that is not the item's own: no attempt is used up. */
+  postpone(item: WorkItem, why: string, dueAtMs: number): void {
+    const sql = `UPDATE _work SET attempts = max(attempts, 1), due_ms = ?, error = ?
+      WHERE id = ? AND dirty_seq <= ?`;
+    this.statements.run(sql, dueAtMs, why, item.id, item.dirtySeq);
+  }
+
+  /** Items that were postponed for this reason are due now. */
+  expedite(resource: string, why: string): void {
+    const sql = "UPDATE _work SET due_ms = 0 WHERE resource = ? AND state = 'ready' AND error = ?";
+    this.statements.run(sql, resource, why);
+    this.notify();
+  }
+
+  /** Takes a resource's items of these lanes out of this run; `revive` brings them back. */
+  hold(resource: string, why: string, share: LaneShare = "all"): void {
+    const sql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
+      AND lane IN (SELECT value FROM json_each(?))`;
+    this.statements.run(sql, why, resource, JSON.stringify(ranksOf[share]));
+  }
+
+  /**
+   * For a new run: dead letters, held items and, in its own lanes, those that wait for another attempt are ready
+   * again. They leave the webhook lane, so that the run reads them. Returns their number.
+   */
+  revive(resources: readonly string[], share: LaneShare = "all"): number {
+    const sql = `UPDATE _work SET state = 'ready', attempts = 0, due_ms = 0, error = NULL,
+        lane = CASE lane WHEN ${laneRank("webhook")} THEN ${laneRank("hydration")} ELSE lane END
+      WHERE resource IN (SELECT value FROM json_each(?)) AND (state <> 'ready'
+        OR (attempts > 0 AND lane IN (SELECT value FROM json_each(?))))`;
+    return this.statements.run(sql, JSON.stringify(resources), JSON.stringify(ranksOf[share])).changes;
+  }
+
+  /** Removes a resource's items with such targets. */
+  drop(resource: string, targetPrefix: string): void {
+    const like = `${targetPrefix.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+    const sql = String.raw`DELETE FROM _work WHERE resource = ? AND target LIKE ? ESCAPE '\'`;
+    this.statements.run(sql, resource, like);
+  }
+
+  /** Is it still to be read, and not given up? */
+  isReady(resource: string, target: string): boolean {
+    const sql = "SELECT 1 FROM _work WHERE resource = ? AND target = ? AND state = 'ready'";
+    return this.statements.column(sql, resource, target).length > 0;
+  }
+
+  /** Targets of a resource that are queued in any state. */
+  targets(resource: string, kind: WorkKind): string[] {
+    return this.statements.column("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);
+  }
+
+  /** Live records that a route can be probed with, those without queued work first; see `Records.spread`. */
+  routeProbes(records: Records, resource: string, except: RecordId): RecordId[] {
+    const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || id)`;
+    const found = [...records.spread(resource, except, unqueued), ...records.spread(resource, except)];
+    return [...new Set(found)];
+  }
+
+  counts(): QueueCount[] {
+    const sql = "SELECT resource, kind, state, count(*) AS count FROM _work GROUP BY resource, kind, state";
+    return this.statements.all(sql);
+  }
+
+  /** By resource, the oldest first. */
+  deadLetters(most = 100): DeadLetter[] {
+    const sql =
+      "SELECT resource, target, error, state FROM _work WHERE state <> 'ready' ORDER BY resource, id LIMIT ?";
+    return this.statements.all(sql, most);
+  }
+}
+
+type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> & {
+  readonly lane: number;
+  readonly payload: string | null;
+  readonly dueAtMs: number;
+};
+
+function itemOf({ lane, payload, ...same }: StoredItem): WorkItem {
+  const parsed: unknown = payload === null ? undefined : JSON.parse(payload);
+  return { ...same, lane: lanes[lane] as Lane, payload: parsed };
+}
+
+function valuesOf({ resource, target, kind, lane, dueAtMs = 0, reason, payload, dirtySeq }: NewWorkItem) {
+  const json = payload === undefined ? null : JSON.stringify(payload);
+  return [resource, target, kind, laneRank(lane), dueAtMs, reason, json, dirtySeq];
+}

@@ -1,0 +1,71 @@
+import type { BudgetView } from "../rate-limit/permit.ts";
+import type { QueueCount } from "../state/work-queue.ts";
+import type { WorkerState } from "../sync/event-worker/worker-status.ts";
+import type { EventStatus } from "./event-status.ts";
+import type { Health } from "./mirror-health.ts";
+
+/*
+ * How things stand for one company, in two views. CompanyStatus is read from its files by the command `status`,
+ * beside whoever writes them; CompanyStatusView is built by the daemon from what it holds in memory as well.
+ * Everything in render/ is made from one of the two.
+ */
+
+/** What `status --json` prints for a company. */
+export interface CompanyStatus {
+  readonly mirrored: boolean;
+  /** The command that writes now, with its process. */
+  readonly writer: string | null;
+  /** The run it is making; `unknown` where the lock does not say since when it is held. */
+  readonly running: number | "unknown" | null;
+  readonly budget: BudgetView | null;
+  readonly freshness: Freshness;
+  readonly health: Health | null;
+  readonly events: EventStatus | null;
+}
+
+/** How old the lists are. */
+export interface Freshness {
+  /** When the stalest table was last read whole, ISO; null: one never was. */
+  readonly oldest: string | null;
+  /** Tables that are older than `--max-age` allows. */
+  readonly stale: readonly { readonly name: string; readonly age: string }[];
+}
+
+/** One company in the daemon: what /readyz, /metrics and the log show. Times are epoch milliseconds. */
+export interface CompanyStatusView {
+  readonly company: string;
+  /** False while the mirror's file cannot be opened: deliveries get 503. */
+  readonly open: boolean;
+  /** Can records be read and written? As the event worker found it last. */
+  readonly service: WorkerState;
+  /** The run under way. */
+  readonly run: { readonly mode: string; readonly startedMs: number } | null;
+  readonly lastRun: {
+    readonly outcome: string;
+    readonly startedMs: number;
+    readonly finishedMs: number;
+  } | null;
+  /** When the last run began that read all that the config asks for, details too; null: none did. */
+  readonly wholeRunMs: number | null;
+  /** Since the start: ended runs by outcome. */
+  readonly runs: Readonly<Record<string, number>>;
+  /** When each resource that the config asks for was last read whole; null: never. */
+  readonly sweptMs: Readonly<Record<string, number | null>>;
+  readonly events: {
+    readonly waiting: number;
+    readonly oldestWaitingMs: number | null;
+    readonly lastReceivedMs: number | null;
+  };
+  readonly queue: readonly QueueCount[];
+  readonly budget: BudgetView | null;
+  /** Since the start: answers by status, `none` for attempts without one. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** Since the start: time spent waiting for permits, milliseconds. */
+  readonly waitedMs: number;
+  /** Since the start: changes by resource and `inserted`, `updated`, `deleted`, `unchanged`. */
+  readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];
+  /** Since the start: deliveries by their answer: `stored`, `known`, `400`, `401`, `413`, `503`. */
+  readonly deliveries: Readonly<Record<string, number>>;
+  /** The next run that the schedule asks for. */
+  readonly nextRunMs: number | null;
+}

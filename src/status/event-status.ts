@@ -1,0 +1,134 @@
+import { isoTime } from "../base/clock.ts";
+import { DaemonCommands, type DaemonCommand } from "../state/daemon-commands.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
+import type { InboxState } from "../state/inbox/inbox.ts";
+import { Meta } from "../state/meta.ts";
+import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
+import type { Db } from "../store/database.ts";
+import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
+
+/** What a mirror's file says of events. */
+export interface EventFacts {
+  readonly counts: Partial<Record<InboxState, number>>;
+  /** When the oldest event that waits for its read was received, ISO; null: none waits. */
+  readonly waitingSince: string | null;
+  /** Waiting events whose read was given up or is held. */
+  readonly stuck: number;
+  readonly lastReceivedAt: string | null;
+  /** Types of unknown events, the most frequent first. */
+  readonly unknownTypes: readonly { readonly type: string | null; readonly count: number }[];
+  /** When `serve` received deliveries, the oldest first. */
+  readonly spans: readonly EndedSpan[];
+  readonly service: ServiceNote | null;
+  /** Commands of other processes that the daemon has not finished. */
+  readonly orders: readonly Pick<DaemonCommand, "kind" | "askedAt" | "pid" | "state">[];
+}
+
+/** The state of the event worker, as the daemon wrote it last. */
+interface ServiceNote {
+  readonly state: string;
+  readonly message: string | null;
+  /** ISO. */
+  readonly since: string;
+}
+
+/** A time in which nobody received deliveries; ISO. */
+interface Gap {
+  readonly from: string;
+  /** null: until now. */
+  readonly to: string | null;
+  /** `killed`: counted from the last heartbeat. */
+  readonly cause: "stopped" | "killed";
+}
+
+/** What `status` says of the events of one company. */
+export interface EventStatus extends Omit<EventFacts, "spans"> {
+  /** Does a daemon receive deliveries now? */
+  readonly listening: boolean;
+  /** Since when it does, or did last; ISO, null: never. */
+  readonly listeningSince: string | null;
+  /** Of the last seven days, the oldest first. */
+  readonly gaps: readonly Gap[];
+  /** All attempts for an event may have failed, and no complete run began since. */
+  readonly mayBeLost: boolean;
+}
+
+/** What judging events needs besides. */
+export interface EventSurroundings {
+  /** Somebody holds the mirror's writer lock. */
+  readonly written: boolean;
+  /** When the stalest resource was last read whole; null: one never was. */
+  readonly wholeSinceMs: number | null;
+  readonly nowMs: number;
+}
+
+const mostSpans = 1_000;
+const heartbeatLostMs = 4 * heartbeatMs;
+const gapDaysMs = 7 * 86_400_000;
+/** A daemon reads events within seconds; one that waits this long means that the mirror is not whole. */
+const overdueMs = 3_600_000;
+
+/** Reads the facts from one snapshot, beside the daemon; also from mirrors of older versions. */
+export function readEventFacts(db: Db): EventFacts {
+  return db.transaction(() => {
+    const inbox = new InboxView(db);
+    return {
+      counts: inbox.counts(),
+      waitingSince: inbox.oldestWaiting(),
+      stuck: inbox.stuck(),
+      lastReceivedAt: inbox.lastReceived(),
+      unknownTypes: inbox.unknownTypes(),
+      spans: hasTable(db, "_receiver") ? new UptimeLog(db).latest(mostSpans) : [],
+      service: serviceNote(new Meta(db).get("service")),
+      orders: hasTable(db, "_orders") ? openCommands(db) : [],
+    };
+  })();
+}
+
+function hasTable(db: Db, table: string): boolean {
+  const sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
+  return db.prepare(sql).get(table) !== undefined;
+}
+
+function serviceNote(value: unknown): ServiceNote | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { state, message, since } = value as { state?: unknown; message?: unknown; since?: unknown };
+  if (typeof state !== "string" || typeof since !== "string") return null;
+  return { state, message: typeof message === "string" ? message : null, since };
+}
+
+function openCommands(db: Db): EventFacts["orders"] {
+  const open = new DaemonCommands(db).open();
+  return open.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state }));
+}
+
+/** Judges the facts: is a daemon receiving, when was none, may events be lost? Pure. */
+export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
+  const { written, wholeSinceMs, nowMs } = around;
+  const last = spans.at(-1);
+  const isAlive = last !== undefined && last.ended === null && nowMs - last.seenMs < heartbeatLostMs;
+  const listening = written && isAlive;
+  const gaps = gapsBetween(spans, listening);
+  const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs });
+  return {
+    ...facts,
+    listening,
+    listeningSince: last ? isoTime(last.startedMs) : null,
+    gaps: gaps.filter(({ to }) => to === null || Date.parse(to) > nowMs - gapDaysMs),
+    mayBeLost: spans.length > 0 && lost,
+  };
+}
+
+function gapsBetween(spans: readonly EndedSpan[], listening: boolean): Gap[] {
+  const gaps = spans.map(({ seenMs, ended }, index): Gap => {
+    const next = spans[index + 1];
+    const cause = ended === null ? "killed" : "stopped";
+    return { from: isoTime(seenMs), to: next ? isoTime(next.startedMs) : null, cause };
+  });
+  return listening ? gaps.slice(0, -1) : gaps;
+}
+
+/** Does an event wait longer than it may? Without a daemon the next run reads what waits. Pure. */
+export function eventsOverdue({ listening, waitingSince }: EventStatus, nowMs: number): boolean {
+  return listening && waitingSince !== null && nowMs - Date.parse(waitingSince) > overdueMs;
+}

@@ -1,0 +1,73 @@
+import { resourceNamed } from "../connector/connector-manifest.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
+import type { Mirror } from "../state/mirror.ts";
+import { Runs } from "../state/runs.ts";
+import { sweptAt } from "../state/sweeps.ts";
+import type { Db } from "../store/database.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { CompanyStatusView } from "./company-status.ts";
+
+/** The part of the daemon's view that is read from the mirror's file. */
+export type LiveFacts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events">;
+
+/**
+ * Reads the facts of an open mirror.
+ *
+ * @param names resources that the config asks for
+ */
+export function readLiveFacts({ db, manifest }: Mirror, names: readonly string[]): LiveFacts {
+  const inbox = new InboxView(db);
+  const runs = new Runs(db);
+  const last = runs.lastEnded();
+  const swept = names.map((name) => [name, sweptAt(manifest, resourceNamed(manifest, name), runs)] as const);
+  return {
+    lastRun: last && {
+      outcome: last.outcome,
+      startedMs: Date.parse(last.startedAt),
+      finishedMs: Date.parse(last.finishedAt),
+    },
+    wholeRunMs: lastWholeRun(db, names)?.startedMs ?? null,
+    sweptMs: Object.fromEntries(swept.map(([name, at]) => [name, epochMs(at)])),
+    events: {
+      waiting: inbox.waiting(),
+      oldestWaitingMs: epochMs(inbox.oldestWaiting()),
+      lastReceivedMs: epochMs(inbox.lastReceived()),
+    },
+  };
+}
+
+/** What is known while the mirror is closed: nothing. */
+export function closedFacts(names: readonly string[]): LiveFacts {
+  return {
+    lastRun: null,
+    wholeRunMs: null,
+    sweptMs: Object.fromEntries(names.map((name) => [name, null])),
+    events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
+  };
+}
+
+function epochMs(iso: string | null): number | null {
+  return iso === null ? null : Date.parse(iso);
+}
+
+/** A run that read everything the config asks for, whoever made it. Epoch milliseconds. */
+export interface WholeRun {
+  readonly startedMs: number;
+  /** When the first of its lists was begun: the run saw everything that happened before. */
+  readonly seesFromMs: number;
+}
+
+/** How many successful runs are searched. */
+const runsSearched = 200;
+
+/** The last run that read all these resources; null: none of the last 200 successful runs did. */
+export function lastWholeRun(db: Db, resources: readonly string[]): WholeRun | null {
+  for (const { startedAt, report } of new Runs(db).successes(runsSearched)) {
+    const { resources: read = {}, swept = {} } = report as Partial<CompanyReport>;
+    if (!resources.every((name) => name in read)) continue;
+    const startedMs = Date.parse(startedAt);
+    const sweptMs = Object.values(swept).map((at) => Date.parse(at));
+    return { startedMs, seesFromMs: Math.min(startedMs, ...sweptMs) };
+  }
+  return null;
+}

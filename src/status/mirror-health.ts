@@ -1,0 +1,92 @@
+import { isoTime } from "../base/clock.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import { Parents } from "../state/parents.ts";
+import { Quarantine, type Quarantined } from "../state/quarantine.ts";
+import { unknownColumns } from "../store/tables/unknown-columns.ts";
+import { Records } from "../store/tables/stored-records.ts";
+import { Runs, type RunRow } from "../state/runs.ts";
+import type { Db } from "../store/database.ts";
+import { sweptAt } from "../state/sweeps.ts";
+import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { Trouble } from "../sync/context/tally.ts";
+
+/** How one resource stands in the mirror. */
+export interface ResourceHealth {
+  readonly name: string;
+  readonly live: number;
+  readonly deleted: number;
+  /** When its list was last read whole, ISO; null: never. */
+  readonly sweptAt: string | null;
+  /** What the last run that read it could not do. */
+  readonly troubles: readonly Trouble[];
+  /** Where parents are spread over runs: the parent whose list was read longest ago. */
+  readonly stalestParent?: { readonly parent: string; readonly id: string; readonly listedAt: string | null };
+}
+
+/** What a mirror's file says of its tables and runs. */
+export interface Health {
+  readonly resources: readonly ResourceHealth[];
+  readonly runs: readonly RunRow[];
+  readonly queue: readonly QueueCount[];
+  readonly quarantine: readonly Quarantined[];
+  readonly deadLetters: readonly { resource: string; target: string; error: string; state: string }[];
+  readonly newColumns: readonly string[];
+  /** Required fields that the last finished run did not receive, and fields it could not keep. */
+  readonly missingFields: readonly string[];
+  readonly unkeptFields: readonly string[];
+}
+
+/** How many runs are searched for the last one that read a resource. */
+const runsLookedAt = 200;
+
+/**
+ * Reads the health of a mirror from one snapshot, beside a running sync.
+ *
+ * @param spread are parents' lists spread over several runs?
+ */
+export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health {
+  return db.transaction(() => {
+    const runs = new Runs(db);
+    const rows = runs.latest(runsLookedAt);
+    const reports = rows.map(({ report }) => report as Partial<CompanyReport>);
+    const last = reports[rows.findIndex(({ finishedAt }) => finishedAt !== null)];
+    const records = new Records(db);
+    const queue = new WorkQueue(db);
+    return {
+      resources: manifest.resources.map((resource) => ({
+        name: resource.name,
+        ...records.counts(resource.name),
+        sweptAt: sweptAt(manifest, resource, runs),
+        troubles: latestTroubles(reports, resource.name),
+        ...(spread && stalestParent(db, resource)),
+      })),
+      runs: rows.slice(0, 10),
+      queue: queue.counts(),
+      quarantine: new Quarantine(db).all(),
+      deadLetters: queue.deadLetters(),
+      newColumns: unknownColumns(db),
+      missingFields: last?.missing_fields ?? [],
+      unkeptFields: last?.unkept_fields ?? [],
+    };
+  })();
+}
+
+function latestTroubles(reports: readonly Partial<CompanyReport>[], name: string): readonly Trouble[] {
+  const last = reports.find(({ resources }) => resources && name in resources);
+  return last?.troubles?.filter(({ resource }) => resource === name) ?? [];
+}
+
+function stalestParent(db: Db, { name, list }: Resource): Pick<ResourceHealth, "stalestParent"> {
+  if (list.kind !== "parents") return {};
+  const parents = new Parents(db);
+  const known = list.parents.flatMap(({ resource }) =>
+    parents.stalest(name, resource, 1).map((one) => ({ ...one, parent: resource })),
+  );
+  const [first] = known.toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0));
+  if (!first) return {};
+  const { parent, id, listedAtMs } = first;
+  const listedAt = listedAtMs === null ? null : isoTime(listedAtMs);
+  return { stalestParent: { parent, id: String(id), listedAt } };
+}

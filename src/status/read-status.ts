@@ -1,0 +1,109 @@
+import { existsSync } from "node:fs";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/logger.ts";
+import { formatDuration } from "../base/units.ts";
+import type { MirrorFiles } from "../config/mirror-files.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import { openBudgetFile } from "../rate-limit/budget-file.ts";
+import type { BudgetView } from "../rate-limit/permit.ts";
+import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
+import { earliest } from "../state/sweeps.ts";
+import type { Db } from "../store/database.ts";
+import { lockHolder, lockNote, type HolderNote } from "../store/writer-lock.ts";
+import type { CompanyStatus, Freshness } from "./company-status.ts";
+import { eventsOverdue, judgeEvents, readEventFacts } from "./event-status.ts";
+import { readHealth, type Health } from "./mirror-health.ts";
+
+/** Which company's status is read, and from what. */
+export interface StatusQuestion {
+  /** The mirror, opened for reading; null while there is none. */
+  readonly db: Db | null;
+  readonly files: MirrorFiles;
+  readonly manifest: Manifest;
+  /** Resources that the config asks for. */
+  readonly resources: ReadonlySet<string>;
+  /** Are parents' lists spread over several runs? */
+  readonly spread: boolean;
+  /** Length of the service's counting period. */
+  readonly windowMs: number;
+  /** Tables read whole longer ago are stale; null: none is. */
+  readonly maxAgeMs: number | null;
+  readonly nowMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Reads the status of one company from its files; sends no request and writes nothing. */
+export function readStatus(question: StatusQuestion): CompanyStatus {
+  const { db, files, manifest, spread, nowMs } = question;
+  const budget = readBudget(question);
+  if (!db) return { ...noMirror, budget };
+  const health = readHealth(db, manifest, spread);
+  const freshness = judgeFreshness(health, question);
+  const writer = lockHolder(files.lock);
+  const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
+  const events = judgeEvents(readEventFacts(db), { written: writer !== null, wholeSinceMs, nowMs });
+  const running = runUnderWay(health, writer === null ? null : (lockNote(files.lock) ?? {}));
+  return { mirrored: true, writer, running, budget, freshness, health, events };
+}
+
+const noMirror = {
+  mirrored: false,
+  writer: null,
+  running: null,
+  freshness: { oldest: null, stale: [] },
+  health: null,
+  events: null,
+};
+
+/** What is known of the request budget; null where no request was ever sent. */
+function readBudget({ files: { budget: path }, windowMs, clock, log }: StatusQuestion): BudgetView | null {
+  if (!existsSync(path)) return null;
+  const store = openBudgetFile({ path, clock, log });
+  try {
+    return createRateLimiter({ store, clock, windowMs }).view();
+  } finally {
+    store.close();
+  }
+}
+
+/**
+ * The open run that the holder of the lock is making: it began since the lock is held. The process id alone does
+ * not say so, since in containers every process may have the same. Pure.
+ */
+function runUnderWay({ runs }: Health, note: HolderNote | null): CompanyStatus["running"] {
+  const [latest] = runs;
+  if (note === null || !latest || latest.outcome !== null) return null;
+  if (note.pid === undefined || note.since === undefined) return "unknown";
+  return latest.pid === note.pid && latest.startedAt >= note.since ? latest.id : null;
+}
+
+/** Which of the tables that the config asks for are older than allowed? Pure. */
+function judgeFreshness(
+  health: Pick<Health, "resources">,
+  { resources, maxAgeMs, nowMs }: StatusQuestion,
+): Freshness {
+  const asked = health.resources.filter(({ name }) => resources.has(name));
+  const oldest = earliest(asked.map(({ sweptAt }) => sweptAt));
+  if (maxAgeMs === null) return { oldest, stale: [] };
+  const stale = asked
+    .filter(({ sweptAt }) => sweptAt === null || nowMs - Date.parse(sweptAt) > maxAgeMs)
+    .map(({ name, sweptAt }) => ({
+      name,
+      age: sweptAt === null ? "never read whole" : formatDuration(nowMs - Date.parse(sweptAt)),
+    }));
+  return { oldest, stale };
+}
+
+/** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */
+export function statusOutcome(
+  { mirrored, freshness, health, events }: CompanyStatus,
+  nowMs: number,
+): "complete" | "partial" | "difference" {
+  if (!mirrored || freshness.stale.length > 0) return "difference";
+  if (!health || health.quarantine.length > 0 || health.deadLetters.length > 0) return "partial";
+  if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
+  if (events && eventsOverdue(events, nowMs)) return "partial";
+  const last = health.runs.find((run) => run.outcome !== null);
+  return last === undefined || last.outcome === "complete" ? "complete" : "partial";
+}

@@ -1,0 +1,66 @@
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Page } from "../../webhook/server/response.ts";
+import { readinessOf, defaultReadyLimits, type ReadyLimits } from "./readiness.ts";
+import { createMetrics, type Strays } from "./metrics.ts";
+import type { CompanyStatusView } from "../company-status.ts";
+
+/** What the pages need besides the companies' status. */
+export interface PagesOptions {
+  /** Of this program. */
+  readonly version: string;
+  readonly strays?: () => Strays;
+  /** Called for each request: the schedule may change, and its intervals are not equal. */
+  readonly limits?: () => Partial<ReadyLimits>;
+}
+
+/** Pages by path. */
+export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
+
+/** The pages of `serve`. They send no request to the service and write nothing. */
+export function createPages(
+  views: () => readonly CompanyStatusView[],
+  clock: Clock,
+  options: PagesOptions,
+): Pages {
+  const metrics = createMetrics(options.version);
+  return {
+    "/": () => page(200, text, index),
+    "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
+    "/readyz": () => readyPage(views, clock.nowMs(), { ...defaultReadyLimits, ...options.limits?.() }),
+    "/metrics": async () =>
+      page(200, metrics.type, await metrics.render(views(), clock.nowMs(), options.strays?.())),
+  };
+}
+
+const text = "text/plain; charset=utf-8";
+const json = "application/json; charset=utf-8";
+
+const index = `fintoro-mirror
+
+/healthz               200 as long as the process answers: the check for a proxy or a supervisor
+/readyz                200 if every mirror is current, otherwise 503, with the reasons: the check for people
+/metrics               for Prometheus
+POST /webhooks/NAME    deliveries for the company NAME
+`;
+
+/** Not ready without companies, or when their status cannot be read. */
+function readyPage(views: () => readonly CompanyStatusView[], nowMs: number, limits: ReadyLimits): Page {
+  try {
+    const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
+    const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
+    return readiness(ready, { companies: Object.fromEntries(companies) });
+  } catch (error) {
+    return readiness(false, { error: messageOf(error) });
+  }
+}
+
+function readiness(ready: boolean, facts: object): Page {
+  return page(ready ? 200 : 503, json, `${JSON.stringify({ ready, ...facts }, null, 2)}\n`);
+}
+
+/** No cache keeps a page, and it loads nothing. */
+function page(status: number, type: string, body: string): Page {
+  const headers = { "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" };
+  return { status, type, body, headers };
+}

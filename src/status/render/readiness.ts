@@ -1,0 +1,98 @@
+import { isoTime } from "../../base/clock.ts";
+import { formatDuration } from "../../base/units.ts";
+import { oldestWaitingMs } from "./metric-families.ts";
+import type { CompanyStatusView } from "../company-status.ts";
+
+/** What still counts as current; configured in `serve`. */
+export interface ReadyLimits {
+  /** A list that was read whole longer ago is stale. */
+  readonly freshForMs: number;
+  /** How long an event may wait for its read, and the service may be away. */
+  readonly patienceMs: number;
+}
+
+const hourMs = 3_600_000;
+/** A day and two hours, as `status --max-age 26h`. */
+export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, patienceMs: hourMs / 4 };
+
+/**
+ * What /readyz answers for one company: is its mirror current? Times are ISO. Pure. It does not say whether
+ * deliveries may be sent here: they may as long as the process answers. A service that is away is a reason only
+ * after a while; a refused token is one at once, since somebody must act.
+ */
+export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
+  const { open, service, events, run, lastRun, sweptMs } = view;
+  const swept = open ? Object.entries(sweptMs) : [];
+  const never = swept.flatMap(([name, ms]) => (ms === null ? [name] : []));
+  const stale = swept.flatMap(([name, ms]) => (ms !== null && nowMs - ms > limits.freshForMs ? [name] : []));
+  const age = formatDuration(limits.freshForMs);
+  const listReasons = [
+    ...(never.length > 0 ? [`never read whole: ${never.join(", ")}`] : []),
+    ...(stale.length > 0 ? [`read whole longer than ${age} ago: ${stale.join(", ")}`] : []),
+  ];
+  const reasons = open
+    ? [
+        ...serviceReasons(view, nowMs, limits),
+        ...runReasons(view, nowMs, listReasons),
+        ...eventReasons(view, nowMs, limits),
+      ]
+    : [closedReason(view)];
+  return {
+    ready: reasons.length === 0,
+    reasons,
+    database: open ? "open" : "closed",
+    service: service.state,
+    service_message: service.message,
+    service_since: isoTime(service.sinceMs),
+    stale: [...never, ...stale],
+    events_waiting: events.waiting,
+    oldest_event_at: isoOrNull(events.oldestWaitingMs),
+    last_event_at: isoOrNull(events.lastReceivedMs),
+    whole_run_at: isoOrNull(view.wholeRunMs),
+    run: run && { mode: run.mode, started_at: isoTime(run.startedMs) },
+    last_run: lastRun && { outcome: lastRun.outcome, finished_at: isoTime(lastRun.finishedMs) },
+    next_run_at: isoOrNull(view.nextRunMs),
+  };
+}
+
+function closedReason({ service }: CompanyStatusView): string {
+  const why = service.message === null ? "" : ` (${service.message})`;
+  return `the mirror's file is not open${why}: deliveries are refused with 503`;
+}
+
+function serviceReasons({ service }: CompanyStatusView, nowMs: number, limits: ReadyLimits): string[] {
+  const { state, sinceMs } = service;
+  if (state === "unauthenticated") return ["the service does not take the token"];
+  if (state === "identity") return ["the token is another company's"];
+  if (state === "database") return ["the mirror's file cannot be written"];
+  const lastedMs = nowMs - sinceMs;
+  if (state === "working" || lastedMs <= limits.patienceMs) return [];
+  return [`the service has not been reached for ${formatDuration(lastedMs)}`];
+}
+
+/**
+ * A list is complete before the details of its records are: only a complete run shows that all is there. A run that
+ * was cut off left something unread, until another one ends; one under way is about to.
+ */
+function runReasons(
+  { wholeRunMs, run, lastRun }: CompanyStatusView,
+  nowMs: number,
+  lists: string[],
+): string[] {
+  if (wholeRunMs === null) {
+    const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
+    return [`not everything was read yet${since}`];
+  }
+  const ended = run || !lastRun || lastRun.outcome === "complete" || lastRun.outcome === "partial";
+  return ended ? lists : [`the last run did not finish: ${lastRun.outcome}`, ...lists];
+}
+
+function eventReasons(view: CompanyStatusView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
+  const waitedMs = oldestWaitingMs(view, nowMs);
+  if (waitedMs <= patienceMs) return [];
+  return [`${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`];
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}

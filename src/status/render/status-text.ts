@@ -1,0 +1,182 @@
+import { formatDuration } from "../../base/units.ts";
+import type { BudgetView } from "../../rate-limit/permit.ts";
+import type { Health, ResourceHealth } from "../mirror-health.ts";
+import { eventsOverdue, type EventStatus } from "../event-status.ts";
+import type { CompanyStatus } from "../company-status.ts";
+
+/** The status of one company as lines for people. Pure. */
+export function statusLines(company: string, status: CompanyStatus, nowMs: number): string[] {
+  const { health, writer, budget } = status;
+  if (!health) return [`${company}: no mirror yet. Run \`fintoro-mirror sync\`.`];
+  return [
+    `${company}: ${headline(status, nowMs)}`,
+    ...(writer ? [`  being written by ${writer}`] : []),
+    ...health.resources.map((resource) => resourceLine(resource, nowMs)),
+    ...queueLines(health, writer),
+    ...(budget ? [budgetLine(budget)] : []),
+    ...troubleLines(health),
+    ...(status.events ? eventLines(status.events, nowMs) : []),
+    ...runLines(health, status.running, nowMs),
+    ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
+  ];
+}
+
+function headline({ freshness, health }: CompanyStatus, nowMs: number): string {
+  const live = health?.resources.reduce((sum, resource) => sum + resource.live, 0) ?? 0;
+  const fresh =
+    freshness.oldest === null
+      ? "not everything was read whole yet"
+      : `read whole ${ago(freshness.oldest, nowMs)}`;
+  return `${live} records, ${fresh}`;
+}
+
+function resourceLine(
+  { name, live, deleted, sweptAt, stalestParent }: ResourceHealth,
+  nowMs: number,
+): string {
+  const tombstones = deleted > 0 ? `, ${deleted} deleted` : "";
+  const stalest = stalestParent
+    ? `; stalest list: ${stalestParent.parent} ${stalestParent.id}, ${ago(stalestParent.listedAt, nowMs)}`
+    : "";
+  return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${tombstones}, ${ago(sweptAt, nowMs)}${stalest}`;
+}
+
+function queueLines({ queue }: Health, writer: string | null): string[] {
+  const ready = queue.filter(({ state }) => state === "ready").reduce((sum, { count }) => sum + count, 0);
+  if (ready === 0) return [];
+  const waits = ready === 1 ? "1 request waits" : `${ready} requests wait`;
+  return [`  ${waits} for ${writer ? "a turn" : "the next run"}`];
+}
+
+function budgetLine({ limit, remaining, waitMs }: BudgetView): string {
+  if (limit === null) return "  budget: not known yet";
+  const wait = waitMs > 0 ? `, next permit in ${formatDuration(waitMs)}` : "";
+  return `  budget: ${remaining ?? "?"} of ${limit} requests left in this window${wait}`;
+}
+
+function troubleLines(health: Health): string[] {
+  const troubles = health.resources.flatMap(({ name, troubles: all }) =>
+    all
+      .filter(({ kind }) => kind !== "quarantined" && kind !== "dead")
+      .map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
+  );
+  const deadLetters = health.deadLetters.map(
+    ({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`,
+  );
+  const odd = health.quarantine.map(
+    ({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`,
+  );
+  const columns = [
+    ...health.newColumns.map(
+      (column) => `new column ${column}: the service sends a field that the connector does not know`,
+    ),
+    ...health.missingFields.map((field) => `${field} is missing from answers, although it is required`),
+    ...health.unkeptFields.map((field) => `${field} is in lists only and is not kept`),
+  ];
+  return [...troubles, ...deadLetters, ...odd]
+    .map((line) => `  ! ${line}`)
+    .concat(columns.map((line) => `  ${line}`));
+}
+
+function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: number): string[] {
+  return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
+    const mayRun = running === "unknown" && index === 0;
+    const open = running === id ? "running" : mayRun ? "running, or cut off" : "cut off";
+    const took = finishedAt ? ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}` : "";
+    return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? open}${took}`;
+  });
+}
+
+/** What `status` prints of events; nothing where none was ever received and no receiver ever ran. Pure. */
+export function eventLines(events: EventStatus, nowMs: number): string[] {
+  if (events.listeningSince === null && events.lastReceivedAt === null) return commandLines(events, nowMs);
+  return [
+    ...waitingLines(events, nowMs),
+    ...oddLines(events),
+    ...receiverLines(events, nowMs),
+    ...serviceLines(events, nowMs),
+    ...commandLines(events, nowMs),
+  ];
+}
+
+function waitingLines(events: EventStatus, nowMs: number): string[] {
+  const { counts, waitingSince, lastReceivedAt, stuck } = events;
+  const last =
+    lastReceivedAt === null
+      ? "none was ever received"
+      : `the last was received ${ago(lastReceivedAt, nowMs)}`;
+  const waiting =
+    waitingSince === null
+      ? "none waits"
+      : `${plural(counts.waiting ?? 0, "waits", "wait")}, the oldest received ${ago(waitingSince, nowMs)}`;
+  const mark = eventsOverdue(events, nowMs) ? "! " : "";
+  const given = `${plural(stuck, "event waits", "events wait")} for records that could not be read (see above)`;
+  return [`  ${mark}events: ${waiting}; ${last}`, ...(stuck > 0 ? [`  ! ${given}`] : [])];
+}
+
+function oddLines({ counts, unknownTypes }: EventStatus): string[] {
+  const types = unknownTypes.map((one) => `${one.type ?? "without a type"} (${one.count})`).join(", ");
+  const { unknown = 0, unreadable = 0 } = counts;
+  const unknownEvents = plural(unknown, "event of an unknown type is", "events of unknown types are");
+  const odd = plural(
+    unreadable,
+    "signed delivery that is no event is",
+    "signed deliveries that are no events are",
+  );
+  return [
+    ...(unknown > 0 ? [`  ${unknownEvents} kept: ${types}`] : []),
+    ...(unreadable > 0 ? [`  ${odd} kept`] : []),
+  ];
+}
+
+function receiverLines(events: EventStatus, nowMs: number): string[] {
+  const { listening, listeningSince, gaps, mayBeLost } = events;
+  if (listeningSince === null) return ["  receiver: none has run yet"];
+  const open = gaps.find(({ to }) => to === null);
+  const state = listening
+    ? `listening for ${span(listeningSince, nowMs)}`
+    : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
+  const lost = mayBeLost ? [`  ! ${lossLine(listening)}`] : [];
+  return [`  receiver: ${state}${pastGaps(events)}`, ...lost];
+}
+
+const causes = { stopped: "serve was stopped", killed: "serve was killed" };
+
+function lossLine(listening: boolean): string {
+  const remedy = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
+  return `events may have been lost while no receiver was listening, and no complete run began since; ${remedy}`;
+}
+
+function pastGaps({ gaps }: EventStatus): string {
+  const lengths = gaps.flatMap(({ from, to }) => (to === null ? [] : [Date.parse(to) - Date.parse(from)]));
+  if (lengths.length === 0) return "";
+  const longest = formatDuration(Math.max(...lengths));
+  return `; ${plural(lengths.length, "gap", "gaps")} in the last 7 days, the longest ${longest}`;
+}
+
+/** The note of the daemon is valid only while it runs. */
+function serviceLines({ listening, service }: EventStatus, nowMs: number): string[] {
+  if (!listening || service === null) return [];
+  const { state, message, since } = service;
+  const mark = state === "working" || state === "starting" ? "" : "! ";
+  return [`  ${mark}service: ${state} for ${span(since, nowMs)}${message === null ? "" : `: ${message}`}`];
+}
+
+function commandLines({ orders }: EventStatus, nowMs: number): string[] {
+  return orders.map(
+    ({ kind, askedAt, pid, state }) =>
+      `  command: ${kind} for process ${pid}, sent ${ago(askedAt, nowMs)}: ${state}`,
+  );
+}
+
+function plural(howMany: number, one: string, many: string): string {
+  return `${howMany} ${howMany === 1 ? one : many}`;
+}
+
+function ago(iso: string | null, nowMs: number): string {
+  return iso === null ? "never" : `${span(iso, nowMs)} ago`;
+}
+
+function span(iso: string, nowMs: number): string {
+  return formatDuration(nowMs - Date.parse(iso));
+}

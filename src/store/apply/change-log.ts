@@ -1,0 +1,102 @@
+import { isoTime } from "../../base/clock.ts";
+import type { RecordId } from "../../base/ids.ts";
+import { quoted } from "../sql-text.ts";
+import type { ReadStamp } from "./read-stamp.ts";
+import type { Db, Statement } from "../database.ts";
+import { rawTable } from "../tables/table-statements.ts";
+
+type Op = "insert" | "update" | "delete";
+
+/** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
+const eventOp = "event";
+
+/** One change of a record. */
+export interface NewChange {
+  readonly stamp: ReadStamp;
+  readonly resource: string;
+  readonly id: RecordId;
+  readonly op: Op;
+  /** The record's JSON before the change; null for an insert. */
+  readonly before: string | null;
+}
+
+/**
+ * Writes the change log (I2).
+ *
+ * Guarantee: a change commits with the row it is about, in the order of `seq`.
+ * Source of truth: tables `_change_log` and `_reads`; people read the view `_changes`. A row keeps the record as it
+ * was before: what it was after is what it was before its next change (`next_seq`), or what it is now. So nothing
+ * is stored twice, and a first sync stores no JSON here.
+ * Worst outcome of a crash: none of its own; the change is rolled back with its row.
+ */
+export class ChangeLog {
+  private readonly insertRead: Statement;
+  private readonly insertChange: Statement;
+  private readonly link: Statement;
+  private stamp: ReadStamp | null = null;
+  private readId: number | bigint = 0;
+
+  constructor(db: Db) {
+    this.insertRead = db.prepare("INSERT INTO _reads (at, cause, request_id, run) VALUES (?, ?, ?, ?)");
+    this.insertChange = db.prepare(
+      "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)",
+    );
+    this.link = db.prepare("UPDATE _change_log SET next_seq = ? WHERE seq = ?");
+  }
+
+  /** Call at the start of each transaction: a rollback removes the row of `_reads` that was in use. */
+  begin(): void {
+    this.stamp = null;
+  }
+
+  /** Returns the change's `seq`, for the record's fence. `previous` is the `seq` of the record's last change. */
+  add({ stamp, resource, id, op, before }: NewChange, previous: number | null): number {
+    const seq = Number(this.insertChange.run(resource, id, op, this.readOf(stamp), before).lastInsertRowid);
+    if (previous !== null) this.link.run(seq, previous);
+    return seq;
+  }
+
+  /** Keeps the body of an event about a record that has no route to read (I12). */
+  addEvent(stamp: ReadStamp, resource: string, id: RecordId, body: string): void {
+    this.insertChange.run(resource, id, eventOp, this.readOf(stamp), body);
+  }
+
+  private readOf(stamp: ReadStamp): number | bigint {
+    if (this.stamp !== stamp) {
+      const at = isoTime(stamp.receivedAtMs);
+      this.readId = this.insertRead.run(at, stamp.cause, stamp.requestId, stamp.run).lastInsertRowid;
+      this.stamp = stamp;
+    }
+    return this.readId;
+  }
+}
+
+/** Creates the views `_raw` and `_changes`, again whenever the connector's resources change. */
+export function createViews(db: Db, resources: readonly string[]): void {
+  const arms = resources.map(
+    (name) => `SELECT '${name}' AS resource, id, json FROM ${quoted(rawTable(name))}`,
+  );
+  replaceView(db, "_raw", arms.join(" UNION ALL "));
+  replaceView(
+    db,
+    "_changes",
+    `SELECT l.seq, l.resource, l.record_id, l.op, r.at, r.cause, r.request_id,
+       CASE WHEN l.op <> '${eventOp}' THEN l.before END AS before,
+       CASE WHEN l.op = 'delete' THEN NULL
+            WHEN l.op = '${eventOp}' THEN l.before
+            WHEN l.next_seq IS NULL THEN (SELECT w.json FROM _raw w WHERE w.resource = l.resource AND w.id = l.record_id)
+            ELSE (SELECT n.before FROM _change_log n WHERE n.seq = l.next_seq) END AS after
+     FROM _change_log l JOIN _reads r ON r.id = l.read`,
+  );
+}
+
+function replaceView(db: Db, name: string, select: string): void {
+  const sql = `CREATE VIEW ${name} AS ${select}`;
+  const present = db
+    .prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?")
+    .pluck()
+    .get(name);
+  if (present === sql) return;
+  db.exec(`DROP VIEW IF EXISTS ${name}`);
+  db.exec(sql);
+}

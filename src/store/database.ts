@@ -1,0 +1,157 @@
+import Database from "better-sqlite3";
+import { MirrorError } from "../base/errors.ts";
+
+/** An open SQLite database. */
+export type Db = Database.Database;
+/** A prepared statement. */
+export type Statement = Database.Statement;
+
+/** In older versions, two connections can corrupt a write-ahead log while they reset it. */
+const oldestVersion = [3, 51, 3] as const;
+
+/** How a database is opened. */
+export interface OpenOptions {
+  /** @default false */
+  readonly readonly?: boolean;
+}
+
+const busyTimeoutMs = 5_000;
+
+/**
+ * Opens a database; the one place that does. A writing connection runs `synchronous=FULL`, so that what was committed
+ * survives a power failure; the library itself would use NORMAL. Throws MirrorError `database`.
+ */
+export function openDatabase(path: string, options: OpenOptions = {}): Db {
+  return guarded(path, () => {
+    const db = new Database(path, { readonly: options.readonly ?? false, timeout: busyTimeoutMs });
+    try {
+      assertVersion(db);
+      if (!options.readonly) setUpWriter(db);
+      return db;
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  });
+}
+
+function setUpWriter(db: Db): void {
+  db.pragma("journal_mode = WAL");
+  db.pragma("synchronous = FULL");
+  db.pragma("foreign_keys = OFF");
+  db.pragma("cache_size = -32000");
+  db.pragma("wal_autocheckpoint = 16000");
+  db.pragma("journal_size_limit = 67108864");
+}
+
+function assertVersion(db: Db): void {
+  const version = String(db.prepare("SELECT sqlite_version()").pluck().get());
+  const parts = version.split(".").map(Number);
+  for (const [i, floor] of oldestVersion.entries()) {
+    const part = parts[i] ?? 0;
+    if (part > floor) return;
+    if (part < floor) {
+      throw new MirrorError(
+        "database",
+        `SQLite ${version} is too old: ${oldestVersion.join(".")} or newer is needed`,
+      );
+    }
+  }
+}
+
+/** Runs `step`. Throws MirrorError `database`, with what to do, in place of an error of SQLite or the disk. */
+export function guarded<T>(path: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw databaseError(path, error);
+  }
+}
+
+/** Codes of SQLite or the system: what happened, what to do, and whether to try again. */
+const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
+  [
+    /^SQLITE_FULL|^(ENOSPC|EFBIG|EDQUOT)$/,
+    "the disk is full",
+    "Free some space and run it again: everything committed is kept.",
+    true,
+  ],
+  [
+    /^SQLITE_(BUSY|LOCKED)/,
+    "the database is busy",
+    "Another program holds a lock on the file; close it and run again.",
+    true,
+  ],
+  [
+    /^SQLITE_CORRUPT/,
+    "the database is damaged",
+    "Keep the file for rescue, then restore a backup or move it away and sync anew.",
+    false,
+  ],
+  [
+    /^SQLITE_NOTADB/,
+    "the file is not a SQLite database",
+    "Check data_dir: a foreign file stands where the mirror belongs.",
+    false,
+  ],
+  [
+    /^SQLITE_(READONLY|PERM)|^(EACCES|EPERM|EROFS)$/,
+    "the database cannot be written",
+    "Check the owner and mode of the file and its folder.",
+    false,
+  ],
+  [
+    /^SQLITE_CANTOPEN|^(ENOENT|ENOTDIR|EEXIST)$|^directory missing$/,
+    "the database cannot be opened",
+    "Check that data_dir exists and may be read and written.",
+    false,
+  ],
+  [
+    /^SQLITE_IOERR/,
+    "the disk gave an input/output error",
+    "Check the disk; everything committed is kept.",
+    true,
+  ],
+];
+
+/** The MirrorError `database` for an error of SQLite or the disk; any other error as it is. */
+export function databaseError(path: string, error: unknown): unknown {
+  if (error instanceof MirrorError || !(error instanceof Error)) return error;
+  const code = codeOf(error);
+  const known = hints.find(([pattern]) => pattern.test(code));
+  if (known) {
+    const [, what, hint, retryable] = known;
+    return new MirrorError("database", `${what}: ${path}`, { hint, retryable, cause: error });
+  }
+  if (code.startsWith("SQLITE_")) {
+    return new MirrorError("database", `${error.message}: ${path}`, { cause: error });
+  }
+  return error;
+}
+
+/** The library throws an error without a code for a missing folder. */
+function codeOf(error: Error): string {
+  if (error.message.startsWith("Cannot open database")) return "directory missing";
+  return "code" in error ? String(error.code) : "";
+}
+
+type Runner = Database.Transaction<(step: () => unknown) => unknown>;
+
+/** One per connection: to create it anew for each delivery would cost more than the transaction. */
+const runners = new WeakMap<Db, Runner>();
+
+function runnerOf(db: Db): Runner {
+  const known = runners.get(db);
+  if (known) return known;
+  const runner = db.transaction((step: () => unknown) => step());
+  runners.set(db, runner);
+  return runner;
+}
+
+/**
+ * Runs `step` in one transaction, inside another one as a savepoint. `BEGIN IMMEDIATE`: a transaction that reads first
+ * would fail at its first write if another connection wrote meanwhile. Throws what `step` throws, MirrorError `database`.
+ */
+export function inTransaction<T>(db: Db, step: () => T): T {
+  return guarded(db.name, () => runnerOf(db).immediate(step) as T);
+}

@@ -1,0 +1,101 @@
+import { Kysely, sql, SqliteAdapter, SqliteDialect } from "kysely";
+import { Migrator, type Migration } from "kysely/migration";
+import { MirrorError } from "../../base/errors.ts";
+import { first } from "./0001-first.ts";
+import { inbox } from "./0002-inbox.ts";
+import { inboxIds } from "./0003-inbox-ids.ts";
+import type { Db } from "../database.ts";
+import { databaseError } from "../database.ts";
+import { quoted } from "../sql-text.ts";
+import { columnNames } from "../tables/table-statements.ts";
+
+/** Migrations in the order of their names. A released name never changes its meaning. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  "0001-first": migrationOf(first),
+  "0002-inbox": migrationOf(inbox),
+  "0003-inbox-ids": migrationOf(inboxIds),
+};
+
+const table = "_migrations";
+
+function migrationOf(statements: readonly string[]): Migration {
+  return {
+    async up(db) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  };
+}
+
+/**
+ * Brings the mirror's own tables up to this version in one transaction: a crash leaves the database as it was.
+ * Throws MirrorError `database`, also for a database that a newer version wrote, which stays untouched.
+ */
+export async function migrate(
+  db: Db,
+  steps: Readonly<Record<string, Migration>> = migrations,
+): Promise<void> {
+  refuseNewer(db, steps);
+  const migrator = new Migrator({
+    db: new Kysely<unknown>({ dialect: new AtomicDialect({ database: withoutClose(db) }) }),
+    provider: { getMigrations: async () => ({ ...steps }) },
+    migrationTableName: table,
+    migrationLockTableName: `${table}_lock`,
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  const known = databaseError(db.name, error);
+  if (known instanceof MirrorError) throw known;
+  throw new MirrorError("database", `the database could not be brought up to date: ${db.name}`, {
+    cause: error,
+  });
+}
+
+/** Throws MirrorError `database` where no mirror that this version can read is attached as `schema`. */
+export function assertReadable(db: Db, schema = "main"): void {
+  const applied = appliedMigrations(db, schema);
+  if (applied.length > 0 && applied.every((name) => Object.hasOwn(migrations, name))) return;
+  const [why, hint] =
+    applied.length === 0
+      ? ["it is no mirror, or its first sync was cut off at once", "Run sync, or check data_dir."]
+      : ["a newer version wrote it", "Update fintoro-mirror."];
+  throw new MirrorError("database", `the mirror cannot be read: ${why}: ${db.name}`, { hint });
+}
+
+/** Names of the migrations that a database has, in their order. */
+export function appliedMigrations(db: Db, schema = "main"): string[] {
+  if (columnNames(db, table, schema).size === 0) return [];
+  return db
+    .prepare(`SELECT name FROM ${quoted(schema)}.${table} ORDER BY name`)
+    .pluck()
+    .all() as string[];
+}
+
+function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {
+  const unknown = appliedMigrations(db).filter((name) => !Object.hasOwn(steps, name));
+  if (unknown.length === 0) return;
+  throw new MirrorError(
+    "database",
+    `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`,
+    {
+      hint: "Update fintoro-mirror, or point data_dir at another folder.",
+    },
+  );
+}
+
+/** SQLite creates and alters tables in transactions; kysely learns so from its adapter. */
+class AtomicDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new AtomicAdapter();
+  }
+}
+
+class AtomicAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+/** Kysely closes its database at the end; this one stays open. */
+function withoutClose(db: Db) {
+  return { prepare: (text: string) => db.prepare(text), close: () => undefined };
+}

@@ -1,0 +1,179 @@
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ReportType, ReportView } from "../../connector/report-view.ts";
+import type { Resource } from "../../connector/resource.ts";
+import {
+  planTable,
+  type Column,
+  type ColumnScalar,
+  type RowPlan,
+  type TablePlan,
+} from "../tables/table-plan.ts";
+import { quoted } from "../sql-text.ts";
+import { restoreUnknownColumns } from "../tables/unknown-columns.ts";
+import type { Db } from "../database.ts";
+
+/** A column of a snapshot. */
+export interface SnapshotColumn {
+  readonly name: string;
+  readonly type: ReportType;
+  /** Type in the connector; `any`: a field it does not know. null: a column of a view or an own table. */
+  readonly scalar: ColumnScalar | null;
+  readonly nullable: boolean;
+  /** The table whose id this is. */
+  readonly references: string | null;
+  readonly doc: string | null;
+  /** Values known today; others may come. */
+  readonly values: readonly string[] | null;
+}
+
+/** `deleted`: the list of tombstones. `about`: facts about the whole. */
+type SnapshotKind = "table" | "child" | "view" | "deleted" | "about";
+
+/** A table of a snapshot, as people read it. */
+export interface SnapshotTable {
+  readonly name: string;
+  readonly kind: SnapshotKind;
+  readonly title: string;
+  readonly doc: string | null;
+  readonly columns: readonly SnapshotColumn[];
+  /** Empty for views. */
+  readonly primaryKey: readonly string[];
+  /** A child's parent; its key is the first column of the primary key. */
+  readonly parent: string | null;
+  /** The declaration of a view. */
+  readonly view: ReportView | null;
+}
+
+/** Most tables have no parent, view or key, and most columns of views and own tables no more than these facts. */
+const plain = { primaryKey: [], parent: null, view: null } as const;
+const plainColumn = { scalar: null, nullable: true, references: null, values: null } as const;
+
+/** The types that snapshots give to the connector's types. Exports widen a decimal where a value needs more. */
+export const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportType>> = {
+  integer: "INTEGER",
+  boolean: "BOOLEAN",
+  decimal: "DECIMAL(18,6)",
+  text: "TEXT",
+  date: "DATE",
+  timestamp: "TIMESTAMP",
+  json: "TEXT",
+};
+
+/** The tables of a snapshot as the connector declares them, without columns of unknown fields. */
+export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
+  const tables = manifest.resources.flatMap((resource) =>
+    describeTables(resource, planTable(resource), ({ scalar }) =>
+      scalar === "any" ? "TEXT" : reportTypes[scalar],
+    ),
+  );
+  return [...tables, ...(manifest.views ?? []).map(viewTable)];
+}
+
+/** All tables of the mirror attached as `schema`, in the connector's order. */
+export function snapshotTables(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
+  const tables = manifest.resources.flatMap((resource) => tablesOf(db, schema, resource));
+  return [...tables, ...(manifest.views ?? []).map(viewTable), deletedRecords, about];
+}
+
+function tablesOf(db: Db, schema: string, resource: Resource): SnapshotTable[] {
+  const plan = planTable(resource);
+  restoreUnknownColumns(db, plan);
+  return describeTables(resource, plan, (column, table) => typeOf(db, schema, table, column));
+}
+
+type TypeOf = (column: Column, table: string) => ReportType;
+
+function describeTables(resource: Resource, plan: TablePlan, typeIn: TypeOf): SnapshotTable[] {
+  const { title, name } = resource;
+  const id = keyColumn("id", "The record's id in the service.");
+  const data = columnsOf(name, plan, typeIn).filter((column) => column.name !== "id");
+  const doc = resource.doc ?? null;
+  const columns = [id, ...data];
+  const main: SnapshotTable = { ...plain, name, kind: "table", title, doc, columns, primaryKey: ["id"] };
+  const children = plan.children.map((child): SnapshotTable => {
+    const parentKey = keyColumn(child.parentKey, "The record it belongs to.", name);
+    const position = keyColumn("position", "Its place in the record, from 0.");
+    return {
+      ...plain,
+      name: child.table,
+      kind: "child",
+      title: `${title}: ${child.field}`,
+      doc: resource.fields[child.field]?.doc ?? null,
+      columns: [parentKey, position, ...columnsOf(child.table, child, typeIn)],
+      primaryKey: [child.parentKey, "position"],
+      parent: name,
+    };
+  });
+  return [main, ...children];
+}
+
+function keyColumn(name: string, doc: string, references: string | null = null): SnapshotColumn {
+  return { name, type: "INTEGER", scalar: "integer", nullable: false, references, doc, values: null };
+}
+
+function columnsOf(table: string, plan: RowPlan, typeIn: TypeOf): SnapshotColumn[] {
+  return plan.columns.map((column) => ({
+    name: column.name,
+    type: typeIn(column, table),
+    scalar: column.scalar,
+    nullable: true,
+    references: column.references ?? null,
+    doc: column.doc ?? column.field?.doc ?? null,
+    values: column.field?.values ?? null,
+  }));
+}
+
+function typeOf(db: Db, schema: string, table: string, { name, scalar }: Column): ReportType {
+  return scalar === "any" ? typeByContent(db, schema, table, name) : reportTypes[scalar];
+}
+
+/** An unknown field has the type of all its values, and is text where they differ. */
+function typeByContent(db: Db, schema: string, table: string, column: string): ReportType {
+  const from = `${quoted(schema)}.${quoted(table)}`;
+  const sql = `SELECT DISTINCT typeof(${quoted(column)}) FROM ${from} WHERE ${quoted(column)} IS NOT NULL`;
+  const found = db.prepare(sql).pluck().all() as string[];
+  if (found.length === 1 && found[0] === "integer") return "INTEGER";
+  if (found.length === 1 && found[0] === "real") return "REAL";
+  return "TEXT";
+}
+
+/** The table that a view of the connector shows as. */
+export function viewTable(view: ReportView): SnapshotTable {
+  const { name, title, doc } = view;
+  const columns = view.columns.map((column) => ({ ...column, ...plainColumn }));
+  return { ...plain, name, kind: "view", title, doc, columns, view };
+}
+
+function own(name: string, type: ReportType, doc: string, nullable = false): SnapshotColumn {
+  return { ...plainColumn, name, type, nullable, doc };
+}
+
+/** The list of tombstones. */
+export const deletedRecords: SnapshotTable = {
+  ...plain,
+  name: "deleted_records",
+  kind: "deleted",
+  title: "Deleted records",
+  doc: "What the service once had and has no longer; such records stand in no other table.",
+  columns: [
+    own("resource", "TEXT", "The record's table."),
+    own("record_id", "INTEGER", "The record's id."),
+    own("deleted_at", "TIMESTAMP", "When it was found to be gone."),
+  ],
+  primaryKey: ["resource", "record_id"],
+};
+
+/** The facts about the whole snapshot. */
+export const about: SnapshotTable = {
+  ...plain,
+  name: "_about",
+  kind: "about",
+  title: "About this report",
+  doc: "When and from what it was made, and how fresh each table is: one row for each fact.",
+  columns: [
+    own("subject", "TEXT", "`report`, `run` (the last that ended), or a table."),
+    own("fact", "TEXT", "`report_date`, `seq`, `outcome`, `fresh_at`, `rows`, …"),
+    own("value", "TEXT", "As text; null where nobody knows.", true),
+  ],
+  primaryKey: ["subject", "fact"],
+};

@@ -1,0 +1,154 @@
+import { isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
+import type { Column, KeyNode, RowPlan, TablePlan } from "./table-plan.ts";
+import { cellValue } from "./cell-values.ts";
+
+/** A value that SQLite holds. */
+export type Cell = number | bigint | string | null;
+
+/** A key that the plan does not know, and the plan whose table gets its column. */
+export interface UnknownKey {
+  readonly plan: RowPlan;
+  readonly path: readonly string[];
+}
+
+/** A record as cells of its columns. */
+export interface Row {
+  readonly cells: Cell[];
+  /** For each child plan, the cells of each of its rows, in order. */
+  readonly children: readonly (readonly Cell[][])[];
+  readonly unknown: readonly UnknownKey[];
+  /** Required fields that the record lacks, as dotted paths. */
+  readonly missing: readonly string[];
+}
+
+/** A value that its column cannot hold; the record is quarantined with the message as its reason. */
+export class OddValue extends Error {}
+
+/** Decodes a record: the same plan and record give the same row. Throws OddValue. */
+export function toRow(plan: TablePlan, record: JsonObject): Row {
+  const unknown: UnknownKey[] = [];
+  const missing: string[] = [];
+  const cells = cellsOf(plan, record, unknown);
+  missing.push(...missingIn(plan, record, cells, []));
+  const children = plan.children.map((child) =>
+    partsOf(record, child.field, missing).map((part) => {
+      const rows = cellsOf(child, part, unknown);
+      missing.push(...missingIn(child, part, rows, [child.field]));
+      return rows;
+    }),
+  );
+  return { cells, children, unknown, missing };
+}
+
+/** The value of `step`; null where it throws OddValue. */
+export function nullIfOdd<T>(step: () => T): T | null {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof OddValue) return null;
+    throw error;
+  }
+}
+
+/** Has the row or a child row a value in one of these columns? */
+export function fillsAny(plan: TablePlan, row: Row, columns: ReadonlySet<Column>): boolean {
+  const fills = (rows: RowPlan, cells: readonly Cell[]) =>
+    rows.columns.some((column, i) => columns.has(column) && (cells[i] ?? null) !== null);
+  if (fills(plan, row.cells)) return true;
+  return plan.children.some((child, i) => row.children[i]?.some((cells) => fills(child, cells)));
+}
+
+/** The cells of one object in the order of the plan's columns. Adds unknown keys to `unknown`. Throws OddValue. */
+export function cellsOf(plan: RowPlan, record: JsonObject, unknown?: UnknownKey[]): Cell[] {
+  const cells: Cell[] = [];
+  for (let i = 0; i < plan.columns.length; i++) cells.push(null);
+  fill({ plan, cells, unknown }, plan.root, record, []);
+  return cells;
+}
+
+/** What decoding one object fills. */
+interface Decoding {
+  readonly plan: RowPlan;
+  readonly cells: Cell[];
+  readonly unknown: UnknownKey[] | undefined;
+}
+
+function fill(into: Decoding, node: KeyNode, object: JsonObject, path: readonly string[]): void {
+  const { plan, cells, unknown } = into;
+  const keys = Object.keys(object);
+  const nodes = nodesOf(node, keys);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    const at = nodes[i];
+    if (at === undefined) {
+      if (node.open) unknown?.push({ plan, path: [...path, key] });
+      continue;
+    }
+    const value = object[key] as JsonValue;
+    if (value === null) continue;
+    if (at.column >= 0) {
+      const cell = cellAt(plan.columns[at.column] as Column, value, path, key);
+      if (at.first || cells[at.column] === null) cells[at.column] = cell;
+    } else if (at.below) {
+      if (!isObject(value))
+        throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
+      fill(into, at, value, [...path, key]);
+    }
+  }
+}
+
+function cellAt(column: Column, value: JsonValue, path: readonly string[], key: string): Cell {
+  const cell = cellValue(column.scalar, value);
+  if (cell !== undefined) return cell;
+  throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not ${column.scalar}`);
+}
+
+/** The nodes of these keys; remembered, because the records of a list mostly have the same keys in the same order. */
+function nodesOf(node: KeyNode, keys: readonly string[]): readonly (KeyNode | undefined)[] {
+  if (node.memo && sameKeys(node.memo.keys, keys)) return node.memo.nodes;
+  const nodes = keys.map((key) => node.below?.get(key));
+  node.memo = { keys, nodes };
+  return nodes;
+}
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Required columns without a key in the record, as dotted paths. */
+function missingIn(
+  plan: RowPlan,
+  record: JsonObject,
+  cells: readonly Cell[],
+  prefix: readonly string[],
+): string[] {
+  const absent = plan.columns.filter(
+    (column, i) => cells[i] === null && !column.nullable && !isPresent(column, record),
+  );
+  return absent.map((column) => [...prefix, ...(column.paths[0] ?? [])].join("."));
+}
+
+/** Does the record have the top key of one of the column's paths? */
+export function isPresent(column: Column, record: JsonObject): boolean {
+  return column.paths.some((path) => Object.hasOwn(record, path[0] ?? ""));
+}
+
+function partsOf(record: JsonObject, field: string, missing: string[]): JsonObject[] {
+  const value = Object.hasOwn(record, field) ? record[field] : undefined;
+  if (value === undefined) missing.push(field);
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new OddValue(`${field} is ${describe(value)}, not a list`);
+  return value.map((part, position) => {
+    if (!isObject(part)) throw new OddValue(`${field}[${position}] is ${describe(part)}, not an object`);
+    return part;
+  });
+}
+
+function describe(value: JsonValue | undefined): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "string") return `text (${JSON.stringify(value.slice(0, 40))})`;
+  return isObject(value) ? "an object" : `${typeof value} ${String(value)}`;
+}

@@ -1,0 +1,161 @@
+import { snakeCase } from "../../base/names.ts";
+import type { Field, Fields, ScalarField, ScalarType } from "../../connector/field.ts";
+import type { Resource } from "../../connector/resource.ts";
+
+/** `any`: a field the connector does not know; each value keeps its own type. */
+export type ColumnScalar = ScalarType | "any";
+
+/** A column, and the paths of its value in the record: the first that is not null counts. */
+export interface Column {
+  readonly name: string;
+  readonly scalar: ColumnScalar;
+  readonly paths: (readonly string[])[];
+  readonly nullable: boolean;
+  readonly references?: string;
+  readonly field?: ScalarField;
+  readonly doc?: string;
+}
+
+/**
+ * One key of the records of a plan: the column that its value fills, and the keys below it. A record is decoded by
+ * walking its own keys through this tree, which finds unknown keys on the way.
+ */
+export interface KeyNode {
+  /** Index of the column, -1 for none. */
+  column: number;
+  /** Is this the first of its column's paths? Its value counts, wherever in the record it stands. */
+  readonly first: boolean;
+  /** null: the value is not searched (a child table's array, a JSON column). */
+  readonly below: Map<string, KeyNode> | null;
+  /** Are keys that are not in `below` unknown? Not in a nested record: its own resource has them. */
+  readonly open: boolean;
+  /** The keys of the last object here and their nodes: most records have the keys of the one before. */
+  memo: { readonly keys: readonly string[]; readonly nodes: readonly (KeyNode | undefined)[] } | null;
+}
+
+/** The columns of one table, and the tree of keys that fills them. */
+export interface RowPlan {
+  readonly columns: Column[];
+  readonly root: KeyNode;
+}
+
+/** The table of a record's parts, such as its lines. */
+export interface ChildPlan extends RowPlan {
+  readonly field: string;
+  readonly table: string;
+  /** The column that holds the parent's id. */
+  readonly parentKey: string;
+}
+
+/** How a record becomes rows: from the connector's fields, and from fields that were added as unknown. */
+export interface TablePlan extends RowPlan {
+  readonly table: string;
+  readonly children: readonly ChildPlan[];
+  readonly owned: readonly { readonly field: string; readonly resource: string }[];
+  /** Columns by which the records of one owner or parent are found. */
+  readonly indexes: readonly (readonly string[])[];
+}
+
+const sqlTypes: Readonly<Record<ColumnScalar, string>> = {
+  integer: "INTEGER",
+  boolean: "INTEGER",
+  decimal: "REAL",
+  text: "TEXT",
+  date: "TEXT",
+  timestamp: "TEXT",
+  json: "TEXT",
+  any: "ANY",
+};
+
+/** The column's type in the mirror, whose tables are STRICT. */
+export function sqlType(column: Column): string {
+  return sqlTypes[column.scalar];
+}
+
+/** The plan of a resource without unknown columns. Pure. */
+export function planTable(resource: Resource): TablePlan {
+  const children: ChildPlan[] = [];
+  const owned: { field: string; resource: string }[] = [];
+  for (const [name, field] of Object.entries(resource.fields)) {
+    if (field.shape === "owned") owned.push({ field: name, resource: field.resource });
+    if (field.shape === "children") {
+      const rows = planRow(field.fields);
+      children.push({ ...rows, field: name, table: field.table, parentKey: `${resource.singular}_id` });
+    }
+  }
+  return { ...planRow(resource.fields), table: resource.name, children, owned, indexes: indexesOf(resource) };
+}
+
+function indexesOf({ list, lookedUpBy }: Resource): string[][] {
+  const besides = lookedUpBy ? [[...lookedUpBy]] : [];
+  return [...besides, ...indexesOfList(list)];
+}
+
+function indexesOfList(list: Resource["list"]): string[][] {
+  if (list.kind === "parents") return list.parents.map(({ field }) => [snakeCase(field)]);
+  if (list.kind !== "owned") return [];
+  const pairs = list.by.map(({ typeField, idField }) => `${snakeCase(typeField)} ${snakeCase(idField)}`);
+  return [...new Set(pairs)].map((pair) => pair.split(" "));
+}
+
+/** The columns of scalar, lookup and snapshot fields, in their order. Pure. */
+export function planRow(fields: Fields): RowPlan {
+  const plan: RowPlan = { columns: [], root: keyNode(new Map()) };
+  addFields(plan, plan.root, fields, [], false);
+  return plan;
+}
+
+/** A key that fills `column`, or none (-1). */
+export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = true, first = true): KeyNode {
+  return { column, first, below, open, memo: null };
+}
+
+function addFields(
+  plan: RowPlan,
+  node: KeyNode,
+  fields: Fields,
+  path: readonly string[],
+  nullable: boolean,
+): void {
+  for (const [name, field] of Object.entries(fields)) {
+    const at = [...path, name];
+    if (field.shape === "snapshot") {
+      const inner = keyNode(new Map());
+      node.below?.set(name, inner);
+      addFields(plan, inner, field.fields, at, nullable || field.nullable);
+      continue;
+    }
+    const column = columnOf(field, at, nullable || field.nullable);
+    const index = column ? mergeColumn(plan.columns, column) : -1;
+    const leaf = keyNode(null, index, true, (plan.columns[index]?.paths.length ?? 1) === 1);
+    const lookup = field.shape === "lookup" ? keyNode(new Map([["id", leaf]]), -1, false) : null;
+    node.below?.set(name, lookup ?? leaf);
+  }
+}
+
+function columnOf(field: Field, path: readonly string[], nullable: boolean): Column | null {
+  const name = path.map(snakeCase).join("_");
+  const facts = { nullable, ...(field.doc === undefined ? {} : { doc: field.doc }) };
+  if (field.shape === "lookup") {
+    return {
+      name: `${name}_id`,
+      scalar: "integer",
+      paths: [[...path, "id"]],
+      references: field.resource,
+      ...facts,
+    };
+  }
+  if (field.shape !== "scalar") return null;
+  const references = field.references === undefined ? {} : { references: field.references };
+  return { name, scalar: field.type, paths: [path], field, ...references, ...facts };
+}
+
+/** Adds a column and returns its index; `countryId` and `country.id` are one column. */
+function mergeColumn(columns: Column[], column: Column): number {
+  const i = columns.findIndex((other) => other.name === column.name);
+  const twin = columns[i];
+  if (!twin) return columns.push(column) - 1;
+  const paths = [...twin.paths, ...column.paths];
+  columns[i] = { ...column, ...twin, paths, nullable: twin.nullable && column.nullable };
+  return i;
+}

@@ -1,0 +1,95 @@
+import { snakeCase } from "../../base/names.ts";
+import type { Db } from "../database.ts";
+import type { UnknownKey } from "./row-decoder.ts";
+import { keyNode, type Column, type KeyNode, type RowPlan, type TablePlan } from "./table-plan.ts";
+import { addColumn, columnNames } from "./table-statements.ts";
+
+/** More unknown fields than this in one table are noise: they stay in `_raw`, and are reported. */
+export const mostNewColumns = 200;
+
+/** A column that was added for a field the connector does not know. */
+export interface NewColumn {
+  readonly table: string;
+  readonly column: Column;
+}
+
+/**
+ * Adds a column for each unknown field to the plan and the database (I12). Table `_schema_changes` remembers them
+ * for the next opening.
+ *
+ * @param at ISO
+ */
+export function addUnknownColumns(
+  db: Db,
+  plan: TablePlan,
+  unknown: readonly UnknownKey[],
+  at: string,
+): NewColumn[] {
+  const sql =
+    "INSERT INTO _schema_changes (at, table_name, column_name, path, what) VALUES (?, ?, ?, ?, 'added')";
+  const insert = db.prepare(sql);
+  return unknown.flatMap(({ plan: rows, path }) => {
+    if (isKnown(rows.root, path) || countUnknown(rows) >= mostNewColumns) return [];
+    const table = plan.children.find((child) => child === rows)?.table ?? plan.table;
+    const column = adopt(rows, path, freeName(rows, path, columnNames(db, table)));
+    addColumn(db, table, column);
+    insert.run(at, table, column.name, JSON.stringify(path));
+    return [{ table, column }];
+  });
+}
+
+function countUnknown(rows: RowPlan): number {
+  return rows.columns.filter((column) => column.scalar === "any").length;
+}
+
+/** Columns that were added for unknown fields, as `table.column`, the oldest first. */
+export function unknownColumns(db: Db): string[] {
+  const sql = "SELECT table_name || '.' || column_name FROM _schema_changes ORDER BY id";
+  return db.prepare(sql).pluck().all() as string[];
+}
+
+/** Adds to a fresh plan the columns that earlier runs added, except what the connector knows by now. */
+export function restoreUnknownColumns(db: Db, plan: TablePlan): void {
+  const sql = `SELECT table_name AS "table", column_name AS name, path FROM _schema_changes WHERE what = 'added'`;
+  for (const { table, name, path } of db.prepare(sql).all() as Record<"table" | "name" | "path", string>[]) {
+    const rows = plan.table === table ? plan : plan.children.find((child) => child.table === table);
+    const keys = JSON.parse(path) as string[];
+    if (!rows || isKnown(rows.root, keys) || rows.columns.some((column) => column.name === name)) continue;
+    adopt(rows, keys, name);
+  }
+}
+
+function adopt(rows: RowPlan, path: readonly string[], name: string): Column {
+  const column: Column = { name, scalar: "any", paths: [path], nullable: true };
+  const node = keyNode(null, rows.columns.push(column) - 1);
+  const parent = parentOf(rows.root, path);
+  parent?.below?.set(path.at(-1) ?? "", node);
+  if (parent) parent.memo = null;
+  return column;
+}
+
+/** Does the tree have a place for this path, or for a key above it? */
+export function isKnown(root: KeyNode, path: readonly string[]): boolean {
+  return parentOf(root, path)?.below?.has(path.at(-1) ?? "") ?? true;
+}
+
+function parentOf(root: KeyNode, path: readonly string[]): KeyNode | null {
+  let at: KeyNode | null = root;
+  for (const key of path.slice(0, -1)) at = at?.below?.get(key) ?? null;
+  return at;
+}
+
+/**
+ * A snake_case name that no column has; names starting with `_` are own columns.
+ *
+ * @param present names of the table's columns, lower-case
+ */
+function freeName(rows: RowPlan, path: readonly string[], present: ReadonlySet<string>): string {
+  const plain = path.map(snakeCase).join("_").slice(0, 100);
+  const base = plain === "" || plain.startsWith("_") ? `x${plain}` : plain;
+  const keys = ["id", "position", ...("parentKey" in rows ? [String(rows.parentKey)] : [])];
+  const taken = new Set([...rows.columns.map((column) => column.name.toLowerCase()), ...keys, ...present]);
+  let name = base;
+  for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${base}_${n}`;
+  return name;
+}

@@ -1,0 +1,109 @@
+import Database from "better-sqlite3";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { MirrorError } from "../base/errors.ts";
+
+/**
+ * The lock of the one process that writes a mirror.
+ *
+ * Guarantee: one holder at a time. The operating system's lock behind an exclusive SQLite transaction on a file of
+ * its own ends with the process, however it ends.
+ * Source of truth: that lock; the note beside the file only says to people who holds it.
+ * Worst outcome of a crash: a note without a lock, which nobody reads.
+ */
+export interface WriterLock {
+  release(): void;
+}
+
+/** Longer than `lockHolder` takes, and too short for a person to notice. */
+const busyTimeoutMs = 250;
+
+/**
+ * Takes the lock. Throws MirrorError `locked` where another process holds it, `database` where the file fails.
+ *
+ * @param guarded what only one may write, for the error's message
+ */
+export function takeWriterLock(path: string, command: string, guarded = "the mirror"): WriterLock {
+  const note = `${path}.holder`;
+  let db: Database.Database | null = null;
+  try {
+    db = new Database(path, { timeout: busyTimeoutMs });
+    db.pragma("journal_mode = DELETE");
+    db.exec("BEGIN EXCLUSIVE");
+    writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
+    return lockOn(db, note);
+  } catch (error) {
+    db?.close();
+    if (isBusy(error)) throw lockedBy(note, guarded, error);
+    throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
+      hint: "Check that the folder exists, and the owner and mode of the file and its folder.",
+      cause: error,
+    });
+  }
+}
+
+function lockOn(db: Database.Database, note: string): WriterLock {
+  return {
+    release: () => {
+      rmSync(note, { force: true });
+      db.close();
+    },
+  };
+}
+
+/** Who holds the lock, in words for people; null: nobody. */
+export function lockHolder(path: string): string | null {
+  if (!existsSync(path)) return null;
+  const db = new Database(path, { timeout: 0 });
+  try {
+    db.prepare("SELECT count(*) FROM sqlite_master").get();
+    return null;
+  } catch (error) {
+    if (isBusy(error)) return describe(`${path}.holder`);
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+/** The command that holds the lock; null: nobody holds it, or its note cannot be read. */
+export function lockingCommand(path: string): string | null {
+  return lockNote(path)?.command ?? null;
+}
+
+/** The note of the lock's holder; null: nobody holds it, or the note cannot be read. */
+export function lockNote(path: string): HolderNote | null {
+  return lockHolder(path) === null ? null : readNote(`${path}.holder`);
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+}
+
+function lockedBy(note: string, guarded: string, cause: unknown): MirrorError {
+  return new MirrorError("locked", `${guarded} is being written by ${describe(note)}`, {
+    hint: "Wait until it ends, or stop it; two writers would overwrite each other's work.",
+    retryable: true,
+    cause,
+  });
+}
+
+/** What the holder of a lock writes beside it. */
+export interface HolderNote {
+  readonly pid?: number;
+  readonly command?: string;
+  /** ISO, when the lock was taken. */
+  readonly since?: string;
+}
+
+function readNote(note: string): HolderNote | null {
+  try {
+    return JSON.parse(readFileSync(note, "utf8")) as HolderNote;
+  } catch {
+    return null;
+  }
+}
+
+function describe(note: string): string {
+  const holder = readNote(note);
+  return holder ? `process ${holder.pid} (${holder.command}, since ${holder.since})` : "another process";
+}

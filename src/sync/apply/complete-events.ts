@@ -1,0 +1,65 @@
+import { isoTime } from "../../base/clock.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { EventOutcome, CompletedEvent } from "../../state/inbox/inbox.ts";
+import type { WorkItem } from "../../state/work-item.ts";
+import type { AnswerContext } from "../context/run-context.ts";
+import { isRecheck, queueRecheck } from "../plan/read-reasons.ts";
+
+/** Was this read queued by an event, and not by a list or another record? */
+export function isOfEvent(manifest: Manifest, { reason }: Pick<WorkItem, "reason">): boolean {
+  return isRecheck(reason) || manifest.events.some(({ type }) => type === reason);
+}
+
+/**
+ * Must dependents be read after this read? A recheck that found nothing is no news. An item whose reason was
+ * replaced since is still its event's: that it completed one shows it.
+ *
+ * @param completed how many events the read completed
+ */
+export function isNews(
+  manifest: Manifest,
+  item: WorkItem,
+  outcome: EventOutcome,
+  completed: number,
+): boolean {
+  if (isRecheck(item.reason)) return completed > 0 || outcome !== "unchanged";
+  return completed > 0 || isOfEvent(manifest, item);
+}
+
+/**
+ * Completes the events that came before the read was sent, with its outcome (I4), and queues the recheck. Runs
+ * inside the apply transaction, after the work item was removed.
+ *
+ * @returns how many events were completed
+ */
+export function completeEvents(answer: AnswerContext, outcome: EventOutcome): number {
+  const { run, item, stamp } = answer;
+  const { requestId, receivedAtMs, sentSeq } = stamp;
+  const at = isoTime(receivedAtMs);
+  const events = run.inbox.complete(item.resource, item.target, sentSeq, { outcome, requestId, at });
+  if (events.length > 0) run.afterCommit.push(() => logEvents(answer, outcome, events));
+  queueRecheck(answer);
+  return events.length;
+}
+
+const mostLogged = 3;
+
+function logEvents(
+  { run, item: { resource, target }, stamp: { requestId } }: AnswerContext,
+  outcome: EventOutcome,
+  events: readonly CompletedEvent[],
+): void {
+  const types = new Set(events.map(({ type }) => type));
+  run.log.info(`${resource} ${target}: ${outcome}, after ${events.length === 1 ? "an event" : "events"}`, {
+    resource,
+    id: target.slice("id:".length),
+    outcome,
+    request_id: requestId,
+    events: events.length,
+    type: [...types].slice(0, mostLogged).join(", "),
+    webhook_id: events
+      .slice(0, mostLogged)
+      .map(({ eventId }) => eventId)
+      .join(", "),
+  });
+}

@@ -1,0 +1,64 @@
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import { readDetail, readParts } from "../../extract/answers.ts";
+import { recordOf } from "../../extract/work-request.ts";
+import type { ListedAs } from "../../store/apply/read-stamp.ts";
+import { applyCounted, type AnswerContext } from "../context/run-context.ts";
+import { ownedBy, removeOrReread } from "../deletion/removal.ts";
+import { markRouteProven } from "../deletion/route-probe.ts";
+import { queueDependents, queueOverlapped } from "../plan/read-reasons.ts";
+import { completeEvents, isNews } from "./complete-events.ts";
+import { quarantineWithoutId } from "./records-without-id.ts";
+
+/**
+ * Applies a record as its own route gives it, and the records it owns, in one transaction.
+ *
+ * @throws ProtocolError when the body is not the record that was asked for
+ */
+export function applyDetail(answer: AnswerContext, body: Buffer): void {
+  const { run, resource, item, stamp } = answer;
+  const id = recordOf(item);
+  const slice = readDetail(body, id);
+  applyCounted(run, () => {
+    markRouteProven(run, resource);
+    const listed = (item.payload as { listed?: ListedAs } | undefined)?.listed;
+    const result = run.mirror.table(resource.name).put({ stamp, id, slice, source: "detail", listed });
+    run.tally.count(resource.name, result);
+    // The answer was not used, so the reason to read stands: the work item stays and is read again (I4).
+    if (result === "stale") return;
+    if (result !== "quarantined") applyOwned(answer, id, slice);
+    run.queue.done(item, stamp.sentSeq);
+    const completed = completeEvents(answer, result);
+    if (isNews(run.manifest, item, result, completed)) queueDependents(answer, id, result);
+  });
+}
+
+/** The owner's detail holds the complete set of owned records: others are deleted. */
+function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
+  const { run, resource: owner, stamp } = answer;
+  for (const { field, resource: name } of run.mirror.table(owner.name).plan.owned) {
+    const owned = run.selected.get(name);
+    const parts = owned ? readParts(slice, field) : null;
+    if (!owned || !parts || owned.list.kind !== "owned") continue;
+    const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
+    if (!link) continue;
+    const overrides = { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id };
+    const seen = new Set<RecordId>();
+    for (const { slice: part, id: text } of parts) {
+      const partId = text === null ? null : recordId(text);
+      if (partId === null) {
+        quarantineWithoutId(answer, name, part);
+        continue;
+      }
+      seen.add(partId);
+      const result = run.mirror
+        .table(name)
+        .put({ stamp, id: partId, slice: part, source: "list", overrides });
+      run.tally.of(name).listed += 1;
+      run.tally.count(name, result);
+      if (result === "stale") queueOverlapped(answer, owned, partId);
+    }
+    const missing = ownedBy(run, owned, owner, id).filter((one) => !seen.has(one));
+    removeOrReread(answer, owned, missing);
+  }
+}

@@ -1,0 +1,129 @@
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
+import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import { itemRetryDelayMs, smallerPages } from "../context/limits.ts";
+import type { AnswerContext } from "../context/run-context.ts";
+import { deletionVerdict } from "../deletion/deletion-proof.ts";
+import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
+import { removeRecord } from "../deletion/removal.ts";
+import { probeRoute } from "../deletion/route-probe.ts";
+import { queueDependents, queueRecord, queueSmallerPages } from "../plan/read-reasons.ts";
+import type { FailureOutcome } from "../retry/failure-outcome.ts";
+import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
+
+/** Outcomes that concern the work item or its resource; the engine handles the others. */
+export type ItemFailure = Exclude<FailureOutcome, { kind: "stop" | "drain" }>;
+
+/** Applies what a failed read means for its work item, inside the apply transaction. */
+export function handleFailure(answer: AnswerContext, error: unknown, failure: ItemFailure): void {
+  const { run, item } = answer;
+  switch (failure.kind) {
+    case "missing":
+      judgeMissing(answer, error as ServiceError);
+      return;
+    case "check parent":
+      checkParent(answer, error);
+      return;
+    case "smaller page":
+      shrinkPages(answer, error);
+      return;
+    case "hold":
+      hold(answer, failure.why, error);
+      return;
+    case "retry":
+      run.queue.retry(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
+      return;
+    case "postpone":
+      run.queue.postpone(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
+      return;
+    case "dead":
+      deadLetter(answer, error);
+  }
+}
+
+function judgeMissing(answer: AnswerContext, error: ServiceError): void {
+  const { resource, item } = answer;
+  const verdict = deletionVerdict(answer.run, resource, error, recordOf(item));
+  if (verdict.kind === "deleted") applyDeletion(answer);
+  else if (verdict.kind === "probe") {
+    const unproven = probeRoute(answer, verdict.candidates);
+    if (unproven) deadLetter(answer, unproven);
+  } else {
+    const message = `${verdict.why}. The record was kept; the next run checks it again.`;
+    deadLetter(answer, new MirrorError("protocol", message));
+  }
+}
+
+function applyDeletion(answer: AnswerContext): void {
+  const { run, resource, item, stamp } = answer;
+  const { queue, manifest, mirror, removals } = run;
+  const id = recordOf(item);
+  const wasLive = mirror.records.isLive(resource.name, id);
+  // An absent record was counted when it was queued; what another deletion led to is not counted.
+  const counts = wasLive && (item.kind !== "confirm" || isOfEvent(manifest, item));
+  if (counts && !mayRemove(run, resource.name, 1)) {
+    holdMassDelete(run, resource, 1 + removals.count(resource.name));
+    queue.deadLetter(item, "held: a mass deletion");
+    return;
+  }
+  if (!removeRecord(answer, resource, id)) return;
+  queue.done(item, stamp.sentSeq);
+  const outcome = wasLive ? "deleted" : "absent";
+  const completed = completeEvents(answer, outcome);
+  if (wasLive && isNews(manifest, item, outcome, completed)) queueDependents(answer, id, outcome);
+}
+
+function checkParent(answer: AnswerContext, error: unknown): void {
+  const { run, item } = answer;
+  const payload = item.payload as ChildPayload;
+  if (item.attempts >= 2 || !run.selected.has(payload.parent)) {
+    deadLetter(answer, error);
+    return;
+  }
+  run.queue.retry(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
+  queueRecord(answer, "child list refused", { resource: payload.parent, id: parentIdOf(payload) });
+}
+
+function shrinkPages(answer: AnswerContext, error: unknown): void {
+  const { run, resource, item } = answer;
+  const own = resource.list.kind === "paged" ? resource.list.perPage : 0;
+  const { perPage = own } = item.payload as PagePayload;
+  const smaller = smallerPages.find((size) => size < perPage);
+  if (smaller === undefined) {
+    hold(answer, "failed", error);
+    return;
+  }
+  run.log.warn(
+    `${resource.name}: the service refuses ${perPage} records per page. Trying ${smaller} per page.`,
+  );
+  queueSmallerPages(answer, smaller);
+}
+
+/** The resource is refused, and trying again does not help: its items wait for the next run, other resources go on. */
+function hold({ run, resource }: AnswerContext, why: "failed" | "forbidden", error: unknown): void {
+  run.queue.hold(resource.name, messageOf(error), run.share);
+  run.tally.of(resource.name).failed += 1;
+  run.tally.trouble({ resource: resource.name, kind: why, ...describe(error) });
+}
+
+/** Keeps the work item as a dead letter; the next run tries it again. */
+function deadLetter({ run, item }: AnswerContext, error: unknown): void {
+  run.queue.deadLetter(item, messageOf(error));
+  run.tally.of(item.resource).failed += 1;
+  const facts = describe(error);
+  const message = `${item.target} was given up: ${facts.message}`;
+  run.tally.trouble({ resource: item.resource, kind: "dead", ...facts, message });
+  // The event worker writes no report.
+  if (run.runId === null)
+    run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
+}
+
+function describe(error: unknown): { message: string; hint?: string; requestId: string | null } {
+  const fields = error instanceof InvalidError ? ` ${JSON.stringify(error.fields)}` : "";
+  return { message: messageOf(error) + fields, ...hintOf(error), requestId: requestIdOf(error) };
+}
+
+/** The service's id of the request that failed, for its support; null where no answer carried one. */
+export function requestIdOf(error: unknown): string | null {
+  return error instanceof ServiceError ? error.requestId : null;
+}

@@ -1,0 +1,50 @@
+import type { RecordId } from "../../base/ids.ts";
+import { readList } from "../../extract/answers.ts";
+import { pageFacts, wholeFacts } from "../../extract/page-facts.ts";
+import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import { applyListed, type RecordRange } from "./listed-record.ts";
+import { addListingPage, pagePlace } from "./listing.ts";
+
+/** Records per transaction: longer answers are cut, so that other answers are applied in between. */
+export const recordsAtOnce = 1_000;
+
+/**
+ * Applies one answer of a list or of a parent's list. Its records, what follows from them and the removal of the
+ * work item commit together. A long answer commits in parts, the work item with the last: after a crash in between
+ * it is read again and finds the rows unchanged (I1, I7).
+ *
+ * @throws ProtocolError when the body is not a list, or not the page that was asked for
+ */
+export async function applyList(answer: AnswerContext, body: Buffer): Promise<void> {
+  const { run, resource, item, stamp } = answer;
+  const { records, paginator } = readList(body);
+  const { page, attempt } = pagePlace(item);
+  const isPaged = resource.list.kind !== "whole";
+  const facts = isPaged ? pageFacts(paginator, page, records.count) : wholeFacts(records.count);
+  const ids: RecordId[] = [];
+  const apply = (range: RecordRange) => ids.push(...applyListed(answer, records, range, attempt === 1));
+  const rest = await applyInParts(run, records.count, apply);
+  applyCounted(run, () => {
+    apply(rest);
+    // Before the listing is completed: a fresh sweep it queues is an item of its own, in its own lane.
+    run.queue.done(item, stamp.sentSeq);
+    if (attempt === 1) run.tally.of(resource.name).listed += ids.length;
+    if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
+    addListingPage(answer, ids, facts);
+  });
+}
+
+/** Applies all parts but the last, each in a transaction of its own, and returns the last. */
+async function applyInParts(
+  run: RunContext,
+  count: number,
+  apply: (range: RecordRange) => void,
+): Promise<RecordRange> {
+  let from = 0;
+  for (; count - from > recordsAtOnce; from += recordsAtOnce) {
+    const range = { from, to: from + recordsAtOnce };
+    applyCounted(run, () => apply(range));
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return { from, to: count };
+}

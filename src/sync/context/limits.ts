@@ -1,0 +1,35 @@
+import { backoffMs } from "../../base/retry.ts";
+
+/** Records of a resource that one run may remove without `--allow-mass-delete` (I5). */
+export function massDeleteLimit(liveRecords: number): number {
+  return Math.max(20, Math.floor(liveRecords * 0.05));
+}
+
+/** A list that changes while it is read is read this many times in all; after that only I5 protects its rows. */
+export const mostSweeps = 3;
+
+/** A work item whose answer cannot be used is tried this often in one run before it is a dead letter. */
+export const mostAttempts = 3;
+
+/** This many failures in a row, without an answer in between, mean that the service is away. */
+export const awayAfter = 12;
+
+/** A run continues the sweeps of an interrupted run that began less than this before it; older ones start anew. */
+export const resumeWithinMs = 36 * 3_600_000;
+
+/** A sweep that was resumed after a longer pause than this is followed by a fresh one. */
+export const trustPauseMs = 10 * 60_000;
+
+/** Records without a parent that a run checks at a time: as many as may be removed without permission. */
+export const mostOrphans = 20;
+
+/** The scrub leaves out details that were read more recently than this. */
+export const scrubAgeMs = 20 * 3_600_000;
+
+/** Page sizes to try, largest first, when the service refuses the current one. */
+export const smallerPages = [200, 100, 50, 25, 10] as const;
+
+/** Time before a work item is tried again within the run, ms: 1 s, doubled per attempt, 32 s at most. */
+export function itemRetryDelayMs(attempts: number): number {
+  return backoffMs(attempts + 1, { baseMs: 1_000, maxMs: 32_000 });
+}

@@ -1,0 +1,172 @@
+import type { Clock } from "../../base/clock.ts";
+import type { RecordId } from "../../base/ids.ts";
+import type { Log } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { ParentLink, Resource } from "../../connector/resource.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { Inbox } from "../../state/inbox/inbox.ts";
+import { Listings } from "../../state/listings.ts";
+import { Parents } from "../../state/parents.ts";
+import { Runs } from "../../state/runs.ts";
+import type { WorkItem } from "../../state/work-item.ts";
+import type { LaneShare, WorkQueue } from "../../state/work-queue.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import type { Tally } from "./tally.ts";
+
+/** Counts removed records per resource, for the guard against mass deletions. */
+export interface Removals {
+  /** The time that is counted over, for messages: `in one run`. */
+  readonly span: string;
+  count(resource: string): number;
+  add(resource: string, more: number): void;
+}
+
+/** Detail routes that answered 200 recently: only on those a 404 proves a deletion (I5). */
+export interface RouteProofs {
+  has(resource: string): boolean;
+  add(resource: string): void;
+}
+
+/** The records read so far to find out whether a route works. */
+export interface ProbeTrial {
+  readonly asked: RecordId[];
+  readonly sinceMs: number;
+}
+
+/** What a context is built over. */
+interface MirrorParts {
+  readonly mirror: Mirror;
+  /** Shared by all who work on the mirror in this process, because leases are kept in it. */
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly tally: Tally;
+}
+
+/** The parts of a run or an event worker of one company. */
+export interface WorkerParts extends MirrorParts {
+  readonly transport: Transport;
+  readonly random: Random;
+  readonly token: string;
+}
+
+/** What the store noticed during a run, for its report. */
+export interface RunNotices {
+  readonly newColumns: string[];
+  readonly missingFields: Set<string>;
+  readonly unkeptFields?: Set<string>;
+}
+
+/** The parts of one company's run. */
+export interface RunParts extends WorkerParts {
+  /** Returns how many answers were 429 so far. */
+  readonly rateLimited: () => number;
+  readonly notices: RunNotices;
+}
+
+/** What a run and the event worker each bring to their context. */
+export interface RunSettings {
+  /** Row in `_runs`; null for the event worker, which reads no lists. */
+  readonly runId: number | null;
+  readonly startedAtMs: number;
+  /** Which lanes of the queue it works on. */
+  readonly share: LaneShare;
+  /** Reads every detail again. */
+  readonly full: boolean;
+  readonly allowMassDelete: boolean;
+  /** How many more parents' lists this run may read; null where every run reads all of them. */
+  readonly parentBudget: { left: number } | null;
+  readonly provenRoutes: RouteProofs;
+  /** Records removed, or found absent and asked for. */
+  readonly removals: Removals;
+}
+
+/** What every part of one run shares. The event worker is a run without an end. */
+export interface RunContext extends RunSettings, MirrorParts {
+  readonly manifest: Manifest;
+  readonly listings: Listings;
+  readonly parents: Parents;
+  readonly runs: Runs;
+  readonly inbox: Inbox;
+  /** Resources of this run, by name. */
+  readonly selected: ReadonlyMap<string, Resource>;
+  /** Their names, as the queue takes them. */
+  readonly names: readonly string[];
+  /** By resource: the last records of the list this run read, the first choice for a route probe. */
+  readonly probeCandidates: Map<string, RecordId[]>;
+  readonly probeTrials: Map<string, ProbeTrial>;
+  /** By resource: quarantine keys of the records without an id that this run met. */
+  readonly withoutId: Map<string, Set<string>>;
+  /** Called once the current transaction is committed. */
+  readonly afterCommit: (() => void)[];
+}
+
+/** A run, and when the answer it applies was sent and received. */
+export interface ReadContext {
+  readonly run: RunContext;
+  readonly stamp: ReadStamp;
+}
+
+/** One answer on its way into the mirror: the work item it belongs to, in its run. */
+export interface AnswerContext extends ReadContext {
+  readonly resource: Resource;
+  readonly item: WorkItem;
+}
+
+/** Builds the context of a run or of the event worker over these resources. */
+export function createRunContext(
+  { mirror, queue, clock, log, tally }: MirrorParts,
+  resources: readonly Resource[],
+  settings: RunSettings,
+): RunContext {
+  const { db, manifest } = mirror;
+  return {
+    ...settings,
+    mirror,
+    queue,
+    clock,
+    log,
+    tally,
+    manifest,
+    listings: new Listings(db),
+    parents: new Parents(db),
+    runs: new Runs(db),
+    inbox: new Inbox(db),
+    selected: new Map(resources.map((resource) => [resource.name, resource])),
+    names: resources.map(({ name }) => name),
+    probeCandidates: new Map(),
+    probeTrials: new Map(),
+    withoutId: new Map(),
+    afterCommit: [],
+  };
+}
+
+/** Runs one apply transaction. If it rolls back, what it counted and wanted to log is dropped as well. */
+export function applyCounted(run: RunContext, step: () => void): void {
+  const restore = run.tally.snapshot();
+  try {
+    run.mirror.apply(step);
+  } catch (error) {
+    restore();
+    run.afterCommit.length = 0;
+    throw error;
+  }
+  for (const callback of run.afterCommit.splice(0)) callback();
+}
+
+/** The run's row in `_runs`. Throws in the event worker, which reads no lists. */
+export function requireRunId(run: RunContext): number {
+  if (run.runId === null) throw new Error("broken promise: lists are read by runs only");
+  return run.runId;
+}
+
+/** Resources of this run that are listed per record of `parent`, with the field that names the parent. */
+export function childrenOf(run: RunContext, parent: string): { resource: Resource; link: ParentLink }[] {
+  return [...run.selected.values()].flatMap((resource) => {
+    const links = resource.list.kind === "parents" ? resource.list.parents : [];
+    const link = links.find((candidate) => candidate.resource === parent);
+    return link ? [{ resource, link }] : [];
+  });
+}

@@ -1,0 +1,86 @@
+import type { ApplyResult } from "../../store/apply/read-stamp.ts";
+import type { WorkKind } from "../../state/work-item.ts";
+
+const noRecords = { listed: 0, inserted: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, pending: 0 };
+const noRequests = {
+  total: 0,
+  list: 0,
+  detail: 0,
+  child: 0,
+  confirm: 0,
+  file: 0,
+  retried: 0,
+  rate_limited: 0,
+};
+
+/** What one run did to one resource, in records. */
+export type ResourceCounts = typeof noRecords;
+
+/** Requests of one run, by what they read. */
+export type RequestCounts = typeof noRequests;
+
+/** Why a resource is not complete after this run. Each is shown; none stops other resources. */
+export interface Trouble {
+  readonly resource: string;
+  readonly kind: "failed" | "forbidden" | "held" | "unsettled" | "quarantined" | "dead";
+  readonly message: string;
+  readonly hint?: string;
+  readonly requestId?: string | null;
+}
+
+/** The counts of one run while it works. */
+export class Tally {
+  readonly requests: RequestCounts = { ...noRequests };
+  readonly resources = new Map<string, ResourceCounts>();
+  /** Resources of which a list was read whole. */
+  readonly swept = new Set<string>();
+  /** How many records each list has, as the service says; for progress. */
+  readonly totals = new Map<string, number>();
+  private readonly troubles = new Map<string, Trouble>();
+
+  /** Fixes the order in which resources are reported. */
+  begin(resources: Iterable<string>): void {
+    for (const resource of resources) this.of(resource);
+  }
+
+  /** The counts of a resource, begun with zeros. */
+  of(resource: string): ResourceCounts {
+    let counts = this.resources.get(resource);
+    if (!counts) {
+      counts = { ...noRecords };
+      this.resources.set(resource, counts);
+    }
+    return counts;
+  }
+
+  /** Counts one applied record. `stale` counts as nothing: the record is read again. */
+  count(resource: string, result: ApplyResult): void {
+    const counts = this.of(resource);
+    if (result === "quarantined") counts.failed += 1;
+    else if (result !== "stale") counts[result] += 1;
+  }
+
+  /** Counts one request, retries included. */
+  sent(kind: WorkKind): void {
+    this.requests[kind] += 1;
+    this.requests.total += 1;
+  }
+
+  /** Keeps one trouble per resource and kind; the latest message stays. */
+  trouble(trouble: Trouble): void {
+    this.troubles.set(`${trouble.resource}:${trouble.kind}`, trouble);
+  }
+
+  allTroubles(): Trouble[] {
+    return [...this.troubles.values()];
+  }
+
+  /** Returns a function that takes back what is counted from now on, for a transaction that rolls back. */
+  snapshot(): () => void {
+    const copies = [...this.resources].map(([name, counts]) => [name, { ...counts }] as const);
+    return () => {
+      this.resources.clear();
+      for (const [name, counts] of copies) this.resources.set(name, counts);
+    };
+  }
+}

@@ -1,0 +1,55 @@
+import type { RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { childrenOf, type ReadContext, type RunContext } from "../context/run-context.ts";
+import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
+
+/**
+ * Applies a proven deletion, inside the apply transaction: writes a tombstone, removes what the record owned
+ * and queues what pointed to it. Also for a record that the mirror never had: others may point to it.
+ *
+ * @returns false when an overlapping read says otherwise, so that the record must be read again (I3)
+ */
+export function removeRecord(read: ReadContext, resource: Resource, id: RecordId): boolean {
+  const { run, stamp } = read;
+  const removal = run.mirror.table(resource.name).remove(stamp, id);
+  if (removal === "stale") return false;
+  if (removal === "removed") run.tally.of(resource.name).deleted += 1;
+  for (const owned of run.manifest.resources) removeOrReread(read, owned, ownedBy(run, owned, resource, id));
+  cascade(read, resource, id);
+  releaseChildren(read, resource, id);
+  return true;
+}
+
+/** Removes these records; those that an overlapping read shows are read again. */
+export function removeOrReread(read: ReadContext, resource: Resource, ids: readonly RecordId[]): void {
+  for (const id of ids) if (!removeRecord(read, resource, id)) queueOverlapped(read, resource, id);
+}
+
+/** Live records of `owned` that belong to this record: the payments of a document. */
+export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: RecordId): RecordId[] {
+  if (owned.list.kind !== "owned") return [];
+  const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
+  if (!link) return [];
+  const type = snakeCase(link.typeField);
+  return run.mirror.records.liveIdsWhere(owned.name, { [type]: link.type, [snakeCase(link.idField)]: id });
+}
+
+function cascade(read: ReadContext, { name }: Resource, id: RecordId): void {
+  const { manifest, mirror } = read.run;
+  for (const { resource, dependent, column } of manifest.cascades) {
+    if (resource !== name) continue;
+    for (const one of mirror.records.liveIdsWhere(dependent, { [column]: id }))
+      queueRecord(read, "cascade", { resource: dependent, id: one });
+  }
+}
+
+/** The list of a deleted parent cannot be read any more: its records are checked one by one. */
+function releaseChildren(read: ReadContext, parent: Resource, id: RecordId): void {
+  const { queue, mirror } = read.run;
+  for (const { resource, link } of childrenOf(read.run, parent.name)) {
+    queue.drop(resource.name, `child:${parent.name}:${id}:`);
+    for (const child of mirror.records.liveIdsWhere(resource.name, { [snakeCase(link.field)]: id }))
+      queueRecord(read, "parent gone", { resource: resource.name, id: child });
+  }
+}

@@ -1,0 +1,259 @@
+import { messageOf, MirrorError } from "../../base/errors.ts";
+import type { Lane } from "../../base/lane.ts";
+import { Notifier } from "../../base/notifier.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { requestFor } from "../../extract/work-request.ts";
+import { isUrgent, type WorkItem } from "../../state/work-item.ts";
+import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
+import { applyDetail } from "../apply/detail-answer.ts";
+import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
+import { applyList } from "../apply/list-answer.ts";
+import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import type { RetryPolicy } from "../retry/retry-policy.ts";
+
+/** How the engine works, and what ends it. */
+export interface EngineOptions {
+  readonly transport: Transport;
+  /** Requests in flight at a time. */
+  readonly concurrency: number;
+  readonly policy: RetryPolicy;
+  /** Ends it at once: aborts waiting and requests in flight; what was committed stays. */
+  readonly signal: AbortSignal;
+  /** Ends it when requests in flight are done, or after `graceMs`: no new ones begin. */
+  readonly closed: AbortSignal;
+}
+
+/** How a run or an event worker uses the engine. */
+export interface WorkOptions extends Pick<EngineOptions, "concurrency" | "signal" | "closed"> {
+  readonly resources: readonly Resource[];
+  /** How long requests in flight may take after `closed`, ms. */
+  readonly graceMs: number;
+}
+
+/** No wait is longer: a wall clock may be set, and a machine may sleep. */
+const longestWaitMs = 60_000;
+
+/**
+ * Leases a work item, sends its request, applies the answer; again until its retry policy ends it. Sleeps while
+ * nothing is due; a change of the queue wakes it.
+ *
+ * Guarantee: a work item is removed only in the transaction that stores its answer (I1).
+ * Source of truth: the work queue.
+ * Worst outcome of a crash: the requests in flight are sent again.
+ */
+export class Engine {
+  private readonly run: RunContext;
+  private readonly options: EngineOptions;
+  /**
+   * `reading`: items are leased. `draining`: the time or the user's requests are used up; requests in flight may
+   * finish. `stopped`: aborted, or failed with `failure`.
+   */
+  private mode: "reading" | "draining" | "stopped" = "reading";
+  private failure: unknown = null;
+  private readonly inFlight = new Set<Promise<void>>();
+  /** Of those in flight, beside events: rechecks and what events lead to. They may wait long for the budget. */
+  private followUps = 0;
+  private readonly abort = new AbortController();
+  private readonly notifier = new Notifier();
+
+  constructor(run: RunContext, options: EngineOptions) {
+    this.run = run;
+    this.options = options;
+  }
+
+  /**
+   * Works until the policy ends it.
+   *
+   * @returns `drained` when a limit ended it and work is left
+   * @throws what ended it early
+   */
+  async work(): Promise<"done" | "drained"> {
+    const { signal, closed } = this.options;
+    const stop = () => this.enter("stopped");
+    const drain = () => this.enter("draining");
+    signal.addEventListener("abort", stop);
+    closed.addEventListener("abort", drain);
+    const unwatch = this.run.queue.watch(() => this.notifier.notify());
+    if (closed.aborted) drain();
+    if (signal.aborted) stop();
+    try {
+      await this.loop(AbortSignal.any([signal, this.abort.signal]));
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      await Promise.allSettled(this.inFlight);
+      unwatch();
+      signal.removeEventListener("abort", stop);
+      closed.removeEventListener("abort", drain);
+    }
+    if (this.failure) throw this.failure;
+    return this.mode !== "reading" && this.hasMore() ? "drained" : "done";
+  }
+
+  private enter(mode: "draining" | "stopped"): void {
+    if (this.mode !== "stopped") this.mode = mode;
+    this.notifier.notify();
+  }
+
+  /** Nothing else can work either: requests in flight are aborted. The first reason counts. */
+  private fail(error: unknown): void {
+    this.failure ??= error;
+    this.abort.abort();
+    this.enter("stopped");
+  }
+
+  private async loop(signal: AbortSignal): Promise<void> {
+    const { policy, concurrency } = this.options;
+    while (this.mode !== "stopped") {
+      const mayStart = this.mode === "reading" && this.inFlight.size < concurrency;
+      if (mayStart && this.start(signal)) continue;
+      if (this.inFlight.size === 0) {
+        if (this.mode === "draining" || (policy.ends && policy.nextDueMs() === null)) return;
+        policy.idle();
+      }
+      // With all places of follow-ups taken nothing is due until one of them ends, or the queue changes.
+      const mayBeDue = mayStart && this.followUps < this.mostFollowUps;
+      await this.waitForMore(mayBeDue && (this.inFlight.size === 0 || !policy.ends));
+    }
+  }
+
+  /** Waits until a request is done or the queue changes, and with `timed` until an item is due. */
+  private async waitForMore(timed: boolean): Promise<void> {
+    const dueMs = timed ? this.options.policy.nextDueMs() : null;
+    if (dueMs === null) return this.notifier.wait();
+    const { clock } = this.run;
+    const ms = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
+    await this.notifier.wait({ clock, ms });
+  }
+
+  private lease(): WorkItem | null {
+    const { queue, clock, names, share } = this.run;
+    return queue.lease(clock.nowMs(), names, share);
+  }
+
+  private hasMore(): boolean {
+    const { queue, names, share } = this.run;
+    const item = this.lease();
+    if (item) queue.unlease(item);
+    return item !== null || queue.nextRetryMs(names, share) !== null;
+  }
+
+  /** False: nothing may be started now. */
+  private start(signal: AbortSignal): boolean {
+    const { queue } = this.run;
+    const item = this.lease();
+    if (!item) return false;
+    const isFollowUp = !this.options.policy.ends && !isUrgent(item);
+    if (isFollowUp && this.followUps >= this.mostFollowUps) {
+      queue.unlease(item);
+      return false;
+    }
+    this.followUps += Number(isFollowUp);
+    const task = this.process(item, signal).catch((error: unknown) => this.fail(error));
+    this.inFlight.add(task);
+    void task.finally(() => {
+      this.inFlight.delete(task);
+      this.followUps -= Number(isFollowUp);
+      queue.release(item);
+      this.notifier.notify();
+    });
+    return true;
+  }
+
+  /** Events are leased first, so follow-ups are held back without holding an event back: half is free for events. */
+  private get mostFollowUps(): number {
+    return Math.max(1, Math.floor(this.options.concurrency / 2));
+  }
+
+  private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
+    const { run } = this;
+    const { mirror, tally } = run;
+    const { transport, policy } = this.options;
+    const resource = run.selected.get(item.resource);
+    if (!resource) return;
+    let sentSeq = mirror.sequence.next();
+    mirror.fences.begin(sentSeq);
+    const onSent = () => {
+      mirror.fences.end(sentSeq);
+      sentSeq = mirror.sequence.next();
+      mirror.fences.begin(sentSeq);
+      tally.sent(item.kind);
+    };
+    try {
+      const request = { ...requestFor(resource, item), lane: permitLane(item), signal, onSent };
+      const { body, attempts, requestId } = await transport.send(request);
+      tally.requests.retried += attempts - 1;
+      await apply({ run, resource, item, stamp: this.stamp(item, sentSeq, requestId) }, body);
+      policy.succeeded(item);
+    } catch (error) {
+      if (this.options.signal.aborted && this.failure === null) return;
+      const stamp = this.stamp(item, sentSeq, requestIdOf(error));
+      await this.judge({ run, resource, item, stamp }, error);
+    } finally {
+      mirror.fences.end(sentSeq);
+    }
+  }
+
+  private stamp(item: WorkItem, sentSeq: number, requestId: string | null): ReadStamp {
+    return {
+      cause: causeOf(item),
+      sentSeq,
+      receivedSeq: this.run.mirror.sequence.next(),
+      receivedAtMs: this.run.clock.nowMs(),
+      requestId,
+      run: this.run.runId,
+    };
+  }
+
+  private async judge(answer: AnswerContext, error: unknown): Promise<void> {
+    const { resource, target } = answer.item;
+    const outcome = await this.options.policy.judge(error, answer.item);
+    this.run.log.debug(`${resource} ${target}: ${messageOf(error)}`, { outcome: outcome.kind });
+    if (outcome.kind === "drain") this.enter("draining");
+    else if (outcome.kind === "stop") this.fail(outcome.because ?? error);
+    else this.applyFailure(answer, error, outcome);
+  }
+
+  /** In the event worker an unforeseen error in here gives the item up, so that it does not block the others. */
+  private applyFailure(answer: AnswerContext, error: unknown, failure: ItemFailure): void {
+    const handle = (one: ItemFailure) => applyCounted(this.run, () => handleFailure(answer, error, one));
+    try {
+      handle(failure);
+    } catch (unforeseen) {
+      if (this.options.policy.ends || unforeseen instanceof MirrorError) throw unforeseen;
+      const { resource, target } = answer.item;
+      this.run.log.error(`${resource} ${target}: ${messageOf(unforeseen)}`);
+      handle({ kind: "dead" });
+    }
+  }
+}
+
+async function apply(answer: AnswerContext, body: Buffer): Promise<void> {
+  const { kind } = answer.item;
+  if (kind === "detail" || kind === "confirm") applyDetail(answer, body);
+  else await applyList(answer, body);
+}
+
+/** Only an event's own read uses the budget that is kept for events. */
+function permitLane(item: WorkItem): Lane {
+  return item.lane === "webhook" && !isUrgent(item) ? "list" : item.lane;
+}
+
+function causeOf({ lane, kind }: WorkItem): Cause {
+  if (lane === "webhook") return "webhook";
+  if (kind === "confirm") return "confirm";
+  return kind === "detail" ? "hydrate" : "sweep";
+}
+
+/**
+ * A signal that aborts with `now`, or `graceMs` after `closed`: when a run's time is over, requests in flight may
+ * finish, but not for longer than a request may take.
+ */
+export function stopSignal(now: AbortSignal, closed: AbortSignal, graceMs: number): AbortSignal {
+  const late = new AbortController();
+  const start = () => void setTimeout(() => late.abort(), graceMs).unref();
+  if (closed.aborted) start();
+  else closed.addEventListener("abort", start, { once: true });
+  return AbortSignal.any([now, late.signal]);
+}

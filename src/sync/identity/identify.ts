@@ -1,0 +1,135 @@
+import type { Lane } from "../../base/lane.ts";
+import { resourceNamed } from "../../connector/connector-manifest.ts";
+import { pathOf, type Resource } from "../../connector/resource.ts";
+import type { ServiceAnswer, ServiceRequest } from "../../connector/transport.ts";
+import { readList, readObject } from "../../extract/answers.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import type { Meta } from "../../state/meta.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import { isObject } from "../../json/literal.ts";
+import { cellsOf } from "../../store/tables/row-decoder.ts";
+import type { WorkerParts } from "../context/run-context.ts";
+import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity-verdict.ts";
+
+const metaKey = "identity";
+
+/** How the company is asked for. */
+export interface IdentifyOptions {
+  readonly acceptIdentity: boolean;
+  readonly lane: Lane;
+  /** False: one attempt only, for callers that try again themselves. */
+  readonly repeatable: boolean;
+  readonly signal: AbortSignal;
+}
+
+type Question = WorkerParts & IdentifyOptions;
+
+/** The company of the token, and what is to be stored of it. */
+export interface Identified {
+  readonly answer: ServiceAnswer;
+  readonly identity: Identity;
+  readonly changed: boolean;
+}
+
+/**
+ * Finds out which company the token belongs to, before anything is written (I10). Writes nothing itself.
+ *
+ * @throws MirrorError `identity` when the mirror is of another company, and what the transport throws
+ */
+export async function identify(parts: WorkerParts, options: IdentifyOptions): Promise<Identified> {
+  const { mirror, token, random, log } = parts;
+  const question = { ...parts, ...options };
+  const { identity: facts } = mirror.manifest;
+  const resource = resourceNamed(mirror.manifest, facts.resource);
+  const answer = await ask(question, resource.list.kind === "single" ? resource.list.path : "");
+  const name = nameIn(answer.body, facts.nameField);
+  const pinned = pinnedIdentity(mirror.meta);
+  const sameToken = pinned && fingerprintOf(token, pinned.salt) === pinned.fingerprint;
+  const businessId = pinned && !sameToken && pinned.name === name ? await probeBusinessId(question) : null;
+  const verdict = judgeIdentity(pinned, { name, token, businessId });
+  if (verdict.kind === "refused" && !options.acceptIdentity) throw refusal(verdict.why);
+  if (verdict.kind === "same" && pinned) return { answer, identity: pinned, changed: false };
+  if (verdict.kind !== "first") log.warn(noticeOf(verdict.kind, pinned?.name ?? "", name));
+  const salt = pinned?.salt ?? random.uuid();
+  const keep = verdict.kind === "refused" ? null : (pinned?.businessId ?? null);
+  return {
+    answer,
+    identity: { name, salt, fingerprint: fingerprintOf(token, salt), businessId: keep },
+    changed: true,
+  };
+}
+
+/** The company a mirror belongs to; null before its first run. */
+export function pinnedIdentity(meta: Meta): Identity | null {
+  return meta.get(metaKey) as Identity | null;
+}
+
+/** Pins the mirror to this company, inside the apply transaction. */
+export function rememberIdentity(mirror: Mirror, identity: Identity): void {
+  mirror.meta.set(metaKey, identity);
+}
+
+/** Stores the business id of the mirrored documents after a run. Writes only when it has changed. */
+export function learnBusinessId(mirror: Mirror): void {
+  const identity = pinnedIdentity(mirror.meta);
+  const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
+  const businessId = mirror.records.latestValue(businessIdIn, businessIdColumn);
+  if (!identity || businessId === null || businessId === identity.businessId) return;
+  mirror.apply(() => rememberIdentity(mirror, { ...identity, businessId }));
+}
+
+function noticeOf(kind: "same" | "renamed" | "rotated" | "refused", before: string, now: string): string {
+  if (kind === "renamed") return `the company was renamed from "${before}" to "${now}"`;
+  if (kind === "rotated") return `the token of "${now}" was replaced`;
+  return `the mirror of "${before}" is used for "${now}" from now on (--accept-identity)`;
+}
+
+/** The business id in one document of the token's company; null when there is no document. */
+async function probeBusinessId(question: Question): Promise<string | null> {
+  const { businessIdColumn, businessIdIn } = question.mirror.manifest.identity;
+  for (const name of businessIdIn) {
+    const resource = resourceNamed(question.mirror.manifest, name);
+    const body = await firstRecord(question, resource);
+    if (!body) continue;
+    const record = parseLossless(body);
+    const { plan } = question.mirror.table(name);
+    const i = plan.columns.findIndex((column) => column.name === businessIdColumn);
+    const cell = isObject(record) ? (cellsOf(plan, record)[i] ?? null) : null;
+    if (cell !== null) return String(cell);
+  }
+  return null;
+}
+
+async function firstRecord(question: Question, resource: Resource): Promise<Buffer | null> {
+  if (resource.list.kind !== "paged") return null;
+  const list = await ask(question, resource.list.path, { ...resource.list.params, perPage: 1, page: 1 });
+  const { records } = readList(list.body);
+  const id = records.count > 0 ? records.id(0) : null;
+  if (id === null) return null;
+  if (resource.gives === "full" || resource.detail === undefined) return records.slice(0);
+  const detail = await ask(question, pathOf(resource.detail, BigInt(id)));
+  return readObject(detail.body);
+}
+
+function ask(
+  { transport, tally, lane, repeatable, signal }: Question,
+  path: string,
+  query: ServiceRequest["query"] = {},
+): Promise<ServiceAnswer> {
+  return transport.send({
+    method: "GET",
+    path,
+    query,
+    expect: "json",
+    lane,
+    repeatable,
+    signal,
+    onSent: () => tally.sent("list"),
+  });
+}
+
+function nameIn(body: Buffer, field: string): string {
+  const record = parseLossless(readObject(body));
+  const name = isObject(record) ? record[field] : undefined;
+  return typeof name === "string" ? name : "";
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { MirrorError } from "../../base/errors.ts";
+
+/** The company a mirror belongs to (I10). The token itself is never stored, only a salted fingerprint. */
+export interface Identity {
+  readonly name: string;
+  readonly salt: string;
+  readonly fingerprint: string;
+  /** From document snapshots; null until one was mirrored. */
+  readonly businessId: string | null;
+}
+
+/** What the service shows of the company of a token. */
+export interface SeenIdentity {
+  readonly name: string;
+  readonly token: string;
+  /** From one of its documents; null when it is not known. */
+  readonly businessId: string | null;
+}
+
+/** What a token means for a mirror; `renamed` and `rotated` are accepted and logged. */
+export type IdentityVerdict =
+  | { readonly kind: "first" | "same" | "renamed" | "rotated" }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** SHA-256 of the salted token, hexadecimal. */
+export function fingerprintOf(token: string, salt: string): string {
+  return createHash("sha256").update(`${salt}:${token}`).digest("hex");
+}
+
+/** Compares the company of a token with the one the mirror is pinned to (I10). Pure. */
+export function judgeIdentity(pinned: Identity | null, seen: SeenIdentity): IdentityVerdict {
+  if (!pinned) return { kind: "first" };
+  const sameToken = fingerprintOf(seen.token, pinned.salt) === pinned.fingerprint;
+  const sameName = pinned.name === seen.name;
+  if (sameToken) return { kind: sameName ? "same" : "renamed" };
+  if (!sameName) {
+    return { kind: "refused", why: `the mirror is of "${pinned.name}", this token is of "${seen.name}"` };
+  }
+  const differs =
+    pinned.businessId !== null && seen.businessId !== null && pinned.businessId !== seen.businessId;
+  if (!differs) return { kind: "rotated" };
+  const why = `both are called "${seen.name}", but the mirror's business id is ${pinned.businessId} and this token's is ${seen.businessId}`;
+  return { kind: "refused", why };
+}
+
+/** The error for a token of another company. */
+export function refusal(why: string): MirrorError {
+  return new MirrorError("identity", `this token belongs to another company: ${why}`, {
+    hint: "Nothing was written. Check the token, or use --accept-identity if the company really is the same.",
+  });
+}

@@ -1,0 +1,57 @@
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { InvalidationRule } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { EventOutcome } from "../../state/inbox/inbox.ts";
+import type { RunContext } from "../context/run-context.ts";
+
+/** A record by its resource's name and its id. */
+export interface RecordRef {
+  readonly resource: string;
+  readonly id: RecordId;
+}
+
+/** A record that was read, and what applying it came to. */
+interface ChangedRecord {
+  readonly resource: Resource;
+  readonly id: RecordId;
+  readonly outcome: EventOutcome;
+}
+
+/** The record that owns this one, as its row says, deleted or not: the document of a payment. */
+export function ownersOf(
+  { mirror }: RunContext,
+  { resource: { name, list }, id }: ChangedRecord,
+): RecordRef[] {
+  if (list.kind !== "owned") return [];
+  return list.by.flatMap(({ resource, type, typeField, idField }) => {
+    const [ownType, text] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
+    return ownType === type ? refTo(resource, text) : [];
+  });
+}
+
+/** The records that change with this one by the invalidation rules of the connector. */
+export function dependentsOf(run: RunContext, { resource, id, outcome }: ChangedRecord): RecordRef[] {
+  const rules = run.manifest.invalidationRules?.filter((rule) => rule.resource === resource.name) ?? [];
+  return rules.flatMap((rule) => dependentsBy(run, rule, id, outcome));
+}
+
+function dependentsBy(
+  { mirror: { records }, selected }: RunContext,
+  { resource, dependent, by }: InvalidationRule,
+  id: RecordId,
+  outcome: EventOutcome,
+): RecordRef[] {
+  if (!selected.has(dependent)) return [];
+  const refs = (ids: readonly RecordId[]) => ids.map((one) => ({ resource: dependent, id: one }));
+  if (by.kind === "column") return refTo(dependent, records.texts(resource, id, [by.column])[0]);
+  if (by.kind === "pointing")
+    return refs(records.liveIdsWhere(dependent, { [by.column]: by.is, [by.idColumn]: id }));
+  const changesCount = outcome === "inserted" || outcome === "deleted";
+  return changesCount ? refs(records.liveIdsWhere(dependent, { [by.column]: by.is })) : [];
+}
+
+function refTo(resource: string, text: string | null | undefined): RecordRef[] {
+  const id = text === null || text === undefined ? null : recordId(text);
+  return id === null ? [] : [{ resource, id }];
+}

@@ -1,0 +1,83 @@
+import { messageOf } from "../../base/errors.ts";
+import { NotFoundError, ForbiddenError } from "../../connector/service-errors.ts";
+import type { Resource } from "../../connector/resource.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { readList } from "../../extract/answers.ts";
+import { pageFacts } from "../../extract/page-facts.ts";
+import { requestFor } from "../../extract/work-request.ts";
+import type { Records } from "../../store/tables/stored-records.ts";
+import { sweepWork } from "./read-reasons.ts";
+import { variantsOf } from "./sweep-plan.ts";
+
+/** Requests a run would make for one resource. */
+export interface ResourceEstimate {
+  readonly list: number;
+  readonly detail: number;
+  readonly child: number;
+  /** Records the service says it has; null where only reading shows it. */
+  readonly records: number | null;
+  readonly error?: string;
+}
+
+/** What the mirror already holds; null before the first run. */
+type Known = Pick<Records, "liveCount"> | null;
+
+/**
+ * Estimates the requests of a run, by resource. Makes one small request per list and writes nothing. Lists and
+ * child lists are exact while nobody changes anything; of details only new ones are known beforehand.
+ *
+ * @throws MirrorError when the service cannot be asked; 403 and 404 are reported per resource instead
+ */
+export async function estimateRun(
+  transport: Transport,
+  resources: readonly Resource[],
+  known: Known,
+  full: boolean,
+): Promise<Map<string, ResourceEstimate>> {
+  const estimates = new Map<string, ResourceEstimate>();
+  for (const resource of resources) {
+    const { name, list } = resource;
+    if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
+    else if (list.kind === "owned") estimates.set(name, nothing);
+    else if (list.kind === "parents") {
+      const parents = list.parents.map((link) => link.resource);
+      const counts = parents.map((parent) => estimates.get(parent)?.records ?? known?.liveCount(parent) ?? 0);
+      estimates.set(name, { ...nothing, child: counts.reduce((sum, count) => sum + count, 0) });
+    } else {
+      const details = (records: number) => (full ? records : records - (known?.liveCount(name) ?? 0));
+      estimates.set(name, await estimateList(transport, resource, details));
+    }
+  }
+  return estimates;
+}
+
+const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };
+
+/** @param details how many details are read of so many records */
+async function estimateList(
+  transport: Transport,
+  resource: Resource,
+  details: (records: number) => number,
+): Promise<ResourceEstimate> {
+  const { list, gives } = resource;
+  try {
+    const records = await countRecords(transport, resource);
+    const pages = list.kind === "paged" ? Math.ceil(records / list.perPage) : variantsOf(resource).length;
+    const detail = gives === "preview" ? Math.max(0, details(records)) : 0;
+    return { list: Math.max(1, pages), detail, child: 0, records };
+  } catch (error) {
+    if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;
+    return { ...nothing, list: 1, error: messageOf(error) };
+  }
+}
+
+async function countRecords(transport: Transport, resource: Resource): Promise<number> {
+  let count = 0;
+  for (const variant of variantsOf(resource)) {
+    const work = sweepWork(resource.name, { variant, perPage: 1 }, "list", 0);
+    const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
+    const { records, paginator } = readList((await transport.send(request)).body);
+    count += resource.list.kind === "paged" ? pageFacts(paginator, 1, records.count).total : records.count;
+  }
+  return count;
+}

@@ -1,0 +1,228 @@
+import type { RecordId } from "../../base/ids.ts";
+import type { Lane } from "../../base/lane.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import type { EventOutcome } from "../../state/inbox/inbox.ts";
+import type { Listing } from "../../state/listings.ts";
+import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
+import { mostOrphans } from "../context/limits.ts";
+import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
+import { dependentsOf, ownersOf, type RecordRef } from "./dependents.ts";
+
+/*
+ * Every reason to read, as `_work.reason` stores it: those in `recordReads`, and
+ *
+ * An event's type      a webhook asks for its record: `webhook/ingest/follow-ups.ts`, one row per record
+ * recheck              queueRecheck: an event's record, a minute after its read
+ * sweep                sweepWork, queueOtherPages, queueSweepAgain, queueFreshSweep, queueSmallerPages
+ * parent               queueChildList, queueOtherPages: the list of a parent record
+ * scrub                queueScrub: the oldest details
+ *
+ * Each says why it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row
+ * per (resource, target), so a record or page that is queued twice is read once. Besides, `WorkQueue.revive`
+ * makes dead letters ready again, once per run.
+ */
+
+/** Reasons to read one record, with the kind of read and its lane where no event led to it. */
+const recordReads = {
+  /** A list shows a preview of a record without its detail. Guard: an applied detail ends it. */
+  new: { kind: "detail", lane: "hydration" },
+  /** A preview differs from the detail applied last. Guard: the detail that is applied now ends it. */
+  changed: { kind: "detail", lane: "hydration" },
+  /** A full run reads every detail. Guard: once, when the list shows the record. */
+  full: { kind: "detail", lane: "hydration" },
+  /** Two reads overlapped and differ: nobody knows which is newer (I3). Guard: the next is sent after both. */
+  overlapped: { kind: "detail", lane: "hydration" },
+  /**
+   * A complete list did not show the record: a reason to ask, not to delete (I5).
+   * Guard: a list is completed once per run, and the guard against mass deletions limits the number.
+   */
+  absent: { kind: "confirm", lane: "hydration" },
+  /** No parent's list can show the record: the mirror has no parent. Guard: `mostOrphans` per completed list. */
+  "no parent": { kind: "confirm", lane: "hydration" },
+  /** Its parent was deleted, so the parent's list cannot be read. Guard: a record is deleted once. */
+  "parent gone": { kind: "confirm", lane: "hydration" },
+  /** It referred to a deleted record: a deleted status changes its cases. Guard: a record is deleted once. */
+  cascade: { kind: "detail", lane: "hydration" },
+  /** Its list of children was refused: is it deleted? Guard: the list is tried `mostAttempts` times at most. */
+  "child list refused": { kind: "confirm", lane: "list" },
+  /** It should exist: does its route answer 200 (I5)? Guard: `deletion/route-probe.ts` reads a few per trial. */
+  "route probe": { kind: "confirm", lane: "list" },
+  /** Another record changed. Guard: `queueDependents`. */
+  "changed with another": { kind: "detail", lane: "hydration" },
+} as const satisfies Record<string, Pick<NewWorkItem, "kind" | "lane">>;
+
+/**
+ * Queues the read of one record; what an event leads to goes to the lane of events. Only a read that is sent from
+ * now on answers the reason: one that is under way may have seen an older state.
+ */
+export function queueRecord(
+  { run, stamp }: ReadContext,
+  reason: keyof typeof recordReads,
+  { resource, id }: RecordRef,
+  more: Pick<NewWorkItem, "payload" | "dueAtMs"> = {},
+): void {
+  const { kind, lane: usual } = recordReads[reason];
+  const lane = stamp.cause === "webhook" ? "webhook" : usual;
+  const target = recordTarget(id);
+  run.queue.add({ kind, resource, target, lane, reason, ...more, dirtySeq: stamp.receivedSeq });
+}
+
+/** Queues a record that reads overlapped on. One without a route of its own is read again with its list. */
+export function queueOverlapped(read: ReadContext, resource: Resource, id: RecordId): void {
+  if (resource.detail !== undefined) queueRecord(read, "overlapped", { resource: resource.name, id });
+}
+
+const recheckAfterMs = 60_000;
+
+/** Is this the second read of an event's record? Mirrors of older versions hold `second look`. */
+export function isRecheck(reason: string): boolean {
+  return reason === "recheck" || reason === "second look";
+}
+
+/** Does this read only test a route? Mirrors of older versions hold `canary`. */
+function isRouteProbe(reason: string): boolean {
+  return reason === "route probe" || reason === "canary";
+}
+
+/**
+ * The first page of a list. Pure.
+ * Guard: a run begins each list once; only the functions below begin it again.
+ */
+export function sweepWork(
+  resource: string,
+  sweep: Omit<PagePayload, "page">,
+  lane: Lane,
+  dirtySeq: number,
+): NewWorkItem {
+  const target = pageTarget(sweep.variant, 1);
+  return { kind: "list", resource, target, lane, reason: "sweep", payload: { ...sweep, page: 1 }, dirtySeq };
+}
+
+/**
+ * Pages 2 to `pages` of a list or of a parent's list. The last page is read first: a deletion then cannot move
+ * an unread row into a page already read.
+ * Guard: only the answer to page 1 queues pages, and `pageFacts` refuses an absurd number of them.
+ */
+export function queueOtherPages({ run, resource, item, stamp }: AnswerContext, pages: number): void {
+  const { kind, reason } = item;
+  const payload = item.payload as PagePayload | ChildPayload;
+  for (let page = pages; page > 1; page--) {
+    run.queue.add({
+      kind,
+      resource: resource.name,
+      target:
+        "parent" in payload
+          ? childTarget(payload.parent, parentIdOf(payload), page)
+          : pageTarget(payload.variant, page),
+      lane: "list",
+      reason,
+      payload: { ...payload, page },
+      dirtySeq: stamp.sentSeq,
+    });
+  }
+}
+
+/**
+ * A list that changed while it was read, once more.
+ * Guard: the caller counts the attempts, `mostSweeps` at most.
+ */
+export function queueSweepAgain({ run, resource, stamp }: AnswerContext, listing: Listing): void {
+  const sweep = { variant: listing.variant, attempt: listing.attempt + 1 };
+  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, {
+    attempt: sweep.attempt,
+  });
+  run.queue.add(sweepWork(resource.name, sweep, "list", stamp.receivedSeq));
+}
+
+/**
+ * A list whose sweep was resumed after a long pause, once more and after everything else.
+ * Guard: a sweep that begins in this run is never resumed by it.
+ */
+export function queueFreshSweep({ run, resource, stamp }: AnswerContext, variant: string): void {
+  run.queue.add(sweepWork(resource.name, { variant }, "scrub", stamp.receivedSeq));
+}
+
+/**
+ * A list from its first page, with fewer records per page; its other pages are dropped.
+ * Guard: each size is smaller than the one before, and there are five.
+ */
+export function queueSmallerPages({ run, resource, item }: AnswerContext, perPage: number): void {
+  const payload = item.payload as PagePayload;
+  run.queue.drop(resource.name, `page:${payload.variant}:`);
+  run.queue.add(sweepWork(resource.name, { ...payload, perPage }, "list", run.mirror.sequence.next()));
+}
+
+/**
+ * The list of one parent record.
+ * Guard: parents are queued at the start of a run and when its own list shows them the first time, within
+ * `parentBudget` where there is one. The records of a parent's list are parents of nothing.
+ */
+export function queueChildList(run: RunContext, child: Resource, parent: RecordRef, dirtySeq: number): void {
+  run.queue.add({
+    kind: "child",
+    resource: child.name,
+    target: childTarget(parent.resource, parent.id, 1),
+    lane: "list",
+    reason: "parent",
+    payload: { parent: parent.resource, parentId: String(parent.id), page: 1 },
+    dirtySeq,
+  });
+}
+
+/**
+ * An old detail, for changes that no list shows.
+ * Guard: the run's allowance, and `scrubAgeMs` since the last read.
+ */
+export function queueScrub(run: RunContext, { resource, id }: RecordRef): void {
+  const dirtySeq = run.mirror.sequence.next();
+  const target = recordTarget(id);
+  run.queue.add({ kind: "detail", resource, target, lane: "scrub", reason: "scrub", dirtySeq });
+}
+
+/** Queues records that no parent's list can show, once the parents' own list is complete. */
+export function queueOrphans(answer: AnswerContext): void {
+  const { run } = answer;
+  for (const { resource, link } of childrenOf(run, answer.resource.name)) {
+    const all = resource.list.kind === "parents" ? resource.list.parents : [];
+    const links = all.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
+    const column = snakeCase(link.field);
+    for (const id of run.mirror.records.liveWithoutParent(resource.name, column, links, mostOrphans))
+      queueRecord(answer, "no parent", { resource: resource.name, id });
+  }
+}
+
+/**
+ * The record of an event once more, a minute after its read: the event may have been sent before its own
+ * transaction was committed at the service.
+ * Guard: a recheck and a route probe queue no recheck, and a record that is queued anyway gets none.
+ */
+export function queueRecheck({ run, item, stamp }: AnswerContext): void {
+  if (item.lane !== "webhook" || isRecheck(item.reason) || isRouteProbe(item.reason)) return;
+  run.queue.addIfAbsent({
+    kind: item.kind,
+    resource: item.resource,
+    target: item.target,
+    lane: "webhook",
+    reason: "recheck",
+    dueAtMs: stamp.receivedAtMs + recheckAfterMs,
+    dirtySeq: stamp.receivedSeq,
+  });
+}
+
+/**
+ * Records that change with this one although no event says so: a payment or credit note that came or went
+ * changes what is left to pay of its document. Owners are read at once like an event's own record, the rest is
+ * due from now on and so comes after events.
+ * Guard: the caller asks for news only (`isNews`); the read of a dependent is no news, so it ends here.
+ */
+export function queueDependents(read: AnswerContext, id: RecordId, outcome: EventOutcome): void {
+  const { run, resource, stamp } = read;
+  const changed = { resource, id, outcome };
+  const queue = (dueAtMs: number) => (one: RecordRef) => {
+    if (run.selected.has(one.resource)) queueRecord(read, "changed with another", one, { dueAtMs });
+  };
+  ownersOf(run, changed).forEach(queue(0));
+  dependentsOf(run, changed).forEach(queue(stamp.receivedAtMs));
+}

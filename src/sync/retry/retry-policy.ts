@@ -1,0 +1,48 @@
+import { MirrorError } from "../../base/errors.ts";
+import type { WorkItem } from "../../state/work-item.ts";
+import { awayAfter } from "../context/limits.ts";
+import type { RunContext } from "../context/run-context.ts";
+import { failureOutcome, type FailureOutcome } from "./failure-outcome.ts";
+
+/** What differs between a run, which ends, and the event worker, which does not. */
+export interface RetryPolicy {
+  /** Is the work over when nothing is due and nothing in flight? */
+  readonly ends: boolean;
+  /** When the queue must be looked at again even if nothing changes it, epoch ms; null: nothing waits for a time. */
+  nextDueMs(): number | null;
+  /** Nothing is due and nothing is in flight. */
+  idle(): void;
+  succeeded(item: WorkItem): void;
+  /** What a failed read leads to. */
+  judge(error: unknown, item: WorkItem): FailureOutcome | Promise<FailureOutcome>;
+}
+
+/** A run ends when nothing of its own is due. It waits for items that failed a moment ago, not for rechecks. */
+export class BatchRetryPolicy implements RetryPolicy {
+  readonly ends = true;
+  private readonly run: RunContext;
+  private failuresInARow = 0;
+
+  constructor(run: RunContext) {
+    this.run = run;
+  }
+
+  nextDueMs(): number | null {
+    const { queue, names, share } = this.run;
+    return queue.nextRetryMs(names, share);
+  }
+
+  idle(): void {
+    // The run ends, or waits for another attempt.
+  }
+
+  succeeded(): void {
+    this.failuresInARow = 0;
+  }
+
+  judge(error: unknown, item: WorkItem): FailureOutcome {
+    const isAway = error instanceof MirrorError && ["network", "unavailable"].includes(error.kind);
+    if (isAway && ++this.failuresInARow >= awayAfter) return { kind: "stop" };
+    return failureOutcome(error, item);
+  }
+}

@@ -1,0 +1,94 @@
+import { isoTime } from "../../base/clock.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { requestIdOf } from "../apply/handle-failure.ts";
+import { releaseWithoutId } from "../apply/records-without-id.ts";
+import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
+import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
+
+/** How a run whose work ended by itself ended; adds what is left behind to its troubles. */
+export function outcomeOfWork(run: RunContext, resumed: boolean): Outcome {
+  run.mirror.apply(() => releaseWithoutId(run, resumed));
+  noteKept(run);
+  return run.tally.allTroubles().length > 0 ? "partial" : "complete";
+}
+
+/** Quarantined records and dead letters are reported, also those of earlier runs. */
+function noteKept({ mirror, queue, selected, tally }: RunContext): void {
+  for (const { resource, recordId, reason } of mirror.quarantine.all()) {
+    if (!selected.has(resource)) continue;
+    const message = `record ${recordId ?? "without an id"} is in quarantine: ${reason}`;
+    tally.trouble({ resource, kind: "quarantined", message });
+  }
+  for (const { resource, target, error, state } of queue.deadLetters()) {
+    if (state !== "dead" || !selected.has(resource)) continue;
+    tally.trouble({ resource, kind: "dead", message: `${target}: ${error}` });
+  }
+}
+
+/** How a run ended that this error cut off; null for a bug, which the caller throws on. */
+export function outcomeOfError(error: unknown): Outcome | null {
+  if (!(error instanceof MirrorError)) return null;
+  const { kind } = error;
+  if (kind === "unauthenticated" || kind === "identity" || kind === "database") return kind;
+  return kind === "stopped" ? "stopped" : "failed";
+}
+
+/** The error as the report shows it. */
+export function errorOf(error: unknown): RunError {
+  const requestId = requestIdOf(error);
+  return {
+    kind: error instanceof MirrorError ? error.kind : "runtime",
+    message: messageOf(error),
+    ...hintOf(error),
+    ...(requestId === null ? {} : { request_id: requestId }),
+  };
+}
+
+/** How and when a run ended. */
+interface Ending {
+  readonly outcome: Outcome;
+  readonly startedAtMs: number;
+  readonly resumed: boolean;
+  readonly error?: RunError;
+}
+
+/**
+ * Builds the report and stores it in the run's row.
+ *
+ * @param run null when the run ended before it began to write
+ */
+export function finishRun(parts: RunParts, run: RunContext | null, ending: Ending): CompanyReport {
+  const { tally, clock, mirror, notices } = parts;
+  const { outcome, error } = ending;
+  if (run) notePending(run, outcome);
+  tally.requests.rate_limited = parts.rateLimited();
+  const report: CompanyReport = {
+    outcome,
+    started_at: isoTime(ending.startedAtMs),
+    finished_at: isoTime(clock.nowMs()),
+    resumed: ending.resumed,
+    requests: { ...tally.requests },
+    resources: Object.fromEntries(tally.resources),
+    swept: run ? run.runs.sweptIn(requireRunId(run)) : {},
+    troubles: tally.allTroubles(),
+    new_columns: notices.newColumns,
+    missing_fields: [...notices.missingFields].toSorted(),
+    unkept_fields: [...(notices.unkeptFields ?? [])].toSorted(),
+    ...(error ? { error } : {}),
+  };
+  if (run && outcome !== "database")
+    mirror.apply(() => run.runs.finish(requireRunId(run), report.finished_at, outcome, report));
+  return report;
+}
+
+/** A failing database may not show what is pending; that must not hide why it failed. */
+function notePending({ selected, tally, queue }: RunContext, outcome: Outcome): void {
+  for (const name of selected.keys()) tally.of(name).pending = 0;
+  try {
+    for (const { resource, count } of queue.counts()) {
+      if (selected.has(resource)) tally.of(resource).pending += count;
+    }
+  } catch (error) {
+    if (outcome !== "database") throw error;
+  }
+}

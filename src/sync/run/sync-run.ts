@@ -1,0 +1,122 @@
+import { isoTime } from "../../base/clock.ts";
+import type { ServiceAnswer } from "../../connector/transport.ts";
+import { readObject } from "../../extract/answers.ts";
+import { Runs, type RunRow } from "../../state/runs.ts";
+import type { LaneShare } from "../../state/work-queue.ts";
+import { databaseError } from "../../store/database.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { createRunContext, requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
+import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
+import { runRemovals } from "../deletion/mass-delete-guard.ts";
+import { runRouteProofs } from "../deletion/route-probe.ts";
+import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
+import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
+import { addInitialWork } from "../plan/initial-work.ts";
+import type { Unfinished } from "../plan/sweep-plan.ts";
+import { BatchRetryPolicy } from "../retry/retry-policy.ts";
+import { errorOf, finishRun, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
+
+/** What the user, or the daemon, asks of a run. */
+export interface RunOptions extends WorkOptions {
+  readonly full: boolean;
+  readonly allowMassDelete: boolean;
+  readonly acceptIdentity: boolean;
+  /** Parents' lists per run; null: all of them in every run. */
+  readonly parentsPerRun: number | null;
+  /** Details that the scrub may read again in this run. */
+  readonly scrubAllowance: number;
+  /** `others` where an event worker takes the lane of events, else `all`. */
+  readonly share: LaneShare;
+}
+
+/**
+ * Runs one sync of one company: verifies the token's company (I10), queues the initial work, works until the queue
+ * is empty or a limit ends it, and reports.
+ *
+ * @throws only what the report cannot say: bugs
+ */
+export async function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
+  const { mirror, transport, clock } = parts;
+  const { concurrency, acceptIdentity, closed, graceMs } = options;
+  const startedAtMs = clock.nowMs();
+  const signal = stopSignal(options.signal, closed, graceMs);
+  let run: RunContext | null = null;
+  let resumed = false;
+  const finish = (outcome: Outcome, error?: RunError) =>
+    finishRun(parts, run, { outcome, startedAtMs, resumed, ...(error && { error }) });
+  try {
+    const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
+    ({ run, resumed } = beginRun(parts, options, identified, startedAtMs));
+    const policy = new BatchRetryPolicy(run);
+    const ended = await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
+    learnBusinessId(mirror);
+    if (options.signal.aborted) return finish("interrupted");
+    return finish(ended === "drained" ? "stopped" : outcomeOfWork(run, resumed));
+  } catch (thrown) {
+    const error = databaseError(mirror.db.name, thrown);
+    if (options.signal.aborted) return finish("interrupted", errorOf(error));
+    const outcome = closed.aborted ? "stopped" : outcomeOfError(error);
+    if (outcome === null) throw error;
+    return finish(outcome, errorOf(error));
+  }
+}
+
+/** Writes the run's row, the company's record and the initial work in one transaction. */
+function beginRun(
+  parts: RunParts,
+  options: RunOptions,
+  identified: Identified,
+  startedAtMs: number,
+): { run: RunContext; resumed: boolean } {
+  const { mirror, queue, clock, tally } = parts;
+  const { resources, full, allowMassDelete, parentsPerRun, share } = options;
+  const runs = new Runs(mirror.db);
+  const last = runs.latest(1)[0];
+  const unfinished = last ? unfinishedOf(last) : null;
+  return mirror.apply(() => {
+    const mode = full ? "full" : "incremental";
+    const swept = unfinished ? (last?.swept ?? {}) : {};
+    tally.begin(resources.map(({ name }) => name));
+    const run = createRunContext(parts, resources, {
+      runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.run ?? null, swept),
+      startedAtMs,
+      share,
+      full,
+      allowMassDelete,
+      parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
+      provenRoutes: runRouteProofs(queue, clock),
+      removals: runRemovals(),
+    });
+    if (identified.changed) rememberIdentity(mirror, identified.identity);
+    applyCompany(run, identified.answer);
+    addInitialWork(run, unfinished, options.scrubAllowance);
+    return { run, resumed: unfinished !== null };
+  });
+}
+
+/** The answer that identified the company is also its record: row 1 of a resource that is one object. */
+function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void {
+  const { mirror, tally, startedAtMs } = run;
+  const { sequence, manifest } = mirror;
+  const name = manifest.identity.resource;
+  if (!run.selected.has(name)) return;
+  const stamp: ReadStamp = {
+    cause: "sweep",
+    sentSeq: sequence.next(),
+    receivedSeq: sequence.next(),
+    receivedAtMs: startedAtMs,
+    requestId,
+    run: run.runId,
+  };
+  tally.of(name).listed = 1;
+  tally.count(name, mirror.table(name).put({ stamp, id: 1, slice: readObject(body), source: "list" }));
+  tally.swept.add(name);
+  run.runs.noteSwept(requireRunId(run), name, isoTime(startedAtMs));
+}
+
+/** A run that was killed, stopped or cut off; this run continues its sweeps. */
+function unfinishedOf(last: RunRow): Unfinished | null {
+  if (last.outcome === "complete" || last.outcome === "partial") return null;
+  const sweptAtMs = Object.fromEntries(Object.entries(last.swept).map(([key, at]) => [key, Date.parse(at)]));
+  return { run: last.id, startedAtMs: Date.parse(last.startedAt), sweptAtMs };
+}

@@ -1,0 +1,95 @@
+import { snakeCase } from "../../base/names.ts";
+import type { EventRule, Manifest } from "../../connector/connector-manifest.ts";
+import type { Delivery, EventEvaluation } from "../../state/inbox/inbox.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+
+/** Decides what an event means to this mirror; pure. */
+export type EvaluateEvent = (delivery: Delivery) => EventEvaluation;
+
+/** Gives the pure function that applies the manifest's event rules; `selected` are the tables that are mirrored. */
+export function createEventEvaluator(manifest: Manifest, selected: ReadonlySet<string>): EvaluateEvent {
+  const rules = new Map(manifest.events.map((rule) => [rule.type, rule]));
+  return (delivery) => {
+    if (!delivery.readable) return unhandled("unreadable", "the body is no JSON object");
+    const rule = delivery.type === null ? undefined : rules.get(delivery.type);
+    if (!rule) return unhandled("unknown", "no such type of event is known");
+    return evaluate(delivery, rule, selected);
+  };
+}
+
+function evaluate(delivery: Delivery, rule: EventRule, selected: ReadonlySet<string>): EventEvaluation {
+  const { resourceType, resourceId } = delivery;
+  if (resourceType !== rule.resourceType)
+    return unhandled("unknown", `resource.type is not ${rule.resourceType}, as it is for ${rule.type}`);
+  if (resourceId === null) return unhandled("unknown", "resource.id is not the id of a record");
+  const { resource, action } = rule;
+  if (resource === null || action === "keep")
+    return { state: "kept", resource, target: null, kind: null, problem: null };
+  const target = recordTarget(resourceId);
+  if (!selected.has(resource)) return { state: "excluded", resource, target, kind: null, problem: null };
+  const kind = action === "confirm" ? "confirm" : "detail";
+  return { state: "waiting", resource, target, kind, problem: null };
+}
+
+function unhandled(state: "unknown" | "unreadable", problem: string): EventEvaluation {
+  return { state, resource: null, target: null, kind: null, problem };
+}
+
+/**
+ * Follow-up work of one transaction's events: one work item for each record, however many events are about it,
+ * and one change-log row for each event about something that cannot be read.
+ */
+export class FollowUps {
+  /** Greater than the sequence number of any read sent so far: only a later read answers these events (I4). */
+  readonly dirtySeq: number;
+  private readonly mirror: Mirror;
+  private readonly queue: WorkQueue;
+  private readonly receivedAtMs: number;
+  private readonly work = new Map<string, NewWorkItem>();
+  private stamp: ReadStamp | null = null;
+
+  constructor(mirror: Mirror, queue: WorkQueue, receivedAtMs: number) {
+    this.mirror = mirror;
+    this.queue = queue;
+    this.receivedAtMs = receivedAtMs;
+    this.dirtySeq = mirror.sequence.next();
+  }
+
+  /** For an event that is new in the inbox, or that is replayed. */
+  add(delivery: Delivery, evaluation: EventEvaluation): void {
+    if (evaluation.state === "kept") this.keepEvent(delivery, evaluation);
+    else if (evaluation.state === "waiting") this.addWork(delivery, evaluation);
+  }
+
+  /** Queues the work. To be called before the transaction ends. */
+  commit(): void {
+    for (const item of this.work.values()) this.queue.add(item);
+  }
+
+  private addWork(delivery: Delivery, { resource, target, kind }: EventEvaluation): void {
+    if (resource === null || target === null || kind === null) return;
+    const key = `${resource} ${target}`;
+    // One event that speaks of a deletion is enough to ask for proof, whatever the others say.
+    const strongest = this.work.get(key)?.kind === "confirm" ? "confirm" : kind;
+    const { dirtySeq } = this;
+    const reason = delivery.type ?? "event";
+    this.work.set(key, { kind: strongest, resource, target, lane: "webhook", reason, dirtySeq });
+  }
+
+  private keepEvent({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void {
+    if (type === null || resourceId === null || typeof body !== "string") return;
+    this.stamp ??= {
+      cause: "webhook",
+      sentSeq: this.dirtySeq,
+      receivedSeq: this.dirtySeq,
+      receivedAtMs: this.receivedAtMs,
+      requestId: null,
+      run: null,
+    };
+    const about = resource ?? snakeCase(type.split(".", 1)[0] ?? type);
+    this.mirror.keepEvent(this.stamp, about, resourceId, body);
+  }
+}

@@ -1,0 +1,104 @@
+/** How a group commits, and how much may wait for it. */
+export interface GroupOptions<T, R> {
+  /** Commits all items or none; gives one result for each, in their order. */
+  readonly commit: (items: readonly T[]) => readonly R[];
+  /** Limits of what may wait; more is not taken. */
+  readonly maxItems: number;
+  readonly maxBytes: number;
+  /** Would the same error meet every item? Otherwise each is tried alone, so that one cannot spoil the rest. */
+  readonly failsForAll: (error: unknown) => boolean;
+  /** Monotonic. */
+  readonly nowMs: () => number;
+}
+
+/** Called once for each item, with the result of its commit or with null and the error. */
+export type Committed<R> = (result: R | null, error?: unknown) => void;
+
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly sizeBytes: number;
+  readonly committed: Committed<R>;
+}
+
+const maxPerCommit = 512;
+const maxWaitMs = 2;
+
+/**
+ * Group commit: items that arrive together share one transaction, because waiting for the disk takes as long for
+ * one as for a hundred.
+ *
+ * What is parsed in one turn of the event loop is committed at the end of that turn, so an item alone waits for
+ * nobody. Right after a commit more may be close behind (a turn accepts a single connection): then the group waits
+ * as long as every turn adds items, and never longer than that commit took.
+ *
+ * Guarantee: `committed` is called once for each item taken, with a result only after the commit that holds it.
+ * Source of truth: what `commit` wrote; waiting items are in memory only.
+ * Worst outcome of a crash: items not yet committed were not answered either, and are sent again.
+ */
+export class GroupCommit<T, R> {
+  private readonly options: GroupOptions<T, R>;
+  private waiting: Waiting<T, R>[] = [];
+  private waitingBytes = 0;
+  private waitUntilMs = 0;
+  /** The last commit: when it ended, and how long it took, `maxWaitMs` at most. */
+  private endedMs = Number.NEGATIVE_INFINITY;
+  private tookMs = 0;
+
+  constructor(options: GroupOptions<T, R>) {
+    this.options = options;
+  }
+
+  /** False: the limits are reached; nothing was taken and `committed` is never called. */
+  add(item: T, sizeBytes: number, committed: Committed<R>): boolean {
+    const { maxItems, maxBytes } = this.options;
+    if (this.waiting.length >= maxItems || this.waitingBytes + sizeBytes > maxBytes) return false;
+    this.waiting.push({ item, sizeBytes, committed });
+    this.waitingBytes += sizeBytes;
+    if (this.waiting.length === 1) this.begin();
+    return true;
+  }
+
+  private begin(): void {
+    const nowMs = this.options.nowMs();
+    this.waitUntilMs = nowMs - this.endedMs < this.tookMs ? nowMs + this.tookMs : nowMs;
+    // The turn it came in is partly over: under load one more always follows.
+    this.schedule(0);
+  }
+
+  /** The check phase comes right after the poll phase, which read the requests. */
+  private schedule(before: number): void {
+    setImmediate(() => this.turn(before));
+  }
+
+  private turn(before: number): void {
+    const { length } = this.waiting;
+    if (length > before && length < maxPerCommit && this.options.nowMs() < this.waitUntilMs)
+      this.schedule(length);
+    else this.commit();
+  }
+
+  private commit(): void {
+    const startedMs = this.options.nowMs();
+    const group = this.waiting.splice(0, maxPerCommit);
+    for (const { sizeBytes } of group) this.waitingBytes -= sizeBytes;
+    this.commitGroup(group);
+    this.endedMs = this.options.nowMs();
+    this.tookMs = Math.min(this.endedMs - startedMs, maxWaitMs);
+    if (this.waiting.length > 0) this.begin();
+  }
+
+  private commitGroup(group: readonly Waiting<T, R>[]): void {
+    let results: readonly R[];
+    try {
+      results = this.options.commit(group.map(({ item }) => item));
+    } catch (error) {
+      const isFinal = group.length === 1 || this.options.failsForAll(error);
+      for (const one of group) {
+        if (isFinal) one.committed(null, error);
+        else this.commitGroup([one]);
+      }
+      return;
+    }
+    for (const [i, { committed }] of group.entries()) committed(results[i] ?? null);
+  }
+}

@@ -1,0 +1,150 @@
+import { isoTime } from "../../base/clock.ts";
+import type { RecordId } from "../../base/ids.ts";
+import { EventIds } from "../../state/inbox/event-ids.ts";
+import { Inbox, type Delivery, type InboxState } from "../../state/inbox/inbox.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
+import { createBusyRetry } from "../../store/transient-errors.ts";
+import type { Keyring } from "../keys/keyring.ts";
+import { readStored } from "./delivery.ts";
+import { createEventEvaluator, FollowUps, type EvaluateEvent } from "./follow-ups.ts";
+
+/** What storing one delivery did. */
+export interface StoreResult {
+  readonly eventId: string;
+  /** `duplicate`: it was stored before, and nothing was written. */
+  readonly outcome: "stored" | "duplicate";
+  readonly type: string | null;
+  readonly resource: string | null;
+  readonly id: RecordId | null;
+  readonly state: InboxState;
+  readonly problem: string | null;
+}
+
+/** What a replay did, in numbers of events. */
+export interface ReplayResult {
+  /** Events whose record is in the queue again. */
+  readonly queued: number;
+  /** Events that lead to no read. */
+  readonly unread: number;
+  /** Ids without an event. */
+  readonly missing: readonly string[];
+}
+
+/** What an ingest works with. */
+export interface IngestParts {
+  readonly mirror: Mirror;
+  readonly queue: WorkQueue;
+  /** Names of the resources that this config mirrors. */
+  readonly selected: ReadonlySet<string>;
+  readonly keyring: Keyring;
+}
+
+/** What the receiver needs of a company. */
+export type Ingest = Pick<CompanyIngest, "keyring" | "store">;
+
+/** Events of one transaction of a replay. */
+const replayedAtOnce = 500;
+
+/**
+ * Stores deliveries of one company.
+ *
+ * Guarantee: when `store` returns, each event, its queued work and its change-log row are committed in one
+ * transaction (I1, I6). A duplicate changes nothing (I7). Every signed delivery is kept (I12).
+ * Source of truth: table `_inbox`.
+ * Worst outcome of a crash: deliveries not yet answered are sent again by the service.
+ */
+export class CompanyIngest {
+  readonly keyring: Keyring;
+  private readonly mirror: Mirror;
+  private readonly queue: WorkQueue;
+  private readonly selected: ReadonlySet<string>;
+  private readonly inbox: Inbox;
+  private readonly ids: EventIds;
+  private readonly evaluate: EvaluateEvent;
+  private readonly retryWhileBusy: <T>(step: () => T) => T;
+
+  constructor({ mirror, queue, selected, keyring }: IngestParts) {
+    this.keyring = keyring;
+    this.mirror = mirror;
+    this.queue = queue;
+    this.selected = selected;
+    this.inbox = new Inbox(mirror.db);
+    this.ids = new EventIds(mirror.db);
+    this.evaluate = createEventEvaluator(mirror.manifest, selected);
+    this.retryWhileBusy = createBusyRetry(mirror.db);
+  }
+
+  /** Stores deliveries in one transaction. Throws a MirrorError of kind `database`. */
+  store(deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[] {
+    return this.retryWhileBusy(() =>
+      this.inTransaction(receivedAtMs, (followUps) => {
+        const receivedAt = isoTime(receivedAtMs);
+        this.ids.begin();
+        const results = deliveries.map((delivery) => this.storeOne(delivery, receivedAt, followUps));
+        this.ids.end();
+        return results;
+      }),
+    );
+  }
+
+  /**
+   * Replays stored events: evaluates them again and queues their records; inserts no second inbox row. An event
+   * that is in the change log already is not written there again (I7).
+   */
+  replay(eventIds: readonly string[], nowMs: number): ReplayResult {
+    const missing: string[] = [];
+    let queued = 0;
+    for (let from = 0; from < eventIds.length; from += replayedAtOnce)
+      this.inTransaction(nowMs, (followUps) => {
+        for (const eventId of eventIds.slice(from, from + replayedAtOnce)) {
+          const state = this.replayOne(eventId, followUps);
+          if (state === null) missing.push(eventId);
+          if (state === "waiting") queued++;
+        }
+      });
+    return { queued, unread: eventIds.length - queued - missing.length, missing };
+  }
+
+  /** Replays events that wait for a read which is not in the queue any more. Gives how many are queued again. */
+  requeueLost(nowMs: number): number {
+    return this.replay(this.inbox.lost(this.selected), nowMs).queued;
+  }
+
+  private inTransaction<T>(nowMs: number, step: (followUps: FollowUps) => T): T {
+    return this.mirror.apply(() => {
+      const followUps = new FollowUps(this.mirror, this.queue, nowMs);
+      const result = step(followUps);
+      followUps.commit();
+      return result;
+    });
+  }
+
+  private storeOne(delivery: Delivery, receivedAt: string, followUps: FollowUps): StoreResult {
+    const { eventId, type, resourceId: id } = delivery;
+    const evaluation = this.evaluate(delivery);
+    const { state, resource, problem } = evaluation;
+    const isNew = !this.ids.has(eventId);
+    if (isNew) {
+      const dirtySeq = state === "waiting" ? followUps.dirtySeq : null;
+      this.inbox.insert(delivery, receivedAt, evaluation, dirtySeq);
+      this.ids.add(eventId);
+      followUps.add(delivery, evaluation);
+    }
+    return { eventId, outcome: isNew ? "stored" : "duplicate", type, resource, id, state, problem };
+  }
+
+  /** Gives the event's state; null: there is no such event. */
+  private replayOne(eventId: string, followUps: FollowUps): InboxState | null {
+    const seq = this.ids.find(eventId);
+    const stored = seq === null ? null : this.inbox.find(seq);
+    if (seq === null || !stored) return null;
+    const delivery = readStored(stored.eventId, stored.body);
+    const evaluation = this.evaluate(delivery);
+    const { state } = evaluation;
+    if (state === stored.state && state !== "waiting") return state;
+    this.inbox.reevaluate(seq, evaluation, state === "waiting" ? followUps.dirtySeq : null);
+    followUps.add(delivery, evaluation);
+    return state;
+  }
+}

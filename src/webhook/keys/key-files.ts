@@ -1,0 +1,163 @@
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fchownSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { draftOf, replaceFile } from "../../base/atomic-file.ts";
+import { isoTime } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+
+/** As much of the file system as the keyring reads. */
+export interface KeyFiles {
+  /** Another text whenever the file may have changed; null: there is no file. */
+  version(file: string): string | null;
+  read(file: string): string;
+}
+
+/** The key files of this machine's disk. */
+export const keyFilesOnDisk: KeyFiles = {
+  version(file) {
+    const facts = statSync(file, { throwIfNoEntry: false });
+    return facts ? `${facts.ino} ${facts.size} ${facts.mtimeMs} ${facts.ctimeMs}` : null;
+  },
+  read: (file) => readFileSync(file, "utf8"),
+};
+
+/** The key in the text of a finished draft; null: writing it was cut off. */
+export function parseDraft(text: string): string | null {
+  return /^([\x21-\x7e]+)\n$/.exec(text)?.[1] ?? null;
+}
+
+/** The key in the text of a key file, read as the config does; null: there is none. */
+export function parseKeyFile(text: string): string | null {
+  return /^([\x21-\x7e]+)(?:\r?\n)?$/.exec(text)?.[1] ?? null;
+}
+
+/** The key that a file holds now; null: none. */
+export function readKey(file: string): string | null {
+  return parseKeyFile(textOf(file) ?? "");
+}
+
+/** A key that was received and is not in `file` yet, because of a crash; null: none. */
+export function readPendingKey(file: string): string | null {
+  return parseDraft(textOf(draftOf(file)) ?? "");
+}
+
+function textOf(file: string): string | null {
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
+}
+
+/** Moves a key that `readPendingKey` found to its file. */
+export function storePendingKey(file: string): void {
+  replaceFile(draftOf(file), file);
+}
+
+/**
+ * Where a key that is about to be requested will be stored. The service shows it once, so everything that can
+ * fail is tried before, and it is written to a draft beside its file first.
+ *
+ * Guarantee: `store` gives null only when the key is in its file and on the disk.
+ * Source of truth: the file, then its draft.
+ * Worst outcome of a crash: before the bytes are on the disk the key is lost, and another must be requested. After
+ * that it is in the draft: receivers accept it, and the next command that gets a key moves it to its file.
+ */
+export interface PendingKey {
+  /** Null: stored. Otherwise the reason why not; never throws. */
+  store(key: string): string | null;
+  /** No key was received. */
+  discard(): void;
+}
+
+/** Opens the draft of a key file, for its owner only. Never throws: `store` gives the reason. */
+export function openPendingKey(file: string): PendingKey {
+  let fd: number;
+  try {
+    fd = openDraft(file);
+  } catch (error) {
+    const reason = messageOf(error);
+    return { store: () => reason, discard: () => undefined };
+  }
+  return {
+    store(key) {
+      try {
+        fillDraft(fd, file, `${key}\n`);
+        return null;
+      } catch (error) {
+        return messageOf(error);
+      }
+    },
+    discard() {
+      closeSync(fd);
+      rmSync(draftOf(file), { force: true });
+    },
+  };
+}
+
+/** A key that was replaced and is still accepted. `until`: ISO; null: until someone removes it from the file. */
+export interface RetiredKey {
+  readonly secret: string;
+  readonly until: string | null;
+}
+
+/** The keys in the text of a file of retired keys. Throws for what is no JSON object. */
+export function parseRetiredKeys(text: string): RetiredKey[] {
+  const { retired } = JSON.parse(text) as { readonly retired?: unknown };
+  if (!Array.isArray(retired)) return [];
+  return (retired as readonly Partial<RetiredKey>[]).flatMap(({ secret, until = null }) =>
+    typeof secret === "string" && secret !== "" ? [{ secret, until }] : [],
+  );
+}
+
+/** Is it accepted at this time? */
+export function isAccepted({ until }: RetiredKey, nowMs: number): boolean {
+  return until === null || nowMs < Date.parse(until);
+}
+
+/**
+ * Writes keys that are about to be replaced to the file of retired keys. A key that is there gets the new end; keys
+ * whose time is over are removed. Mode 0600.
+ */
+export function retireKeys(
+  file: string,
+  secrets: readonly string[],
+  end: { readonly nowMs: number; readonly untilMs: number | null },
+): void {
+  const until = end.untilMs === null ? null : isoTime(end.untilMs);
+  const text = textOf(file);
+  const present = text === null ? [] : parseRetiredKeys(text);
+  const others = present.filter(({ secret }) => !secrets.includes(secret));
+  const all = [...others, ...secrets.map((secret) => ({ secret, until }))];
+  const retired = all.filter((one) => isAccepted(one, end.nowMs));
+  fillDraft(openDraft(file), file, `${JSON.stringify({ retired }, null, 2)}\n`);
+}
+
+/** Readable by its owner only, also where a draft was left over with another mode. */
+function openDraft(file: string): number {
+  const fd = openSync(draftOf(file), "w", 0o600);
+  fchmodSync(fd, 0o600);
+  keepOwner(fd, file);
+  return fd;
+}
+
+/** A file that root writes stays the daemon user's, who has to read it. */
+function keepOwner(fd: number, file: string): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(file, { throwIfNoEntry: false }) ?? statSync(path.dirname(file));
+  fchownSync(fd, uid, gid);
+}
+
+function fillDraft(fd: number, file: string, text: string): void {
+  try {
+    writeFileSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+  replaceFile(draftOf(file), file);
+}

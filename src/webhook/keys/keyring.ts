@@ -1,0 +1,154 @@
+import { draftOf } from "../../base/atomic-file.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Secret } from "../../base/secret.ts";
+import type { SecretPlace } from "../../config/secrets.ts";
+import {
+  isAccepted,
+  keyFilesOnDisk,
+  parseDraft,
+  parseKeyFile,
+  parseRetiredKeys,
+  type KeyFiles,
+  type RetiredKey,
+} from "./key-files.ts";
+
+/** The webhook keys that a delivery may be signed with now. */
+export interface Keyring {
+  /** The config's keys, and those replaced not long ago. The same array while nothing changes. */
+  readonly accepted: () => readonly string[];
+  /** Reads changed key files again, at most once a second. True: there are new keys. */
+  readonly refresh: () => boolean;
+}
+
+/** Where the keys of a company are read from. */
+export interface KeyringParts {
+  /** The config's keys. */
+  readonly secrets: readonly Secret[];
+  /** Where each of `secrets` is from. */
+  readonly places: readonly SecretPlace[];
+  /** File of retired keys; see `retireKeys`. */
+  readonly file: string;
+  readonly clock: Clock;
+  /** @default the files of the disk */
+  readonly files?: KeyFiles;
+  /** Gets every key as soon as it is known, so that no log line shows it. */
+  readonly onSecrets?: (secrets: readonly string[]) => void;
+}
+
+/** Accepts no delivery: for a process that only replays. */
+export const emptyKeyring: Keyring = { accepted: () => [], refresh: () => false };
+
+const refreshEveryMs = 1_000;
+
+/**
+ * Creates the keyring of a company.
+ *
+ * Guarantee: an accepted key stays accepted until its file holds another one or its time is over; a file that
+ * cannot be read changes nothing.
+ * Source of truth: the key files, and the config for keys that are in no file.
+ * Worst outcome of a crash: none; everything is read again.
+ */
+export function createKeyring(parts: KeyringParts): Keyring {
+  const { clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
+  const watched = watchedFiles(parts, files);
+  const fixed = configKeys(parts, null).map(permanent);
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  let current: AcceptedKeys = { secrets: [], untilMs: 0 };
+  const gather = () => {
+    current = acceptedNow([...fixed, ...watched.flatMap((file) => file.keys())], clock.nowMs());
+    onSecrets(current.secrets);
+  };
+  const refresh = () => {
+    if (clock.monotonicMs() - readAtMs < refreshEveryMs) return false;
+    readAtMs = clock.monotonicMs();
+    const changed = watched.filter((file) => file.refresh());
+    if (changed.length === 0) return false;
+    const before = new Set(current.secrets);
+    gather();
+    return current.secrets.some((secret) => !before.has(secret));
+  };
+  refresh();
+  gather();
+  return {
+    refresh,
+    accepted: () => {
+      if (clock.nowMs() >= current.untilMs) gather();
+      return current.secrets;
+    },
+  };
+}
+
+interface AcceptedKeys {
+  readonly secrets: readonly string[];
+  /** When the first of them ends. */
+  readonly untilMs: number;
+}
+
+function acceptedNow(keys: readonly RetiredKey[], nowMs: number): AcceptedKeys {
+  const accepted = keys.filter((key) => isAccepted(key, nowMs));
+  const ends = accepted.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)]));
+  return {
+    secrets: [...new Set(accepted.map(({ secret }) => secret))],
+    untilMs: Math.min(Number.POSITIVE_INFINITY, ...ends),
+  };
+}
+
+function permanent(secret: string): RetiredKey {
+  return { secret, until: null };
+}
+
+function keysOf(secret: string | null): RetiredKey[] | null {
+  return secret === null ? null : [permanent(secret)];
+}
+
+/** Keys as the config was loaded: of one key file, or (null) of no file. */
+function configKeys({ secrets, places }: KeyringParts, file: string | null): string[] {
+  return secrets.flatMap((secret, index) => {
+    const place = places[index];
+    const from = place?.kind === "file" ? place.path : null;
+    return secret.known && from === file ? [secret.reveal()] : [];
+  });
+}
+
+/** A file with keys, as it was read last. */
+interface WatchedFile {
+  /** Reads the file if it changed. True: it did. */
+  refresh(): boolean;
+  keys(): readonly RetiredKey[];
+}
+
+/** `text` null: there is no such file. Gives null for what says nothing: the keys stay as they are. */
+type ParseKeys = (text: string | null) => readonly RetiredKey[] | null;
+
+function watchedFiles(parts: KeyringParts, files: KeyFiles): WatchedFile[] {
+  const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
+  const configured = [...paths].flatMap((path) => [
+    // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
+    // that a key moved between both reads is seen by one of them.
+    watch(files, draftOf(path), [], (text) => (text === null ? [] : keysOf(parseDraft(text)))),
+    watch(files, path, configKeys(parts, path).map(permanent), (text) =>
+      text === null ? null : keysOf(parseKeyFile(text)),
+    ),
+  ]);
+  return [
+    ...configured,
+    watch(files, parts.file, [], (text) => (text === null ? [] : parseRetiredKeys(text))),
+  ];
+}
+
+function watch(files: KeyFiles, path: string, initial: readonly RetiredKey[], parse: ParseKeys): WatchedFile {
+  let keys = initial;
+  let version: string | null = null;
+  const refresh = () => {
+    try {
+      const found = files.version(path);
+      if (found === version) return false;
+      keys = parse(found === null ? null : files.read(path)) ?? keys;
+      version = found;
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return { refresh, keys: () => keys };
+}

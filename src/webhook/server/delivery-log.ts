@@ -1,0 +1,57 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log, LogFields } from "../../base/logger.ts";
+import type { StoreResult } from "../ingest/ingest.ts";
+
+const quietMs = 10_000;
+/** Kinds are texts of this program and few; this bounds the memory if that is ever wrong. */
+const maxKinds = 1_000;
+
+/** Logs a warning of a kind; see `createRefusalLog`. */
+export type RefusalLog = (kind: string, message: string, fields: LogFields) => void;
+
+/**
+ * For warnings that anyone who reaches the port can cause: at most one line of each kind in 10 s, with the
+ * number of those left out since the last one.
+ */
+export function createRefusalLog(log: Log, clock: Clock): RefusalLog {
+  const kinds = new Map<string, { readonly loggedAtMs: number; omitted: number }>();
+  return (kind, message, fields) => {
+    const nowMs = clock.monotonicMs();
+    const known = kinds.get(kind);
+    if (known && nowMs - known.loggedAtMs < quietMs) {
+      known.omitted++;
+      return;
+    }
+    if (kinds.size >= maxKinds) kinds.clear();
+    kinds.set(kind, { loggedAtMs: nowMs, omitted: 0 });
+    log.warn(message, known && known.omitted > 0 ? { ...fields, unreported: known.omitted } : fields);
+  };
+}
+
+/** Up to so many events of one transaction get a line each; more are a burst: one line, and the rest at debug. */
+const maxLines = 8;
+
+/** Logs the events of one transaction: new ones at info, those without follow-up work at warn, duplicates at debug. */
+export function logStored(log: Log, company: string, results: readonly StoreResult[]): void {
+  const stored = results.filter(({ outcome }) => outcome === "stored");
+  const isBurst = stored.length > maxLines;
+  for (const result of stored) {
+    const level = isBurst ? "debug" : isUnhandled(result) ? "warn" : "info";
+    log[level]("an event was stored", fieldsOf(company, result));
+  }
+  for (const result of results)
+    if (result.outcome === "duplicate")
+      log.debug("a duplicate event was received", fieldsOf(company, result));
+  if (!isBurst) return;
+  const types = [...new Set(stored.map(({ type }) => type))];
+  log.info("events were stored", { company, events: stored.length, first: stored[0]?.eventId, types });
+}
+
+/** Kept without follow-up work: an unreadable body or an unknown type. */
+function isUnhandled({ state }: StoreResult): boolean {
+  return state === "unknown" || state === "unreadable";
+}
+
+function fieldsOf(company: string, { eventId, type, resource, id, state }: StoreResult) {
+  return { company, webhook_id: eventId, type, resource, id, state };
+}

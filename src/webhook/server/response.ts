@@ -1,0 +1,101 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+
+const textType = "text/plain; charset=utf-8";
+const retryAfterSeconds = 5;
+/** How much of a refused request is still read, and for how long. */
+const lingerBytes = 4_000_000;
+const lingerMs = 2_000;
+
+/** A request together with its response. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** A response with a body. */
+export interface Page {
+  readonly status: number;
+  /** Content type. */
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Sends 204 without a body; `close` ends the connection after it. */
+export function respondAccepted(response: ServerResponse, close: boolean): void {
+  const connection = close ? ["Connection", "close"] : [];
+  response.writeHead(204, ["X-Content-Type-Options", "nosniff", ...connection]);
+  response.end();
+}
+
+/** The page of a refusal: a short text of this program. `allow`: value of the header `Allow`, for 405. */
+export function refusalPage(status: number, why: string, allow?: string): Page {
+  const headers: Record<string, string> = {};
+  if (status === 503) headers["Retry-After"] = String(retryAfterSeconds);
+  if (allow !== undefined) headers["Allow"] = allow;
+  return { status, type: textType, body: `${why}\n`, headers };
+}
+
+/** Makes a page; one that throws is logged and becomes a 500 without the reason. Never rejects. */
+export async function renderPage(render: () => Promise<Page> | Page, log: Log): Promise<Page> {
+  try {
+    return await render();
+  } catch (error) {
+    log.error("a page could not be made", { error: messageOf(error) });
+    return { status: 500, type: textType, body: "the page cannot be made now\n" };
+  }
+}
+
+/**
+ * Sends a page; `close` ends the connection after it. While the sender is still sending, the rest of its request is
+ * read and dropped for a while: closing the connection at once could lose the response on its way.
+ */
+export function respondPage({ request, response }: Exchange, page: Page, close: boolean): void {
+  const body = Buffer.from(page.body);
+  response.writeHead(page.status, {
+    "Cache-Control": "no-store",
+    ...page.headers,
+    "X-Content-Type-Options": "nosniff",
+    "Content-Type": page.type,
+    "Content-Length": body.length,
+    ...(close && { Connection: "close" }),
+  });
+  if (request.complete || isBodiless(request)) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  discard(request, () => response.end());
+}
+
+function isBodiless({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] === undefined && (headers["content-length"] ?? "0") === "0";
+}
+
+function discard(request: IncomingMessage, done: () => void): void {
+  let sizeBytes = 0;
+  const timer = setTimeout(() => request.destroy(), lingerMs);
+  request.on("data", (chunk: Buffer) => {
+    sizeBytes += chunk.length;
+    if (sizeBytes > lingerBytes) request.destroy();
+  });
+  request.on("error", () => undefined);
+  request.once("end", done);
+  request.once("close", () => clearTimeout(timer));
+  request.resume();
+}
+
+/** The bytes of a refusal for a socket without an HTTP request on it. */
+export function rawRefusal(status: number, why: string): string {
+  const text = `${why}\n`;
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "X-Content-Type-Options: nosniff",
+    `Content-Type: ${textType}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    "Connection: close",
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${text}`;
+}

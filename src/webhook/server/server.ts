@@ -1,0 +1,197 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { messageOf, MirrorError } from "../../base/errors.ts";
+import { Connections } from "./connections.ts";
+import { Receiver, type Admission, type Answer, type ReceiverOptions } from "./receiver.ts";
+import { createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
+import {
+  refusalPage,
+  renderPage,
+  respondAccepted,
+  respondPage,
+  type Exchange,
+  type Page,
+} from "./response.ts";
+
+/** Where the server listens, and what it serves. */
+export interface ServerOptions extends ReceiverOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** By path, for GET and HEAD. */
+  readonly pages: Readonly<Record<string, () => Promise<Page> | Page>>;
+  readonly limits?: Partial<ServerLimits>;
+}
+
+/** A server that listens. */
+export interface WebhookServer {
+  readonly port: number;
+  /** Stops accepting, answers what is on its way, and ends what is not done after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+const defaultLimits = {
+  /** Of one body. */
+  bodyBytes: 256_000,
+  /** Of all bodies being read. */
+  bodiesBytes: 32_000_000,
+  headerDeadlineMs: 10_000,
+  bodyDeadlineMs: 10_000,
+  keepAliveMs: 75_000,
+  connections: 512,
+};
+/** Limits of the server; `defaultLimits` has their values and meanings. */
+export type ServerLimits = Readonly<typeof defaultLimits>;
+
+const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
+
+/**
+ * Starts the HTTP server: paths, methods, limits, deadlines and the order of responses. What a delivery is
+ * answered is the receiver's.
+ *
+ * @throws MirrorError `network` when the address cannot be listened on
+ */
+export async function startServer(options: ServerOptions): Promise<WebhookServer> {
+  const limits = { ...defaultLimits, ...options.limits };
+  const server = createServer({
+    headersTimeout: limits.headerDeadlineMs,
+    // The body has a deadline of its own; this one is for what never becomes a request.
+    requestTimeout: limits.headerDeadlineMs + limits.bodyDeadlineMs + 5_000,
+    keepAliveTimeout: limits.keepAliveMs,
+    requireHostHeader: false,
+    connectionsCheckingInterval: Math.min(500, limits.headerDeadlineMs / 2),
+  });
+  server.maxConnections = limits.connections;
+  const handler = new RequestHandler(server, options, limits);
+  server.on("request", (request, response) => handler.handle({ request, response }, false));
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
+    handler.handle({ request, response }, true),
+  );
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
+    handler.refuseExpectation({ request, response }),
+  );
+  await listen(server, options);
+  const { port } = server.address() as AddressInfo;
+  return { port, close: (graceMs) => handler.connections.close(graceMs) };
+}
+
+class RequestHandler {
+  readonly connections: Connections;
+  private readonly server: Server;
+  private readonly options: ServerOptions;
+  private readonly limits: ServerLimits;
+  private readonly receiver: Receiver;
+  private readonly readBody: BodyReader;
+
+  constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
+    const { companies, clock, log } = options;
+    const receiver = new Receiver({ companies, clock, log });
+    this.server = server;
+    this.options = options;
+    this.limits = limits;
+    this.receiver = receiver;
+    this.readBody = createBodyReader(limits);
+    this.connections = new Connections(server, (status, why) => receiver.refuse("", status, why));
+  }
+
+  /** `expectsContinue`: the sender waits for 100 before it sends the body. */
+  handle(exchange: Exchange, expectsContinue: boolean): void {
+    const { receiver } = this;
+    const { url = "", method, rawHeaders } = exchange.request;
+    const company = deliveryPath.exec(url)?.[1];
+    if (company === undefined) {
+      this.showPage(exchange, url);
+    } else if (method !== "POST" && receiver.knows(company)) {
+      this.refuse(exchange, receiver.refuse(company, 405, "deliveries take POST"), { allow: "POST" });
+    } else {
+      const admission = receiver.admit(company, rawHeaders);
+      if ("status" in admission) this.refuse(exchange, admission);
+      else this.receive(exchange, admission, expectsContinue);
+    }
+  }
+
+  /** An `Expect` header that is not about the body. */
+  refuseExpectation(exchange: Exchange): void {
+    const answer = this.receiver.refuse("", 417, "this Expect header is not supported");
+    this.refuse(exchange, answer, { close: true });
+  }
+
+  private showPage(exchange: Exchange, url: string): void {
+    const { request, response } = exchange;
+    const { pages, log } = this.options;
+    const [path = ""] = url.split("?", 1);
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (!page) {
+      this.refuse(exchange, this.receiver.refuse("", 404, "no such address"));
+    } else if (request.method !== "GET" && request.method !== "HEAD") {
+      const answer = this.receiver.refuse("", 405, "this page takes GET and HEAD");
+      this.refuse(exchange, answer, { allow: "GET, HEAD" });
+    } else {
+      this.connections.track(request, response);
+      void renderPage(page, log).then((made) => respondPage(exchange, made, !this.server.listening));
+    }
+  }
+
+  private receive(exchange: Exchange, admission: Admission, expectsContinue: boolean): void {
+    const { request, response } = exchange;
+    if (announcedBytes(request) > this.limits.bodyBytes) {
+      this.bodyEnded(exchange, admission, "large");
+      return;
+    }
+    if (expectsContinue) response.writeContinue();
+    this.readBody(request, (result) => this.bodyEnded(exchange, admission, result));
+  }
+
+  private bodyEnded(exchange: Exchange, admission: Admission, result: BodyResult): void {
+    if (typeof result !== "string") {
+      this.connections.track(exchange.request, exchange.response);
+      this.receiver.deliver(admission, result, (answer) => this.answer(exchange, answer));
+      return;
+    }
+    const reasons = {
+      large: [413, `the body is longer than ${this.limits.bodyBytes} bytes`],
+      slow: [408, "the body took too long"],
+      full: [503, "too many deliveries are being received; send the delivery again"],
+      gone: [499, "the sender closed the connection"],
+    } as const;
+    const [status, why] = reasons[result];
+    const answer = this.receiver.refuse(admission.company, status, why);
+    if (result !== "gone") this.refuse(exchange, answer, { close: true });
+  }
+
+  private answer(exchange: Exchange, answer: Answer): void {
+    if (answer.status === 204) respondAccepted(exchange.response, !this.server.listening);
+    else this.refuse(exchange, answer);
+  }
+
+  /** A sender that announces more than a delivery may hold has to connect again. */
+  private refuse(
+    exchange: Exchange,
+    { status, why }: Answer,
+    how: { allow?: string; close?: true } = {},
+  ): void {
+    const { request, response } = exchange;
+    this.connections.track(request, response);
+    const isTooLong = announcedBytes(request) > this.limits.bodyBytes;
+    const close = how.close ?? (isTooLong || !this.server.listening);
+    respondPage(exchange, refusalPage(status, why, how.allow), close);
+  }
+}
+
+function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers["content-length"] ?? 0);
+}
+
+function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(
+        new MirrorError("network", `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
+          hint: "Another program may use the port; choose one with serve.listen.",
+          cause: error,
+        }),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+}

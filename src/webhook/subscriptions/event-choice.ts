@@ -1,0 +1,65 @@
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { nearest } from "../../base/names.ts";
+import type { CompanyConfig } from "../../config/config.ts";
+import type { EventRule } from "../../connector/connector-manifest.ts";
+import type { Subscription } from "./subscription-client.ts";
+
+/**
+ * Parses `--events`: `all`, or names with commas between them.
+ *
+ * @returns event types in the manifest's order
+ * @throws MirrorError `usage` for an unknown event
+ */
+export function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
+  const known = rules.map(({ type }) => type);
+  const words = text
+    .split(/[\s,]+/)
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  if (words.length === 0) throw new MirrorError("usage", "--events must name an event, or be all");
+  if (words.includes("all")) return known;
+  for (const word of words) assertKnown(word, known);
+  return known.filter((type) => words.includes(type));
+}
+
+function assertKnown(word: string, known: readonly string[]): void {
+  if (known.includes(word)) return;
+  const meant = nearest(word, known);
+  throw new MirrorError("usage", `unknown event "${word}"${meant ? `; did you mean "${meant}"?` : ""}`, {
+    hint: `there are ${known.join(", ")}`,
+  });
+}
+
+/** Event types that the subscription does not deliver. */
+export function missingEvents(
+  { events }: Pick<Subscription, "events">,
+  rules: readonly EventRule[],
+): string[] {
+  return rules.map(({ type }) => type).filter((type) => !events.includes(type));
+}
+
+/** Does the URL lead to this config's receiver? Then its secret belongs in this config. */
+export function deliversHere(url: string, { name, webhook }: CompanyConfig): boolean {
+  const there = URL.parse(url);
+  if (!there) return false;
+  if (webhook.publicUrl === null) return there.pathname === `/webhooks/${name}`;
+  return there.href === URL.parse(webhook.publicUrl)?.href;
+}
+
+/** Parses the id given to a command. Throws MirrorError `usage`. */
+export function subscriptionId([text = ""]: readonly string[]): RecordId {
+  const id = recordId(text);
+  if (id !== null) return id;
+  throw new MirrorError("usage", `"${text}" is not the id of a subscription: that is a number`, {
+    hint: "`webhooks list` shows them",
+  });
+}
+
+/** The subscription with this id. Throws MirrorError `not_found`. */
+export function subscriptionWith(id: RecordId, all: readonly Subscription[]): Subscription {
+  const found = all.find((one) => one.id === id);
+  if (found) return found;
+  const hint = all.length === 0 ? "there are none" : `there are ${all.map((one) => one.id).join(", ")}`;
+  throw new MirrorError("not_found", `there is no subscription ${id}`, { hint });
+}

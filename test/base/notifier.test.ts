@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { Notifier } from "../../src/base/notifier.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
+
+test("a wait ends with the next notification", async () => {
+  const notifier = new Notifier();
+  let ended = false;
+  const wait = notifier.wait().then(() => (ended = true));
+  await Promise.resolve();
+  expect(ended).toBe(false);
+  notifier.notify();
+  await wait;
+  expect(ended).toBe(true);
+});
+
+test("notifications while nobody waits end one wait, not two", async () => {
+  const clock = createDrivenClock();
+  const notifier = new Notifier();
+  notifier.notify();
+  notifier.notify();
+  await notifier.wait();
+  let ended = false;
+  void notifier.wait({ clock, ms: 50 }).then(() => (ended = true));
+  await clock.advance(49);
+  expect(ended).toBe(false);
+  await clock.advance(1);
+  expect(ended).toBe(true);
+});
+
+test("a wait with a timeout leaves no timer behind when it is notified", async () => {
+  const clock = createDrivenClock();
+  const notifier = new Notifier();
+  const wait = notifier.wait({ clock, ms: 5_000 });
+  expect(clock.sleeping()).toBe(1);
+  notifier.notify();
+  await wait;
+  expect(clock.sleeping()).toBe(0);
+});

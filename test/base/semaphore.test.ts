@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { Semaphore, WaitQueue } from "../../src/base/semaphore.ts";
+
+describe("a semaphore", () => {
+  test("has as many places as it was given, and hands a released one to the next caller", async () => {
+    const semaphore = new Semaphore(2);
+    const [first, second] = await Promise.all([semaphore.acquire(), semaphore.acquire()]);
+    const order: string[] = [];
+    const third = semaphore.acquire().then((release) => (order.push("third"), release));
+    const fourth = semaphore.acquire().then((release) => (order.push("fourth"), release));
+    await Promise.resolve();
+    expect(order).toEqual([]);
+    second?.();
+    first?.();
+    await Promise.all([third, fourth]);
+    expect(order).toEqual(["third", "fourth"]);
+  });
+
+  test("gives a place back once, however often it is released", async () => {
+    const semaphore = new Semaphore(1);
+    const release = await semaphore.acquire();
+    release?.();
+    release?.();
+    await semaphore.acquire();
+    const stop = new AbortController();
+    const late = semaphore.acquire(stop.signal);
+    stop.abort();
+    expect(await late).toBeNull();
+  });
+
+  test("serves a lower priority number first, then in order of arrival", async () => {
+    const semaphore = new Semaphore(1);
+    const release = await semaphore.acquire();
+    const order: string[] = [];
+    const callers = [
+      ["a", 2],
+      ["b", 1],
+      ["c", 2],
+      ["d", 0],
+    ] as const;
+    const served = callers.map(async ([name, priority]) => {
+      const next = await semaphore.acquire(undefined, priority);
+      order.push(name);
+      next?.();
+    });
+    release?.();
+    await Promise.all(served);
+    expect(order).toEqual(["d", "b", "a", "c"]);
+  });
+
+  test("does not give a place to a caller that stopped waiting", async () => {
+    const semaphore = new Semaphore(1);
+    const release = await semaphore.acquire();
+    const stop = new AbortController();
+    const stopped = semaphore.acquire(stop.signal);
+    const next = semaphore.acquire();
+    stop.abort();
+    expect(await stopped).toBeNull();
+    release?.();
+    expect(await next).toBeTypeOf("function");
+    expect(await new Semaphore(1).acquire(AbortSignal.abort())).toBeNull();
+  });
+});
+
+test("a wait queue rejects all callers with one error and is empty afterwards", async () => {
+  const queue = new WaitQueue<number>();
+  const waits = [queue.wait(3), queue.wait(1)];
+  expect([queue.size, queue.nextPriority]).toEqual([2, 1]);
+  queue.rejectAll(new Error("closed"));
+  const results = await Promise.allSettled(waits);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect([queue.size, queue.nextPriority, queue.serve(1)]).toEqual([0, null, false]);
+});

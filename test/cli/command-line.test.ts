@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { command, type Command } from "../../src/cli/program/command.ts";
+import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/option-specs.ts";
+import { readCommandLine } from "../../src/cli/program/command-line.ts";
+
+const sync = command({
+  name: "sync",
+  summary: "one run",
+  args: [{ name: "[resource...]", doc: "only these" }],
+  options: {
+    full: flag("--full", "re-read everything"),
+    maxRequests: wholeNumber("--max-requests <n>", "stop after so many", { min: 1, max: 1000 }),
+    maxDuration: durationMs("--max-duration <duration>", "stop after so long"),
+    mode: choice("--mode <mode>", "how", ["quick", "slow"], "quick"),
+    note: text("--note <text>", "a note"),
+  },
+  run: () => Promise.resolve("complete"),
+});
+const status: Command = { ...sync, name: "status", summary: "how it stands", args: [], options: {} };
+const check: Command = { ...status, name: "connector check", summary: "compare" };
+const commands = [sync, status, check];
+
+function read(line: string) {
+  const request = readCommandLine(
+    line.split(" ").filter((word) => word !== ""),
+    commands,
+    "1.2.3",
+  );
+  if (request.kind !== "run") throw new Error("a text was asked for");
+  return { name: request.command.name, globals: request.globals, ...request.input };
+}
+
+function refusalOf(line: string): MirrorError {
+  try {
+    read(line);
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("the command line was accepted");
+}
+
+function textOf(line: string): string {
+  const request = readCommandLine(line.split(" "), commands, "1.2.3");
+  return request.kind === "text" ? request.text : "no text";
+}
+
+describe("a command line", () => {
+  test("gives the command, its arguments and its options with units and defaults", () => {
+    const line = "sync invoices clients --full --max-requests 50 --max-duration 30m --note hello";
+    expect(read(line)).toMatchObject({
+      name: "sync",
+      args: ["invoices", "clients"],
+      options: { full: true, maxRequests: 50, maxDuration: 1_800_000, mode: "quick", note: "hello" },
+    });
+    expect(read("sync")).toMatchObject({
+      args: [],
+      options: {
+        full: false,
+        maxRequests: undefined,
+        maxDuration: undefined,
+        mode: "quick",
+        note: undefined,
+      },
+    });
+    expect(read("connector check").name).toBe("connector check");
+  });
+
+  test.each([
+    "--json -c x.yaml --company acme -q --no-color --log-format json status",
+    "status --json -c x.yaml --company acme -q --no-color --log-format json",
+    "--json --config=x.yaml status --company=acme --quiet --no-color --log-format=json",
+    "connector --json check -c x.yaml --company acme -q --no-color --log-format json",
+  ])("takes the global options anywhere: %s", (line) => {
+    expect(read(line).globals).toEqual({
+      config: "x.yaml",
+      company: "acme",
+      json: true,
+      quiet: true,
+      verbose: false,
+      color: false,
+      logFormat: "json",
+    });
+  });
+
+  test("without global options has their defaults", () => {
+    expect(read("status").globals).toEqual({
+      config: undefined,
+      company: undefined,
+      json: false,
+      quiet: false,
+      verbose: false,
+      color: true,
+      logFormat: "auto",
+    });
+  });
+});
+
+describe("a mistake is a usage error that names what was most likely meant", () => {
+  test.each([
+    ["synk", `unknown command 'synk'; did you mean "sync"?`],
+    ["connector chek", `unknown command 'chek'; did you mean "check"?`],
+    ["sync --ful", `unknown option '--ful'; did you mean "--full"?`],
+    ["status --jsno", `unknown option '--jsno'; did you mean "--json"?`],
+    ["sync --max-requests", "option '--max-requests <n>' argument missing"],
+    ["sync --max-requests many", '--max-requests must be a whole number from 1 to 1000 (it is "many")'],
+    ["sync --max-requests 0", "--max-requests must be a whole number from 1 to 1000"],
+    ["sync --max-requests 1e2", "--max-requests must be a whole number"],
+    ["sync --max-duration 30", '--max-duration must be a duration such as 90s, 30m or 26h (it is "30")'],
+    ["sync --mode quik", '--mode must be one of quick, slow; did you mean "quick"?'],
+    ["status --log-format xml", "--log-format must be one of auto, pretty, json"],
+    ["status invoices", "too many arguments for 'status'"],
+    ["", "which command? There are sync, status, connector check"],
+    ["connector", "which command? There are sync, status, connector check"],
+  ])("%j", (line, message) => {
+    const refusal = refusalOf(line);
+    expect(refusal.kind).toBe("usage");
+    expect(refusal.message).toContain(message);
+  });
+});
+
+describe("help", () => {
+  test("lists every command in order, and of a command its own and the global options", () => {
+    expect(textOf("--help")).toMatch(/sync[^]*status[^]*connector/);
+    const help = textOf("sync --help");
+    for (const part of ["--max-duration <duration>", "--company <name>", "[resource...]", "one run"]) {
+      expect(help).toContain(part);
+    }
+    expect(textOf("connector check --help")).toContain("fintoro-mirror connector check");
+  });
+
+  test("and version are texts, not errors", () => {
+    expect(textOf("--version")).toBe("1.2.3");
+    expect(textOf("-V")).toBe("1.2.3");
+  });
+});

@@ -1,0 +1,294 @@
+import { EventEmitter, once } from "node:events";
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import type { CommandContext } from "../../src/cli/program/command.ts";
+import type { Ending } from "../../src/cli/program/exit-code.ts";
+import { UnavailableError } from "../../src/connector/service-errors.ts";
+import { commandThat, jsonLines, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
+import { resource, view } from "../support/terminal.ts";
+
+function thrower(error: unknown) {
+  return (): Ending => {
+    throw error;
+  };
+}
+
+const lacking = new MirrorError("config", "c.yaml:1:1: first\nc.yaml:2:5: second", { hint: "write it down" });
+
+describe("an error", () => {
+  test("is printed on stderr, a JSON line for each thing that is wrong, and leaves stdout empty", async () => {
+    const { code, stdout, stderr } = await runAct(["act"], thrower(lacking));
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(jsonLines(stderr)).toMatchObject([
+      { level: "error", kind: "config", msg: "c.yaml:1:1: first" },
+      { level: "error", kind: "config", msg: "c.yaml:2:5: second", hint: "write it down" },
+    ]);
+  });
+
+  test("with --json is also the one document on stdout", async () => {
+    const { stdout } = await runAct(["act", "--json"], thrower(lacking));
+    expect(jsonLines(stdout)).toEqual([
+      { error: { kind: "config", message: lacking.message, hint: "write it down" } },
+    ]);
+  });
+
+  test("after the document was written does not become a second one", async () => {
+    const { code, stdout } = await runAct(["--json", "act"], async ({ output }) => {
+      await output.json({ outcome: "partial" });
+      throw lacking;
+    });
+    expect(code).toBe(2);
+    expect(jsonLines(stdout)).toEqual([{ outcome: "partial" }]);
+  });
+
+  test("of the service names the request it can be traced by", async () => {
+    const { stderr } = await runAct(["act"], thrower(new UnavailableError("503", { requestId: "req-7" })));
+    expect(jsonLines(stderr)).toMatchObject([{ kind: "unavailable", request_id: "req-7" }]);
+  });
+
+  test("of the operating system is printed with what to do, not as a bug", async () => {
+    const { code, stderr } = await runAct(["act"], () => {
+      readFileSync("/nowhere/at/all");
+      return "complete";
+    });
+    expect(code).toBe(10);
+    expect(jsonLines(stderr)).toMatchObject([{ kind: "system", hint: "check the path" }]);
+    expect(stderr).not.toContain("bug");
+  });
+
+  test("that nobody foresaw is called a bug, with exit 10, and its stack only with -v", async () => {
+    const quiet = await runAct(["act"], thrower(new TypeError("x is not a function")));
+    expect(quiet.code).toBe(10);
+    expect(jsonLines(quiet.stderr)).toMatchObject([
+      {
+        kind: "bug",
+        msg: "something unexpected happened: x is not a function",
+        hint: expect.stringContaining("this is a bug"),
+      },
+    ]);
+    expect(quiet.stderr).not.toContain("invocation.test.ts");
+    const verbose = await runAct(["act", "-v"], thrower(new TypeError("x is not a function")));
+    expect(verbose.stderr).toContain("invocation.test.ts");
+    expect(verbose.code).toBe(10);
+  });
+
+  test("that escaped every promise is printed the same way", async () => {
+    const { invocation, written } = createTestInvocation(["act", "--json"], {
+      commands: [commandThat(() => "complete")],
+    });
+    expect(await invocation.fail(new TypeError("lost"))).toBe(10);
+    expect(jsonLines(written.stderr)).toMatchObject([{ kind: "bug", msg: expect.stringContaining("lost") }]);
+    expect(jsonLines(written.stdout)).toMatchObject([{ error: { kind: "bug", message: "lost" } }]);
+  });
+
+  test("at a terminal is a sentence, with the hint below", async () => {
+    const { stderr } = await runAct(["act", "--no-color"], thrower(lacking), { terminal: true });
+    expect(stderr).toMatch(
+      /error: c\.yaml:1:1: first\n.*error: c\.yaml:2:5: second.*\n\s+hint: write it down\n$/,
+    );
+  });
+
+  test.each([["--log-format", "pretty"], ["--log-format=pretty"]])(
+    "in the arguments is printed as they ask: %s",
+    async (...flags) => {
+      const { stderr } = await createTestInvocation(["atc", ...flags], {
+        commands: [commandThat(() => "complete")],
+      }).run();
+      expect(stderr).toMatch(/^\d\d:\d\d:\d\d {2}error: unknown command/);
+    },
+  );
+
+  test("in the arguments is printed before anything runs, as JSON when that was asked for", async () => {
+    const { code, stdout, stderr } = await createTestInvocation(["atc", "--json"], {
+      commands: [commandThat(() => "complete")],
+    }).run();
+    expect(code).toBe(2);
+    expect(jsonLines(stdout)).toMatchObject([
+      { error: { kind: "usage", message: expect.stringContaining(`"act"`) } },
+    ]);
+    expect(jsonLines(stderr)).toHaveLength(1);
+  });
+});
+
+function folderWithSecret(): string {
+  const text = "companies: { acme: { token: sk_live_0123456789 } }\nlog: { level: debug }\n";
+  return temporaryFolder({ "config.yaml": text });
+}
+
+function leak({ config, log }: CommandContext): Ending {
+  const secret = config().config.companies[0]?.token.reveal();
+  log.info(`sent ${secret}`, { header: `Bearer ${secret}` });
+  throw new MirrorError("network", `no answer for ${secret}`, {
+    hint: `try ${secret}`,
+    cause: new Error(secret),
+  });
+}
+
+function speak({ config, log }: CommandContext): Ending {
+  config();
+  log.debug("detail");
+  log.info("fact");
+  return "complete";
+}
+
+async function said(...flags: string[]): Promise<string[]> {
+  const { stderr } = await runAct(["act", ...flags], speak, { cwd: folderWithSecret() });
+  return jsonLines(stderr).map(({ msg }) => String(msg).replace(/^.*stands in the file.*$/, "warning"));
+}
+
+function findBeta({ config }: CommandContext): Ending {
+  return config().config.companies[0]?.name === "beta" ? "complete" : "failed";
+}
+
+describe("I9: what the config keeps secret", () => {
+  test("is in no line and no document, also when an error carries it", async () => {
+    for (const terminal of [false, true]) {
+      const { stdout, stderr } = await runAct(["act", "--json", "-v"], leak, {
+        cwd: folderWithSecret(),
+        terminal,
+      });
+      expect(stdout + stderr).not.toContain("sk_live");
+      expect(stdout).toContain("no answer for");
+      expect(stderr).toContain("sent ");
+    }
+  });
+
+  test("its warnings are logged, and its log level counts unless -q or -v do", async () => {
+    expect(await said()).toEqual(["warning", "detail", "fact"]);
+    expect(await said("-q")).toEqual(["warning"]);
+    expect(await said("-v")).toEqual(["warning", "detail", "fact"]);
+  });
+
+  test("is found through --config and the environment", async () => {
+    const cwd = temporaryFolder({ "other.yaml": "companies: { beta: { token: '${env:T}' } }\n" });
+    expect((await runAct(["act", "-c", "other.yaml"], findBeta, { cwd, env: { T: "t" } })).code).toBe(0);
+    const env = { T: "t", FINTORO_MIRROR_CONFIG: "other.yaml" };
+    expect((await runAct(["act"], findBeta, { cwd, env })).code).toBe(0);
+  });
+});
+
+async function untilStopped({ signal }: CommandContext): Promise<Ending> {
+  if (!signal.aborted) await once(signal, "abort");
+  return "stopped";
+}
+
+describe("a signal", () => {
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s asks the command to stop, and its exit code is %i", async (name, code) => {
+    const { run, signals, ended, written } = createTestInvocation(["act"], {
+      commands: [commandThat(untilStopped)],
+    });
+    const running = run();
+    setImmediate(() => signals.emit(name));
+    expect((await running).code).toBe(code);
+    expect(ended).toEqual([]);
+    expect(jsonLines(written.stderr)).toMatchObject([{ level: "info", signal: name }]);
+  });
+
+  test("a second one ends at once", async () => {
+    const { run, signals, ended } = createTestInvocation(["act"], { commands: [commandThat(untilStopped)] });
+    const running = run();
+    setImmediate(() => {
+      signals.emit("SIGTERM");
+      signals.emit("SIGINT");
+    });
+    await running;
+    expect(ended).toEqual([130]);
+  });
+
+  test("is no longer listened for when the command has ended", async () => {
+    const { run, signals } = createTestInvocation(["act"], { commands: [commandThat(() => "complete")] });
+    await run();
+    expect(signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM")).toBe(0);
+  });
+});
+
+/** Reads two lines and is gone. */
+function leavingReader() {
+  const events = new EventEmitter();
+  let lines = 0;
+  return {
+    on: (name: string, listener: (error: Error) => void) => events.on(name, listener),
+    write: (_: string, done: (error?: Error) => void) => {
+      lines += 1;
+      const error = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+      if (lines > 2) events.emit("error", error);
+      done(lines > 2 ? error : undefined);
+      return true;
+    },
+    lines: () => lines,
+  };
+}
+
+async function writeOn({ output, signal }: CommandContext): Promise<Ending> {
+  for (let i = 0; i < 1000; i++) {
+    await output.line(`line ${i}`);
+    if (signal.aborted) throw new MirrorError("stopped", "stopped");
+  }
+  return "failed";
+}
+
+async function writeFive({ output }: CommandContext): Promise<Ending> {
+  for (let i = 0; i < 5; i++) await output.json({ i });
+  return "partial";
+}
+
+describe("a reader of stdout that goes away", () => {
+  test("is no error: the command is stopped, nothing is printed, exit 0", async () => {
+    const reader = leavingReader();
+    const { code, stderr } = await runAct(["act"], writeOn, { stdout: reader });
+    expect(code).toBe(0);
+    expect(stderr).toBe("");
+    expect(reader.lines()).toBe(3);
+  });
+
+  test("does not hide how the work ended", async () => {
+    expect((await runAct(["act"], writeFive, { stdout: leavingReader() })).code).toBe(3);
+  });
+});
+
+function fiveOfNine() {
+  return [view({ resources: [resource("invoices", { done: 5, total: 9 })] })];
+}
+
+/** Seventy seconds of the test's clock, which pass at once. */
+async function work({ progress, log, clock }: CommandContext): Promise<Ending> {
+  const begun = clock.monotonicMs();
+  await progress(fiveOfNine, async () => {
+    for (let i = 0; i < 1000 && clock.monotonicMs() - begun < 70_000; i++) await new Promise(setImmediate);
+    log.info("between");
+  });
+  return "complete";
+}
+
+describe("a long command", () => {
+  test("draws its progress at a terminal and leaves only the lines", async () => {
+    const { run, screen, written } = createTestInvocation(["act", "--no-color"], {
+      commands: [commandThat(work)],
+      terminal: true,
+    });
+    await run();
+    expect(written.stderr).toContain("invoices  listing  5 of 9");
+    expect(screen.visible()).toEqual([expect.stringMatching(/between$/)]);
+    expect(screen.cursorHidden()).toBe(false);
+  });
+
+  test("logs its progress elsewhere, and not at all with -q", async () => {
+    const { stderr } = await runAct(["act"], work);
+    const messages = jsonLines(stderr).map(({ msg }) => msg);
+    expect(messages.filter((msg) => msg === "progress").length).toBeGreaterThanOrEqual(2);
+    expect((await runAct(["act", "-q"], work)).stderr).toBe("");
+  });
+});
+
+test("a document holds record ids beyond 2^53 exactly", async () => {
+  const { stdout } = await runAct(["act"], async ({ output }): Promise<Ending> => {
+    await output.json({ id: 2n ** 60n, small: 7n });
+    return "complete";
+  });
+  expect(stdout).toBe('{"id":1152921504606846976,"small":7}\n');
+});

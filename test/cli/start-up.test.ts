@@ -1,0 +1,79 @@
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { knownFintoro } from "../../connectors/fintoro/known.ts";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { binFile, root, runProgram, temporaryFolder } from "../support/cli.ts";
+
+async function packagesOf(args: readonly string[], cwd?: string): Promise<readonly string[]> {
+  const file = `--import=${new URL("../support/loaded-packages.ts", import.meta.url).href}`;
+  const { stderr } = await runProgram([path.join(root, "src/main.ts"), ...args], {
+    file,
+    ...(cwd !== undefined && { cwd }),
+  });
+  return JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "") as readonly string[];
+}
+
+test.each(["--help", "--version", "sync --help", "webhooks inbox --help"])(
+  "%s loads the parser and no other package",
+  async (line) => {
+    expect(await packagesOf(line.split(" "))).toEqual(["commander"]);
+  },
+);
+
+test("a refused config loads what reads a config, and no database, HTTP client or scheduler", async () => {
+  const cwd = temporaryFolder({ "config.yaml": "companiez: {}\n" });
+  const loaded = await packagesOf(["sync"], cwd);
+  expect(loaded).toEqual(expect.arrayContaining(["commander", "yaml", "zod"]));
+  for (const name of [
+    "better-sqlite3",
+    "undici",
+    "kysely",
+    "croner",
+    "prom-client",
+    "hyparquet-writer",
+    "s3mini",
+  ])
+    expect(loaded).not.toContain(name);
+});
+
+test("what a config is checked against is what the manifest says", () => {
+  const { name, baseUrl, languages, resources } = manifest;
+  const shown = resources.map((one) => ({ name: one.name, isOfParents: one.list.kind === "parents" }));
+  const { resources: known, ...facts } = knownFintoro;
+  expect(facts).toEqual({ name, baseUrl, languages });
+  expect(known.map((one) => ({ name: one.name, isOfParents: one.list.kind === "parents" }))).toEqual(shown);
+});
+
+async function versionWith(cacheHome: string): Promise<string> {
+  const { code, stdout, stderr } = await runProgram(["--version"], {
+    file: binFile,
+    env: { XDG_CACHE_HOME: cacheHome, NODE_COMPILE_CACHE: "" },
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout;
+}
+
+describe("compiled code", () => {
+  test("is kept in a folder of the user's own", async () => {
+    const home = temporaryFolder();
+    await versionWith(home);
+    const folder = path.join(home, "fintoro-mirror/compiled");
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(readdirSync(folder)).not.toEqual([]);
+  });
+
+  test("is not taken from a folder that others may write", async () => {
+    const home = temporaryFolder();
+    const folder = path.join(home, "fintoro-mirror/compiled");
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o777);
+    expect(await versionWith(home)).toMatch(/^\d/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is not kept where there is no folder for it", async () => {
+    const home = temporaryFolder({ file: "" });
+    expect(await versionWith(path.join(home, "file"))).toMatch(/^\d/);
+  });
+});

@@ -1,0 +1,187 @@
+import { rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import type { Daemon } from "../../src/daemon/daemon.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { DaemonCommands } from "../../src/state/daemon-commands.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
+import type { Delivery } from "../../src/state/inbox/inbox.ts";
+import { aCompany, type Company } from "../support/company.ts";
+import { age, configOf, impatientClock, startDaemon } from "../support/daemon.ts";
+import { expectEqual } from "../support/equal.ts";
+import { eventAbout, eventually, inMirror, wholeRuns } from "../support/serve.ts";
+
+const hourMs = 3_600_000;
+
+function stateOf(daemon: Daemon) {
+  return daemon.views()[0];
+}
+
+async function untilWorking(daemon: Daemon): Promise<void> {
+  await eventually(() => stateOf(daemon)?.service.state === "working", "a service that answers");
+}
+
+/** A mirror that a daemon has made, received for, and left in order. */
+async function leftInOrder(): Promise<Company> {
+  const company = await aCompany({ records: 3 });
+  const daemon = startDaemon(company, configOf(company));
+  await eventually(() => wholeRuns(company) === 1, "a whole run");
+  await daemon.stop();
+  return company;
+}
+
+describe("a company that starts", () => {
+  test("makes no run after a short pause, and one after a pause that may have cost events", async () => {
+    const company = await leftInOrder();
+    const config = configOf(company);
+    const short = startDaemon(company, config);
+    await untilWorking(short);
+    await short.stop();
+    expect(inMirror(company, "SELECT count(*) FROM _runs")).toBe(1);
+    age(company, 6 * hourMs);
+    company.sandbox.control.create("clients", { name: "No event was sent" });
+    const long = startDaemon(company, config);
+    await eventually(() => wholeRuns(company) === 2, "a run because of the gap");
+    expect(company.said.join("\n")).toContain("events may have been lost");
+    await long.stop();
+    expectEqual(company);
+    const again = startDaemon(company, config);
+    await untilWorking(again);
+    await again.stop();
+    expect(inMirror(company, "SELECT count(*) FROM _runs")).toBe(2);
+  });
+
+  test("drops commands of processes that have ended", async () => {
+    const company = await leftInOrder();
+    const db = openDatabase(company.file);
+    const commands = new DaemonCommands(db);
+    commands.add("sync", { resources: ["clients"] }, { atMs: Date.now(), pid: 2 ** 22 + 1 });
+    const daemon = startDaemon(company, configOf(company));
+    await untilWorking(daemon);
+    expect(commands.open()).toEqual([]);
+    db.close();
+    await daemon.stop();
+  });
+});
+
+describe("what follows a run", () => {
+  test("is called with its report; a failure of it is logged and harms nothing", async () => {
+    const company = await aCompany({ records: 3 });
+    const story: string[] = [];
+    const daemon = startDaemon(company, configOf(company), {
+      afterRun: async ({ company: { name }, report }) => {
+        story.push(`${name} ${report.outcome}`);
+        throw new Error("no room for a report");
+      },
+    });
+    await eventually(() => company.said.join("\n").includes("no room for a report"), "the failure logged");
+    expect(story).toEqual(["acme complete"]);
+    expect(stateOf(daemon)).toMatchObject({
+      open: true,
+      runs: { complete: 1 },
+      lastRun: { outcome: "complete" },
+    });
+    await daemon.stop();
+  });
+});
+
+describe("a company whose mirror cannot be read", () => {
+  test("says so itself, keeps what it counted, and hides no other company", async () => {
+    const company = await aCompany({ records: 3 });
+    const companies = [
+      { name: "acme", token: company.sandbox.token },
+      { name: "beta", token: company.sandbox.token },
+    ];
+    const daemon = startDaemon(company, configOf(company, "", companies));
+    await eventually(() => daemon.views().every((one) => one.runs["complete"] === 1), "a run of each");
+    const rows = daemon.views()[0]?.rows;
+    const db = new Database(company.file);
+    db.exec("ALTER TABLE _inbox RENAME COLUMN received_at TO elsewhere");
+    await eventually(() => stateOf(daemon)?.service.state === "database", "a look that fails");
+    const [acme, beta] = daemon.views();
+    expect(acme).toMatchObject({ company: "acme", open: true, service: { state: "database" }, rows });
+    expect(acme?.service.message).toContain("received_at");
+    expect(beta).toMatchObject({ company: "beta", open: true, service: { state: "working" } });
+    db.exec("ALTER TABLE _inbox RENAME COLUMN elsewhere TO received_at");
+    db.close();
+    await untilWorking(daemon);
+    await daemon.stop();
+  });
+});
+
+describe("a company whose file cannot be opened", () => {
+  test("waits for who holds the lock, says so, and takes no deliveries meanwhile", async () => {
+    const company = await leftInOrder();
+    const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "sync");
+    const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
+    await eventually(() => stateOf(daemon)?.service.message?.includes("(sync") === true, "the holder's name");
+    expect(stateOf(daemon)).toMatchObject({ open: false, service: { state: "database" } });
+    expect(daemon.find("acme")).toBe("unavailable");
+    lock.release();
+    await eventually(() => stateOf(daemon)?.open === true, "an open mirror");
+    expect(daemon.find("acme")).not.toBe("unavailable");
+    await daemon.stop();
+  });
+
+  test("tries again until a file that is none is one", async () => {
+    const company = await aCompany({ records: 3 });
+    writeFileSync(company.file, "this is no database, and long enough to be sure of that");
+    const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
+    await eventually(() => stateOf(daemon)?.service.message?.includes("not a SQLite") === true, "why");
+    expect(daemon.find("acme")).toBe("unavailable");
+    rmSync(company.file);
+    await eventually(() => wholeRuns(company) === 1, "a whole run");
+    await daemon.stop();
+    expectEqual(company);
+  });
+});
+
+describe("a change of the config", () => {
+  test("that concerns what follows a run holds for the next run, without a restart", async () => {
+    const company = await leftInOrder();
+    const followed: number[] = [];
+    const daemon = startDaemon(company, configOf(company), {
+      afterRun: async ({ config }) => void followed.push(config.exports.length),
+    });
+    await untilWorking(daemon);
+    daemon.apply(configOf(company, "exports: [{ format: csv, out: ./reports, after: sync }]\n"));
+    const db = openDatabase(company.file);
+    const asked = { resources: ["clients"] };
+    new DaemonCommands(db).add("sync", asked, { atMs: Date.now(), pid: process.pid });
+    db.close();
+    await eventually(() => followed.length > 0, "what follows the run");
+    expect(followed).toEqual([1]);
+    await daemon.stop();
+  });
+
+  test("takes effect without losing what is stored; a removed company is closed properly", async () => {
+    const company = await leftInOrder();
+    const daemon = startDaemon(company, configOf(company));
+    await untilWorking(daemon);
+    daemon.apply(configOf(company, "resources: { exclude: [orders] }"));
+    const opened = () => company.said.filter((line) => line.includes("the mirror is open")).length;
+    await eventually(() => opened() === 3, "the mirror opened anew");
+    const ingest = daemon.find("acme");
+    if (ingest === null || ingest === "unavailable") throw new Error("it should be open");
+    const results = ingest.store([deliveryOf("orders.updated", "order")], Date.now());
+    expect(results).toMatchObject([{ outcome: "stored", state: "excluded" }]);
+    const elsewhere = [{ name: "other", token: company.sandbox.token }];
+    daemon.apply(configOf(company, "", elsewhere));
+    expect(daemon.find("acme")).toBeNull();
+    await eventually(
+      () => inMirror(company, "SELECT max(ended) FROM _receiver WHERE ended IS NULL") === null,
+      "an end",
+    );
+    await daemon.stop();
+    expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(0);
+  });
+});
+
+function deliveryOf(type: string, resourceType: string): Delivery {
+  const event = eventAbout(type, resourceType, 1);
+  const read = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
+  if (!("eventId" in read)) throw new Error("not a delivery");
+  return read;
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { CompanyCounters } from "../../src/daemon/counters.ts";
+import { Counter } from "../../src/http/stats.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+
+function counted(inserted: number, statuses: readonly number[], waitedMs: number) {
+  const tally = new Tally();
+  for (let i = 0; i < inserted; i++) tally.count("invoices", "inserted");
+  const counter = new Counter();
+  for (const status of statuses) counter.addStatus(status);
+  counter.unanswered++;
+  counter.waitedMs += waitedMs;
+  return { tally, stats: counter.read() };
+}
+
+test("counts only grow when a run that counted ends and the event worker goes on", () => {
+  const counters = new CompanyCounters();
+  const run = counted(2, [200, 200, 429], 30);
+  const worker = counted(3, [200], 12);
+  const during = counters.with([run, worker]);
+  expect(during).toEqual({
+    rows: [{ resource: "invoices", op: "inserted", count: 5 }],
+    requests: { 200: 3, 429: 1, none: 2 },
+    waitedMs: 42,
+  });
+  counters.add(run.tally, run.stats);
+  expect(counters.with([worker])).toEqual(during);
+  expect(counters.with([])).toMatchObject({ requests: { 200: 2, 429: 1, none: 1 }, waitedMs: 30 });
+});

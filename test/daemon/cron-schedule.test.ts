@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { freshForMs, parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
+
+const bratislava = "Europe/Bratislava";
+
+function iso(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}
+
+/** The next so many slots from a moment on. */
+function following(pattern: string, from: string, count: number): (string | null)[] {
+  const slots = parseCronSchedule(pattern, bratislava);
+  let atMs = Date.parse(from);
+  return Array.from({ length: count }, () => iso((atMs = slots.after(atMs) ?? Number.NaN)));
+}
+
+describe("slots of a nightly pattern", () => {
+  test("in spring a time that does not exist comes once, right after the gap", () => {
+    expect(following("15 2 * * *", "2026-03-28T12:00:00Z", 2)).toEqual([
+      "2026-03-29T01:00:00.000Z",
+      "2026-03-30T00:15:00.000Z",
+    ]);
+  });
+
+  test("in autumn a time that is there twice comes once", () => {
+    expect(following("15 2 * * *", "2026-10-24T12:00:00Z", 2)).toEqual([
+      "2026-10-25T00:15:00.000Z",
+      "2026-10-26T01:15:00.000Z",
+    ]);
+  });
+
+  test("several times a day keep to the same rule", () => {
+    expect(following("30 2,14 * * *", "2026-10-24T20:00:00Z", 3)).toEqual([
+      "2026-10-25T00:30:00.000Z",
+      "2026-10-25T13:30:00.000Z",
+      "2026-10-26T01:30:00.000Z",
+    ]);
+  });
+
+  test("the last one is the moment itself when it is one", () => {
+    const slots = parseCronSchedule("15 2 * * *", bratislava);
+    const slotMs = Date.parse("2026-11-21T01:15:00Z");
+    expect(iso(slots.before(slotMs))).toBe("2026-11-21T01:15:00.000Z");
+    expect(iso(slots.before(slotMs + 999))).toBe("2026-11-21T01:15:00.000Z");
+    expect(iso(slots.before(slotMs - 1))).toBe("2026-11-20T01:15:00.000Z");
+    expect(iso(slots.after(slotMs - 1))).toBe("2026-11-21T01:15:00.000Z");
+    expect(iso(slots.after(slotMs))).toBe("2026-11-22T01:15:00.000Z");
+  });
+
+  test("a day that never comes gives none", () => {
+    const slots = parseCronSchedule("0 0 30 2 *", "UTC");
+    expect([slots.before(Date.UTC(2026, 1, 1)), slots.after(Date.UTC(2026, 1, 1))]).toEqual([null, null]);
+  });
+
+  test("a pattern that only looks like one is a mistake in the config", () => {
+    expect(() => parseCronSchedule("99 2 * * *", bratislava)).toThrow(
+      expect.objectContaining({ kind: "config", message: expect.stringContaining('"99 2 * * *"') }),
+    );
+  });
+});
+
+const hourMs = 3_600_000;
+const at = (text: string) => Date.parse(text);
+
+test.each([
+  ["every night", "15 2 * * *", "2026-11-18T12:00:00Z", 26],
+  ["every ten minutes", "*/10 * * * *", "2026-11-18T12:00:00Z", 26],
+  ["over a weekend without runs", "0 2 * * 1-5", "2026-11-21T12:00:00Z", 74],
+  ["on Monday, while its run is made", "0 2 * * 1-5", "2026-11-23T03:00:00Z", 74],
+  ["on Tuesday", "0 2 * * 1-5", "2026-11-24T12:00:00Z", 26],
+  ["once a week", "0 2 * * 0", "2026-11-25T12:00:00Z", 170],
+])("what was read stays current until the next run had its time: %s", (_, pattern, now, hours) => {
+  expect(freshForMs(parseCronSchedule(pattern, "UTC"), at(now))).toBe(hours * hourMs);
+});
+
+test("without a schedule of its own a day and two hours count, as for a nightly run by cron", () => {
+  expect(freshForMs(null, at("2026-11-25T12:00:00Z"))).toBe(26 * hourMs);
+});

@@ -1,0 +1,172 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { isDue, jitterMs, runOnSchedule } from "../../src/daemon/scheduler/run-on-schedule.ts";
+import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
+
+const dayMs = 86_400_000;
+const zones = ["Europe/Bratislava", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC"];
+
+interface Story {
+  readonly pattern?: string;
+  readonly zone?: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** How long each run takes. */
+  readonly runMs?: (n: number) => number;
+  /** What the wall clock does besides going on, at each sleep. */
+  readonly jump?: (nowMs: number) => number;
+  /** The machine sleeps through whatever was asked: looks come this far apart. */
+  readonly lookMs?: number;
+  readonly lastRunMs?: number;
+}
+
+interface Run {
+  readonly slotMs: number;
+  readonly beganMs: number;
+  readonly endedMs: number;
+}
+
+/** Follows a schedule for as long as the story goes, on a clock that only sleep and runs move. */
+async function follow(story: Story): Promise<Run[]> {
+  const { pattern = "15 2 * * *", zone = "Europe/Bratislava", fromMs, untilMs } = story;
+  const end = new AbortController();
+  let nowMs = fromMs;
+  const pass = (ms: number) => {
+    nowMs += ms;
+    nowMs = story.jump?.(nowMs) ?? nowMs;
+    if (nowMs >= untilMs) end.abort();
+  };
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: async (ms) => pass(ms === 60_000 ? Math.max(ms, story.lookMs ?? ms) : ms),
+  };
+  const runs: Run[] = [];
+  let lastSlotMs: number | null = null;
+  await runOnSchedule({
+    schedule: parseCronSchedule(pattern, zone),
+    clock,
+    random: seededRandom(5),
+    closed: end.signal,
+    done: () => ({ slotMs: lastSlotMs, wholeRunMs: story.lastRunMs ?? null }),
+    run: async (slotMs) => {
+      const beganMs = nowMs;
+      pass(story.runMs?.(runs.length) ?? 1_000);
+      runs.push({ slotMs, beganMs, endedMs: nowMs });
+      lastSlotMs = slotMs;
+    },
+  });
+  return runs;
+}
+
+function localDay(atMs: number, timeZone: string): string {
+  return new Intl.DateTimeFormat("en-CA", { timeZone, dateStyle: "short" }).format(atMs);
+}
+
+describe("a nightly schedule", () => {
+  test("runs exactly once on each local day, for years, in every zone, whatever the time", async () => {
+    const from = Date.UTC(2025, 0, 1, 12);
+    const story = fc.record({ zone: fc.constantFrom(...zones), hour: fc.nat(23), minute: fc.nat(59) });
+    await fc.assert(
+      fc.asyncProperty(story, async ({ zone, hour, minute }) => {
+        const pattern = `${minute} ${hour} * * *`;
+        const untilMs = from + 730 * dayMs;
+        const runs = await follow({
+          zone,
+          pattern,
+          fromMs: from,
+          untilMs,
+          lookMs: 10 * 60_000,
+          lastRunMs: from,
+        });
+        const days = runs.map(({ slotMs }) => localDay(slotMs, zone));
+        expect(new Set(days).size).toBe(days.length);
+        expect(Math.abs(days.length - 730)).toBeLessThanOrEqual(1);
+        for (const { slotMs, beganMs } of runs) expect(beganMs - slotMs).toBeLessThan(11 * 60_000);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  test("through both changes of the clocks, minute by minute", async () => {
+    for (const month of [2, 9]) {
+      const fromMs = Date.UTC(2026, month, 20, 12);
+      const runs = await follow({ fromMs, untilMs: fromMs + 14 * dayMs, lastRunMs: fromMs });
+      expect(runs).toHaveLength(14);
+      expect(new Set(runs.map(({ slotMs }) => localDay(slotMs, zones[0] ?? ""))).size).toBe(14);
+    }
+  });
+
+  test("begins within a minute after its slot, not always in the same second", async () => {
+    const fromMs = Date.UTC(2026, 4, 1, 12);
+    const runs = await follow({ fromMs, untilMs: fromMs + 20 * dayMs, lastRunMs: fromMs });
+    const delays = runs.map(({ slotMs, beganMs }) => beganMs - slotMs);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(60_000);
+    expect(new Set(delays).size).toBeGreaterThan(10);
+  });
+
+  test("a run that outlasts several slots is followed by one, and none runs beside another", async () => {
+    const fromMs = Date.UTC(2026, 4, 1, 12);
+    const runs = await follow({
+      pattern: "0 * * * *",
+      fromMs,
+      untilMs: fromMs + 0.5 * dayMs,
+      runMs: (n) => (n === 0 ? 3.5 * 3_600_000 : 1_000),
+      lastRunMs: fromMs,
+    });
+    for (const [i, run] of runs.entries())
+      expect(run.beganMs).toBeGreaterThanOrEqual(runs[i - 1]?.endedMs ?? 0);
+    expect(runs.slice(0, 3).map(({ slotMs }) => (slotMs - fromMs) / 3_600_000)).toEqual([1, 4, 5]);
+  });
+
+  test("what was missed is caught up once, at once", async () => {
+    const fromMs = Date.UTC(2026, 4, 10, 12);
+    const story = { fromMs, untilMs: fromMs + dayMs / 2 };
+    const missed = await follow({ ...story, lastRunMs: fromMs - 5 * dayMs });
+    expect(missed.map(({ beganMs }) => beganMs - fromMs)).toEqual([0]);
+    expect(await follow({ ...story, lastRunMs: fromMs - 60_000 })).toEqual([]);
+  });
+
+  test("a machine that sleeps three days wakes to one run", async () => {
+    const fromMs = Date.UTC(2026, 4, 10, 12);
+    let slept = false;
+    const jump = (nowMs: number) => {
+      if (slept || nowMs < fromMs + dayMs) return nowMs;
+      slept = true;
+      return nowMs + 3 * dayMs;
+    };
+    const runs = await follow({ fromMs, untilMs: fromMs + 6 * dayMs, jump, lastRunMs: fromMs });
+    expect(runs.map(({ beganMs }) => Math.floor((beganMs - fromMs) / dayMs))).toEqual([0, 4, 4, 5]);
+  });
+
+  test("a clock put back by an hour repeats nothing", async () => {
+    const fromMs = Date.UTC(2026, 4, 10, 12);
+    let back = false;
+    const jump = (nowMs: number) => {
+      if (back || nowMs < Date.UTC(2026, 4, 11, 0, 30)) return nowMs;
+      back = true;
+      return nowMs - 3_600_000;
+    };
+    const runs = await follow({ fromMs, untilMs: fromMs + dayMs, jump, lastRunMs: fromMs });
+    expect(runs).toHaveLength(1);
+  });
+});
+
+describe("what is due", () => {
+  test("a slot done or covered by a later run is not, one before is, one from a wrong clock's future is", () => {
+    const now = 1_000;
+    expect(isDue(500, { slotMs: null, wholeRunMs: null }, now)).toBe(true);
+    expect(isDue(500, { slotMs: 500, wholeRunMs: null }, now)).toBe(false);
+    expect(isDue(500, { slotMs: 400, wholeRunMs: 499 }, now)).toBe(true);
+    expect(isDue(500, { slotMs: 400, wholeRunMs: 600 }, now)).toBe(false);
+    expect(isDue(500, { slotMs: 9_000, wholeRunMs: 9_000 }, now)).toBe(true);
+  });
+
+  test("jitter is at most a minute and 5 % of the interval", () => {
+    expect(jitterMs(dayMs, 0.999_999)).toBeLessThanOrEqual(60_000);
+    expect(jitterMs(60_000, 0.999_999)).toBeLessThanOrEqual(3_000);
+    expect(jitterMs(dayMs, 0)).toBe(0);
+  });
+});

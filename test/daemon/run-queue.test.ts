@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import { Semaphore } from "../../src/base/semaphore.ts";
+import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
+import { RunQueue, type RunQueueParts } from "../../src/daemon/runs/run-queue.ts";
+import type { HttpTransport } from "../../src/http/http-transport.ts";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { jumpingClock, recordingLog } from "../support/terminal.ts";
+
+const clock = jumpingClock(Date.UTC(2026, 10, 21));
+const startedAt = "2026-11-21T00:00:00.000Z";
+
+function request(full = false): RunRequest {
+  return {
+    resources: [],
+    full,
+    allowMassDelete: false,
+    acceptIdentity: false,
+    mostRequests: undefined,
+    closed: new AbortController().signal,
+  };
+}
+
+const noTransport = { close: async () => undefined } as unknown as HttpTransport;
+
+function queueWith(parts: Partial<RunQueueParts> = {}) {
+  const story: string[] = [];
+  const { log, records } = recordingLog();
+  const runQueue = new RunQueue({
+    context: { clock, log },
+    places: new Semaphore(4),
+    closed: new AbortController().signal,
+    connect: () => noTransport,
+    perform: async ({ mode }) => {
+      story.push(`begin ${mode}`);
+      await clock.sleep(1);
+      story.push(`end ${mode}`);
+      return emptyReport(clock, startedAt, "complete");
+    },
+    onEnd: (_, { outcome }) => story.push(outcome),
+    afterRun: async () => void story.push("after"),
+    ...parts,
+  });
+  return { runQueue, story, records };
+}
+
+describe("the runs of one company", () => {
+  test("go one at a time, each with what follows it, in the order they were asked for", async () => {
+    const { runQueue, story } = queueWith();
+    await Promise.all([runQueue.run(request(), "one"), runQueue.run(request(true), "two")]);
+    await runQueue.idle();
+    const one = "begin incremental, end incremental, complete, after";
+    expect(story.join(", ")).toBe(`${one}, begin full, end full, complete, after`);
+    expect(runQueue.current).toBeNull();
+  });
+
+  test("one that is not needed any more when it could begin is not made", async () => {
+    const { runQueue, story } = queueWith();
+    const first = runQueue.run(request(), "one");
+    expect(await runQueue.run(request(true), "two", () => story.length === 0)).toBeNull();
+    expect((await first)?.outcome).toBe("complete");
+    expect(story).not.toContain("begin full");
+  });
+
+  test("what fails after a run is logged, and the next run is made all the same", async () => {
+    const full = new Error("the disk of reports is full");
+    const { runQueue, records } = queueWith({ afterRun: () => Promise.reject(full) });
+    expect((await runQueue.run(request(), "one"))?.outcome).toBe("complete");
+    expect((await runQueue.run(request(), "two"))?.outcome).toBe("complete");
+    await runQueue.idle();
+    const errors = records().filter(({ level }) => level === "error");
+    expect(errors.map(({ error }) => error)).toEqual(Array(2).fill("the disk of reports is full"));
+  });
+
+  test("a bug in a run is its outcome, not the daemon's end", async () => {
+    const { runQueue, records } = queueWith({
+      perform: () => Promise.reject(new TypeError("x is not a function")),
+    });
+    const report = await runQueue.run(request(), "one");
+    expect(report).toMatchObject({
+      outcome: "failed",
+      error: { kind: "bug", message: "x is not a function" },
+    });
+    expect(records().some(({ level }) => level === "error")).toBe(true);
+  });
+
+  test("none begins once the queue is closed", async () => {
+    const { runQueue, story } = queueWith({ closed: AbortSignal.abort() });
+    expect(await runQueue.run(request(), "one")).toBeNull();
+    expect(story).toEqual([]);
+  });
+});
+
+test("a report of nothing is one", () => {
+  const report: CompanyReport = emptyReport(clock, startedAt, "interrupted");
+  expect(report.requests.total).toBe(0);
+});

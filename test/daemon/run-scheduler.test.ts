@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import { isoTime } from "../../src/base/clock.ts";
+import { backoffMs } from "../../src/base/retry.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import {
+  failedRunBackoff,
+  RunScheduler,
+  reasonForRun,
+  type RunSchedulerParts,
+} from "../../src/daemon/scheduler/run-scheduler.ts";
+import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
+import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { Runs } from "../../src/state/runs.ts";
+import type { CompanyReport, Outcome } from "../../src/sync/context/run-report.ts";
+import { openShop } from "../support/mirror.ts";
+import { recordingLog } from "../support/terminal.ts";
+import { WoundClock } from "../support/sandbox.ts";
+
+const hourMs = 3_600_000;
+const noon = Date.UTC(2026, 10, 20, 12);
+
+/** A scheduler over a real mirror; runs end at once as `outcomes` say, the last one for ever. */
+async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSchedulerParts> = {}) {
+  const mirror = await openShop();
+  const clock = new WoundClock(noon);
+  const close = new AbortController();
+  const ran: { readonly why: string; readonly atMs: number }[] = [];
+  const run = async (_: RunRequest, why: string, isNeeded: () => boolean = () => true) => {
+    if (!isNeeded()) return null;
+    const outcome = outcomes[Math.min(ran.length, outcomes.length - 1)] ?? "complete";
+    ran.push({ why, atMs: clock.nowMs() - noon });
+    return remember(mirror, clock.nowMs(), outcome);
+  };
+  const scheduler = new RunScheduler({
+    mirror,
+    runQueue: { run },
+    resources: [],
+    schedule: null,
+    context: { clock, random: seededRandom(1), log: recordingLog().log },
+    closed: close.signal,
+    isServiceThere: () => true,
+    ...parts,
+  });
+  /** Passes the time in steps, so that everything due has its turn. */
+  const pass = async (ms: number, stepMs = 1_000) => {
+    for (let left = ms; left > 0; left -= stepMs) {
+      clock.wind(stepMs);
+      for (let i = 0; i < 12; i++) await Promise.resolve();
+    }
+  };
+  return { scheduler, mirror, clock, close, ran, pass };
+}
+
+function remember(mirror: Mirror, atMs: number, outcome: Outcome): CompanyReport {
+  const runs = new Runs(mirror.db);
+  const report = emptyReport({ nowMs: () => atMs }, isoTime(atMs), outcome);
+  const id = runs.begin("incremental", isoTime(atMs), null, {});
+  runs.finish(id, isoTime(atMs), outcome, report);
+  return report;
+}
+
+describe("why a run is owed at once", () => {
+  const receiving = { receives: true, spans: [{ startedMs: noon, seenMs: noon + hourMs }], seesFromMs: noon };
+
+  test("nothing was read whole yet; nobody ever received; a pause may have cost events", () => {
+    const now = noon + hourMs + 60_000;
+    expect(reasonForRun({ ...receiving, seesFromMs: null }, now)).toContain("read everything yet");
+    expect(reasonForRun({ ...receiving, spans: [] }, now)).toContain("first received");
+    expect(reasonForRun({ ...receiving, seesFromMs: noon - 1 }, now)).toContain("first received");
+    expect(reasonForRun(receiving, now)).toBeNull();
+    expect(reasonForRun(receiving, noon + 9 * hourMs)).toContain("may have been lost");
+    expect(reasonForRun({ ...receiving, seesFromMs: noon + 8 * hourMs }, noon + 9 * hourMs)).toBeNull();
+  });
+
+  test("a company without a webhook secret has no events to lose", () => {
+    const silent = { ...receiving, receives: false };
+    expect(reasonForRun({ ...silent, spans: [] }, noon + 99 * hourMs)).toBeNull();
+    expect(reasonForRun({ ...silent, seesFromMs: null }, noon)).toContain("read everything yet");
+  });
+});
+
+describe("a run that is owed", () => {
+  test("is tried again, less and less often, until one is whole", async () => {
+    const { scheduler, ran, pass, close } = await schedulerWith([
+      "failed",
+      "database",
+      "stopped",
+      "complete",
+    ]);
+    const done = scheduler.runUntilWhole(noon, "reason");
+    await pass(3 * hourMs, 10_000);
+    await done;
+    expect(ran.map(({ atMs }) => Math.round(atMs / 60_000))).toEqual([0, 1, 3, 7]);
+    expect(backoffMs(99, failedRunBackoff)).toBe(30 * 60_000);
+    close.abort();
+  });
+
+  test("waits while the service is away, and begins within a second when it is back", async () => {
+    const there = { now: false };
+    const { scheduler, ran, pass } = await schedulerWith(["complete"], { isServiceThere: () => there.now });
+    const done = scheduler.runUntilWhole(noon, "reason");
+    await pass(10 * hourMs, 60_000);
+    expect(ran).toEqual([]);
+    there.now = true;
+    await pass(2_000);
+    await done;
+    expect(ran).toHaveLength(1);
+  });
+
+  test("is not made when somebody else's run came first", async () => {
+    const { scheduler, ran, mirror, clock } = await schedulerWith(["complete"]);
+    remember(mirror, clock.nowMs(), "partial");
+    await scheduler.runUntilWhole(noon, "reason");
+    expect(ran).toEqual([]);
+  });
+
+  test("ends with the daemon", async () => {
+    const { scheduler, ran, close, pass } = await schedulerWith(["failed"]);
+    const done = scheduler.runUntilWhole(noon, "reason");
+    await pass(30_000);
+    close.abort();
+    await pass(1_000);
+    await done;
+    expect(ran).toHaveLength(1);
+  });
+});
+
+describe("the schedule", () => {
+  test("is followed night after night, and what it took is remembered over a restart", async () => {
+    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const first = await schedulerWith(["complete"], { schedule });
+    const done = first.scheduler.follow("no run has read everything yet");
+    await first.pass(60 * hourMs, 60_000);
+    first.close.abort();
+    await first.pass(60_000);
+    await done;
+    expect(first.ran.map(({ why }) => why)).toEqual([
+      "no run has read everything yet",
+      "schedule",
+      "schedule",
+    ]);
+    expect(first.ran.map(({ atMs }) => Math.floor(atMs / hourMs))).toEqual([0, 14, 38]);
+    expect(first.mirror.meta.get("schedule")).toEqual({ slotMs: Date.UTC(2026, 10, 22, 2, 15) });
+  });
+
+  test("a night without the service is made up for when it is back", async () => {
+    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const there = { now: true };
+    const one = await schedulerWith(["complete"], { schedule, isServiceThere: () => there.now });
+    const done = one.scheduler.follow("first");
+    await one.pass(60_000);
+    there.now = false;
+    await one.pass(20 * hourMs, 60_000);
+    expect(one.ran).toHaveLength(1);
+    there.now = true;
+    await one.pass(hourMs, 60_000);
+    expect(one.ran.map(({ why }) => why)).toEqual(["first", "schedule"]);
+    one.close.abort();
+    await one.pass(60_000);
+    await done;
+  });
+
+  test("a slot that cannot be noted, because somebody else writes, ends nothing and is not run again", async () => {
+    const schedule = parseCronSchedule("15 2 * * *", "UTC");
+    const { scheduler, mirror, ran, pass, close } = await schedulerWith(["complete"], { schedule });
+    const done = scheduler.follow("first");
+    await pass(60_000);
+    mirror.db.exec(
+      "CREATE TEMP TRIGGER busy BEFORE INSERT ON main._meta BEGIN SELECT RAISE(ABORT, 'busy'); END",
+    );
+    await pass(20 * hourMs, 60_000);
+    expect(ran).toHaveLength(2);
+    mirror.db.exec("DROP TRIGGER busy");
+    await pass(20 * hourMs, 60_000);
+    close.abort();
+    await pass(60_000);
+    await done;
+    expect(ran).toHaveLength(3);
+  });
+});

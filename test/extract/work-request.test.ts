@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { parentIdOf, recordOf, requestFor } from "../../src/extract/work-request.ts";
+import { childTarget, pageTarget, recordTarget, type WorkItem } from "../../src/state/work-item.ts";
+import { resourceOf } from "../support/mirror.ts";
+
+function work(more: Partial<WorkItem>): WorkItem {
+  const row: WorkItem = {
+    id: 1,
+    kind: "detail",
+    resource: "people",
+    target: "id:1",
+    lane: "list",
+    reason: "test",
+    dirtySeq: 1,
+    attempts: 0,
+  };
+  return { ...row, ...more };
+}
+
+const page = (payload: object) => work({ kind: "list", target: "page::1", payload });
+
+describe("the request of a work item", () => {
+  test("a page is requested by number, always with its size and the connector's sort", () => {
+    expect(requestFor(resourceOf("people"), page({ variant: "", page: 3 }))).toEqual({
+      method: "GET",
+      path: "/people",
+      query: { sortBy: "id", perPage: 2, page: 3 },
+      expect: "json",
+    });
+  });
+
+  test("a smaller page is requested where the service refused the larger", () => {
+    const { query } = requestFor(resourceOf("people"), page({ variant: "", page: 1, perPage: 1 }));
+    expect(query).toMatchObject({ perPage: 1 });
+  });
+
+  test("a list in one answer takes no page, and a variant is its parameter", () => {
+    expect(requestFor(resourceOf("colours"), page({ variant: "", page: 1 })).query).toEqual({});
+    const series = requestFor(resourceOf("counters"), page({ variant: "credit-note", page: 1 }));
+    expect(series).toMatchObject({ path: "/counters", query: { documentType: "credit-note" } });
+  });
+
+  test("a single object is requested by its path alone", () => {
+    expect(requestFor(resourceOf("shop"), page({ variant: "", page: 1 }))).toMatchObject({
+      path: "/shop",
+      query: {},
+    });
+  });
+
+  test.each(["detail", "confirm"] as const)(
+    "a %s goes to the record's own route, beyond 2^53 too",
+    (kind) => {
+      const target = recordTarget(9_007_199_254_740_993n);
+      expect(requestFor(resourceOf("people"), work({ kind, target })).path).toBe("/people/9007199254740993");
+    },
+  );
+
+  test("a parent's list is requested with that parent's parameter only", () => {
+    const payload = { parent: "people", parentId: "17", page: 2 };
+    const request = requestFor(resourceOf("notes"), work({ kind: "child", resource: "notes", payload }));
+    expect(request.query).toEqual({ personId: "17", perPage: 2, page: 2 });
+  });
+
+  test("a file is requested as bytes", () => {
+    const request = requestFor(resourceOf("orders"), work({ kind: "file", resource: "orders" }));
+    expect(request).toEqual({ method: "GET", path: "/orders/1/pdf", expect: "bytes" });
+  });
+
+  test("an impossible work item throws", () => {
+    expect(() => recordOf(work({ target: "id:1.5" }))).toThrow("broken promise");
+    expect(() => parentIdOf({ parent: "people", parentId: "", page: 1 })).toThrow("broken promise");
+    expect(() => requestFor(resourceOf("notes"), page({ variant: "", page: 1 }))).toThrow("broken promise");
+    const stranger = work({ kind: "child", payload: { parent: "colours", parentId: "1", page: 1 } });
+    expect(() => requestFor(resourceOf("notes"), stranger)).toThrow("colours is a parent of notes");
+    expect(() => requestFor(resourceOf("people"), stranger)).toThrow("people is listed by parents");
+  });
+});
+
+test("the same work has the same target, whatever the reason", () => {
+  expect([recordTarget(7), pageTarget("order", 2), childTarget("people", 7n, 1)]).toEqual([
+    "id:7",
+    "page:order:2",
+    "child:people:7:1",
+  ]);
+});

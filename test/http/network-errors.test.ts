@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
+import { BodyError } from "../../src/http/response-body.ts";
+import { networkErrorOf } from "../../src/http/network-errors.ts";
+import { createSafeText } from "../../src/http/safe-text.ts";
+
+const broken = { where: "GET /x", requestId: "req-9" };
+const words = createSafeText(["hunter2-hunter2"]);
+const withCode = (code: string, message = "whatever") => Object.assign(new Error(message), { code });
+const failureFrom = (error: unknown) => networkErrorOf(error, broken, words);
+
+describe("what breaks a request has a plain message", () => {
+  test.each([
+    ["ENOTFOUND", "the host name does not resolve"],
+    ["EAI_AGAIN", "the host name could not be resolved just now"],
+    ["ECONNREFUSED", "the connection was refused"],
+    ["ECONNRESET", "the connection was reset"],
+    ["UND_ERR_SOCKET", "the connection was closed before the answer was complete"],
+    ["UND_ERR_CONNECT_TIMEOUT", "the connection timed out"],
+  ])("%s is retryable", (code, why) => {
+    const error = failureFrom(withCode(code));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error.message).toBe(`GET /x: ${why}`);
+    expect(error).toMatchObject({ retryable: true, requestId: "req-9", cause: { code } });
+    expect(error.hint).toBeTypeOf("string");
+  });
+
+  test.each([
+    "CERT_HAS_EXPIRED",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "UNABLE_TO_GET_ISSUER_CERT",
+  ])("%s is not retryable", (code) => {
+    const error = failureFrom(withCode(code, "certificate has expired"));
+    expect(error).toMatchObject({ kind: "network", retryable: false });
+    expect(error.message).toContain("certificate");
+  });
+
+  test("a header that cannot be sent is the caller's fault", () => {
+    expect(failureFrom(withCode("UND_ERR_INVALID_ARG", "invalid x header"))).toMatchObject({
+      kind: "usage",
+      retryable: false,
+    });
+  });
+
+  test("an answer too large is not retryable, a broken encoding is", () => {
+    const large = failureFrom(new BodyError("too_large", "the answer is larger than 5 bytes"));
+    expect(large).toBeInstanceOf(ProtocolError);
+    expect(large).toMatchObject({ retryable: false, message: "GET /x: the answer is larger than 5 bytes" });
+    expect(failureFrom(new BodyError("encoding", "the gzip content is broken"))).toMatchObject({
+      retryable: true,
+    });
+  });
+
+  test("a MirrorError passes unchanged; anything else becomes one", () => {
+    const own = new MirrorError("stopped", "stopped");
+    expect(failureFrom(own)).toBe(own);
+    expect(failureFrom("a string with hunter2-hunter2")).toMatchObject({
+      kind: "network",
+      message: "GET /x: a string with [redacted]",
+    });
+  });
+
+  test("I9: the library's error is not passed on, only its code and redacted words", () => {
+    const secretive = Object.assign(withCode("EOTHER", "failed with hunter2-hunter2"), {
+      request: { headers: { authorization: "Bearer hunter2-hunter2" } },
+    });
+    const { cause } = failureFrom(secretive);
+    expect(cause).toMatchObject({ code: "EOTHER", message: "failed with [redacted]" });
+    expect(cause).not.toHaveProperty("request");
+  });
+});

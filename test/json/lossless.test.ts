@@ -1,0 +1,196 @@
+import { describe, expect, test, vi } from "vitest";
+import { NumberLiteral, type JsonObject } from "../../src/json/literal.ts";
+import { assertUtf8, parseLossless } from "../../src/json/lossless.ts";
+import { maxDepth } from "../../src/json/scan.ts";
+import { refusal } from "../support/json.ts";
+
+describe("parsing without loss", () => {
+  test("gives what JSON.parse gives where no number is lost, from bytes and from text", () => {
+    const text = '{"id":1,"total":1.50,"tags":["a",null,true],"nested":{"č":"\\u010d\\n"},"none":{}}';
+    expect(parseLossless(text)).toEqual(JSON.parse(text));
+    expect(parseLossless(Buffer.from(text))).toEqual(JSON.parse(text));
+  });
+
+  test("keeps the numbers that JSON.parse would change, and only those", () => {
+    const text =
+      '{"id":9007199254740993,"rate":0.1000000000000000055,"big":[1e400,1e22],"price":0.10,"n":-0}';
+    expect(parseLossless(text)).toEqual({
+      id: new NumberLiteral("9007199254740993"),
+      rate: new NumberLiteral("0.1000000000000000055"),
+      big: [new NumberLiteral("1e400"), 1e22],
+      price: 0.1,
+      n: -0,
+    });
+  });
+
+  test("finds a literal at any distance from the beginning", () => {
+    for (let indent = 0; indent < 40; indent++) {
+      for (const literal of ["9007199254740993", "-1.23456789012345671", "1e400", "1E-400", "1e-0400"]) {
+        const text = `${" ".repeat(indent)}[${literal}]${" ".repeat(indent % 3)}`;
+        expect(parseLossless(text)).toEqual([new NumberLiteral(literal)]);
+        expect(parseLossless(`${" ".repeat(indent)}${literal}`)).toEqual(new NumberLiteral(literal));
+      }
+    }
+  });
+
+  test("finds a literal right after another long one", () => {
+    for (let length = 16; length < 40; length++) {
+      const exact = `1.${"0".repeat(length - 2)}`;
+      for (const literal of ["9007199254740993", "-9007199254740993", "1e400"]) {
+        expect(parseLossless(`[${exact},${literal}]`)).toEqual([1, new NumberLiteral(literal)]);
+      }
+    }
+  });
+
+  test("leaves text alone that looks like such a number", () => {
+    const record = {
+      iban: "SK3112000000198742637541",
+      note: "č. 9007199254740993, 1e400",
+      uuid: "9e400-1e4001",
+    };
+    expect(parseLossless(JSON.stringify(record))).toEqual(record);
+  });
+
+  test("uses the native parser unless a number would be lost", () => {
+    const native = vi.spyOn(JSON, "parse");
+    parseLossless('{"sum":0.30000000000000004,"iban":"SK3112000000198742637541","id":"ab1e400"}');
+    expect(native).toHaveBeenCalledOnce();
+    native.mockRestore();
+  });
+
+  test.each([
+    ["without a number of note", ""],
+    ["beside a number that is kept", ',"n":9007199254740993'],
+  ])("takes __proto__ for a key like any other, %s", (_, more) => {
+    const value = parseLossless(`{"__proto__":{"admin":true},"a":{"__proto__":1}${more}}`) as JsonObject;
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.hasOwn(value, "__proto__")).toBe(true);
+    expect(Object.keys(value)).toContain("__proto__");
+    expect(value["admin"]).toBeUndefined();
+    expect(Object.hasOwn(value["a"] as JsonObject, "__proto__")).toBe(true);
+  });
+
+  test("takes the last of a repeated key, __proto__ too", () => {
+    const value = parseLossless('{"a":1,"a":9007199254740993,"__proto__":1,"__proto__":2}') as JsonObject;
+    expect(value["a"]).toEqual(new NumberLiteral("9007199254740993"));
+    expect(Object.getOwnPropertyDescriptor(value, "__proto__")?.value).toBe(2);
+  });
+
+  test("reads an escaped key correctly, where JSON.parse may confuse it with an earlier one", () => {
+    for (const [met, text, key] of [
+      ['{"h":[],"\\\\":0}', '{"h":1,"\\"":2}', '"'],
+      ['{"i":[],"x\\\\":0}', '{"i":1,"x\\n" :2}', "x\n"],
+      ['{"j":[],"\\\\":0}', '[{"k":"\\\\"},{"j":1,"\\r"\n:2}]', "\r"],
+    ] as const) {
+      JSON.parse(met);
+      const record = [parseLossless(text)].flat().at(-1);
+      expect(Object.keys(record as JsonObject)[1]).toBe(key);
+    }
+  });
+
+  test("keeps half a surrogate pair as JSON.parse does", () => {
+    expect(parseLossless('["\\ud83d",9007199254740993]')).toEqual([
+      "\ud83d",
+      new NumberLiteral("9007199254740993"),
+    ]);
+    expect(parseLossless('["\\ud83d"]')).toEqual(["\ud83d"]);
+  });
+
+  test.each([
+    ["", 0, "a value", "the end"],
+    [" ", 1, "a value", "the end"],
+    ["\ufeff1", 0, "a value", "0xFEFF"],
+    ["[1,]", 3, "a value", '"]"'],
+    ["[1 2]", 3, '"," or "]"', '"2"'],
+    ["[1", 2, '"," or "]"', "the end"],
+    ['{"a":1', 6, '"," or "}"', "the end"],
+    ['{"a" 1}', 5, '":"', '"1"'],
+    ["{a:1}", 1, "a key", '"a"'],
+    ['{"a":1,}', 7, "a key", '"}"'],
+    ["1 2", 2, "nothing after the document", '"2"'],
+    ["01", 1, "nothing after the document", '"1"'],
+    ["-", 1, "a digit", "the end"],
+    ["1.", 2, "a digit", "the end"],
+    [".5", 0, "a value", '"."'],
+    ["+1", 0, "a value", '"+"'],
+    ["1e+", 3, "a digit", "the end"],
+    ["0x10", 1, "nothing after the document", '"x"'],
+    ["NaN", 0, "a value", '"N"'],
+    ["tru", 0, "a value", '"t"'],
+    ["nulls", 4, "nothing after the document", '"s"'],
+    ["'a'", 0, "a value", '"\'"'],
+    ['"a', 2, "the rest of a string", "the end"],
+    ['"a\\"', 4, "the rest of a string", "the end"],
+    ['"a\n"', 2, "no control character in a string", "0x0A"],
+    ['"\\x"', 2, "an escape", '"x"'],
+    ['"\\', 2, "an escape", "the end"],
+    ['"\\u12g4"', 5, "a hexadecimal digit", '"g"'],
+    ["[1,\u00a02]", 3, "a value", "0xA0"],
+    ['["č","🐎",x]', 13, "a value", '"x"'],
+  ])("of %j is refused at byte %i", (text, at, expected, found) => {
+    const error = refusal(() => parseLossless(Buffer.from(text)));
+    expect(error).toMatchObject({ kind: "protocol", retryable: true });
+    expect(error.message).toContain(`at byte ${at} expected ${expected}, found ${found}`);
+    expect(refusal(() => parseLossless(text)).message).toBe(error.message);
+  });
+
+  test("refuses every control character in a string, and takes them all as escapes", () => {
+    for (let code = 0; code < 0x20; code++) {
+      const character = String.fromCharCode(code);
+      expect(refusal(() => parseLossless(`["${character}"]`)).message).toContain("at byte 2 ");
+      expect(parseLossless(JSON.stringify([character]))).toEqual([character]);
+    }
+  });
+
+  test("counts the bytes of a fault from the beginning of the answer when the offset is given", () => {
+    expect(refusal(() => parseLossless(Buffer.from("[1,]"), 1000)).message).toContain("at byte 1003 ");
+  });
+
+  test("reports one character of a fault and no more: an answer may hold secrets", () => {
+    const error = refusal(() => parseLossless('{"token":"s3cret-token-value",x}'));
+    expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("s3cret");
+  });
+
+  test.each([
+    ["lists", "[", "]", ""],
+    ["objects", '{"a":', "}", "1"],
+    ["lists with a number that is kept", "[9007199254740993,", "]", "1"],
+  ])(`holds %s ${maxDepth} levels deep and refuses deeper ones`, (_, open, close, core) => {
+    const nested = (depth: number) => `${open.repeat(depth)}${core}${close.repeat(depth)}`;
+    expect(() => parseLossless(nested(maxDepth))).not.toThrow();
+    expect(refusal(() => parseLossless(nested(maxDepth + 1))).message).toContain(
+      `at most ${maxDepth} levels`,
+    );
+    expect(refusal(() => parseLossless(nested(100_000))).message).toContain(`at most ${maxDepth} levels`);
+  });
+
+  test("counts nested brackets, not those side by side", () => {
+    const text = `[${"[],{},".repeat(1000)}"[{"]`;
+    expect(parseLossless(text)).toEqual(JSON.parse(text));
+  });
+
+  test("of a literal or string of megabytes ends, right or wrong", () => {
+    const long = "1".repeat(2_000_000);
+    expect(parseLossless(long)).toEqual(new NumberLiteral(long));
+    expect(refusal(() => parseLossless(`${long}x`)).message).toContain("at byte 2000000 ");
+    expect(refusal(() => parseLossless(`"${long}`)).message).toContain("the rest of a string");
+    expect(refusal(() => parseLossless(`["${"1e400".repeat(400_000)}`)).kind).toBe("protocol");
+  });
+});
+
+describe("the check for UTF-8", () => {
+  test("passes any text, a byte order mark and an unpaired surrogate's escape included", () => {
+    for (const text of ["", "abc", "Žltý kôň 🐎", "\ufeff{}", '"\\ud83d"']) assertUtf8(Buffer.from(text));
+  });
+
+  test.each([
+    ["a letter of another code page", [0x22, 0xe8, 0x22], 1],
+    ["half a letter at the end", [0x22, 0xc4], 1],
+    ["a surrogate in bytes", [0x22, 0x61, 0xed, 0xa0, 0x80, 0x22], 2],
+    ["a letter written too long", [0xc0, 0xaf], 0],
+  ])("refuses %s and says where", (_, bytes, at) => {
+    const error = refusal(() => assertUtf8(Buffer.from(bytes)));
+    expect(error).toMatchObject({ kind: "protocol", retryable: true });
+    expect(error.message).toContain(`at byte ${at} expected UTF-8, found 0x`);
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { cutList, idOf } from "../../src/json/cut.ts";
+import { refusal } from "../support/json.ts";
+
+/** Both ways to it: of a record on its own, and of the same record in a list. */
+function idsOf(record: string): (string | null)[] {
+  const { records } = cutList(Buffer.from(`{"data":[${record}]}`));
+  return [idOf(Buffer.from(record)), records.id(0)];
+}
+
+describe("the id of a record", () => {
+  test.each([
+    ["first", '{"id":17,"name":"a"}', "17"],
+    ["last", '{"name":"a","id":17}', "17"],
+    ["among white space", '{ "a" : 1 , "id" \n:\t17 }', "17"],
+    ["beyond 2^53, digit for digit", '{"id":9007199254740993}', "9007199254740993"],
+    ["of 64 bits", '{"id":18446744073709551615}', "18446744073709551615"],
+    ["negative", '{"id":-5}', "-5"],
+    ["zero", '{"id":0}', "0"],
+    ["written with escapes", '{"\\u0069d":1,"name":"a"}', "1"],
+    ["written in escapes only", '{"\\u0069\\u0064":2}', "2"],
+    ["half escaped", '{"i\\u0064":3}', "3"],
+    ["repeated, the last one as in JSON.parse", '{"id":1,"x":{"id":9},"id":2}', "2"],
+    ["repeated in disguise", '{"id":1,"i\\u0064":2}', "2"],
+    ["after a client with an id", '{"client":{"id":5},"lines":[{"id":6}],"id":7}', "7"],
+  ])("is found when %s", (_, record, id) => {
+    expect(idsOf(record)).toEqual([id, id]);
+  });
+
+  test.each([
+    ["missing", '{"name":"a"}'],
+    ["missing from an empty record", "{}"],
+    ["only that of something inside", '{"client":{"id":5},"lines":[{"id":6}]}'],
+    ["a string", '{"id":"17"}'],
+    ["null", '{"id":null}'],
+    ["a fraction", '{"id":1.5}'],
+    ["an integer in a writing of its own", '{"id":1e3}'],
+    ["not a number at all", '{"id":{"id":1}}'],
+    ["longer than any integer of 64 bits", '{"id":123456789012345678901}'],
+    ["no JSON", '{"id":017}'],
+    ["a bare minus", '{"id":-}'],
+    ["no integer the last time", '{"id":1,"id":null}'],
+    ["a value that reads id", '{"name":"id","x":1}'],
+    ["a key that only looks like it", '{"ie\\u0064":1,"Id":2,"id ":3,"i\\\\u0064":4}'],
+    ["of an array", '["id",1]'],
+    ["of a string", '"id"'],
+    ["of a number", "17"],
+  ])("is null when %s", (_, record) => {
+    expect(idsOf(record)).toEqual([null, null]);
+  });
+
+  test("of one record is not used for the next", () => {
+    const { records } = cutList(Buffer.from('{"data":[{"id":1},{"name":"a"},{"id":3}]}'));
+    expect([...records].map(({ id }) => id)).toEqual(["1", null, "3"]);
+  });
+
+  test("of half a record is not guessed", () => {
+    expect(refusal(() => idOf(Buffer.from('{"id":17,"na'))).kind).toBe("protocol");
+  });
+});

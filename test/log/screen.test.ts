@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { canDraw, createScreen, wantsColour } from "../../src/log/screen.ts";
+import { createTerminal } from "../support/terminal.ts";
+
+describe("a screen with a block", () => {
+  test("scrolls lines above it and draws over it", () => {
+    const terminal = createTerminal();
+    const screen = createScreen(terminal, true);
+    screen.line("first");
+    screen.block(["a 1", "b 1"]);
+    screen.line("second");
+    screen.block(["a 2", "b 2", "c 2"]);
+    expect(terminal.visible()).toEqual(["first", "second", "a 2", "b 2", "c 2"]);
+    expect(terminal.cursorHidden()).toBe(true);
+  });
+
+  test("that shrinks leaves no old lines", () => {
+    const terminal = createTerminal();
+    const screen = createScreen(terminal, true);
+    screen.block(["a", "b", "c"]);
+    screen.block(["d"]);
+    expect(terminal.visible()).toEqual(["d"]);
+    screen.block([]);
+    expect(terminal.visible()).toEqual([""]);
+    screen.line("after");
+    expect(terminal.visible()).toEqual(["after"]);
+  });
+
+  test("shows the cursor again, and closing twice or without a block writes nothing", () => {
+    const terminal = createTerminal();
+    const screen = createScreen(terminal, true);
+    screen.close();
+    expect(terminal.cursorHidden()).toBe(false);
+    screen.block(["a"]);
+    screen.close();
+    screen.close();
+    screen.line("after");
+    expect(terminal.cursorHidden()).toBe(false);
+    expect(terminal.visible()).toEqual(["after"]);
+  });
+});
+
+test("a screen that is no terminal has lines only, without one control character", () => {
+  const written: string[] = [];
+  const screen = createScreen({ write: (text) => written.push(text) }, false);
+  screen.block(["a"]);
+  screen.line("line");
+  screen.close();
+  expect(written.join("")).toBe("line\n");
+  expect([screen.columns, screen.rows]).toEqual([80, 24]);
+});
+
+test("colour needs a terminal, no NO_COLOR and no --no-color", () => {
+  const terminal = createTerminal();
+  expect(wantsColour(terminal, {}, true)).toBe(true);
+  expect(wantsColour(terminal, { NO_COLOR: "" }, true)).toBe(true);
+  expect(wantsColour(terminal, { NO_COLOR: "1" }, true)).toBe(false);
+  expect(wantsColour(terminal, { TERM: "dumb" }, true)).toBe(false);
+  expect(wantsColour(terminal, {}, false)).toBe(false);
+  expect(wantsColour({ write: () => true }, {}, true)).toBe(false);
+});
+
+test("a live block needs a terminal that can move its cursor", () => {
+  const terminal = createTerminal();
+  expect(canDraw(terminal, {})).toBe(true);
+  expect(canDraw(terminal, { TERM: "dumb" })).toBe(false);
+  expect(canDraw(terminal, { CI: "true" })).toBe(false);
+  expect(canDraw({ write: () => true }, {})).toBe(false);
+});

@@ -1,0 +1,133 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Rules } from "../../src/rate-limit/state.ts";
+import { limiterKinds, simulate, type Outcome, type Scenario } from "../support/simulated-budget.ts";
+
+const kinds = fc.constantFrom(...limiterKinds);
+const seeds = fc.integer({ min: 0, max: 1_000_000 });
+const latencies = fc.constantFrom<[number, number]>([5, 3_000], [30, 300], [1, 5], [1_000, 3_000], [5, 20]);
+
+/** Demand that comes and goes, so that windows end at every degree of use. */
+const demands = fc.option(
+  fc.record({
+    periodMs: fc.integer({ min: 1_000, max: 90_000 }),
+    share: fc.double({ min: 0.3, max: 1, noNaN: true }),
+  }),
+);
+
+function demandOf(shape: { periodMs: number; share: number } | null): Pick<Scenario, "demand"> {
+  return shape ? { demand: (atMs) => (atMs % shape.periodMs) / shape.periodMs < shape.share } : {};
+}
+
+/** Windows that opened and ended while there was demand. */
+function fullWindows(outcome: Outcome) {
+  return outcome.windows.filter((window) => window.endsAt < outcome.endedAt);
+}
+
+describe("I8: alone on the company", () => {
+  test("never a 429, whatever the limiter, latency, order, loss and demand", () => {
+    const scenarios = fc.record({
+      seed: seeds,
+      kind: kinds,
+      latencyMs: latencies,
+      concurrency: fc.constantFrom(1, 2, 6, 20, 150),
+      limit: fc.constantFrom(1, 2, 5, 20, 120),
+      loss: fc.constantFrom(0, 0, 0.02, 0.3),
+      silent: fc.constantFrom(0, 0, 0.05, 1),
+    });
+    fc.assert(
+      fc.property(scenarios, demands, (scenario, demand) => {
+        const outcome = simulate({ ...scenario, ...demandOf(demand), durationMs: 300_000 });
+        expect(outcome.sentAt.length).toBeGreaterThan(0);
+        expect(outcome.refusedAt).toEqual([]);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  test("nobody else is ever seen, so nothing is held back", () => {
+    fc.assert(
+      fc.property(seeds, kinds, latencies, demands, (seed, kind, latencyMs, demand) => {
+        const outcome = simulate({
+          seed,
+          kind,
+          latencyMs,
+          concurrency: 6,
+          durationMs: 300_000,
+          ...demandOf(demand),
+        });
+        expect(outcome.state.others).toEqual({ perWindow: 0, until: null });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("every permit of every full window is used at usual latency", () => {
+    fc.assert(
+      fc.property(seeds, kinds, (seed, kind) => {
+        const outcome = simulate({ seed, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 600_000 });
+        expect(fullWindows(outcome).length).toBeGreaterThanOrEqual(8);
+        for (const window of fullWindows(outcome)) expect(window.own / 120).toBeGreaterThanOrEqual(0.98);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test.each(limiterKinds)("time between windows is short ($ends, $reports)", (kind) => {
+    const outcome = simulate({ seed: 5, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 3_600_000 });
+    const perMinute = outcome.sentAt.length / 60;
+    expect(perMinute).toBeGreaterThan(118);
+    expect(outcome.refusedAt).toEqual([]);
+  });
+
+  test("with lost answers only what was lost is missing", () => {
+    fc.assert(
+      fc.property(seeds, kinds, (seed, kind) => {
+        const outcome = simulate({
+          seed,
+          kind,
+          latencyMs: [30, 300],
+          concurrency: 6,
+          durationMs: 600_000,
+          loss: 0.02,
+        });
+        for (const window of fullWindows(outcome)) expect(window.own / 120).toBeGreaterThanOrEqual(0.9);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("a start without a state into a window that own requests opened is never refused while it has permits left", () => {
+    fc.assert(
+      fc.property(seeds, kinds, fc.integer({ min: 0, max: 119 }), (seed, kind, usedBefore) => {
+        const outcome = simulate({
+          seed,
+          kind,
+          latencyMs: [30, 300],
+          concurrency: 6,
+          durationMs: 180_000,
+          usedBefore,
+        });
+        expect(outcome.refusedAt).toEqual([]);
+        expect(outcome.sentAt.length).toBeGreaterThanOrEqual(200);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** Answers 429 in twenty simulations with these rules. */
+function refusalsUnder(rules: Partial<Rules>): number {
+  const kind = { ends: "exact", reports: "at_hit" } as const;
+  return Array.from({ length: 20 }, (_, seed) =>
+    simulate({ seed, kind, latencyMs: [30, 300], concurrency: 6, durationMs: 300_000, rules }),
+  ).reduce((sum, outcome) => sum + outcome.refusedAt.length, 0);
+}
+
+describe("the simulation can fail: these tests mean something", () => {
+  test("a rate limiter that takes windows for shorter than they are is refused", () => {
+    expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
+    expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);
+    expect(refusalsUnder({})).toBe(0);
+  });
+});

@@ -1,0 +1,148 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
+import { openBudgetFile, readBootId } from "../../src/rate-limit/budget-file.ts";
+import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
+import type { RateLimitStore } from "../../src/rate-limit/state-store.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
+import { recordingLog } from "../support/http-client.ts";
+
+let folder = "";
+const stores: RateLimitStore[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "budget-"));
+});
+afterEach(() => {
+  for (const store of stores.splice(0)) store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const clock = createDrivenClock();
+const path = () => join(folder, "data", "acme.budget.db");
+
+function opened(log = recordingLog()): RateLimitStore {
+  const store = openBudgetFile({ path: path(), clock, bootId: "boot-a", log });
+  stores.push(store);
+  return store;
+}
+
+const withLimit = (limit: number) => (state: RateLimitState | null) => ({
+  state: { ...(state ?? coldState), limit },
+  result: state?.limit ?? null,
+});
+
+const failing = () => {
+  throw new Error("step failed");
+};
+
+describe("the budget's file", () => {
+  test("is made with its folder, and knows nothing at first", () => {
+    expect(opened().read()).toBeNull();
+    expect(opened().transact((state) => ({ state: coldState, result: state }))).toBeNull();
+  });
+
+  test("keeps the state across a restart", () => {
+    const first = opened();
+    first.transact(withLimit(240));
+    first.close();
+    expect(opened().read()).toMatchObject({ limit: 240 });
+  });
+
+  test("shows each process what the other wrote", () => {
+    const [one, other] = [opened(), opened()];
+    one.transact(withLimit(1));
+    expect(other.transact(withLimit(2))).toBe(1);
+    expect(one.transact(withLimit(3))).toBe(2);
+    expect(one.shared).toBe(true);
+  });
+
+  test("is not written by a step that changes nothing", () => {
+    const store = opened();
+    store.transact(withLimit(5));
+    const before = readFileSync(`${path()}-wal`).length;
+    for (let i = 0; i < 10; i++) store.transact((state) => ({ state: state ?? coldState, result: null }));
+    expect(readFileSync(`${path()}-wal`)).toHaveLength(before);
+  });
+
+  test("is left as it was by a step that throws", () => {
+    const store = opened();
+    store.transact(withLimit(5));
+    expect(() => store.transact(failing)).toThrow("step failed");
+    expect(store.read()).toMatchObject({ limit: 5 });
+    expect(store.transact(withLimit(6))).toBe(5);
+  });
+
+  test.each(["not a database, but text ".repeat(400), "SQLite format 3\0".padEnd(4096, "x")])(
+    "is moved away when damaged, with a warning, and started anew",
+    (damage) => {
+      opened().close();
+      writeFileSync(path(), damage);
+      const log = recordingLog();
+      const store = opened(log);
+      expect(store.transact(withLimit(7))).toBeNull();
+      expect(store.read()).toMatchObject({ limit: 7 });
+      expect(log.lines).toMatchObject([{ level: "warn", fields: { path: path() } }]);
+      expect(readdirSync(join(folder, "data")).filter((name) => name.includes(".damaged-"))).not.toEqual([]);
+    },
+  );
+
+  test("with nonsense in its row counts as empty", () => {
+    const store = opened();
+    store.transact(() => ({ state: { ...coldState, nextId: -4 }, result: null }));
+    expect(store.read()).toBeNull();
+  });
+
+  test.each([
+    ["is a folder", () => folder],
+    ["lies in what is no folder", () => join(folder, "file", "acme.budget.db")],
+  ])("that %s is an error with a hint", (_, where) => {
+    writeFileSync(join(folder, "file"), "");
+    const expected = { kind: "database", hint: expect.any(String) as string };
+    expect(() => openBudgetFile({ path: where(), clock, bootId: null })).toThrow(
+      expect.objectContaining(expected) as Error,
+    );
+  });
+
+  test("knows this boot of the machine, or returns null", () => {
+    const bootId = readBootId();
+    expect(bootId === null || /^[0-9a-f-]{36}$/.test(bootId)).toBe(true);
+  });
+});
+
+const rateLimiterOn = (store: RateLimitStore) =>
+  createRateLimiter({ store, clock, windowMs: 60_000, defaultLimit: 3 });
+
+describe("two rate limiters on one file", () => {
+  test("share one opener and one budget", async () => {
+    const [one, other] = [rateLimiterOn(opened()), rateLimiterOn(opened())];
+    const opener = await one.admit("list");
+    let served = 0;
+    const waiting = Array.from({ length: 4 }, async (_, i) => {
+      const permit = await (i % 2 === 0 ? one : other).admit("list");
+      served++;
+      return permit;
+    });
+    await clock.advance(1_000);
+    expect(served).toBe(0);
+    opener.answered(200, { limit: 3, remaining: 2, retryAfterS: null });
+    await clock.advance(300);
+    expect(served).toBe(2);
+    expect(other.view()).toMatchObject({ limit: 3, remaining: 0 });
+    await clock.advance(200_000);
+    expect(served).toBeGreaterThanOrEqual(3);
+    await clock.advance(300_000);
+    await Promise.all(waiting);
+  });
+
+  test("after a restart the rest of a used-up window is still waited for", async () => {
+    const first = opened();
+    const rateLimiter = rateLimiterOn(first);
+    (await rateLimiter.admit("list")).answered(200, { limit: 3, remaining: 0, retryAfterS: null });
+    first.close();
+    const restarted = rateLimiterOn(opened());
+    expect(restarted.view()).toMatchObject({ limit: 3, remaining: 0 });
+    expect(restarted.view().waitMs).toBeGreaterThan(59_000);
+  });
+});

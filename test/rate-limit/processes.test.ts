@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { HttpStats } from "../../src/http/stats.ts";
+import { startLimiter } from "../support/simulated-budget.ts";
+import { json, serviceWith, type Answering } from "../support/http.ts";
+
+const windowMs = 1_500;
+const limit = 20;
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "processes-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function limitedService() {
+  const limiter = startLimiter({ ends: "exact", reports: "at_answer" }, limit, windowMs);
+  const answering: Answering = (answer) => {
+    const accepted = limiter.hit(systemClock.monotonicMs(), "own");
+    const remaining = accepted ? limiter.remaining(systemClock.monotonicMs()) : 0;
+    const rate = { "x-ratelimit-limit": String(limit), "x-ratelimit-remaining": String(remaining) };
+    json(answer, {}, accepted ? 200 : 429, { ...rate, ...(!accepted && { "retry-after": "1" }) });
+  };
+  return { limiter, answering };
+}
+
+function startProcess(baseUrl: string, requests: number) {
+  const script = fileURLToPath(new URL("../support/budget-process.ts", import.meta.url));
+  const given = [baseUrl, join(folder, "acme.budget.db"), windowMs, limit, requests].map(String);
+  const child = spawn(process.execPath, [script, ...given], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  return {
+    child,
+    ended,
+    stats: async () => ((await ended) === 0 ? (JSON.parse(output) as HttpStats) : null),
+  };
+}
+
+describe("I8: several processes on one company share one budget", () => {
+  test("and none of them is ever refused", async () => {
+    const { limiter, answering } = limitedService();
+    const { service } = await serviceWith(answering);
+    const processes = [15, 15].map((requests) => startProcess(service.baseUrl, requests));
+    const stats = await Promise.all(processes.map((one) => one.stats()));
+    expect(stats.map((one) => one?.byStatus)).toEqual([{ 200: 15 }, { 200: 15 }]);
+    expect(limiter.windows.reduce((sum, { refusedOwn }) => sum + refusedOwn, 0)).toBe(0);
+  });
+
+  test("and one that is killed leaves a budget the next one can go on with, without a refusal", async () => {
+    const { limiter, answering } = limitedService();
+    const { service } = await serviceWith(answering);
+    const killed = startProcess(service.baseUrl, 1_000);
+    await expect.poll(() => service.asked.length, { timeout: 10_000 }).toBeGreaterThan(10);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const stats = await startProcess(service.baseUrl, 15).stats();
+    expect(stats?.byStatus).toEqual({ 200: 15 });
+    expect(limiter.windows.reduce((sum, { refusedOwn }) => sum + refusedOwn, 0)).toBe(0);
+  });
+});

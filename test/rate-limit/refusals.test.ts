@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { openedLedger, openLedger } from "../support/rate-limit.ts";
+
+describe("429", () => {
+  test.each([
+    [0, 2_000],
+    [1, 2_000],
+    [37, 38_000],
+  ])("with Retry-After %i is waited out, and a second more", (retryAfterS, waitMs) => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, retryAfterS);
+    expect(ledger.nextAt(300)).toBe(300 + waitMs);
+    expect(ledger.room(300 + waitMs)).toBe(1);
+  });
+
+  test("without it waits until the window has surely ended", () => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, null);
+    expect(ledger.nextAt(300)).toBe(60_200);
+  });
+
+  test("without it and without a window waits a whole one", () => {
+    const ledger = openLedger();
+    ledger.refuse(ledger.send(0), 100, null);
+    expect(ledger.nextAt(100)).toBe(60_200);
+  });
+
+  test("with a very long Retry-After is asked again earlier", () => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, 1_000_000);
+    expect(ledger.nextAt(300)).toBe(600_300);
+  });
+
+  test("of a whole burst is one refusal", () => {
+    const ledger = openedLedger();
+    const burst = Array.from({ length: 6 }, () => ledger.send(200));
+    for (const flight of burst) ledger.refuse(flight, 300, 5);
+    expect(ledger.state().refusals).toMatchObject({ inARow: 1, serialUntil: null });
+  });
+
+  test("means that other programs are there: more is held back", () => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, 1);
+    ledger.answer(ledger.send(2_300), 2_400, 119);
+    expect(ledger.room(2_400)).toBeLessThanOrEqual(119 - 12 - 2);
+  });
+
+  test("shows how much they took: what own requests did not", () => {
+    const ledger = openedLedger();
+    for (let i = 0; i < 50; i++) ledger.answer(ledger.send(200), 300, 118 - i);
+    ledger.refuse(ledger.send(400), 500, 1);
+    expect(ledger.state().window).toMatchObject({ foreign: 119 - 51 });
+  });
+
+  test("twice in a row: one request at a time for a window", () => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, 1);
+    ledger.refuse(ledger.send(2_300), 2_400, 1);
+    expect(ledger.nextAt(2_400)).toBe(4_400);
+    const alone = ledger.send(4_400);
+    expect(ledger.room(4_450)).toBe(0);
+    ledger.answer(alone, 4_500, 119);
+    expect(ledger.room(4_500)).toBe(1);
+    expect(ledger.room(64_400)).toBeGreaterThan(1);
+  });
+
+  test("an answer in between ends the row", () => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, 1);
+    ledger.answer(ledger.send(2_300), 2_400, 119);
+    ledger.refuse(ledger.send(2_500), 2_600, 1);
+    expect(ledger.state().refusals).toMatchObject({ inARow: 1, serialUntil: null });
+  });
+
+  test("of a window already left does not spend the new one", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    const late = ledger.send(59_000);
+    ledger.answer(ledger.send(60_200), 60_300, 19);
+    ledger.refuse(late, 60_400, 0);
+    expect(ledger.nextAt(60_400)).toBe(62_400);
+    expect(ledger.room(62_400)).toBeGreaterThan(8);
+  });
+
+  test("caution fades when windows pass without another", () => {
+    const ledger = openedLedger();
+    ledger.refuse(ledger.send(200), 300, 1);
+    const { caution } = ledger.state().refusals;
+    expect(caution).toBeGreaterThan(0);
+    for (let i = 0; i < 6; i++) {
+      const atMs = ledger.state().window!.deadAt + 1;
+      ledger.answer(ledger.send(atMs), atMs + 100, 119);
+    }
+    expect(ledger.state().refusals.caution).toBe(0);
+  });
+});

@@ -1,0 +1,126 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { decodeState, encodeState, type Origin } from "../../src/rate-limit/state-codec.ts";
+import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
+import { limiterKinds, simulate } from "../support/simulated-budget.ts";
+import { openLedger, openedLedger } from "../support/rate-limit.ts";
+
+const wallMs = 1_800_000_000_000;
+const at = (monotonicMs: number, more: Partial<Origin> = {}): Origin => ({
+  bootId: "boot-a",
+  monotonicMs,
+  wallMs: wallMs + monotonicMs,
+  ...more,
+});
+const exhausted = (): RateLimitState => {
+  const ledger = openedLedger({ defaultLimit: 2 });
+  ledger.answer(ledger.send(200), 300, 0);
+  return ledger.state();
+};
+
+describe("the state comes back as it was", () => {
+  test("for every state that a simulation leads to", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10_000 }), fc.constantFrom(...limiterKinds), (seed, kind) => {
+        const outcome = simulate({
+          seed,
+          kind,
+          latencyMs: [5, 3_000],
+          concurrency: 6,
+          durationMs: 70_000,
+          loss: 0.1,
+          othersPerSecond: 0.3,
+        });
+        const here = at(outcome.endedAt + 60_000);
+        expect(decodeState(encodeState(outcome.state, here), here)).toEqual(outcome.state);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("after the wall clock was set, for the boot is still the same", () => {
+    const text = encodeState(exhausted(), at(400));
+    expect(decodeState(text, at(500, { wallMs: 5 }))).toEqual(exhausted());
+  });
+
+  test("where boots have no id, if both clocks agree", () => {
+    const text = encodeState(exhausted(), at(400, { bootId: null }));
+    expect(decodeState(text, at(900, { bootId: null }))).toEqual(exhausted());
+  });
+});
+
+test("the end of a late request is known under its older name", () => {
+  const state = { ...exhausted(), late: [{ sentAt: 100, endedAt: 300 }] };
+  const older = encodeState(state, at(400)).replace('"endedAt"', '"settledAt"');
+  expect(older).not.toContain("endedAt");
+  expect(decodeState(older, at(500))).toEqual(state);
+});
+
+describe("after a reboot times are carried over by the wall clock", () => {
+  test("so that the rest of a used-up window is still waited for", () => {
+    const text = encodeState(exhausted(), at(400));
+    const known = decodeState(text, { bootId: "boot-b", monotonicMs: 5_000, wallMs: wallMs + 20_400 });
+    const ledger = openLedger({ defaultLimit: 2 }, known ?? coldState);
+    // 20 s passed while the machine was down: 39.8 s are left.
+    expect(ledger.nextAt(5_000)).toBe(5_000 + 39_800);
+  });
+
+  test("and requests that were in flight count as lost at once", () => {
+    const ledger = openedLedger();
+    for (let i = 0; i < 5; i++) ledger.send(200);
+    const text = encodeState(ledger.state(), at(400));
+    const known = decodeState(text, { bootId: "boot-b", monotonicMs: 9, wallMs: wallMs + 1_400 });
+    const after = openLedger({}, known ?? coldState);
+    expect(after.room(9)).toBe(114);
+    after.send(9);
+    expect(after.state().flights).toHaveLength(1);
+  });
+});
+
+const text = () => encodeState(exhausted(), at(400));
+const changed = (change: (document: { version: number; state: Record<string, unknown> }) => void) => {
+  const document = JSON.parse(text()) as { version: number; state: Record<string, unknown> };
+  change(document);
+  return JSON.stringify(document);
+};
+
+describe("an implausible state is discarded", () => {
+  test.each(["", "null", "[]", "{}", '{"version":1}', "\u0000garbage", '{"version":1,"state":null}'])(
+    "%j",
+    (garbage) => {
+      expect(decodeState(garbage, at(500))).toBeNull();
+    },
+  );
+
+  test("another version", () => {
+    expect(
+      decodeState(
+        changed((document) => void (document.version = 2)),
+        at(500),
+      ),
+    ).toBeNull();
+  });
+
+  test("a missing or odd part", () => {
+    for (const key of Object.keys(exhausted()))
+      for (const odd of [undefined, "x", -1, { a: 1 }])
+        expect(
+          decodeState(
+            changed(({ state }) => void (state[key] = odd)),
+            at(500),
+          ),
+        ).toBeNull();
+  });
+
+  test("a state of the future", () => {
+    expect(decodeState(text(), at(-5_000))).toBeNull();
+    const far = { ...exhausted(), refusals: { ...exhausted().refusals, pausedUntil: 1e12 } };
+    expect(decodeState(encodeState(far, at(400)), at(500))).toBeNull();
+  });
+
+  test("a state whose wall clock was ahead, on another boot", () => {
+    expect(
+      decodeState(text(), { bootId: "boot-b", monotonicMs: 100, wallMs: wallMs - 3_600_000 }),
+    ).toBeNull();
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, test } from "vitest";
+import { openedLedger, openLedger } from "../support/rate-limit.ts";
+
+describe("a cold start", () => {
+  test("sends one opener and waits for its answer", () => {
+    const ledger = openLedger();
+    expect(ledger.room(0)).toBe(1);
+    ledger.send(0);
+    expect(ledger.room(50)).toBe(0);
+  });
+
+  test("that learns limit - 1 opened the window itself and may use it at once", () => {
+    expect(openedLedger().room(100)).toBe(119);
+  });
+
+  test("in a window of unknown age spends most at once and keeps a few permits to see its end", () => {
+    const ledger = openLedger();
+    ledger.answer(ledger.send(0), 100, 80);
+    const burst = ledger.room(100);
+    expect(burst).toBeGreaterThan(50);
+    expect(burst).toBeLessThan(80);
+    for (let i = 0; i < burst; i++) ledger.answer(ledger.send(200), 300, 79 - i);
+    expect(ledger.room(400)).toBeLessThanOrEqual(1);
+    expect(ledger.nextAt(6_000)).toBeLessThan(11_000);
+    ledger.answer(ledger.send(6_000), 6_100, 119);
+    expect(ledger.room(6_100)).toBe(119);
+  });
+
+  test("that sees the end of such a window knows the next one well enough to burst", () => {
+    const ledger = openLedger();
+    ledger.answer(ledger.send(0), 100, 80);
+    for (let i = 0; i < 50; i++) ledger.answer(ledger.send(200), 300, 79 - i);
+    ledger.lose(ledger.send(200), 300);
+    ledger.answer(ledger.send(27_000), 27_100, 28);
+    const first = ledger.send(30_000);
+    ledger.send(30_001);
+    ledger.answer(first, 30_100, 118);
+    expect(ledger.room(30_100)).toBe(117);
+  });
+
+  test("that finds nothing left waits for the end of the window at the latest", () => {
+    const ledger = openLedger();
+    ledger.answer(ledger.send(0), 100, 0);
+    expect(ledger.room(100)).toBe(0);
+    expect(ledger.nextAt(100)).toBe(60_200);
+  });
+
+  test("whose opener is never answered sends the next one after a while", () => {
+    const ledger = openLedger();
+    ledger.send(0);
+    expect(ledger.nextAt(10)).toBe(10_000);
+    expect(ledger.room(10_000)).toBe(1);
+  });
+});
+
+describe("within a window", () => {
+  test("requests in flight are subtracted from what remains", () => {
+    const ledger = openedLedger();
+    for (let i = 0; i < 19; i++) ledger.send(100 + i);
+    expect(ledger.room(150)).toBe(100);
+  });
+
+  test("the last permit is used, and not one more", () => {
+    const ledger = openedLedger({ defaultLimit: 3 });
+    ledger.answer(ledger.send(200), 300, 1);
+    expect(ledger.room(300)).toBe(1);
+    ledger.answer(ledger.send(300), 400, 0);
+    expect(ledger.room(400)).toBe(0);
+  });
+
+  test("the lowest report counts, in whatever order answers come", () => {
+    const ledger = openedLedger();
+    const flights = [0, 1, 2].map((i) => ledger.send(200 + i));
+    ledger.answer(flights[2]!, 300, 116);
+    ledger.answer(flights[0]!, 310, 118);
+    ledger.answer(flights[1]!, 320, 117);
+    expect(ledger.room(330)).toBe(116);
+  });
+
+  test("a reordered answer never opens a new window", () => {
+    const ledger = openedLedger({ defaultLimit: 10 });
+    const [slow, fast] = [ledger.send(200), ledger.send(210)];
+    ledger.answer(fast, 300, 7);
+    const before = ledger.state().window;
+    ledger.answer(slow, 59_900, 8);
+    expect(ledger.state().window).toMatchObject({ id: before?.id, deadAt: before?.deadAt, lowest: 7 });
+  });
+
+  test("a lost answer counts as spent until a later report includes it", () => {
+    const ledger = openedLedger();
+    ledger.lose(ledger.send(200), 500);
+    expect(ledger.room(500)).toBe(118);
+    ledger.answer(ledger.send(600), 700, 117);
+    expect(ledger.room(700)).toBe(117);
+  });
+
+  test("an answer without headers counts as spent", () => {
+    const ledger = openedLedger();
+    ledger.answer(ledger.send(200), 300, null, 502);
+    expect(ledger.room(300)).toBe(118);
+  });
+
+  test("a permit that is never finished is lost at its deadline, even of a process that died", () => {
+    const ledger = openedLedger({ permitMs: 5_000 });
+    for (let i = 0; i < 119; i++) ledger.send(200);
+    expect(ledger.nextAt(200)).toBe(5_200);
+    expect(ledger.room(5_200)).toBe(0);
+    expect(ledger.nextAt(5_200)).toBe(60_200);
+    expect(ledger.state().flights.length).toBe(119);
+    expect(ledger.room(60_200)).toBe(1);
+  });
+});
+
+describe("the end of a window", () => {
+  test("comes when a whole window has passed since it was first seen: one request, then the burst", () => {
+    const ledger = openedLedger({ defaultLimit: 2 });
+    ledger.answer(ledger.send(200), 300, 0);
+    expect(ledger.nextAt(300)).toBe(60_200);
+    expect(ledger.room(60_200)).toBe(1);
+    ledger.answer(ledger.send(60_200), 60_300, 1);
+    expect(ledger.room(60_300)).toBe(1);
+    ledger.answer(ledger.send(60_300), 60_400, 0);
+    expect(ledger.nextAt(60_400)).toBe(120_400);
+  });
+
+  test("is seen earlier by a rise of what remains, and the new window is timed from there", () => {
+    const ledger = openedLedger();
+    ledger.answer(ledger.send(200), 300, 118);
+    ledger.answer(ledger.send(59_990), 60_050, 119);
+    expect(ledger.state().window).toMatchObject({ lowest: 119, deadAt: 120_150 });
+  });
+
+  test("is seen by a report that did not fall, though its own request must have cost one", () => {
+    const ledger = openedLedger();
+    ledger.answer(ledger.send(59_950), 60_050, 119);
+    expect(ledger.state().window).toMatchObject({ deadAt: 120_150 });
+  });
+
+  test("is seen by a full budget: nothing is open, so one request opens", () => {
+    const ledger = openedLedger();
+    ledger.answer(ledger.send(59_950), 60_050, 120);
+    expect(ledger.room(60_050)).toBe(1);
+    expect(ledger.send(60_050).opener).toBe(true);
+  });
+
+  test("may come up to a second early where the service counts whole seconds; that does not count as use by others", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    for (let i = 0; i < 5; i++) ledger.answer(ledger.send(59_300 + i), 59_350 + i, 19 - i);
+    expect(ledger.state().window).toMatchObject({ deadAt: 59_350 + 60_100, lowest: 15 });
+    expect(ledger.state().others.until).toBeNull();
+  });
+
+  test("an answer that overtakes the opener's is used", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    const late = ledger.send(59_000);
+    const opener = ledger.send(60_200);
+    ledger.answer(late, 60_250, 18);
+    ledger.answer(opener, 60_300, 19);
+    expect(ledger.room(60_300)).toBe(18);
+    ledger.answer(ledger.send(60_400), 60_500, 17);
+    expect(ledger.room(60_500)).toBe(17);
+  });
+
+  test("and a low value of the old window, taken for the new one's, is corrected by the next request", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    const late = [ledger.send(59_000), ledger.send(59_001), ledger.send(59_002)];
+    ledger.answer(ledger.send(60_200), 60_300, 19);
+    for (const [i, flight] of late.entries()) ledger.answer(flight, 60_400 + i, 18 - i);
+    expect(ledger.room(60_410)).toBe(16);
+    const { deadAt } = ledger.state().window!;
+    const [one, two] = [ledger.send(60_500), ledger.send(60_501)];
+    ledger.answer(two, 60_600, 17);
+    expect(ledger.room(60_600)).toBe(16);
+    ledger.answer(one, 60_610, 18);
+    expect(ledger.room(60_610)).toBe(17);
+    expect(ledger.state().window).toMatchObject({ deadAt });
+  });
+
+  test("may pass unseen: an answer of the old window that comes late does not empty the new one", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    for (let i = 0; i < 18; i++) ledger.answer(ledger.send(200 + i), 300 + i, 18 - i);
+    const slow = ledger.send(59_000);
+    expect(ledger.room(60_200)).toBe(1);
+    ledger.answer(ledger.send(60_200), 60_300, 19);
+    ledger.answer(slow, 60_400, 0);
+    expect(ledger.room(60_400)).toBe(19);
+  });
+
+  test("is not trusted when so many requests were late that they can have filled the next window", () => {
+    const ledger = openedLedger({ defaultLimit: 4 });
+    for (let i = 0; i < 3; i++) ledger.lose(ledger.send(59_500 + i), 60_000 + i);
+    ledger.lose(ledger.send(60_200), 60_250);
+    expect(ledger.room(60_300)).toBe(0);
+    expect(ledger.nextAt(60_300)).toBe(120_350);
+    expect(ledger.room(120_350)).toBe(1);
+  });
+});
+
+describe("the service's statements win", () => {
+  test("a higher limit by agreement is taken over", () => {
+    const ledger = openLedger({ defaultLimit: 600 });
+    expect(ledger.room(0)).toBe(1);
+    ledger.answer(ledger.send(0), 100, 599);
+    expect(ledger.state().limit).toBe(600);
+    expect(ledger.room(100)).toBe(599);
+  });
+
+  test("a service without budget headers is asked one by one, and never more often than the default limit", () => {
+    const ledger = openLedger({ defaultLimit: 3 });
+    for (let i = 0; i < 3; i++) {
+      expect(ledger.room(i * 100)).toBe(1);
+      ledger.answer(ledger.send(i * 100), i * 100 + 50, null);
+    }
+    expect(ledger.room(300)).toBe(0);
+    expect(ledger.nextAt(300)).toBe(250 + 60_100);
+  });
+});

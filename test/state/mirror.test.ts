@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Meta } from "../../src/state/meta.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { openShop, tempFolder } from "../support/mirror.ts";
+import { put, rows, stampOf, startMs } from "../support/store.ts";
+
+const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
+
+describe("the sequence", () => {
+  test("I3: never goes back behind a number that was stored, whatever the process forgot", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const mirror = await openShop({ path });
+    put(mirror, "people", person(1));
+    const stored = Number(rows(mirror, "SELECT received_seq FROM _fence_people")[0]?.["received_seq"]);
+    const dirtySeq = mirror.sequence.next() + 100;
+    const target = { kind: "detail", resource: "people", target: "id:1", lane: "list", reason: "x" } as const;
+    mirror.apply(() => new WorkQueue(mirror.db).add({ ...target, dirtySeq }));
+    mirror.close();
+    const again = await openShop({ path });
+    const next = again.sequence.next();
+    expect(next).toBeGreaterThan(stored);
+    expect(next).toBeGreaterThan(dirtySeq);
+    expect(put(again, "people", person(1, { name: "later" }))).toBe("updated");
+  });
+
+  test("is written with what a transaction stores, and by no other", async () => {
+    const mirror = await openShop();
+    const meta = new Meta(mirror.db);
+    mirror.apply(() => mirror.sequence.next());
+    expect(meta.get("seq")).toBeNull();
+    put(mirror, "people", person(1));
+    expect(Number(meta.get("seq"))).toBeGreaterThan(0);
+  });
+});
+
+describe("the tables", () => {
+  test("are all STRICT; child tables are their key and need no rowid", async () => {
+    const mirror = await openShop();
+    const kysely = "('_migrations', '_migrations_lock', 'sqlite_sequence')";
+    const loose = `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0
+      AND name NOT LIKE 'sqlite_%' AND name NOT IN ${kysely}`;
+    expect(rows(mirror, loose)).toEqual([]);
+    const keyed =
+      "SELECT name FROM pragma_table_list WHERE wr = 1 AND name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name";
+    expect(rows(mirror, keyed)).toEqual([{ name: "note_attachments" }, { name: "order_lines" }]);
+    expect(rows(mirror, "SELECT name, pk FROM pragma_table_info('order_lines') WHERE pk > 0")).toEqual([
+      { name: "order_id", pk: 1 },
+      { name: "position", pk: 2 },
+    ]);
+  });
+
+  test("each record has its row, its JSON and its fence in tables of their own", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1));
+    for (const table of ["people", "_raw_people", "_fence_people"]) {
+      expect(rows(mirror, `SELECT id FROM "${table}"`)).toEqual([{ id: 1 }]);
+    }
+    expect(Object.keys(rows(mirror, "SELECT * FROM people")[0] ?? {})).toEqual([
+      "id",
+      "name",
+      "email",
+      "score",
+      "_deleted_at",
+      "_synced_at",
+    ]);
+  });
+
+  test("a resource that has no table is a broken promise of ours", async () => {
+    const mirror = await openShop();
+    expect(() => mirror.table("nothing")).toThrow("broken promise: nothing has a table");
+  });
+});
+
+test("I1: what one answer means commits together or not at all", async () => {
+  const mirror = await openShop();
+  const queue = new WorkQueue(mirror.db);
+  const target = { kind: "detail", resource: "people", target: "id:1", lane: "list", reason: "x" } as const;
+  queue.add({ ...target, dirtySeq: 1 });
+  const work = queue.lease(startMs, ["people"]);
+  if (!work) throw new Error("nothing is due");
+  const step = () => {
+    mirror.table("people").put({
+      stamp: stampOf(mirror),
+      id: 1,
+      slice: Buffer.from(JSON.stringify(person(1))),
+      source: "detail",
+    });
+    queue.add({ ...target, target: "id:2", dirtySeq: 5 });
+    queue.done(work, 9);
+  };
+  expect(() =>
+    mirror.apply(() => {
+      step();
+      throw new Error("the power went");
+    }),
+  ).toThrow("the power went");
+  expect(mirror.records.liveIds("people")).toEqual([]);
+  expect(queue.targets("people", "detail")).toEqual(["id:1"]);
+  mirror.apply(step);
+  expect(mirror.records.liveIds("people")).toEqual([1]);
+  expect(queue.targets("people", "detail")).toEqual(["id:2"]);
+});

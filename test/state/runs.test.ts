@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { Parents } from "../../src/state/parents.ts";
+import { Runs } from "../../src/state/runs.ts";
+import { openShop } from "../support/mirror.ts";
+import { put, remove } from "../support/store.ts";
+
+const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
+
+describe("parents spread over runs", () => {
+  test("never listed ones come first, then the stalest; deleted ones not at all", async () => {
+    const mirror = await openShop();
+    const parents = new Parents(mirror.db);
+    for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id));
+    parents.markListed("notes", "people", 1, 2_000);
+    parents.markListed("notes", "people", 2, 1_000);
+    parents.markListed("notes", "people", 3, 500);
+    parents.markListed("notes", "people", 3, 3_000);
+    parents.markListed("other", "people", 4, 1);
+    remove(mirror, "people", 2);
+    expect(parents.stalest("notes", "people", 9)).toEqual([
+      { id: 4, listedAtMs: null },
+      { id: 1, listedAtMs: 2_000 },
+      { id: 3, listedAtMs: 3_000 },
+    ]);
+    expect(parents.stalest("notes", "people", 1)).toHaveLength(1);
+  });
+});
+
+describe("runs", () => {
+  test("are remembered with what they swept and reported, the latest first", async () => {
+    const runs = new Runs((await openShop()).db);
+    const first = runs.begin("full", "2026-03-01T00:00:00.000Z", null, {});
+    runs.noteSwept(first, "people", "2026-03-01T00:00:01.000Z");
+    runs.noteSwept(first, 'counters:"odd"', "2026-03-01T00:00:02.000Z");
+    runs.finish(first, "2026-03-01T00:01:00.000Z", "complete", { outcome: "complete" });
+    const second = runs.begin("incremental", "2026-03-02T00:00:00.000Z", first, { people: "carried over" });
+    expect(runs.latest(5)).toMatchObject([
+      { id: second, resumes: first, outcome: null, finishedAt: null, swept: { people: "carried over" } },
+      {
+        id: first,
+        mode: "full",
+        outcome: "complete",
+        swept: { people: "2026-03-01T00:00:01.000Z", 'counters:"odd"': "2026-03-01T00:00:02.000Z" },
+        report: { outcome: "complete" },
+      },
+    ]);
+    expect(runs.latest(1)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, test } from "vitest";
+import { openHasty, openShop } from "../support/mirror.ts";
+import type { NewWorkItem } from "../../src/state/work-item.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+
+const nowMs = 1_000;
+const people = ["people"];
+
+function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
+  return {
+    kind: "detail",
+    resource: "people",
+    target: "id:1",
+    lane: "webhook",
+    reason: "r",
+    dirtySeq: 1,
+    ...more,
+  };
+}
+
+async function openQueue(): Promise<WorkQueue> {
+  return new WorkQueue((await openShop()).db);
+}
+
+describe("a queue that is shared", () => {
+  test("gives the webhook lane to one, the other lanes to the other, and no item to both", async () => {
+    const queue = await openQueue();
+    queue.add(work({ target: "id:1" }));
+    queue.add(work({ target: "id:2", lane: "hydration" }));
+    queue.add(work({ target: "id:3", lane: "list" }));
+    expect(queue.lease(nowMs, people, "events")?.target).toBe("id:1");
+    expect(queue.lease(nowMs, people, "events")).toBeNull();
+    expect(queue.lease(nowMs, people, "others")?.target).toBe("id:3");
+    expect(queue.lease(nowMs, people, "others")?.target).toBe("id:2");
+    expect(queue.lease(nowMs, people)).toBeNull();
+  });
+
+  test("a leased item that moves to the webhook lane is not leased a second time", async () => {
+    const queue = await openQueue();
+    queue.add(work({ lane: "hydration" }));
+    const row = queue.lease(nowMs, people, "others");
+    queue.add(work({ dirtySeq: 2 }));
+    expect(queue.lease(nowMs, people, "events")).toBeNull();
+    if (row) queue.done(row, 1);
+    if (row) queue.release(row);
+    expect(queue.lease(nowMs, people, "events")?.dirtySeq).toBe(2);
+  });
+
+  test("knows when the next item is due, with rechecks of the future and without leased items", async () => {
+    const queue = await openQueue();
+    expect(queue.nextDueMs(people, "events")).toBeNull();
+    queue.add(work({ target: "id:1", dueAtMs: 0 }));
+    queue.addIfAbsent(work({ target: "id:2", dueAtMs: 60_000, reason: "recheck" }));
+    queue.add(work({ target: "id:3", dueAtMs: 5, lane: "scrub" }));
+    expect(queue.nextDueMs(people, "events")).toBe(0);
+    queue.lease(nowMs, people, "events");
+    expect(queue.nextDueMs(people, "events")).toBe(60_000);
+    expect(queue.nextDueMs(people)).toBe(5);
+    expect(queue.nextDueMs(["orders"])).toBeNull();
+  });
+
+  test("calls watchers when items are added, until they end their watch", async () => {
+    const queue = await openQueue();
+    let rung = 0;
+    const unwatch = queue.watch(() => (rung += 1));
+    queue.add(work());
+    queue.expedite("people", "nothing");
+    unwatch();
+    queue.add(work({ target: "id:2" }));
+    expect(rung).toBe(2);
+  });
+
+  test("a run that may not read a resource holds no item of the webhook lane", async () => {
+    const queue = await openQueue();
+    queue.add(work({ target: "id:1" }));
+    queue.add(work({ target: "id:2", lane: "list" }));
+    queue.hold("people", "403", "others");
+    expect(queue.isReady("people", "id:1")).toBe(true);
+    expect(queue.isReady("people", "id:2")).toBe(false);
+  });
+
+  test("dead letters of events that a run revives are read by that run", async () => {
+    const queue = await openQueue();
+    queue.add(work());
+    const row = queue.lease(nowMs, people, "events");
+    if (row) queue.deadLetter(row, "odd");
+    if (row) queue.release(row);
+    queue.revive(people);
+    expect(queue.lease(nowMs, people, "events")).toBeNull();
+    expect(queue.lease(nowMs, people, "others")).toMatchObject({
+      lane: "hydration",
+      reason: "r",
+      attempts: 0,
+    });
+  });
+});
+
+test("what the event worker will retry stays with it when a run begins beside it, and goes to a run without one", async () => {
+  const queue = await openQueue();
+  queue.add(work());
+  const row = queue.lease(nowMs, people, "events");
+  if (row) queue.postpone(row, "503", 50_000);
+  if (row) queue.release(row);
+  expect(queue.revive(people, "others")).toBe(0);
+  expect(queue.nextDueMs(people, "events")).toBe(50_000);
+  expect(queue.revive(people)).toBe(1);
+  expect(queue.lease(nowMs, people, "others")).toMatchObject({ attempts: 0 });
+});
+
+describe("reasons that replace no other", () => {
+  test("a recheck is not added to a queued item, and an event overtakes a waiting recheck", async () => {
+    const queue = await openQueue();
+    queue.add(work({ reason: "people.updated" }));
+    queue.addIfAbsent(work({ reason: "recheck", dueAtMs: 60_000, dirtySeq: 9 }));
+    expect(queue.lease(nowMs, people)).toMatchObject({ reason: "people.updated", dirtySeq: 1, dueAtMs: 0 });
+    queue.addIfAbsent(work({ target: "id:2", reason: "recheck", dueAtMs: 60_000 }));
+    queue.add(work({ target: "id:2", reason: "people.updated", dirtySeq: 3 }));
+    expect(queue.lease(nowMs, people)).toMatchObject({
+      target: "id:2",
+      reason: "people.updated",
+      dueAtMs: 0,
+    });
+  });
+
+  test("a route probe for a record that an event asks for keeps the event's reason", async () => {
+    const queue = await openQueue();
+    queue.add(work({ reason: "people.updated" }));
+    queue.add(work({ reason: "route probe", kind: "confirm", dirtySeq: 2 }));
+    expect(queue.lease(nowMs, people)).toMatchObject({
+      reason: "people.updated",
+      kind: "confirm",
+      dirtySeq: 2,
+    });
+  });
+});
+
+describe("an item that is postponed", () => {
+  test("uses up no attempt, is waited for, and is due as soon as the reason has ended", async () => {
+    const queue = await openQueue();
+    queue.add(work());
+    for (let times = 0; times < 5; times++) {
+      const row = queue.lease(nowMs * 100, people);
+      if (row) queue.postpone(row, "waiting", 50_000);
+      if (row) queue.release(row);
+    }
+    expect(queue.lease(nowMs, people)).toBeNull();
+    expect(queue.nextRetryMs(people)).toBe(50_000);
+    queue.expedite("people", "another reason");
+    expect(queue.lease(nowMs, people)).toBeNull();
+    queue.expedite("people", "waiting");
+    expect(queue.lease(nowMs, people)).toMatchObject({ attempts: 1 });
+  });
+
+  test("is not postponed when an event came meanwhile (I4)", async () => {
+    const queue = await openQueue();
+    queue.add(work());
+    const row = queue.lease(nowMs, people);
+    queue.add(work({ dirtySeq: 2 }));
+    if (row) queue.postpone(row, "waiting", 50_000);
+    if (row) queue.release(row);
+    expect(queue.lease(nowMs, people)).toMatchObject({ dirtySeq: 2 });
+  });
+});
+
+test("a lease reads only items that are due, however many wait: the index finds them", async () => {
+  const { db } = await openHasty();
+  const plan = db
+    .prepare(
+      `EXPLAIN QUERY PLAN SELECT * FROM _work WHERE state = 'ready' AND lane = ?
+         AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
+    )
+    .all(0, "[]", 0, 1) as { detail: string }[];
+  const steps = plan.map(({ detail }) => detail).join("; ");
+  expect(steps).toContain("_work_next (state=? AND lane=? AND due_ms<?)");
+  expect(steps).not.toContain("TEMP B-TREE");
+});

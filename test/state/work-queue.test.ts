@@ -1,0 +1,346 @@
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { laneRank, lanes, type Lane } from "../../src/base/lane.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { openHasty, openShop, tempFolder } from "../support/mirror.ts";
+
+const nowMs = 1_000;
+const everything = ["people", "orders", "notes"];
+
+function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
+  return {
+    kind: "detail",
+    resource: "people",
+    target: "id:1",
+    lane: "hydration",
+    reason: "new",
+    dirtySeq: 1,
+    ...more,
+  };
+}
+
+function lease(queue: WorkQueue, atMs = nowMs, resources: readonly string[] = everything): WorkItem {
+  const row = queue.lease(atMs, resources);
+  if (!row) throw new Error("nothing is due");
+  return row;
+}
+
+interface StoredRow {
+  readonly target: string;
+  readonly kind: string;
+  readonly lane: number;
+  readonly due_ms: number;
+  readonly reason: string;
+  readonly dirty_seq: number;
+  readonly attempts: number;
+  readonly state: string;
+  readonly error: string | null;
+}
+
+function stored(mirror: Mirror): StoredRow[] {
+  return mirror.db.prepare("SELECT * FROM _work ORDER BY id").all() as StoredRow[];
+}
+
+describe("coalescing", () => {
+  test("ten reasons to read one record are one item with the last reason and the highest number", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    for (let i = 1; i <= 10; i++) queue.add(work({ reason: `event ${i}`, dirtySeq: i }));
+    expect(stored(mirror)).toHaveLength(1);
+    expect(stored(mirror)[0]).toMatchObject({ reason: "event 10", dirty_seq: 10 });
+  });
+
+  test("lane and due time only get better, and an older reason does not lower the number", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ lane: "webhook", dueAtMs: 50, dirtySeq: 9 }));
+    queue.add(work({ lane: "scrub", dueAtMs: 90, dirtySeq: 4 }));
+    expect(stored(mirror)[0]).toMatchObject({ lane: 0, due_ms: 50, dirty_seq: 9 });
+    queue.add(work({ lane: "hydration", dueAtMs: 10, dirtySeq: 5 }));
+    expect(stored(mirror)[0]).toMatchObject({ lane: 0, due_ms: 10, dirty_seq: 9 });
+  });
+
+  test("a confirmation stays one, whatever other reason comes", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ kind: "confirm", reason: "absent" }));
+    queue.add(work({ kind: "detail", reason: "people.updated" }));
+    expect(lease(queue)).toMatchObject({ kind: "confirm", reason: "people.updated" });
+  });
+
+  test("a read becomes a confirmation when one is added", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ kind: "detail" }));
+    queue.add(work({ kind: "confirm", reason: "absent" }));
+    expect(lease(queue).kind).toBe("confirm");
+  });
+
+  test("a reason without a payload keeps what an earlier one brought", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ payload: { listed: { sha: "ab", key: "c" } } }));
+    queue.add(work({ reason: "cascade" }));
+    expect(lease(queue).payload).toEqual({ listed: { sha: "ab", key: "c" } });
+  });
+
+  test("a dead letter with a new reason is ready again", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work());
+    const row = lease(queue);
+    queue.deadLetter(row, "broken");
+    queue.release(row);
+    expect(queue.lease(nowMs, everything)).toBeNull();
+    queue.add(work({ dirtySeq: 2 }));
+    expect(lease(queue)).toMatchObject({ attempts: 0 });
+    expect(stored(mirror)[0]).toMatchObject({ state: "ready", error: null });
+  });
+});
+
+describe("I4: a reason that arrives while its item is leased", () => {
+  test("keeps the item when the read is done, because the read was sent before it", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ dirtySeq: 5 }));
+    const row = lease(queue);
+    queue.add(work({ reason: "people.updated", dirtySeq: 8 }));
+    queue.done(row, 6);
+    queue.release(row);
+    expect(lease(queue)).toMatchObject({ reason: "people.updated", dirtySeq: 8 });
+  });
+
+  test("is answered by a read that was sent after it", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ dirtySeq: 5 }));
+    const row = lease(queue);
+    queue.done(row, 5);
+    expect(stored(mirror)).toEqual([]);
+  });
+
+  test("survives that read's failure: the item is neither given up nor delayed", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ dirtySeq: 5 }));
+    const row = lease(queue);
+    queue.add(work({ reason: "people.updated", dirtySeq: 8 }));
+    queue.deadLetter(row, "broken");
+    queue.release(row);
+    expect(lease(queue)).toMatchObject({ reason: "people.updated", attempts: 0 });
+  });
+});
+
+describe("leases", () => {
+  test("items come lane by lane, and within a lane in the order they were added", async () => {
+    const queue = new WorkQueue((await openShop()).db);
+    const added: [string, Lane][] = [
+      ["file", "files"],
+      ["scrub", "scrub"],
+      ["page", "list"],
+      ["event", "webhook"],
+      ["detail 1", "hydration"],
+      ["detail 2", "hydration"],
+    ];
+    for (const [target, lane] of added) queue.add(work({ target, lane }));
+    const targets = added.map(() => lease(queue).target);
+    expect(targets).toEqual(["event", "page", "detail 1", "detail 2", "scrub", "file"]);
+    expect(queue.lease(nowMs, everything)).toBeNull();
+  });
+
+  test("what is due later, or of another resource, is not leased", async () => {
+    const queue = new WorkQueue((await openShop()).db);
+    queue.add(work({ dueAtMs: nowMs + 1 }));
+    queue.add(work({ resource: "orders" }));
+    expect(queue.lease(nowMs, ["people"])).toBeNull();
+    expect(lease(queue, nowMs + 1, ["people"]).resource).toBe("people");
+  });
+
+  test("a lease lost by a crash frees the item for the next process", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const mirror = await openShop({ path });
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work());
+    const first = lease(queue);
+    expect(queue.lease(nowMs, everything)).toBeNull();
+    mirror.close();
+    const again = await openShop({ path });
+    expect(lease(new WorkQueue(again.db))).toEqual(first);
+  });
+
+  test("an item added after a leased one was dropped never gets its id, so a failure hits no other item", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ target: "child:people:1:1", resource: "notes" }));
+    const inFlight = lease(queue);
+    queue.drop("notes", "child:people:1:");
+    queue.add(work({ target: "id:9", resource: "notes" }));
+    queue.deadLetter(inFlight, "the parent is gone");
+    expect(lease(queue)).toMatchObject({ target: "id:9", attempts: 0 });
+  });
+
+  test("a drop removes items of that prefix and resource only; `%` and `_` are letters", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    const targets = ["page:a_b:1", "page:a_b:2", "page:aXb:1", "page:a_bc:1"];
+    for (const target of targets) queue.add(work({ kind: "list", target }));
+    queue.add(work({ kind: "list", target: "page:a_b:1", resource: "orders" }));
+    queue.drop("people", "page:a_b:");
+    expect(queue.targets("people", "list")).toEqual(["page:aXb:1", "page:a_bc:1"]);
+    expect(queue.targets("orders", "list")).toEqual(["page:a_b:1"]);
+  });
+});
+
+describe("failures", () => {
+  test("an item to be retried waits until it is due, which the run can ask for", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work({ target: "recheck", dueAtMs: 60_000 }));
+    expect(queue.nextRetryMs(everything)).toBeNull();
+    queue.add(work());
+    const row = lease(queue);
+    queue.retry(row, "503", nowMs + 2_000);
+    queue.release(row);
+    expect(queue.lease(nowMs + 1_999, everything)).toBeNull();
+    expect(queue.nextRetryMs(everything)).toBe(nowMs + 2_000);
+    expect(queue.nextRetryMs(["orders"])).toBeNull();
+    expect(lease(queue, nowMs + 2_000)).toMatchObject({ attempts: 1 });
+  });
+
+  test("dead letters and held items are kept, shown with their reason, and revived by the next run", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work());
+    queue.add(work({ resource: "orders" }));
+    const row = lease(queue, nowMs, ["people"]);
+    queue.deadLetter(row, "unreadable");
+    queue.release(row);
+    queue.hold("orders", "403");
+    expect(queue.lease(nowMs, everything)).toBeNull();
+    expect(queue.isReady("people", "id:1")).toBe(false);
+    expect(queue.deadLetters()).toEqual([
+      { resource: "orders", target: "id:1", error: "403", state: "held" },
+      { resource: "people", target: "id:1", error: "unreadable", state: "dead" },
+    ]);
+    expect(queue.counts()).toContainEqual({ resource: "people", kind: "detail", state: "dead", count: 1 });
+    expect(queue.revive(["people"])).toBe(1);
+    expect(queue.isReady("people", "id:1")).toBe(true);
+    expect(queue.lease(nowMs, ["orders"])).toBeNull();
+    expect(lease(queue)).toMatchObject({ resource: "people", attempts: 0 });
+  });
+
+  test("attempts are counted within one run: an item that waited for its third starts again with the next", async () => {
+    const mirror = await openShop();
+    const queue = new WorkQueue(mirror.db);
+    queue.add(work());
+    queue.retry(lease(queue), "503", nowMs + 60_000);
+    const next = new WorkQueue(mirror.db);
+    next.revive(everything);
+    expect(lease(next)).toMatchObject({ attempts: 0 });
+  });
+});
+
+/** The queue as its rules say it, without a database. */
+class Model {
+  readonly rows = new Map<
+    string,
+    Required<Pick<NewWorkItem, "lane" | "dueAtMs" | "dirtySeq">> & { state: string; order: number }
+  >();
+  readonly leased = new Map<string, number>();
+  private order = 0;
+
+  add(target: string, lane: Lane, dueAtMs: number, dirtySeq: number): void {
+    const old = this.rows.get(target);
+    const rank = Math.min(lanes.indexOf(lane), old ? lanes.indexOf(old.lane) : lanes.length);
+    this.rows.set(target, {
+      lane: lanes[rank] as Lane,
+      dueAtMs: Math.min(dueAtMs, old?.dueAtMs ?? dueAtMs),
+      dirtySeq: Math.max(dirtySeq, old?.dirtySeq ?? 0),
+      state: "ready",
+      order: old?.order ?? ++this.order,
+    });
+  }
+
+  next(atMs: number): string | null {
+    const due = [...this.rows].filter(
+      ([target, row]) => row.state === "ready" && row.dueAtMs <= atMs && !this.leased.has(target),
+    );
+    due.sort(
+      ([, a], [, b]) => laneRank(a.lane) - laneRank(b.lane) || a.dueAtMs - b.dueAtMs || a.order - b.order,
+    );
+    return due[0]?.[0] ?? null;
+  }
+
+  done(target: string, sentSeq: number): void {
+    if ((this.rows.get(target)?.dirtySeq ?? Infinity) <= sentSeq) this.rows.delete(target);
+  }
+
+  failed(target: string, seenSeq: number, dueAtMs: number | null): void {
+    const row = this.rows.get(target);
+    if (!row || row.dirtySeq > seenSeq) return;
+    this.rows.set(target, { ...row, dueAtMs: dueAtMs ?? 0, state: dueAtMs === null ? "dead" : "ready" });
+  }
+}
+
+type Command =
+  | { readonly do: "add"; readonly target: string; readonly lane: Lane; readonly dueAtMs: number }
+  | { readonly do: "lease"; readonly atMs: number }
+  | { readonly do: "done" | "retry" | "bury"; readonly pick: number };
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({
+    do: fc.constant("add" as const),
+    target: fc.constantFrom("a", "b", "c", "d"),
+    lane: fc.constantFrom(...lanes),
+    dueAtMs: fc.constantFrom(0, 50, 100),
+  }),
+  fc.record({ do: fc.constant("lease" as const), atMs: fc.constantFrom(0, 60, 200) }),
+  fc.record({ do: fc.constantFrom("done" as const, "retry" as const, "bury" as const), pick: fc.nat(3) }),
+);
+
+test("I4: any sequence of reasons, leases, answers and failures ends as the rules say", async () => {
+  const mirror = await openHasty();
+  const property = fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+    mirror.db.exec("DELETE FROM _work");
+    const queue = new WorkQueue(mirror.db);
+    const model = new Model();
+    const flights = new Map<string, { row: WorkItem; sentSeq: number }>();
+    let seq = 0;
+    for (const step of commands) {
+      seq += 1;
+      if (step.do === "add") {
+        queue.add(work({ ...step, dirtySeq: seq }));
+        model.add(step.target, step.lane, step.dueAtMs, seq);
+      } else if (step.do === "lease") {
+        const expected = model.next(step.atMs);
+        const row = queue.lease(step.atMs, everything);
+        expect(row?.target ?? null).toBe(expected);
+        if (!row) continue;
+        model.leased.set(row.target, row.dirtySeq);
+        flights.set(row.target, { row, sentSeq: seq });
+      } else {
+        const [target, flight] = [...flights][step.pick] ?? [];
+        if (target === undefined || !flight) continue;
+        const dueAtMs = step.do === "retry" ? 100 : null;
+        if (step.do === "done") queue.done(flight.row, flight.sentSeq);
+        else if (dueAtMs === null) queue.deadLetter(flight.row, "no");
+        else queue.retry(flight.row, "no", dueAtMs);
+        if (step.do === "done") model.done(target, flight.sentSeq);
+        else model.failed(target, flight.row.dirtySeq, dueAtMs);
+        queue.release(flight.row);
+        model.leased.delete(target);
+        flights.delete(target);
+      }
+    }
+    const left = stored(mirror).map((row) => [row.target, row.state, row.dirty_seq]);
+    expect(left).toEqual(
+      [...model.rows]
+        .toSorted((a, b) => a[1].order - b[1].order)
+        .map(([target, row]) => [target, row.state, row.dirtySeq]),
+    );
+  });
+  fc.assert(property, { numRuns: 300 });
+});

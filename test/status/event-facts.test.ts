@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Meta } from "../../src/state/meta.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { DaemonCommands } from "../../src/state/daemon-commands.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { readEventFacts } from "../../src/status/event-status.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { openShop, tempFolder } from "../support/mirror.ts";
+import { rows, startMs } from "../support/store.ts";
+
+const at = (ms: number) => new Date(startMs + ms).toISOString();
+
+function arrived(
+  mirror: Mirror,
+  id: string,
+  ms: number,
+  state: string,
+  more: { type?: string; target?: string } = {},
+) {
+  const { type = "people.updated", target = null } = more;
+  const sql = `INSERT INTO _inbox (event_id, type, received_at, body, state, resource, target, dirty_seq)
+    VALUES (?, ?, ?, '{}', ?, 'people', ?, 1)`;
+  mirror.db.prepare(sql).run(id, type, at(ms), state, target);
+}
+
+describe("the facts of events", () => {
+  test("are read beside the process that writes", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const mirror = await openShop({ path });
+    arrived(mirror, "a", 1, "done");
+    arrived(mirror, "b", 3, "waiting", { target: "id:7" });
+    arrived(mirror, "c", 2, "waiting", { target: "id:8" });
+    arrived(mirror, "d", 4, "unknown", { type: "people.cloned" });
+    arrived(mirror, "e", 5, "unknown", { type: "people.cloned" });
+    arrived(mirror, "f", 6, "unknown", { type: "dogs.created" });
+    arrived(mirror, "g", 7, "unreadable");
+    const queue = new WorkQueue(mirror.db);
+    const read = {
+      kind: "detail",
+      resource: "people",
+      lane: "webhook",
+      reason: "people.updated",
+      dirtySeq: 1,
+    } as const;
+    queue.add({ ...read, target: "id:7" });
+    queue.add({ ...read, target: "id:8" });
+    const [work] = rows(mirror, "SELECT id FROM _work WHERE target = 'id:8'");
+    mirror.db.prepare("UPDATE _work SET state = 'dead', error = 'odd' WHERE id = ?").run(work?.["id"]);
+    mirror.db
+      .prepare(
+        "INSERT INTO _receiver (started_ms, seen_ms, ended) VALUES (10, 20, 'drained'), (30, 40, NULL)",
+      )
+      .run();
+    const service = { state: "unauthenticated", message: "Unauthenticated.", since: at(0) };
+    new Meta(mirror.db).set("service", service);
+    new DaemonCommands(mirror.db).add("sync", { full: true }, { atMs: startMs, pid: 12 });
+    const reader = openDatabase(path, { readonly: true });
+    const events = readEventFacts(reader);
+    reader.close();
+    expect(events).toEqual({
+      counts: { done: 1, waiting: 2, unknown: 3, unreadable: 1 },
+      waitingSince: at(2),
+      stuck: 1,
+      lastReceivedAt: at(7),
+      unknownTypes: [
+        { type: "people.cloned", count: 2 },
+        { type: "dogs.created", count: 1 },
+      ],
+      spans: [
+        { startedMs: 10, seenMs: 20, ended: "drained" },
+        { startedMs: 30, seenMs: 40, ended: null },
+      ],
+      service,
+      orders: [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }],
+    });
+  });
+
+  test("are empty in a mirror without a receiver, and in one of an older version", async () => {
+    const mirror = await openShop();
+    const nothing = {
+      counts: {},
+      waitingSince: null,
+      stuck: 0,
+      lastReceivedAt: null,
+      unknownTypes: [],
+      spans: [],
+      service: null,
+      orders: [],
+    };
+    expect(readEventFacts(mirror.db)).toEqual(nothing);
+    mirror.db.exec("DROP TABLE _inbox; DROP TABLE _receiver; DROP TABLE _orders;");
+    expect(readEventFacts(mirror.db)).toEqual(nothing);
+  });
+
+  test("a malformed note of the service is ignored", async () => {
+    const mirror = await openShop();
+    for (const odd of ["working", 7, { state: 1, since: "x" }, { state: "working" }]) {
+      new Meta(mirror.db).set("service", odd);
+      expect(readEventFacts(mirror.db).service).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { eventLines } from "../../src/status/render/status-text.ts";
+import {
+  eventsOverdue,
+  judgeEvents,
+  type EventFacts,
+  type EventStatus,
+  type EventSurroundings,
+} from "../../src/status/event-status.ts";
+import type { EndedSpan } from "../../src/state/uptime-log.ts";
+
+const nowMs = Date.UTC(2026, 10, 21, 8);
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const ago = (ms: number) => new Date(nowMs - ms).toISOString();
+
+function span(fromAgoMs: number, toAgoMs: number, ended: string | null = null): EndedSpan {
+  return { startedMs: nowMs - fromAgoMs, seenMs: nowMs - toAgoMs, ended };
+}
+
+const quiet: EventFacts = {
+  counts: { done: 4 },
+  waitingSince: null,
+  stuck: 0,
+  lastReceivedAt: ago(5_000),
+  unknownTypes: [],
+  spans: [span(3 * hourMs, 4_000)],
+  service: { state: "working", message: null, since: ago(3 * hourMs) },
+  orders: [],
+};
+
+const serving: EventSurroundings = { written: true, wholeSinceMs: nowMs - 2 * hourMs, nowMs };
+const alone: EventSurroundings = { ...serving, written: false };
+
+function judged(facts: Partial<EventFacts> = {}, around: EventSurroundings = serving): EventStatus {
+  return judgeEvents({ ...quiet, ...facts }, around);
+}
+
+describe("a daemon listens", () => {
+  test("while it holds the lock and its heartbeat is recent", () => {
+    expect(judged()).toMatchObject({ listening: true, listeningSince: ago(3 * hourMs), gaps: [] });
+  });
+
+  test.each<[string, Partial<EventFacts>, EventSurroundings]>([
+    ["without the lock: it was killed a moment ago", {}, alone],
+    [
+      "without a recent heartbeat: the lock is of another process",
+      { spans: [span(hourMs, 2 * minuteMs)] },
+      serving,
+    ],
+    ["once it was stopped", { spans: [span(hourMs, 1_000, "drained")] }, serving],
+    ["where none ever did", { spans: [] }, serving],
+  ])("but not %s", (_, facts, around) => {
+    expect(judged(facts, around).listening).toBe(false);
+  });
+});
+
+describe("gaps", () => {
+  const spans = [
+    span(9 * 24 * hourMs, 8 * 24 * hourMs, "drained"),
+    span(7.5 * 24 * hourMs, 30 * hourMs),
+    span(29 * hourMs, 5 * hourMs, "drained"),
+    span(4.5 * hourMs, 1_000),
+  ];
+
+  test("are between the spans of the receiver, from the last heartbeat on, for seven days", () => {
+    expect(judged({ spans }).gaps).toEqual([
+      { from: ago(30 * hourMs), to: ago(29 * hourMs), cause: "killed" },
+      { from: ago(5 * hourMs), to: ago(4.5 * hourMs), cause: "stopped" },
+    ]);
+  });
+
+  test("the last one is open while no receiver listens", () => {
+    expect(judged({ spans }, alone).gaps.at(-1)).toEqual({ from: ago(1_000), to: null, cause: "killed" });
+  });
+});
+
+describe("events may be lost", () => {
+  const longPause = [span(20 * hourMs, 12 * hourMs, "drained"), span(hourMs, 1_000)];
+
+  test("after a pause longer than the service's attempts, until everything is read whole again", () => {
+    expect(judged({ spans: longPause }, { ...serving, wholeSinceMs: nowMs - 21 * hourMs }).mayBeLost).toBe(
+      true,
+    );
+    expect(judged({ spans: longPause }, { ...serving, wholeSinceMs: nowMs - 30 * minuteMs }).mayBeLost).toBe(
+      false,
+    );
+  });
+
+  test("not after a restart shorter than the service's attempts", () => {
+    const restart = [span(20 * hourMs, 10 * hourMs, "drained"), span(10 * hourMs - minuteMs, 1_000)];
+    expect(judged({ spans: restart }, { ...serving, wholeSinceMs: nowMs - 15 * hourMs }).mayBeLost).toBe(
+      false,
+    );
+  });
+
+  test("as long as nothing was ever read whole; but not where no receiver ever ran", () => {
+    expect(judged({}, { ...serving, wholeSinceMs: null }).mayBeLost).toBe(true);
+    expect(judged({ spans: [] }, { ...serving, wholeSinceMs: null }).mayBeLost).toBe(false);
+  });
+});
+
+describe("an event is overdue", () => {
+  test("when it waits for more than an hour beside a daemon, and never without one", () => {
+    const waiting = (ms: number, around = serving) =>
+      eventsOverdue(judged({ counts: { waiting: 1 }, waitingSince: ago(ms) }, around), nowMs);
+    expect([waiting(hourMs), waiting(hourMs + 1), waiting(9 * hourMs, alone)]).toEqual([false, true, false]);
+    expect(eventsOverdue(judged(), nowMs)).toBe(false);
+  });
+});
+
+function linesOf(facts: Partial<EventFacts>, around: EventSurroundings = serving): string[] {
+  return eventLines(judged(facts, around), nowMs);
+}
+
+describe("the lines for people show", () => {
+  test("that all is well, in three lines", () => {
+    expect(linesOf({})).toEqual([
+      "  events: none waits; the last was received 5s ago",
+      "  receiver: listening for 3h 00m",
+      "  service: working for 3h 00m",
+    ]);
+  });
+
+  test("nothing of events where no receiver ever ran", () => {
+    expect(linesOf({ spans: [], lastReceivedAt: null, counts: {}, service: null })).toEqual([]);
+  });
+
+  test("how many events wait and since when; marked when that is too long", () => {
+    const three = { counts: { waiting: 3 }, waitingSince: ago(2 * minuteMs) };
+    expect(linesOf(three)).toContain(
+      "  events: 3 wait, the oldest received 2m 00s ago; the last was received 5s ago",
+    );
+    const long = { counts: { waiting: 1 }, waitingSince: ago(2 * hourMs) };
+    expect(linesOf(long)).toContain(
+      "  ! events: 1 waits, the oldest received 2h 00m ago; the last was received 5s ago",
+    );
+  });
+
+  test("that none was ever received", () => {
+    expect(linesOf({ lastReceivedAt: null, counts: {} })).toContain(
+      "  events: none waits; none was ever received",
+    );
+  });
+
+  test("which events cannot be read, are unknown, or are none", () => {
+    const odd = linesOf({
+      counts: { waiting: 2, unknown: 4, unreadable: 1 },
+      waitingSince: ago(minuteMs),
+      stuck: 2,
+      unknownTypes: [
+        { type: "clients.merged", count: 3 },
+        { type: null, count: 1 },
+      ],
+    });
+    expect(odd).toContain("  ! 2 events wait for records that could not be read (see above)");
+    expect(odd).toContain("  4 events of unknown types are kept: clients.merged (3), without a type (1)");
+    expect(odd).toContain("  1 signed delivery that is no event is kept");
+  });
+
+  test("since when no receiver listens, and why", () => {
+    const spans = [span(5 * hourMs, 2 * hourMs)];
+    const whole = { ...alone, wholeSinceMs: nowMs - minuteMs };
+    expect(linesOf({ spans }, whole)).toContain(
+      "  receiver: none is listening, for 2h 00m: serve was killed",
+    );
+    const drained = [span(5 * hourMs, 2 * hourMs, "drained")];
+    expect(linesOf({ spans: drained }, whole)).toContain(
+      "  receiver: none is listening, for 2h 00m: serve was stopped",
+    );
+    expect(linesOf({ spans: [] })).toContain("  receiver: none has run yet");
+  });
+
+  test("the gaps of the last days", () => {
+    const spans = [span(9 * hourMs, 8 * hourMs), span(7 * hourMs, 4 * hourMs), span(3.5 * hourMs, 1_000)];
+    expect(linesOf({ spans })).toContain(
+      "  receiver: listening for 3h 30m; 2 gaps in the last 7 days, the longest 1h 00m",
+    );
+    expect(linesOf({ spans: spans.slice(1) })).toContain(
+      "  receiver: listening for 3h 30m; 1 gap in the last 7 days, the longest 30m 00s",
+    );
+  });
+
+  test("that events may be lost, and what repairs it", () => {
+    const never = { ...serving, wholeSinceMs: null };
+    expect(linesOf({}, never).join("\n")).toMatch(
+      /! events may have been lost .*; serve starts a run by itself/,
+    );
+    expect(linesOf({}, { ...never, written: false }).join("\n")).toMatch(
+      /! events may have been lost .*; `fintoro-mirror sync` finds/,
+    );
+  });
+
+  test("the state of the service, as far as a daemon knows", () => {
+    const service = { state: "unauthenticated", message: "Unauthenticated.", since: ago(190 * minuteMs) };
+    expect(linesOf({ service })).toContain("  ! service: unauthenticated for 3h 10m: Unauthenticated.");
+    expect(linesOf({ service }, alone).join("\n")).not.toContain("service:");
+  });
+
+  test("the commands of other processes", () => {
+    const orders = [{ kind: "sync", askedAt: ago(3_000), pid: 12, state: "waiting" }] as const;
+    expect(linesOf({ orders })).toContain("  command: sync for process 12, sent 3s ago: waiting");
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { families, serviceStates } from "../../src/status/render/metric-families.ts";
+import { createMetrics } from "../../src/status/render/metrics.ts";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
+
+const metrics = createMetrics("1.2.3");
+
+async function scraped(...views: readonly CompanyStatusView[]): Promise<string[]> {
+  return (await metrics.render(views, lookedAtMs)).split("\n");
+}
+
+/** Samples of one metric, without the prefix of all. */
+async function samples(name: string, ...views: readonly CompanyStatusView[]): Promise<string[]> {
+  const lines = await scraped(...views);
+  return lines
+    .filter((line) => line.startsWith(`fintoro_mirror_${name}{`))
+    .map((line) => line.slice("fintoro_mirror_".length));
+}
+
+const label = String.raw`[a-z_]+="(?:[^"\\\n]|\\["\\n])*"`;
+const sampleLine = new RegExp(String.raw`^[a-z_][a-z0-9_]*(\{${label}(,${label})*\})? (NaN|-?[0-9.e+-]+)$`);
+
+describe("metrics", () => {
+  test("are text that Prometheus reads: each sample after its help and type, every name once", async () => {
+    const lines = await scraped(companyView(), companyView({ company: "beta" }));
+    expect(metrics.type).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const typed = lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []);
+    expect(new Set(typed).size).toBe(typed.length);
+    const odd = lines.filter((line) => line !== "" && !line.startsWith("# ") && !sampleLine.test(line));
+    expect(odd).toEqual([]);
+  });
+
+  test("have names with a unit, counters with _total, and a help text", () => {
+    for (const { name, kind, help } of families) {
+      expect(name).toMatch(/^fintoro_mirror_[a-z_]+$/);
+      expect(name.endsWith("_total"), name).toBe(kind === "counter");
+      expect(help.length, name).toBeGreaterThan(10);
+    }
+    expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
+  });
+
+  test("show of every company what is in its view", async () => {
+    const view = companyView({
+      run: { mode: "full", startedMs: lookedAtMs - 12_500 },
+      sweptMs: { invoices: 1_700_000_000_500, clients: null },
+      queue: [
+        { resource: "invoices", kind: "detail", state: "ready", count: 3 },
+        { resource: "clients", kind: "detail", state: "ready", count: 4 },
+        { resource: "clients", kind: "confirm", state: "dead", count: 1 },
+      ],
+      requests: { 200: 57, none: 2 },
+      deliveries: { stored: 7, "503": 1, odd: 2 },
+      events: waitingEvents(5, 90_000),
+    });
+    const acme = 'company="acme"';
+    expect(await samples("resource_last_success_timestamp_seconds", view)).toEqual([
+      `resource_last_success_timestamp_seconds{${acme},resource="invoices"} 1700000000.5`,
+      `resource_last_success_timestamp_seconds{${acme},resource="clients"} 0`,
+    ]);
+    expect(await samples("run_active_seconds", view)).toEqual([`run_active_seconds{${acme}} 12.5`]);
+    expect(await samples("last_run_duration_seconds", view)).toEqual([
+      `last_run_duration_seconds{${acme}} 90`,
+    ]);
+    expect(await samples("last_run_complete", view)).toEqual([`last_run_complete{${acme}} 1`]);
+    expect(await samples("queue_rows", view)).toEqual([
+      `queue_rows{${acme},kind="detail",state="ready"} 7`,
+      `queue_rows{${acme},kind="confirm",state="dead"} 1`,
+    ]);
+    expect(await samples("rows_total", view)).toEqual([
+      `rows_total{${acme},resource="invoices",op="updated"} 4`,
+    ]);
+    expect(await samples("requests_total", view)).toContain(`requests_total{${acme},status="none"} 2`);
+    expect(await samples("budget_waited_seconds_total", view)).toEqual([
+      `budget_waited_seconds_total{${acme}} 1.5`,
+    ]);
+    expect(await samples("budget_remaining_requests", view)).toEqual([
+      `budget_remaining_requests{${acme}} 63`,
+    ]);
+    expect(await samples("deliveries_total", view)).toContain(`deliveries_total{${acme},result="odd"} 2`);
+    expect(await samples("events_waiting", view)).toEqual([`events_waiting{${acme}} 5`]);
+    expect(await samples("events_oldest_waiting_seconds", view)).toEqual([
+      `events_oldest_waiting_seconds{${acme}} 90`,
+    ]);
+  });
+
+  test("show the usual results as 0 before the first of them", async () => {
+    const fresh = companyView({ deliveries: {}, runs: {}, requests: {} });
+    const refused = 'deliveries_total{company="acme",result="401"} 0';
+    expect(await samples("deliveries_total", fresh)).toContain(refused);
+    expect(await samples("runs_total", fresh)).toContain('runs_total{company="acme",outcome="failed"} 0');
+    expect(await samples("requests_total", fresh)).toContain('requests_total{company="acme",status="429"} 0');
+  });
+
+  test("show exactly one state of the service", async () => {
+    for (const state of serviceStates) {
+      const lines = await samples("service_state", companyView({ service: service(state, 60_000) }));
+      expect(lines.filter((line) => line.endsWith(" 1"))).toEqual([
+        `service_state{company="acme",state="${state}"} 1`,
+      ]);
+      expect(lines).toHaveLength(serviceStates.length);
+    }
+  });
+
+  test("leave out what is not known instead of making it 0", async () => {
+    const young = companyView({ lastRun: null, nextRunMs: null, budget: null });
+    for (const name of ["last_run_complete", "next_run_timestamp_seconds", "budget_limit_requests"])
+      expect(await samples(name, young)).toEqual([]);
+    const asleep = companyView({ budget: { limit: 120, remaining: null, waitMs: 0 } });
+    expect(await samples("budget_remaining_requests", asleep)).toEqual([]);
+  });
+
+  test("distinguish a closed file from an empty one", async () => {
+    const closed = companyView({ open: false, sweptMs: { invoices: null } });
+    for (const name of ["resource_last_success_timestamp_seconds", "events_waiting"])
+      expect(await samples(name, closed)).toEqual([]);
+    expect(await samples("deliveries_total", closed)).not.toEqual([]);
+  });
+
+  test("follow the counts of each company", async () => {
+    const first = await samples("deliveries_total", companyView({ deliveries: { stored: 1 } }));
+    const second = await samples("deliveries_total", companyView({ deliveries: { stored: 9 } }));
+    expect(first).toContain('deliveries_total{company="acme",result="stored"} 1');
+    expect(second).toContain('deliveries_total{company="acme",result="stored"} 9');
+    const [one, other] = await Promise.all([
+      samples("database_open", companyView({ company: "beta" })),
+      samples("database_open", companyView({ open: false })),
+    ]);
+    expect([one, other]).toEqual([['database_open{company="beta"} 1'], ['database_open{company="acme"} 0']]);
+  });
+
+  test("stay readable with any characters in a label", async () => {
+    const odd = companyView({ company: 'a"b\\c\nd', deliveries: { '"': 1 } });
+    const lines = await scraped(odd);
+    expect(lines).toContain(String.raw`fintoro_mirror_database_open{company="a\"b\\c\nd"} 1`);
+    const bad = lines.filter((line) => line !== "" && !line.startsWith("# ") && !sampleLine.test(line));
+    expect(bad).toEqual([]);
+  });
+
+  test("count requests for no company by status alone, since clients choose the paths", async () => {
+    const lines = (await metrics.render([], lookedAtMs, { 404: 3, 400: 1 })).split("\n");
+    const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
+    expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      'fintoro_mirror_stray_requests_total{status="400"} 1',
+      'fintoro_mirror_stray_requests_total{status="404"} 3',
+    ]);
+    expect(await scraped()).toContain('fintoro_mirror_stray_requests_total{status="404"} 0');
+  });
+
+  test("show the process and the version of the program, also without any company", async () => {
+    const lines = await scraped();
+    expect(lines).toContain('fintoro_mirror_build_info{version="1.2.3"} 1');
+    expect(lines.some((line) => line.startsWith("process_resident_memory_bytes "))).toBe(true);
+  });
+});

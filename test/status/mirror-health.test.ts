@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Runs } from "../../src/state/runs.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { readLiveFacts } from "../../src/status/live-facts.ts";
+import { readHealth } from "../../src/status/mirror-health.ts";
+import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
+import { put, remove, startMs } from "../support/store.ts";
+import { childPage, page, runContextOf } from "../support/sync.ts";
+
+const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
+
+function at(ms: number): string {
+  return new Date(startMs + ms).toISOString();
+}
+
+describe("how a mirror stands", () => {
+  test("is read for every resource, beside the process that writes", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const mirror = await openShop({ path });
+    const run = runContextOf(mirror);
+    await page(run, "people", [person(1), person(2)], { perPage: 5 });
+    remove(mirror, "people", 2);
+    put(mirror, "people", { ...person(3), score: "many" });
+    put(mirror, "colours", { id: 1, label: "red", shade: "dark" });
+    const reader = openDatabase(path, { readonly: true });
+    const health = readHealth(reader, manifestOf(), false);
+    reader.close();
+    expect(health.resources.map(({ name }) => name)).toEqual(manifestOf().resources.map(({ name }) => name));
+    const people = health.resources.find(({ name }) => name === "people");
+    expect(people).toMatchObject({ live: 1, deleted: 1, sweptAt: "2026-03-01T00:00:00.000Z" });
+    expect(health.quarantine).toMatchObject([{ resource: "people", recordId: 3 }]);
+    expect(health.newColumns).toEqual(["colours.shade"]);
+    expect(health.queue).toContainEqual({ resource: "notes", kind: "child", state: "ready", count: 2 });
+    expect(health.runs).toHaveLength(1);
+  });
+
+  test("shows the troubles of the last run that read the resource", async () => {
+    const mirror = await openShop();
+    const runs = new Runs(mirror.db);
+    const trouble = { resource: "people", kind: "dead", message: "id:7 was given up" };
+    const reports = [
+      { resources: { people: {} }, troubles: [trouble] },
+      { resources: { colours: {} }, troubles: [] },
+    ];
+    for (const report of reports) {
+      const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
+      runs.finish(run, new Date(startMs).toISOString(), "partial", report);
+    }
+    const health = readHealth(mirror.db, manifestOf(), false);
+    expect(health.resources.find(({ name }) => name === "people")?.troubles).toEqual([trouble]);
+    expect(health.resources.find(({ name }) => name === "colours")?.troubles).toEqual([]);
+  });
+
+  test("with parents spread over runs, names the parent whose list was read longest ago", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2]) put(mirror, "people", person(id));
+    const run = runContextOf(mirror, { parentBudget: { left: 5 } });
+    const stalest = () =>
+      readHealth(mirror.db, manifestOf(), true).resources.find(({ name }) => name === "notes")?.stalestParent;
+    await childPage(run, 1, []);
+    expect(stalest()).toEqual({ parent: "people", id: "2", listedAt: null });
+    await childPage(run, 2, []);
+    expect(stalest()).toMatchObject({ id: "1", listedAt: "2026-03-01T00:00:00.000Z" });
+    expect(
+      readHealth(mirror.db, manifestOf(), false).resources.every((one) => one.stalestParent === undefined),
+    ).toBe(true);
+  });
+
+  test("a list in variants is as fresh as its stalest variant; what comes inside others as fresh as those", async () => {
+    const mirror = await openShop();
+    const runs = new Runs(mirror.db);
+    const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
+    const sweptAt = (name: string) =>
+      readHealth(mirror.db, manifestOf(), false).resources.find((one) => one.name === name)?.sweptAt;
+    runs.noteSwept(run, "counters:order", "2026-03-01T00:00:01.000Z");
+    expect(sweptAt("counters")).toBeNull();
+    runs.noteSwept(run, "counters:credit-note", "2026-03-01T00:00:05.000Z");
+    expect(sweptAt("counters")).toBe("2026-03-01T00:00:01.000Z");
+    expect([sweptAt("receipts"), sweptAt("notes")]).toEqual([null, null]);
+    runs.noteSwept(run, "orders", "2026-03-01T00:00:07.000Z");
+    runs.noteSwept(run, "people", "2026-03-01T00:00:09.000Z");
+    expect([sweptAt("receipts"), sweptAt("notes")]).toEqual([
+      "2026-03-01T00:00:07.000Z",
+      "2026-03-01T00:00:09.000Z",
+    ]);
+  });
+
+  test("gives the time of the last complete sweep of each resource in milliseconds", async () => {
+    const mirror = await openShop();
+    const runs = new Runs(mirror.db);
+    const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
+    runs.noteSwept(run, "people", new Date(startMs + 5).toISOString());
+    expect(readLiveFacts(mirror, ["people", "notes", "orders"]).sweptMs).toEqual({
+      people: startMs + 5,
+      notes: startMs + 5,
+      orders: null,
+    });
+  });
+
+  test("knows the last run that ended, also while another is under way", async () => {
+    const mirror = await openShop();
+    const runs = new Runs(mirror.db);
+    expect(readLiveFacts(mirror, []).lastRun).toBeNull();
+    runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
+    runs.begin("incremental", at(7), null, {});
+    const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5 };
+    expect(readLiveFacts(mirror, []).lastRun).toEqual(ended);
+  });
+});

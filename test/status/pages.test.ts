@@ -1,0 +1,127 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { createPages } from "../../src/status/render/pages.ts";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import { startServer } from "../../src/webhook/server/server.ts";
+import { jumpingClock, recordingLog } from "../support/terminal.ts";
+import { lookedAtMs, service, companyView } from "../support/company-view.ts";
+
+async function read(path: string, ...views: readonly CompanyStatusView[]) {
+  const page = await createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
+  if (!page) throw new Error(`there is no ${path}`);
+  return page;
+}
+
+function unreadable(): never {
+  throw new Error("disk I/O error");
+}
+
+/** The pages behind the real server, on a free port. */
+async function served(...views: readonly CompanyStatusView[]): Promise<string> {
+  const { log } = recordingLog();
+  const companies = { find: () => null, countAnswer: () => undefined };
+  const clock = systemClock;
+  const pages = createPages(() => views, clock, { version: "1.2.3" });
+  const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages, log });
+  onTestFinished(() => server.close(100));
+  return `http://127.0.0.1:${server.port}`;
+}
+
+describe("over HTTP", () => {
+  test("each page has its type, no sniffing, and every header once", async () => {
+    const url = await served(companyView({ open: false }));
+    const types = {
+      "/": "text/plain",
+      "/healthz": "application/json",
+      "/readyz": "application/json",
+      "/metrics": "text/plain",
+    };
+    for (const [path, type] of Object.entries(types)) {
+      const { headers, status } = await fetch(`${url}${path}`);
+      expect(status).toBe(path === "/readyz" ? 503 : 200);
+      expect(headers.get("content-type")).toContain(type);
+      expect(headers.get("cache-control")).toBe("no-store");
+      expect(headers.get("content-security-policy")).toBe("default-src 'none'");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+    }
+  });
+
+  test("they can only be read", async () => {
+    const url = await served(companyView());
+    for (const path of ["/", "/healthz", "/readyz", "/metrics"]) {
+      expect((await fetch(`${url}${path}`, { method: "HEAD" })).status).not.toBe(405);
+      const refused = await fetch(`${url}${path}`, { method: "POST", body: "x" });
+      expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+  });
+});
+
+describe("the pages of serve", () => {
+  test("/healthz is 200 as long as the process answers, whatever the companies are like", async () => {
+    const sick = companyView({ open: false, service: service("unauthenticated", 0) });
+    for (const views of [[], [sick]]) {
+      const { status, body } = await read("/healthz", ...views);
+      expect({ status, said: JSON.parse(body) as unknown }).toEqual({
+        status: 200,
+        said: { status: "ok", version: "1.2.3" },
+      });
+    }
+  });
+
+  test("/readyz is 200 only if every company is ready, and shows each", async () => {
+    const well = companyView();
+    const sick = companyView({ company: "beta", service: service("unauthenticated", 0, "Unauthenticated.") });
+    expect(await read("/readyz", well)).toMatchObject({ status: 200 });
+    const { status, body } = await read("/readyz", well, sick);
+    expect(status).toBe(503);
+    expect(JSON.parse(body)).toMatchObject({
+      ready: false,
+      companies: {
+        acme: { ready: true, service: "working" },
+        beta: {
+          ready: false,
+          service: "unauthenticated",
+          service_message: "Unauthenticated.",
+          reasons: ["the service does not take the token"],
+        },
+      },
+    });
+  });
+
+  test("/readyz is 503 before there is any company", async () => {
+    const { status, body } = await read("/readyz");
+    expect({ status, said: JSON.parse(body) as unknown }).toEqual({
+      status: 503,
+      said: { ready: false, companies: {} },
+    });
+  });
+
+  test("/readyz is 503 when the status cannot be read", async () => {
+    const page = await createPages(unreadable, jumpingClock(lookedAtMs), { version: "1.2.3" })["/readyz"]?.();
+    expect(page?.status).toBe(503);
+    expect(JSON.parse(page?.body ?? "")).toEqual({ ready: false, error: "disk I/O error" });
+  });
+
+  test("/metrics shows the companies as they are at the request", async () => {
+    const views = [companyView()];
+    const pages = createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const before = await pages["/metrics"]?.();
+    views.push(companyView({ company: "beta" }));
+    const after = await pages["/metrics"]?.();
+    expect(before?.body).not.toContain('company="beta"');
+    expect(after).toMatchObject({ status: 200, type: "text/plain; version=0.0.4; charset=utf-8" });
+    expect(after?.body).toContain('fintoro_mirror_database_open{company="beta"} 1');
+  });
+
+  test("/ names the other pages; no page is cached or loads anything", async () => {
+    const { body } = await read("/");
+    const pages = createPages(() => [companyView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
+    for (const path of Object.keys(pages)) {
+      expect(body).toContain(path);
+      expect((await read(path, companyView())).headers).toEqual({
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'",
+      });
+    }
+  });
+});

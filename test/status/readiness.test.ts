@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import { readinessOf, defaultReadyLimits } from "../../src/status/render/readiness.ts";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+function readiness(facts: Partial<CompanyStatusView>) {
+  return readinessOf(companyView(facts), lookedAtMs, defaultReadyLimits);
+}
+
+describe("a company is ready", () => {
+  test("while its file is open, its lists were read in time, and no event waits long", () => {
+    expect(readiness({})).toEqual({
+      ready: true,
+      reasons: [],
+      database: "open",
+      service: "working",
+      service_message: null,
+      service_since: "2026-11-21T00:00:00.000Z",
+      stale: [],
+      events_waiting: 0,
+      oldest_event_at: null,
+      last_event_at: "2026-11-21T07:59:00.000Z",
+      whole_run_at: "2026-11-21T02:00:00.000Z",
+      run: null,
+      last_run: { outcome: "complete", finished_at: "2026-11-21T02:01:30.000Z" },
+      next_run_at: "2026-11-22T02:00:00.000Z",
+    });
+  });
+
+  test("with the service away for a moment, which is shown all the same", () => {
+    const away = readiness({ service: service("unavailable", 14 * minuteMs, "connection refused") });
+    expect(away).toMatchObject({
+      ready: true,
+      service: "unavailable",
+      service_message: "connection refused",
+      service_since: "2026-11-21T07:46:00.000Z",
+    });
+  });
+
+  test("with events received just now, and at the very end of what counts as fresh", () => {
+    expect(readiness({ events: waitingEvents(900, 15 * minuteMs) }).ready).toBe(true);
+    expect(readiness({ sweptMs: { invoices: lookedAtMs - 26 * hourMs } }).ready).toBe(true);
+    expect(readiness({ events: waitingEvents(1, -hourMs) }).ready).toBe(true);
+  });
+
+  test("after a run that could not do everything: the list it missed shows it", () => {
+    expect(readiness({ lastRun: { outcome: "partial", startedMs: 0, finishedMs: 1 } }).ready).toBe(true);
+  });
+
+  test("while a run is under way, whatever the last one came to", () => {
+    const cutOff = { outcome: "interrupted", startedMs: 0, finishedMs: 1 };
+    expect(readiness({ lastRun: cutOff, run: { mode: "full", startedMs: lookedAtMs } }).ready).toBe(true);
+    const run = { mode: "incremental", startedMs: lookedAtMs - minuteMs };
+    expect(readiness({ run, lastRun: null, nextRunMs: null })).toMatchObject({
+      ready: true,
+      run: { mode: "incremental", started_at: "2026-11-21T07:59:00.000Z" },
+      last_run: null,
+      next_run_at: null,
+    });
+  });
+});
+
+describe("a company is not ready, and says why,", () => {
+  test.each<[string, Partial<CompanyStatusView>, string]>([
+    ["while its file is not open", { open: false }, "is not open: deliveries are refused with 503"],
+    ["while its file cannot be written", { service: service("database", 0) }, "file cannot be written"],
+    [
+      "as soon as the token is refused",
+      { service: service("unauthenticated", 0) },
+      "does not take the token",
+    ],
+    ["as soon as the token is another company's", { service: service("identity", 0) }, "another company's"],
+    [
+      "when the service is away for long",
+      { service: service("unavailable", 16 * minuteMs) },
+      "the service has not been reached for 16m 00s",
+    ],
+    [
+      "when it could not begin",
+      { service: service("starting", 2 * hourMs) },
+      "the service has not been reached for 2h 00m",
+    ],
+    [
+      "when an event waits too long",
+      { events: waitingEvents(12, 16 * minuteMs) },
+      "12 events wait, the oldest for 16m 00s",
+    ],
+    [
+      "until a run has read everything, for lists are read before their details",
+      { wholeRunMs: null, lastRun: null, run: { mode: "incremental", startedMs: lookedAtMs - 5 * minuteMs } },
+      "not everything was read yet: the first run has lasted for 5m 00s",
+    ],
+    ["also without such a run", { wholeRunMs: null }, "not everything was read yet"],
+    [
+      "after a run that was cut off, until the next",
+      { lastRun: { outcome: "failed", startedMs: 0, finishedMs: 1 } },
+      "the last run did not finish: failed",
+    ],
+    [
+      "until each list was read whole once",
+      { sweptMs: { invoices: lookedAtMs, clients: null, orders: null } },
+      "never read whole: clients, orders",
+    ],
+    [
+      "when a list was not read in time",
+      { sweptMs: { invoices: lookedAtMs - 26 * hourMs - 1, clients: lookedAtMs } },
+      "read whole longer than 26h 00m ago: invoices",
+    ],
+  ])("%s", (_, facts, reason) => {
+    const { ready, reasons } = readiness(facts);
+    expect(ready).toBe(false);
+    expect(reasons).toEqual([expect.stringContaining(reason)]);
+  });
+
+  test("with all the reasons at once, and the lists by name", () => {
+    const { reasons, stale } = readiness({
+      service: service("unauthenticated", 0),
+      sweptMs: { clients: null, invoices: 0, orders: lookedAtMs },
+      events: waitingEvents(1, hourMs),
+    });
+    expect(reasons).toHaveLength(4);
+    expect(stale).toEqual(["clients", "invoices"]);
+  });
+
+  test("while its file is not open with that alone, and why: nothing else is known then", () => {
+    const message = "the mirror is being written by process 12 (sync)";
+    const closed = { open: false, service: service("database", hourMs, message), sweptMs: { clients: null } };
+    expect(readiness(closed)).toMatchObject({
+      ready: false,
+      reasons: [`the mirror's file is not open (${message}): deliveries are refused with 503`],
+      database: "closed",
+      stale: [],
+    });
+  });
+
+  test("by other limits", () => {
+    const strict = { freshForMs: hourMs, patienceMs: 0 };
+    const view = companyView({ service: service("unavailable", 1), events: waitingEvents(1, 1) });
+    expect(readinessOf(view, lookedAtMs, strict).reasons).toHaveLength(3);
+    const never = { freshForMs: Infinity, patienceMs: Infinity };
+    expect(readinessOf(companyView({ sweptMs: { invoices: 0 } }), lookedAtMs, never).ready).toBe(true);
+  });
+});

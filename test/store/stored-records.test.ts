@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { openShop } from "../support/mirror.ts";
+import { put, remove, stampOf, startMs } from "../support/store.ts";
+
+const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
+const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
+
+describe("questions about what the mirror holds", () => {
+  test("live and deleted are counted apart, also where nothing is", async () => {
+    const mirror = await openShop();
+    const { records } = mirror;
+    expect(records.counts("people")).toEqual({ live: 0, deleted: 0 });
+    for (const id of [1, 2, 3]) put(mirror, "people", person(id));
+    remove(mirror, "people", 2);
+    expect(records.counts("people")).toEqual({ live: 2, deleted: 1 });
+    expect(records.liveCount("people")).toBe(2);
+    expect(records.liveIds("people")).toEqual([1, 3]);
+    expect([1, 2, 9].map((id) => records.isLive("people", id))).toEqual([true, false, false]);
+  });
+
+  test("what was received before a moment is what a list begun then must show", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1));
+    const began = mirror.sequence.next();
+    put(mirror, "people", person(2));
+    expect(mirror.records.liveIdsReceivedBefore("people", began)).toEqual([1]);
+  });
+
+  test("rows are found by a column's value, tombstones are not", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, { name: "A", email: "x" }));
+    put(mirror, "people", person(2, { name: "A", email: "y" }));
+    put(mirror, "people", person(3, { name: "A", email: "x" }));
+    remove(mirror, "people", 3);
+    expect(mirror.records.liveIdsWhere("people", { name: "A" })).toEqual([1, 2]);
+    expect(mirror.records.liveIdsWhere("people", { name: "A", email: 5 })).toEqual([]);
+    expect(mirror.records.latestValue(["colours", "people"], "_synced_at")).toBe("2026-03-01T00:00:00.000Z");
+    expect(mirror.records.latestValue(["people"], "score")).toBeNull();
+  });
+
+  test("the details read longest ago are found, and none that was read lately", async () => {
+    const mirror = await openShop();
+    for (const [id, agoMs] of [
+      [1, 100],
+      [2, 300],
+      [3, 200],
+    ] as const) {
+      const at = stampOf(mirror, { receivedAtMs: startMs - agoMs });
+      put(mirror, "orders", order(id), { source: "detail", stamp: at });
+    }
+    expect(mirror.records.oldestDetails("orders", startMs - 150, 9)).toEqual([
+      { id: 2, readAtMs: startMs - 300 },
+      { id: 3, readAtMs: startMs - 200 },
+    ]);
+    expect(mirror.records.oldestDetails("orders", startMs, 1).map(({ id }) => id)).toEqual([2]);
+    const again = stampOf(mirror, { receivedAtMs: startMs });
+    put(mirror, "orders", order(2), { source: "detail", stamp: again });
+    expect(mirror.records.oldestDetails("orders", startMs - 150, 9).map(({ id }) => id)).toEqual([3]);
+  });
+});

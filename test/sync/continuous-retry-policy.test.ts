@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import {
+  ForbiddenError,
+  InvalidError,
+  NetworkError,
+  NotFoundError,
+  ProtocolError,
+  RateLimitedError,
+  UnauthenticatedError,
+  UnavailableError,
+} from "../../src/connector/service-errors.ts";
+import { awayAfter } from "../../src/sync/context/limits.ts";
+import { ContinuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
+import type { WorkItem } from "../../src/state/work-item.ts";
+import { openShop } from "../support/mirror.ts";
+import { runContextOf } from "../support/sync.ts";
+
+function row(id: number, attempts = 0): WorkItem {
+  const reason = "people.updated";
+  const target = `id:${id}`;
+  return { id, attempts, kind: "detail", resource: "people", target, lane: "webhook", reason, dirtySeq: 1 };
+}
+
+/** `probe`: why the service does not answer; null when it does. */
+async function policyWith(probe: () => unknown) {
+  const seen = { working: 0, probes: 0 };
+  const run = runContextOf(await openShop(), { runId: null, share: "events" });
+  const policy = new ContinuousRetryPolicy(run, {
+    probe: async () => {
+      seen.probes += 1;
+      return probe();
+    },
+    onWorking: () => (seen.working += 1),
+  });
+  return { policy, seen };
+}
+
+const away = () => new UnavailableError("503");
+
+describe("a failure that may be an outage", () => {
+  test.each([
+    ["503", away()],
+    ["no answer", new NetworkError("reset")],
+    ["429 for ever", new RateLimitedError("429")],
+    ["a page with 200", new ProtocolError("HTML")],
+    ["a page with 404", new NotFoundError("404", { serviceMessage: null })],
+  ])(
+    "%s: the service is probed, and when the probe fails, its error is the reason to pause",
+    async (_c, error) => {
+      const why = new NetworkError("nobody there");
+      const { policy, seen } = await policyWith(() => why);
+      expect(await policy.judge(error, row(1))).toEqual({ kind: "stop", because: why });
+      expect(seen.probes).toBe(1);
+    },
+  );
+
+  test("is probed once, for all items that fail meanwhile", async () => {
+    const { policy, seen } = await policyWith(() => null);
+    await Promise.all([1, 2, 3].map((id) => policy.judge(away(), row(id))));
+    expect(seen.probes).toBe(1);
+  });
+
+  test("uses up no attempt of an item that fails while nothing else succeeds", async () => {
+    const { policy } = await policyWith(() => null);
+    for (let times = 1; times < awayAfter; times++) {
+      expect((await policy.judge(away(), row(1, 1))).kind).toBe("postpone");
+    }
+    expect((await policy.judge(away(), row(1, 1))).kind).toBe("stop");
+  });
+
+  test("counts as the item's own when others succeeded in between, and ends as a dead letter", async () => {
+    const { policy } = await policyWith(() => null);
+    const kinds = [];
+    for (const attempts of [0, 1, 2]) {
+      kinds.push((await policy.judge(away(), row(1, attempts))).kind);
+      policy.succeeded(row(2));
+    }
+    expect(kinds).toEqual(["postpone", "retry", "dead"]);
+  });
+
+  test("is forgotten when the item succeeds after all", async () => {
+    const { policy } = await policyWith(() => null);
+    await policy.judge(away(), row(1));
+    policy.succeeded(row(1));
+    expect((await policy.judge(away(), row(1))).kind).toBe("postpone");
+  });
+
+  test("a probe that was aborted by the end of the worker is no outage", async () => {
+    const { policy } = await policyWith(() => new MirrorError("stopped", "closing"));
+    expect(await policy.judge(away(), row(1))).toEqual({ kind: "drain" });
+  });
+});
+
+describe("a failure that is the record's own", () => {
+  test.each([
+    ["403 concerns one item, not the resource", new ForbiddenError("403"), "dead"],
+    ["422 is a dead letter", new InvalidError("422", {}), "dead"],
+    [
+      "404 with the service's message is judged by its proofs",
+      new NotFoundError("404", { serviceMessage: "No" }),
+      "missing",
+    ],
+    ["an unforeseen error concerns that item only", new TypeError("undefined is no function"), "dead"],
+  ])("%s, without a probe", async (_case, error, kind) => {
+    const { policy, seen } = await policyWith(() => null);
+    expect((await policy.judge(error, row(1))).kind).toBe(kind);
+    expect(seen).toEqual({ probes: 0, working: 1 });
+  });
+
+  test("an odd answer is, once the probe has succeeded", async () => {
+    const { policy } = await policyWith(() => null);
+    expect(await policy.judge(new ProtocolError("HTML"), row(1))).toEqual({ kind: "dead" });
+  });
+});
+
+test.each([new UnauthenticatedError("401"), new MirrorError("database", "full")])(
+  "%s pauses everything at once",
+  async (error) => {
+    const { policy, seen } = await policyWith(() => null);
+    expect(await policy.judge(error, row(1))).toEqual({ kind: "stop" });
+    expect(seen).toEqual({ probes: 0, working: 0 });
+  },
+);
+
+test("having nothing to do counts as working, unless the last read failed", async () => {
+  const { policy, seen } = await policyWith(() => null);
+  policy.idle();
+  expect(seen.working).toBe(1);
+  await policy.judge(away(), row(1));
+  policy.idle();
+  expect(seen.working).toBe(1);
+});

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import { NotFoundError } from "../../src/connector/service-errors.ts";
+import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
+import { massDeleteLimit } from "../../src/sync/context/limits.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
+import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
+import { put, row } from "../support/store.ts";
+import { childPage, detail, detailWork, page, runContextOf, waiting } from "../support/sync.ts";
+
+const missing = "No query results for model [Person] 7";
+const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
+
+const counter = (id: number, documentType: string) => ({ id, documentType, next: 1 });
+const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
+
+/** A run over a mirror that holds so many people. */
+async function withPeople(count: number): Promise<RunContext> {
+  const mirror = await openHasty();
+  for (let id = 1; id <= count; id++) put(mirror, "people", person(id));
+  return runContextOf(mirror, {}, ["people", "colours", "counters"]);
+}
+
+describe("I5: what a 404 proves", () => {
+  test.each([
+    ["on a route that answered 200 in this run: the record is deleted", missing, true, [], "deleted"],
+    ["with another message, on a proven route: deleted too", "Not Found", true, [], "deleted"],
+    ["without the service's JSON: nothing, it may be a proxy's page", null, true, [], "unproven"],
+    [
+      "on an unproven route, with a record the list has just shown: that one is probed first",
+      missing,
+      false,
+      [3],
+      "probe",
+    ],
+    ["of a record that the list of the same run shows", missing, false, [7], "unproven"],
+    [
+      "on an unproven route with no other record to probe: the service's message counts",
+      missing,
+      false,
+      [],
+      "deleted",
+    ],
+    [
+      "on an unproven route with the message for a missing route: nothing",
+      "The route could not be found.",
+      false,
+      [],
+      "unproven",
+    ],
+    ["on an unproven route with an empty message: nothing", "", false, [], "unproven"],
+  ] as const)("%s", (_case, message, proven, candidates, kind) => {
+    expect(judgeDeletion(message, proven, [...candidates], 7).kind).toBe(kind);
+  });
+
+  test("a route probe is never the record in question", () => {
+    expect(judgeDeletion(missing, false, [7, 9], 7)).toEqual({ kind: "probe", candidates: [9] });
+  });
+
+  test("a detail that was read proves its route for the run, and for that resource only", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    const error = new NotFoundError("404", { serviceMessage: "Not Found" });
+    expect(deletionVerdict(run, resourceOf("people"), error, 7).kind).toBe("unproven");
+    detail(run, "people", person(1), detailWork(run, "people", 1));
+    expect(deletionVerdict(run, resourceOf("people"), error, 7).kind).toBe("deleted");
+    expect(deletionVerdict(run, resourceOf("notes"), error, 7).kind).toBe("unproven");
+  });
+});
+
+describe("I5: a run that would remove too much needs permission", () => {
+  test.each([
+    [0, 20],
+    [400, 20],
+    [401, 20],
+    [420, 21],
+    [1_000, 50],
+    [99_999, 4_999],
+  ])("of %i records, %i may be removed in one run", (live, limit) => {
+    expect(massDeleteLimit(live)).toBe(limit);
+  });
+
+  test("counts over the whole run, each resource for itself, and not what it refused", async () => {
+    const run = runContextOf(await openShop());
+    expect(mayRemove(run, "people", 15)).toBe(true);
+    expect(mayRemove(run, "people", 6)).toBe(false);
+    expect(mayRemove(run, "people", 5)).toBe(true);
+    expect(mayRemove(run, "people", 1)).toBe(false);
+    expect(mayRemove(run, "orders", 20)).toBe(true);
+  });
+
+  test("--allow-mass-delete lifts it", async () => {
+    const run = runContextOf(await openShop(), { allowMassDelete: true });
+    expect(mayRemove(run, "people", 10_000)).toBe(true);
+  });
+});
+
+describe("I5: absence is a reason to ask, never to delete", () => {
+  test("records missing from a complete list are checked on their own route, and no others", async () => {
+    const run = await withPeople(4);
+    await page(run, "people", [person(1), person(3)], { perPage: 10 });
+    expect(waiting(run)).toEqual(["people id:2 confirm absent", "people id:4 confirm absent"]);
+    expect(run.mirror.records.liveCount("people")).toBe(4);
+  });
+
+  test("a record that was created while the list was read is not absent", async () => {
+    const run = await withPeople(2);
+    await page(run, "people", [person(1)], { perPage: 1, total: 3 });
+    detail(run, "people", person(3), detailWork(run, "people", 3));
+    await page(run, "people", [person(4)], { page: 3, perPage: 1, total: 3 });
+    await page(run, "people", [person(2)], { page: 2, perPage: 1, total: 3 });
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("an empty list checks none of many records: too many at once", async () => {
+    const run = await withPeople(25);
+    await page(run, "people", []);
+    expect(waiting(run)).toEqual([]);
+    const [trouble] = run.tally.allTroubles();
+    expect(trouble).toMatchObject({ resource: "people", kind: "held" });
+    expect(trouble?.message).toContain("25 of 25");
+    expect(trouble?.hint).toContain("--allow-mass-delete");
+  });
+
+  test("an empty list checks each of few records", async () => {
+    const run = await withPeople(3);
+    await page(run, "people", []);
+    expect(waiting(run)).toHaveLength(3);
+    expect(run.mirror.records.liveCount("people")).toBe(3);
+  });
+
+  test("a lookup without a route of its own is removed when its complete list no longer shows it", async () => {
+    const run = await withPeople(0);
+    for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
+    await page(run, "colours", [{ id: 1, label: "x" }]);
+    expect(row(run.mirror, "colours", 2)?.["_deleted_at"]).not.toBeNull();
+    expect(run.tally.of("colours").deleted).toBe(1);
+  });
+
+  test("but not when the list is empty", async () => {
+    const run = await withPeople(0);
+    put(run.mirror, "colours", { id: 1, label: "x" });
+    await page(run, "colours", []);
+    expect(run.mirror.records.liveCount("colours")).toBe(1);
+  });
+
+  test.each([
+    [
+      "shows one twice",
+      [
+        { id: 1, label: "x" },
+        { id: 1, label: "x" },
+      ],
+    ],
+    [
+      "holds one without a usable id",
+      [
+        { id: 1, label: "x" },
+        { id: "2", label: "x" },
+      ],
+    ],
+  ])("nor when the list is not complete: it %s", async (_case, shown) => {
+    const run = await withPeople(0);
+    for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
+    for (const attempt of [1, 2, 3]) await page(run, "colours", shown, { attempt });
+    expect(run.mirror.records.liveCount("colours")).toBe(2);
+    expect(run.tally.allTroubles().map(({ kind }) => kind)).toContain("unsettled");
+  });
+
+  test("of a list in variants, each counts for its own records only", async () => {
+    const run = await withPeople(0);
+    for (const one of [counter(1, "order"), counter(2, "order"), counter(3, "credit-note")]) {
+      put(run.mirror, "counters", one);
+    }
+    await page(run, "counters", [counter(1, "order")], { variant: "order" });
+    expect(run.mirror.records.liveIds("counters")).toEqual([1, 3]);
+  });
+
+  test("a child missing from its parent's list is checked, those of other parents are not", async () => {
+    const mirror = await openHasty();
+    const run = runContextOf(mirror);
+    for (const one of [note(1, 1), note(2, 1), note(3, 2)]) put(mirror, "notes", one);
+    await childPage(run, 1, [note(1, 1)]);
+    expect(waiting(run)).toEqual(["notes id:2 confirm absent"]);
+  });
+});

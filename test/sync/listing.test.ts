@@ -1,0 +1,240 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { resourceNamed } from "../../src/connector/connector-manifest.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { mostSweeps, trustPauseMs } from "../../src/sync/context/limits.ts";
+import { removeRecord } from "../../src/sync/deletion/removal.ts";
+import { isWhole } from "../../src/sync/apply/listing.ts";
+import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
+import { openHasty, openShop } from "../support/mirror.ts";
+import { put, stampOf, rows, startMs, written } from "../support/store.ts";
+import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
+
+const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
+const order = (id: number, more: object = {}) => ({
+  id,
+  number: "A",
+  total: 1,
+  lines: [],
+  receipts: [],
+  ...more,
+});
+const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
+
+const odd = (id: number) => ({ ...person(id), score: "many" });
+const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });
+
+describe("a list that stayed the same", () => {
+  test("has constant totals and as many distinct records as it says", () => {
+    const ids = fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 6 });
+    const property = fc.property(ids, fc.nat({ max: 6 }), fc.boolean(), (shown, total, steady) => {
+      const distinct = new Set(shown).size;
+      const expected = steady && shown.length === total && distinct === total;
+      expect(isWhole({ steady, total }, shown, distinct)).toBe(expected);
+    });
+    fc.assert(property);
+  });
+
+  test("is read page by page, the last page first, and counted once", async () => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await page(run, "people", [person(1), person(2)], { total: 5 });
+    expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
+    await page(run, "people", [person(5)], { page: 3, total: 5 });
+    expect(run.tally.swept.has("people")).toBe(false);
+    await page(run, "people", [person(3), person(4)], { page: 2, total: 5 });
+    expect(waiting(run)).toEqual([]);
+    expect(run.tally.swept.has("people")).toBe(true);
+    expect(run.tally.of("people")).toMatchObject({ listed: 5, inserted: 5 });
+    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
+    expect(run.runs.latest(1)[0]?.swept).toHaveProperty("people");
+  });
+
+  test("read again unchanged writes nothing of its records", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people"]);
+    await page(run, "people", [person(1), person(2)]);
+    const before = mirror.db.prepare("SELECT count(*) FROM _change_log").pluck().get();
+    await page(run, "people", [person(1), person(2)]);
+    expect(mirror.db.prepare("SELECT count(*) FROM _change_log").pluck().get()).toBe(before);
+    expect(run.tally.of("people")).toMatchObject({ inserted: 2, unchanged: 2 });
+  });
+});
+
+describe("I12: a record in quarantine that never became a row", () => {
+  test("is released when a complete list no longer shows it, since it has no row to check", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people"]);
+    await page(run, "people", [person(1), odd(2)], { at: at(mirror, 0) });
+    await page(run, "people", [person(1), odd(2)], { at: at(mirror, 1_000) });
+    expect(mirror.quarantine.all()).toHaveLength(1);
+    await page(run, "people", [person(1)], { at: at(mirror, 2_000) });
+    expect(mirror.quarantine.all()).toEqual([]);
+  });
+
+  test("stays while the list is not complete, and when it was added after the list began", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people"]);
+    put(mirror, "people", odd(2), { stamp: at(mirror, 0) });
+    put(mirror, "people", odd(3), { stamp: at(mirror, 3_000) });
+    await page(run, "people", [person(1)], { at: at(mirror, 1_000), total: 2, attempt: 3 });
+    expect(mirror.quarantine.all()).toHaveLength(2);
+    await page(run, "people", [person(1)], { at: at(mirror, 2_000) });
+    expect(mirror.quarantine.all().map(({ recordId }) => recordId)).toEqual([3]);
+  });
+});
+
+describe("a list that changed while it was read", () => {
+  test.each([
+    ["an id came twice", [person(2)], 3],
+    ["the total changed", [person(3)], 4],
+    ["a page was short", [], 3],
+  ])("is read again: %s", async (_case, second, total) => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await page(run, "people", [person(1), person(2)], { total: 3 });
+    await page(run, "people", second, { page: 2, total });
+    expect(waiting(run)).toEqual(["people page::1 list sweep"]);
+    expect(run.tally.swept.has("people")).toBe(false);
+  });
+
+  test("is read three times at most, then reported as unsettled; missing records are checked all the same", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people"]);
+    put(mirror, "people", person(9));
+    for (let attempt = 1; attempt <= mostSweeps; attempt++) {
+      await page(run, "people", [person(1)], { total: 2, attempt });
+    }
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);
+    expect(waiting(run)).toEqual(["people id:9 confirm absent"]);
+    expect(mirror.records.liveCount("people")).toBe(2);
+  });
+});
+
+test("a sweep begun long before this run is followed by a fresh one, after everything else", async () => {
+  const mirror = await openShop();
+  const run = runContextOf(mirror, { startedAtMs: startMs + trustPauseMs + 1 }, ["people"]);
+  await page(run, "people", [person(1)]);
+  expect(waiting(run)).toEqual(["people page::1 list sweep"]);
+  run.queue.add({
+    kind: "detail",
+    resource: "people",
+    target: "id:8",
+    lane: "hydration",
+    reason: "new",
+    dirtySeq: 1,
+  });
+  expect(run.queue.lease(startMs, ["people"])?.kind).toBe("detail");
+  expect(run.queue.lease(startMs, ["people"])).toMatchObject({ lane: "scrub", kind: "list" });
+});
+
+test("I1, I7: a long answer is applied in parts, and after a crash in between the read is repeated without other effect", async () => {
+  const mirror = await openHasty();
+  const run = runContextOf(mirror, {}, ["colours"]);
+  const many = Array.from({ length: recordsAtOnce + 3 }, (_, i) => ({ id: i + 1, label: "x" }));
+  const last = many.length - 1;
+  const broken = `{"data":[${many.map((one, i) => (i === last ? '{"id":9999,"label":tru}' : JSON.stringify(one))).join(",")}]}`;
+  const colours = resourceNamed(mirror.manifest, "colours");
+  const item = leased(run, {
+    kind: "list",
+    resource: "colours",
+    target: "page::1",
+    lane: "list",
+    reason: "sweep",
+    payload: { variant: "", page: 1 },
+  });
+  await expect(
+    applyList({ run, resource: colours, item, stamp: stampOf(mirror) }, Buffer.from(broken)),
+  ).rejects.toThrow();
+  run.queue.release(item);
+  expect(mirror.records.liveCount("colours")).toBe(recordsAtOnce);
+  expect(waiting(run)).toEqual(["colours page::1 list sweep"]);
+  expect(run.tally.of("colours").inserted).toBe(recordsAtOnce);
+  await page(run, "colours", many);
+  expect(run.tally.of("colours")).toMatchObject({ inserted: many.length, unchanged: recordsAtOnce });
+  expect(waiting(run)).toEqual([]);
+});
+
+describe("a parent's list", () => {
+  test("is read page by page, and only then it is known which records are missing", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people", "notes"]);
+    put(mirror, "notes", note(9, 1));
+    await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3 });
+    expect(waiting(run)).toEqual(["notes child:people:1:2 child parent"]);
+    await childPage(run, 1, [note(3, 1)], { page: 2, total: 3 });
+    expect(waiting(run)).toEqual(["notes id:9 confirm absent"]);
+    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
+  });
+
+  test("that changed is reported as unsettled, and nothing is deleted", async () => {
+    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    await childPage(run, 1, [note(1, 1), note(2, 1)], { total: 3 });
+    await childPage(run, 1, [note(2, 1)], { page: 2, total: 3 });
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "notes", kind: "unsettled" }]);
+  });
+
+  test("is queued with each person listed, and not a second time when the list is read again", async () => {
+    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    await page(run, "people", [person(1)], { total: 2 });
+    expect(waiting(run)).toEqual(["notes child:people:1:1 child parent", "people page::1 list sweep"]);
+    await childPage(run, 1, []);
+    await page(run, "people", [person(1), person(2)], { attempt: 2, total: 2 });
+    expect(waiting(run)).toEqual(["notes child:people:2:1 child parent"]);
+  });
+});
+
+describe("a proven deletion", () => {
+  test("removes what the record owned and checks what pointed to it", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    const receipt = { id: 5, documentType: null, documentId: null, amount: 1 };
+    detail(run, "orders", order(1, { receipts: [receipt] }), detailWork(run, "orders", 1));
+    expect(mirror.records.liveIds("receipts")).toEqual([5]);
+    const orders = resourceNamed(mirror.manifest, "orders");
+    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror, { cause: "confirm" }) }, orders, 1));
+    expect(mirror.records.liveIds("receipts")).toEqual([]);
+    expect(run.tally.of("receipts").deleted).toBe(1);
+  });
+
+  test("of a lookup queues the records that hold its id", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    put(mirror, "colours", { id: 3, label: "red" });
+    put(mirror, "orders", order(1, { colour: { id: 3, label: "red" } }), { source: "detail" });
+    put(mirror, "orders", order(2), { source: "detail" });
+    const colours = resourceNamed(mirror.manifest, "colours");
+    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror) }, colours, 3));
+    expect(waiting(run)).toEqual(["orders id:1 detail cascade"]);
+  });
+
+  test("of a parent drops its queued lists and checks its children one by one", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    put(mirror, "people", person(1));
+    put(mirror, "notes", note(7, 1));
+    run.queue.add({
+      kind: "child",
+      resource: "notes",
+      target: "child:people:1:2",
+      lane: "list",
+      reason: "parent",
+      dirtySeq: 1,
+    });
+    const people = resourceNamed(mirror.manifest, "people");
+    mirror.apply(() => removeRecord({ run, stamp: stampOf(mirror) }, people, 1));
+    expect(waiting(run)).toEqual(["notes id:7 confirm parent gone"]);
+  });
+
+  test("a payment that is no longer in its document's detail is deleted: the set is complete", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    const receipts = [1, 2].map((id) => ({ id, documentType: null, documentId: null, amount: 1 }));
+    detail(run, "orders", order(1, { receipts }), detailWork(run, "orders", 1));
+    detail(run, "orders", order(2, { receipts: [{ ...receipts[0], id: 8 }] }), detailWork(run, "orders", 2));
+    detail(run, "orders", order(1, { receipts: [receipts[1]] }), detailWork(run, "orders", 1));
+    expect(mirror.records.liveIds("receipts")).toEqual([2, 8]);
+    const before = written(mirror);
+    detail(run, "orders", { id: 1, number: "A", total: 1, lines: [] }, detailWork(run, "orders", 1));
+    expect(mirror.records.liveIds("receipts")).toEqual([2, 8]);
+    expect(written(mirror)).toBeGreaterThan(before);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { Log } from "../../src/base/logger.ts";
+import { NetworkError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
+import { pauseMs, WorkerStatus } from "../../src/sync/event-worker/worker-status.ts";
+import { createDrivenClock } from "../support/rate-limit.ts";
+
+const minuteMs = 60_000;
+
+test.each([
+  ["unavailable", [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, minuteMs, minuteMs]],
+  ["database", [1_000, 2_000, 4_000]],
+  ["unauthenticated", [30_000, minuteMs, 2 * minuteMs, 4 * minuteMs, 5 * minuteMs, 5 * minuteMs]],
+  ["identity", [5 * minuteMs, 5 * minuteMs]],
+] as const)("%s: pauses of %j, and never longer", (impediment, pauses) => {
+  expect(pauses.map((_pause, i) => pauseMs(impediment, i + 1))).toEqual(pauses);
+  expect(pauseMs(impediment, 1_000_000)).toBeLessThanOrEqual(5 * minuteMs);
+});
+
+function setUp() {
+  const clock = createDrivenClock();
+  const lines: string[] = [];
+  const say = (message: string) => void lines.push(message);
+  const log: Log = { debug: say, info: say, warn: say, error: say };
+  return { clock, lines, status: new WorkerStatus(clock, log) };
+}
+
+test("each change is reported once, with the time since it holds; a repetition is not", async () => {
+  const seen = setUp();
+  seen.status.works();
+  expect(seen.status.state().state).toBe("working");
+  await seen.clock.advance(minuteMs);
+  const sinceMs = seen.clock.nowMs();
+  expect(seen.status.impeded(new NetworkError("reset"))).toBe(1_000);
+  await seen.clock.advance(minuteMs);
+  expect(seen.status.impeded(new NetworkError("reset"))).toBe(2_000);
+  expect(seen.status.state()).toEqual({ state: "unavailable", message: "reset", sinceMs });
+  expect(seen.status.impeded(new UnauthenticatedError("401"))).toBe(30_000);
+  expect(seen.status.state().state).toBe("unauthenticated");
+  seen.status.works();
+  seen.status.works();
+  expect(seen.status.state().state).toBe("working");
+  expect(seen.lines).toHaveLength(4);
+});
+
+test("another message for the same state replaces the old one, without a new line or a new time", async () => {
+  const seen = setUp();
+  seen.status.impeded(new NetworkError("reset"));
+  const { sinceMs } = seen.status.state();
+  await seen.clock.advance(minuteMs);
+  seen.status.impeded(new NetworkError("timed out"));
+  expect(seen.status.state()).toEqual({ state: "unavailable", message: "timed out", sinceMs });
+  expect(seen.lines).toHaveLength(1);
+});

@@ -1,0 +1,99 @@
+import type { Complaints, Source } from "./read-source.ts";
+
+const maxLines = 500;
+const longLines = 300;
+
+/** Files that may be longer than they should: this list only gets shorter. */
+export const longFiles: readonly string[] = [
+  "test/connector/drift.test.ts",
+  "test/fintoro/manifest.test.ts",
+  "test/support/truth.ts",
+  "test/state/work-queue.test.ts",
+];
+
+export function shortEnough(source: Source): Complaints {
+  const { path, lines } = source;
+  if (lines > maxLines) return [`${path}: ${lines} lines, ${maxLines} at most`];
+  const listed = longFiles.includes(path);
+  if (lines > longLines && !listed) return [`${path}: ${lines} lines; split it, a file is one mechanism`];
+  return listed && lines <= longLines ? [`${path}: is short now, take it off the list of long files`] : [];
+}
+
+const foulCode: readonly (readonly [RegExp, string])[] = [
+  [/(?::|\bas|<|,|\|)\s*any\b(?!\s*[:(])/, "any hides what a value is"],
+  [/\bexport\s+default\b/, "exports are named"],
+  [/\.(?:skip|only|todo|skipIf|fails)\b\s*[(.`]/, "a test is run, whole"],
+  [/\b(?:xit|xtest|xdescribe|fit|fdescribe)\s*\(/, "a test is run, whole"],
+  [/\bdebugger\b/, "a debugger was left behind"],
+];
+
+const foulComments: readonly (readonly [RegExp, string])[] = [
+  [/@ts-(?:ignore|expect-error|nocheck)/, "the type checker is not silenced"],
+  [/\b(?:oxlint|eslint|biome)-(?:disable|ignore)/, "the linter is not silenced"],
+  [/\bprettier-ignore\b/, "the formatter is not silenced"],
+  [/\b(?:v8|c8|istanbul)\s+ignore\b/, "coverage is not silenced"],
+  [/\b(?:TODO|FIXME|XXX|HACK)\b/, "what is to be done is done, or told elsewhere"],
+];
+
+export function cleanText(source: Source): Complaints {
+  const prints = !source.path.startsWith("test/") && /\bconsole\.\w+\(/.test(source.code);
+  const spoken = prints ? [`${source.path}: only the log and the output speak`] : [];
+  const inCode = foulCode.filter(([pattern]) => pattern.test(source.code));
+  const inComments = foulComments.filter(([pattern]) => pattern.test(source.comments));
+  return [...spoken, ...[...inCode, ...inComments].map(([, why]) => `${source.path}: ${why}`)];
+}
+
+const emptyWords = new Set(["util", "utils", "helper", "helpers", "common", "misc", "shared", "stuff"]);
+
+/** Folders and files say what they are about, in kebab-case. */
+export function wellNamed({ path }: Source): Complaints {
+  const names = path.split("/").map((name) => name.replace(/(\.test|\.config)?\.[a-z]+$/, ""));
+  const odd = names
+    .filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name))
+    .map((name) => `${name} is not kebab-case`);
+  const empty = names
+    .filter((name) => name.split("-").some((word) => emptyWords.has(word)))
+    .map((name) => `${name} says nothing`);
+  return [...odd, ...empty].map((why) => `${path}: ${why}`);
+}
+
+export interface LintConfig {
+  readonly categories?: Readonly<Record<string, string>>;
+  readonly rules?: Readonly<Record<string, unknown>>;
+  readonly overrides?: readonly {
+    readonly files: readonly string[];
+    readonly rules?: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+const mayBeOff = new Set(["no-await-in-loop", "typescript/no-unsafe-type-assertion"]);
+const mayBeOffInTests = new Set(["max-lines-per-function"]);
+
+/** The linter holds what this test leaves to it, and nobody lowers its bar. */
+export function strictLint(config: LintConfig): Complaints {
+  const complaints: string[] = [];
+  const limit = (rule: string, most: number) => {
+    const [level, options] = [config.rules?.[rule]].flat() as [unknown, { max?: number } | undefined];
+    if (level !== "error" || (options?.max ?? Infinity) > most)
+      complaints.push(`${rule} allows more than ${most}`);
+  };
+  limit("max-lines", maxLines);
+  limit("max-lines-per-function", 70);
+  for (const category of ["correctness", "suspicious", "perf"]) {
+    if (config.categories?.[category] !== "error") complaints.push(`${category} is not an error`);
+  }
+  for (const rule of ["typescript/no-explicit-any", "import/no-cycle", "typescript/no-floating-promises"]) {
+    if (config.rules?.[rule] !== "error") complaints.push(`${rule} is not an error`);
+  }
+  complaints.push(...offRules(config.rules, mayBeOff));
+  for (const { files, rules } of config.overrides ?? []) {
+    const allowed = files.every((file) => file.startsWith("test/")) ? mayBeOffInTests : new Set<string>();
+    complaints.push(...offRules(rules, allowed).map((complaint) => `${files.join(", ")}: ${complaint}`));
+  }
+  return complaints;
+}
+
+function offRules(rules: Readonly<Record<string, unknown>> = {}, allowed: ReadonlySet<string>): string[] {
+  const lowered = Object.entries(rules).filter(([, level]) => [level].flat()[0] !== "error");
+  return lowered.filter(([rule]) => !allowed.has(rule)).map(([rule]) => `${rule} is lowered`);
+}

@@ -1,0 +1,102 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { mayHaveLost, type RetryDelay } from "../../src/webhook/delivery-gap/delivery-gap.ts";
+import type { Span } from "../../src/state/uptime-log.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+function span(fromMs: number, toMs: number): Span {
+  return { startedMs: fromMs, seenMs: toMs };
+}
+
+describe("an event may have been lost", () => {
+  test("is answered at once for a daemon that died every minute for a month", () => {
+    const lives = Array.from({ length: 43_200 }, (_, i) => span(i * minuteMs, i * minuteMs + 30_000));
+    expect(mayHaveLost({ spans: lives, sinceMs: 0, nowMs: 720 * hourMs })).toBe(true);
+  }, 2_000);
+
+  test("not by a pause shorter than the service's attempts take", () => {
+    const spans = [span(0, 10 * hourMs)];
+    for (const minutes of [1, 30, 60, 120])
+      expect(mayHaveLost({ spans, sinceMs: 0, nowMs: 10 * hourMs + minutes * minuteMs })).toBe(false);
+  });
+
+  test("by a pause of five hours, but not if a whole run began after it", () => {
+    const spans = [span(0, 10 * hourMs), span(15 * hourMs, 16 * hourMs)];
+    expect(mayHaveLost({ spans, sinceMs: 0, nowMs: 16 * hourMs })).toBe(true);
+    expect(mayHaveLost({ spans, sinceMs: 15 * hourMs, nowMs: 16 * hourMs })).toBe(false);
+    expect(mayHaveLost({ spans: spans.slice(0, 1), sinceMs: 0, nowMs: 12 * hourMs })).toBe(false);
+  });
+
+  test("by two pauses that the attempts happen to meet, and not by two that lie otherwise", () => {
+    const first = span(-hourMs, 0);
+    const between = (fromMs: number, toMs: number) => [
+      first,
+      span(fromMs, toMs),
+      span(toMs + 20 * minuteMs, 100 * hourMs),
+    ];
+    const asked = { sinceMs: -hourMs, nowMs: 100 * hourMs };
+    // four attempts in the first half hour, the fifth about 2 h 47 min later
+    expect(mayHaveLost({ ...asked, spans: between(30 * minuteMs, 180 * minuteMs) })).toBe(true);
+    expect(mayHaveLost({ ...asked, spans: between(30 * minuteMs, 10 * hourMs) })).toBe(false);
+  });
+
+  test("where nobody ever listened for long enough", () => {
+    expect(mayHaveLost({ spans: [], sinceMs: 0, nowMs: hourMs })).toBe(false);
+    expect(mayHaveLost({ spans: [], sinceMs: 0, nowMs: 5 * hourMs })).toBe(true);
+  });
+
+  test("is answered quickly after a thousand restarts", () => {
+    const spans = Array.from({ length: 1_000 }, (_, n) => span(n * minuteMs, n * minuteMs + 50_000));
+    expect(mayHaveLost({ spans, sinceMs: 0, nowMs: 1_000 * minuteMs })).toBe(true);
+  });
+});
+
+/** Tries every sender there can be, on whole numbers. */
+function someSenderLoses(
+  spans: readonly Span[],
+  sinceMs: number,
+  nowMs: number,
+  delays: readonly RetryDelay[],
+) {
+  const inGap = (at: number) =>
+    at <= nowMs && !spans.some(({ startedMs, seenMs }) => at > startedMs && at < seenMs);
+  const loses = (at: number, left: readonly RetryDelay[]): boolean => {
+    if (!inGap(at)) return false;
+    const [delay, ...later] = left;
+    if (!delay) return true;
+    return range(at + delay[0], Math.min(nowMs, at + delay[1])).some((next) => loses(next, later));
+  };
+  return range(sinceMs, nowMs).some((at) => loses(at, delays));
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+}
+
+test("says exactly what trying every sender says", () => {
+  const delays: RetryDelay[] = [
+    [1, 2],
+    [2, 4],
+    [6, 9],
+  ];
+  const arbitrarySpans = fc
+    .uniqueArray(fc.integer({ min: 0, max: 40 }), { minLength: 0, maxLength: 10 })
+    .map((points) => points.toSorted((a, b) => a - b))
+    .map((points) =>
+      Array.from({ length: Math.floor(points.length / 2) }, (_, i) =>
+        span(points[2 * i] ?? 0, points[2 * i + 1] ?? 0),
+      ),
+    );
+  const answers = { yes: 0, no: 0 };
+  fc.assert(
+    fc.property(arbitrarySpans, fc.integer({ min: 0, max: 10 }), (spans, sinceMs) => {
+      const expected = someSenderLoses(spans, sinceMs, 40, delays);
+      expect(mayHaveLost({ spans, sinceMs, nowMs: 40, delays })).toBe(expected);
+      answers[expected ? "yes" : "no"] += 1;
+    }),
+    { numRuns: 400 },
+  );
+  expect(Math.min(answers.yes, answers.no)).toBeGreaterThan(20);
+});

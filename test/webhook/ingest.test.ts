@@ -1,0 +1,216 @@
+import { describe, expect, test } from "vitest";
+import { InboxView } from "../../src/state/inbox/inbox-view.ts";
+import { deliveryOf, about, openIngest, counted, eventText, type OpenIngest } from "../support/webhook.ts";
+import { allChanges, rows, written } from "../support/store.ts";
+
+const nowMs = Date.UTC(2026, 2, 1, 12);
+
+function take({ ingest }: OpenIngest, ...texts: (string | Buffer)[]) {
+  return ingest.store(
+    texts.map((text) => deliveryOf(text)),
+    nowMs,
+  );
+}
+
+function work({ mirror }: OpenIngest) {
+  return rows(mirror, "SELECT kind, resource, target, lane, reason, state FROM _work ORDER BY id");
+}
+
+function inbox({ mirror }: OpenIngest) {
+  return new InboxView(mirror.db).list({ most: 100 });
+}
+
+describe("an event is stored together with what it leads to", () => {
+  test("its mark in the first lane of the queue, and the inbox row that waits for the read", async () => {
+    const shop = await openIngest();
+    const text = about(17);
+    const [result] = take(shop, text);
+    expect(result).toMatchObject({
+      outcome: "stored",
+      resource: "people",
+      id: 17,
+      state: "waiting",
+      problem: null,
+    });
+    const mark = { kind: "detail", resource: "people", target: "id:17", lane: 0, reason: "people.updated" };
+    expect(work(shop)).toEqual([{ ...mark, state: "ready" }]);
+    expect(inbox(shop)).toEqual([
+      {
+        eventId: result?.eventId,
+        type: "people.updated",
+        resourceType: "person",
+        resourceId: 17,
+        occurredAt: "2026-03-01T00:00:00Z",
+        receivedAt: "2026-03-01T12:00:00.000Z",
+        state: "waiting",
+        resource: "people",
+        target: "id:17",
+        doneAt: null,
+        outcome: null,
+        requestId: null,
+        problem: null,
+        work: { state: "ready", error: null, attempts: 0 },
+      },
+    ]);
+    expect(rows(shop.mirror, "SELECT body FROM _inbox")).toEqual([{ body: text }]);
+  });
+
+  test("I4 the mark is newer than every read that is out", async () => {
+    const shop = await openIngest();
+    const sentSeq = shop.mirror.sequence.next();
+    take(shop, about(17));
+    expect(rows(shop.mirror, "SELECT dirty_seq > ? AS newer FROM _work", sentSeq)).toEqual([{ newer: 1 }]);
+    expect(rows(shop.mirror, "SELECT dirty_seq > ? AS newer FROM _inbox", sentSeq)).toEqual([{ newer: 1 }]);
+  });
+
+  test("an id beyond 2^53 is the same one everywhere", async () => {
+    const shop = await openIngest();
+    const body = '{"id":"far","type":"people.updated","resource":{"type":"person","id":9007199254740993}}';
+    take(shop, body);
+    expect(work(shop)).toMatchObject([{ target: "id:9007199254740993" }]);
+    expect(inbox(shop)).toMatchObject([{ resourceId: 9_007_199_254_740_993n }]);
+  });
+
+  test("a deletion is a reason to ask, also where a change of the same record comes after or before it", async () => {
+    const together = await openIngest();
+    take(together, about(1), about(1, "people.deleted"), about(1));
+    expect(work(together)).toMatchObject([{ kind: "confirm", target: "id:1" }]);
+    for (const types of [
+      ["people.deleted", "people.updated"],
+      ["people.updated", "people.deleted"],
+    ]) {
+      const apart = await openIngest();
+      for (const type of types) take(apart, about(1, type));
+      expect(work(apart)).toMatchObject([{ kind: "confirm", target: "id:1" }]);
+    }
+  });
+
+  test("many events about few records are few reads, in one transaction and over many", async () => {
+    const shop = await openIngest();
+    const burst = Array.from({ length: 500 }, (_, i) => about(i % 5));
+    take(shop, ...burst);
+    for (const text of burst.slice(0, 50)) take(shop, eventText({ resource: JSON.parse(text).resource }));
+    expect(work(shop)).toHaveLength(5);
+    expect(counted(shop.mirror, "_inbox")).toBe(550);
+  });
+
+  test("an event makes a dead letter ready again", async () => {
+    const shop = await openIngest();
+    take(shop, about(17));
+    shop.mirror.db.exec("UPDATE _work SET state = 'dead', error = 'boom', attempts = 5");
+    expect(inbox(shop)).toMatchObject([{ work: { state: "dead", error: "boom", attempts: 5 } }]);
+    take(shop, about(17));
+    expect(work(shop)).toMatchObject([{ state: "ready" }]);
+  });
+});
+
+describe("I7: a duplicate changes nothing", () => {
+  test("copies write not one row in the whole database, together or one after the other", async () => {
+    const shop = await openIngest();
+    const text = about(17);
+    expect(take(shop, text, text, text).map(({ outcome }) => outcome)).toEqual([
+      "stored",
+      "duplicate",
+      "duplicate",
+    ]);
+    const before = written(shop.mirror);
+    for (let i = 0; i < 3; i++)
+      expect(take(shop, text, text).map(({ outcome }) => outcome)).toEqual(["duplicate", "duplicate"]);
+    expect(written(shop.mirror)).toBe(before);
+  });
+
+  test("a copy of an event that was dealt with long ago causes no read and no change", async () => {
+    const shop = await openIngest();
+    const texts = [
+      about(1),
+      about(2, "foreign-bills.paid", "foreignBill"),
+      eventText({ type: "new" }),
+      "not json",
+    ];
+    take(shop, ...texts);
+    shop.mirror.db.exec("DELETE FROM _work; UPDATE _inbox SET state = 'done' WHERE state = 'waiting'");
+    const before = [inbox(shop), allChanges(shop.mirror)];
+    take(shop, ...texts);
+    expect(work(shop)).toEqual([]);
+    expect([inbox(shop), allChanges(shop.mirror)]).toEqual(before);
+  });
+
+  test("nor does it when the id comes with another body: the first one counts", async () => {
+    const shop = await openIngest();
+    take(shop, eventText({ id: "evt-same" }));
+    const [result] = take(shop, eventText({ id: "evt-same", type: "people.deleted" }));
+    expect(result?.outcome).toBe("duplicate");
+    expect(work(shop)).toMatchObject([{ kind: "detail" }]);
+  });
+});
+
+describe("I12: what leads to no read is kept, and reported", () => {
+  test("an event of something without a route: in the inbox and, as it came, in the change log", async () => {
+    const shop = await openIngest();
+    const text = about(9, "foreign-bills.paid", "foreignBill");
+    take(shop, about(1), text, about(2));
+    expect(work(shop)).toHaveLength(2);
+    expect(allChanges(shop.mirror)).toEqual([
+      {
+        seq: 1,
+        resource: "foreign_bills",
+        recordId: 9,
+        op: "event",
+        at: "2026-03-01T12:00:00.000Z",
+        cause: "webhook",
+        requestId: null,
+        before: null,
+        after: text,
+      },
+    ]);
+    expect(new InboxView(shop.mirror.db).counts()).toEqual({ waiting: 2, kept: 1 });
+  });
+
+  test.each([
+    ["a type that nobody knows", eventText({ type: "people.merged" })],
+    ["no type", eventText({ type: null })],
+    ["another resource.type than that of its type", about(1, "people.updated", "order")],
+    ["an id that is no record's", eventText({ resource: { type: "person", id: -1 } })],
+    ["no resource", eventText({ resource: null })],
+  ])("%s is unknown, with the reason", async (_, text) => {
+    const shop = await openIngest();
+    expect(take(shop, text)).toMatchObject([{ outcome: "stored", state: "unknown" }]);
+    expect(work(shop)).toEqual([]);
+    expect(inbox(shop)).toMatchObject([
+      { state: "unknown", resource: null, problem: expect.any(String) as string },
+    ]);
+    expect(rows(shop.mirror, "SELECT body FROM _inbox")).toEqual([{ body: text }]);
+  });
+
+  test("a body that is no event is unreadable, byte for byte", async () => {
+    const shop = await openIngest();
+    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
+    const results = take(shop, "<html>", bytes);
+    expect(inbox(shop).map(({ state }) => state)).toEqual(["unreadable", "unreadable"]);
+    expect(rows(shop.mirror, "SELECT body FROM _inbox ORDER BY rowid")).toEqual([
+      { body: "<html>" },
+      { body: bytes },
+    ]);
+    expect(results.map(({ state }) => state)).toEqual(["unreadable", "unreadable"]);
+  });
+
+  test("an event of a table that is not mirrored is excluded, and nobody reads it", async () => {
+    const shop = await openIngest({ selected: ["orders"] });
+    take(shop, about(1), about(2, "orders.updated", "order"));
+    expect(work(shop)).toMatchObject([{ resource: "orders" }]);
+    expect(new InboxView(shop.mirror.db).counts()).toEqual({ excluded: 1, waiting: 1 });
+  });
+});
+
+test("I1 a transaction that fails leaves neither events nor work nor changes", async () => {
+  const shop = await openIngest();
+  const texts = [about(1), about(2, "foreign-bills.paid", "foreignBill"), "not json"];
+  shop.mirror.db.exec(
+    "CREATE TRIGGER broken BEFORE INSERT ON _work BEGIN SELECT RAISE(ABORT, 'no room'); END",
+  );
+  expect(() => take(shop, ...texts)).toThrow("no room");
+  expect([counted(shop.mirror, "_inbox"), allChanges(shop.mirror)]).toEqual([0, []]);
+  shop.mirror.db.exec("DROP TRIGGER broken");
+  expect(take(shop, ...texts).map(({ outcome }) => outcome)).toEqual(["stored", "stored", "stored"]);
+  expect(allChanges(shop.mirror)).toHaveLength(1);
+});
