@@ -91,10 +91,10 @@ async function loadedPeriod(scenario: Scenario, choice: SeededChoice): Promise<v
 
 /** Ends all changes and deliveries, then makes the last runs, beside `serve` or without it. */
 async function comeToRest(scenario: Scenario, choice: SeededChoice): Promise<string[]> {
-  const { company, log: log } = scenario;
+  const { company } = scenario;
   const beside = choice.probability(0.7);
   const full = choice.probability(0.7);
-  log.push(
+  scenario.log.push(
     `then ${full ? "a full run" : "a run, and a full one"}, ${beside ? "beside serve" : "without serve"}`,
   );
   const daemon = await serve(scenario);
