@@ -5,32 +5,30 @@ const mask = "***";
  * Only `reveal` returns the text; only code that sends or checks it calls that.
  */
 export class Secret {
-  readonly #text: string | null;
-  readonly #absence: Error | null;
+  readonly #text: string | Error;
 
-  private constructor(text: string | null, absence: Error | null) {
+  private constructor(text: string | Error) {
     this.#text = text;
-    this.#absence = absence;
   }
 
   static of(text: string): Secret {
-    return new Secret(text, null);
+    return new Secret(text);
   }
 
   /** A missing secret: `reveal` throws `why`. Work that does not need it goes on. */
   static absent(why: Error): Secret {
-    return new Secret(null, why);
+    return new Secret(why);
   }
 
   /** False for a missing secret. */
   get known(): boolean {
-    return this.#text !== null;
+    return typeof this.#text === "string";
   }
 
   /** The text. Throws the reason given to `absent` when there is none. */
   reveal(): string {
-    if (this.#text === null) throw this.#absence ?? new Error("broken promise: a secret has a text");
-    return this.#text;
+    if (typeof this.#text === "string") return this.#text;
+    throw this.#text;
   }
 
   toString(): string {

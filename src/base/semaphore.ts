@@ -19,23 +19,18 @@ export class WaitQueue<T> {
 
   /** Resolves with the served value, or with null as soon as `signal` aborts. */
   wait(priority: number, signal?: AbortSignal): Promise<T | null> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return resolve(null);
-      const leave = () => {
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        resolve(null);
-      };
-      const ended =
-        <V>(end: (value: V) => void) =>
-        (value: V) => {
-          signal?.removeEventListener("abort", leave);
-          end(value);
-        };
-      const waiter: Waiter<T> = { priority, resolve: ended(resolve), reject: ended(reject) };
-      signal?.addEventListener("abort", leave, { once: true });
-      const behind = this.#waiting.findIndex((other) => other.priority > priority);
-      this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, waiter);
-    });
+    if (signal?.aborted) return Promise.resolve(null);
+    const { promise, resolve, reject } = Promise.withResolvers<T | null>();
+    const waiter = { priority, resolve, reject };
+    const leave = () => {
+      const at = this.#waiting.indexOf(waiter);
+      if (at >= 0) this.#waiting.splice(at, 1);
+      resolve(null);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    const behind = this.#waiting.findIndex((other) => other.priority > priority);
+    this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, waiter);
+    return promise.finally(() => signal?.removeEventListener("abort", leave));
   }
 
   /** Serves the first caller. False when nobody waits. */

@@ -105,7 +105,8 @@ function shown(path: Path, value: unknown): string {
   return ` (it is ${text})`;
 }
 
-function valueAt(raw: unknown, path: Path): unknown {
+/** What stands at a path of the raw file; undefined where nothing does. */
+export function valueAt(raw: unknown, path: Path): unknown {
   return path.reduce<unknown>((value, key) => {
     if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return undefined;
     return (value as Record<PropertyKey, unknown>)[key];

@@ -166,17 +166,14 @@ function resources(known: KnownConnector) {
       include: include ?? null,
       exclude,
       // For resources listed parent by parent: how many parents a run visits; absent means all.
-      parentsPerRun: parentsPerRun(options as Record<string, ParentsOptions | undefined>),
+      parentsPerRun: parentsPerRun(options as Record<string, ParentsOptions>),
     }));
 }
 
-function parentsPerRun(
-  options: Readonly<Record<string, ParentsOptions | undefined>>,
-): Record<string, number> {
-  const limits = Object.entries(options).flatMap(([name, value]) => {
-    const most = value?.parents_per_run ?? "all";
-    return most === "all" ? [] : [[name, most] as const];
-  });
+function parentsPerRun(options: Readonly<Record<string, ParentsOptions>>): Record<string, number> {
+  const limits = Object.entries(options).flatMap(([name, { parents_per_run: most }]) =>
+    most === "all" ? [] : [[name, most] as const],
+  );
   return Object.fromEntries(limits);
 }
 
@@ -237,7 +234,7 @@ function exportOf(place: ConfigPlace) {
   return section({
     format: oneOfWords(["csv", "parquet", "jsonl"]).describe("The kind of file."),
     out: folder(place).describe("Where to; relative to this file."),
-    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text } : { must: `be ${s3}` }))
+    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text } : null))
       .optional()
       .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
     after: oneOfWords(["sync"]).optional().describe("Made after every run."),

@@ -6,10 +6,10 @@ import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../
 /** The value of a text, or what the text would have to be: `must` completes "it must …". */
 export type TextValue<T> = { readonly value: T } | { readonly must: string };
 
-/** A text that `read` understands. `phrase` completes "it must be …". */
-export function readableText<T>(phrase: string, read: (text: string) => TextValue<T>) {
+/** A text that `read` understands; null: it is not what `phrase` says, which completes "it must be …". */
+export function readableText<T>(phrase: string, read: (text: string) => TextValue<T> | null) {
   return z.string({ error: `must be ${phrase}` }).transform((text, context) => {
-    const result = read(text.trim());
+    const result = read(text.trim()) ?? { must: `be ${phrase}` };
     if ("value" in result) return result.value;
     context.addIssue({ code: "custom", message: `must ${result.must}` });
     return z.NEVER;
@@ -19,7 +19,7 @@ export function readableText<T>(phrase: string, read: (text: string) => TextValu
 /** A duration such as `30s`; gives milliseconds. */
 export function durationText(minMs: number, maxMs: number) {
   const phrase = `a duration from ${shortDuration(minMs)} to ${shortDuration(maxMs)} such as "30s" or "5m"`;
-  return readableText(phrase, (text) => within(parseDurationMs(text), minMs, maxMs, phrase));
+  return readableText(phrase, (text) => within(parseDurationMs(text), minMs, maxMs));
 }
 
 function shortDuration(ms: number): string {
@@ -29,21 +29,19 @@ function shortDuration(ms: number): string {
 /** A size such as `256MB`; gives bytes. */
 export function sizeText(minBytes: number, maxBytes: number) {
   const phrase = `a size from ${formatSize(minBytes)} to ${formatSize(maxBytes)} such as "256MB"`;
-  return readableText(phrase, (text) => within(parseSizeBytes(text), minBytes, maxBytes, phrase));
+  return readableText(phrase, (text) => within(parseSizeBytes(text), minBytes, maxBytes));
 }
 
 /** A percentage such as `10%`; gives a share of 1. */
 export function percentText(maxPercent: number) {
-  const phrase = `a percentage from 0% to ${maxPercent}% such as "10%"`;
-  return readableText(phrase, (text) => {
+  return readableText(`a percentage from 0% to ${maxPercent}% such as "10%"`, (text) => {
     const match = /^(\d+(?:\.\d+)?)\s*%$/.exec(text);
-    const percent = within(match ? Number(match[1]) : null, 0, maxPercent, phrase);
-    return "value" in percent ? { value: percent.value / 100 } : percent;
+    return within(match ? Number(match[1]) / 100 : null, 0, maxPercent / 100);
   });
 }
 
-function within(value: number | null, min: number, max: number, phrase: string): TextValue<number> {
-  return value !== null && value >= min && value <= max ? { value } : { must: `be ${phrase}` };
+function within(value: number | null, min: number, max: number): { readonly value: number } | null {
+  return value !== null && value >= min && value <= max ? { value } : null;
 }
 
 /** A whole number, both ends included. */
@@ -67,29 +65,24 @@ export function onOrOff() {
 
 /** Any text but an empty one. */
 export function filledText(phrase: string) {
-  return readableText(phrase, (text) => textIf(text !== "", text, phrase));
-}
-
-function textIf(holds: boolean, text: string, phrase: string): TextValue<string> {
-  return holds ? { value: text } : { must: `be ${phrase}` };
+  return readableText(phrase, (text) => (text === "" ? null : { value: text }));
 }
 
 const cronField = /^[\d*,\-/?#LWA-Za-z]+$/;
 
 /** A cron pattern by its form; the scheduler checks its numbers. */
 export function cronText(alternatives = "") {
-  const phrase = `a cron pattern such as "15 2 * * *"${alternatives}`;
-  return readableText(phrase, (text) => {
+  return readableText(`a cron pattern such as "15 2 * * *"${alternatives}`, (text) => {
     const fields = text.split(/\s+/);
     const formed = fields.length >= 5 && fields.length <= 6 && fields.every((field) => cronField.test(field));
-    return textIf(formed, text, phrase);
+    return formed ? { value: text } : null;
   });
 }
 
 /** A time zone that this Node knows. */
 export function timezoneText() {
   const phrase = "a time zone such as Europe/Bratislava";
-  return readableText(phrase, (text) => textIf(isTimezone(text), text, phrase));
+  return readableText(phrase, (text) => (isTimezone(text) ? { value: text } : null));
 }
 
 function isTimezone(name: string): boolean {

@@ -1,10 +1,10 @@
 import path from "node:path";
-import { MirrorError } from "../base/errors.ts";
+import { assert, MirrorError } from "../base/errors.ts";
 import { companyNameProblems, pathText, problemsOf, type Problem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
 import { readFailure, resolveSecrets, type ResolvedSecrets } from "./secrets.ts";
-import { readYaml, type Position, type YamlFile } from "./yaml.ts";
+import { problemLine, readYaml, type LocatedProblem, type YamlFile } from "./yaml.ts";
 
 /** Where the config is, and what it may refer to. */
 export interface LoadOptions {
@@ -40,11 +40,9 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath);
   if (yaml.value === undefined)
-    throw new MirrorError("config", `${shownPath}:1:1: the file is empty`, { hint: howToWrite });
-  const { config, problems, warnings } = check(yaml.value, options, path.dirname(file));
-  refuse(located(problems, yaml), shownPath);
-  if (!config) throw new Error("broken promise: a config without problems is complete");
-  return { config, warnings: located(warnings, yaml).map((one) => lineOf(one, shownPath)), path: file };
+    refuse([{ position: { line: 1, column: 1 }, message: "the file is empty" }], shownPath);
+  const { config, warnings } = check(yaml, options, { file, shownPath });
+  return { config, warnings, path: file };
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
@@ -65,31 +63,28 @@ function readText(file: string, shownPath: string, options: LoadOptions): string
   }
 }
 
-interface Checked {
-  readonly config: Config | null;
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
-}
-
-function check(value: unknown, options: LoadOptions, folder: string): Checked {
-  const raw = withoutEmptySections(value);
-  const known = connectorOf(raw, options.connectors);
-  const secrets = resolveSecrets(raw, { env: options.env, readFile: options.readFile, folder });
+function check(
+  yaml: YamlFile,
+  { env, readFile, connectors, secrets: needed = "required" }: LoadOptions,
+  { file, shownPath }: { readonly file: string; readonly shownPath: string },
+): Omit<LoadedConfig, "path"> {
+  const raw = withoutEmptySections(yaml.value);
+  const known = connectorOf(raw, connectors);
+  const folder = path.dirname(file);
+  const secrets = resolveSecrets(raw, { env, readFile, folder });
   const schema = configSchema(known, { folder, secrets });
   const result = schema.safeParse(raw);
-  const missing = judgeMissing(secrets.problems, options.secrets ?? "required");
+  const missing = judgeMissing(secrets.problems, needed);
   const wrong = result.success ? [] : problemsOf(result.error.issues, raw, schema);
-  const problems = [...wrong, ...companyNameProblems(raw), ...missing.problems];
-  if (!result.success || problems.length > 0) return { config: null, problems, warnings: [] };
-  const config = deepFreeze(result.data);
-  return { config, problems, warnings: [...missing.warnings, ...warningsOf(config, secrets, known)] };
+  refuse(located([...wrong, ...companyNameProblems(raw), ...missing.problems], yaml), shownPath);
+  assert(result.success, "a config without problems is complete");
+  const config: Config = deepFreeze(result.data);
+  const warnings = located([...missing.warnings, ...warningsOf(config, secrets, known)], yaml);
+  return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
 }
 
 /** Which missing secrets are mistakes, and which are warnings. */
-function judgeMissing(
-  missing: readonly Problem[],
-  needed: NonNullable<LoadOptions["secrets"]>,
-): Pick<Checked, "problems" | "warnings"> {
+function judgeMissing(missing: readonly Problem[], needed: NonNullable<LoadOptions["secrets"]>) {
   if (needed === "required") return { problems: missing, warnings: [] };
   if (needed === "when_used") return { problems: [], warnings: [] };
   return { problems: missing.filter((one) => !isOfWebhook(one)), warnings: missing.filter(isOfWebhook) };
@@ -129,24 +124,15 @@ function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnec
   return [...literals, { path: ["language"], at: "value", message }];
 }
 
-interface Located {
-  readonly position: Position;
-  readonly message: string;
-}
-
-function located(problems: readonly Problem[], yaml: YamlFile): Located[] {
+function located(problems: readonly Problem[], yaml: YamlFile): LocatedProblem[] {
   return problems.map(({ path: place, at, message }) => ({ position: yaml.locate(place, at), message }));
 }
 
-function lineOf({ position, message }: Located, shownPath: string): string {
-  return `${shownPath}:${position.line}:${position.column}: ${message}`;
-}
-
-function refuse(problems: readonly Located[], shownPath: string): void {
+function refuse(problems: readonly LocatedProblem[], shownPath: string): void {
   if (problems.length === 0) return;
   const ordered = problems.toSorted(
     (a, b) => a.position.line - b.position.line || a.position.column - b.position.column,
   );
-  const lines = ordered.map((one) => lineOf(one, shownPath));
+  const lines = ordered.map((one) => problemLine(shownPath, one));
   throw new MirrorError("config", lines.join("\n"), { hint: howToWrite });
 }

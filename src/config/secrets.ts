@@ -1,7 +1,7 @@
 import path from "node:path";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import { pathText, type Problem } from "./config-problems.ts";
+import { pathText, valueAt, type Problem } from "./config-problems.ts";
 import type { Path } from "./yaml.ts";
 
 /** Where a secret is from. */
@@ -45,41 +45,32 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
   for (const { path: place, text } of secretPlaces(raw)) {
     const from = placeOf(text, source);
     const outcome = checked(resolve(text, from, source));
+    let secret: Secret;
     if ("problem" in outcome) {
       const message = `${pathText(place)}: ${outcome.problem}${remedy(place, from)}`;
       problems.push({ path: place, at: "value", message });
-      const secret = Secret.absent(new MirrorError("config", message));
-      found.set(pathText(place), { secret, place: from });
-      continue;
+      secret = Secret.absent(new MirrorError("config", message));
+    } else {
+      if (from.kind === "config") literals.push(place);
+      secret = Secret.of(outcome.text);
     }
-    if (from.kind === "config") literals.push(place);
-    found.set(pathText(place), { secret: Secret.of(outcome.text), place: from });
+    found.set(pathText(place), { secret, place: from });
   }
   return { at: (place) => found.get(pathText(place)), problems, literals };
 }
 
 /** `companies.*.token` and `companies.*.webhook.secrets[*]`, wherever they are texts. */
 function secretPlaces(raw: unknown): { path: Path; text: string }[] {
-  const texts: { path: Path; text: string }[] = [];
-  const add = (place: Path, value: unknown) => {
-    if (typeof value === "string" && value !== "") texts.push({ path: place, text: value });
-  };
-  for (const [name, company] of Object.entries(mapIn(raw, "companies"))) {
-    add(["companies", name, "token"], mapOf(company)["token"]);
-    const secrets = mapIn(company, "webhook")["secrets"];
-    if (!Array.isArray(secrets)) continue;
-    for (const [index, value] of secrets.entries())
-      add(["companies", name, "webhook", "secrets", index], value);
-  }
-  return texts;
-}
-
-function mapOf(value: unknown): Readonly<Record<string, unknown>> {
-  return value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
-}
-
-function mapIn(value: unknown, key: string): Readonly<Record<string, unknown>> {
-  return mapOf(mapOf(value)[key]);
+  const places = Object.keys(valueAt(raw, ["companies"]) ?? {}).flatMap((name): Path[] => {
+    const secrets = ["companies", name, "webhook", "secrets"];
+    const all: unknown = valueAt(raw, secrets);
+    const ofWebhook = Array.isArray(all) ? all.map((_, index) => [...secrets, index]) : [];
+    return [["companies", name, "token"], ...ofWebhook];
+  });
+  return places.flatMap((place) => {
+    const text = valueAt(raw, place);
+    return typeof text === "string" && text !== "" ? [{ path: place, text }] : [];
+  });
 }
 
 /** Webhook secrets are the ones that the program itself gets and stores. */
@@ -120,9 +111,8 @@ function fromFile(file: string, source: SecretSource): Outcome {
 /** A header must be able to carry it. */
 function checked(outcome: Outcome): Outcome {
   if ("problem" in outcome || /^[\x21-\x7e]+$/.test(outcome.text)) return outcome;
-  return {
-    problem: "holds a space, a line break or a character outside ASCII, which no secret of the service has",
-  };
+  const odd = "a space, a line break or a character outside ASCII";
+  return { problem: `holds ${odd}, which no secret of the service has` };
 }
 
 /** Why a file cannot be read, in words. */

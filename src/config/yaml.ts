@@ -20,11 +20,22 @@ export interface Position {
 /** Keys from the top: `["companies", "acme", "token"]`. */
 export type Path = readonly PropertyKey[];
 
+/** Something wrong, and where. */
+export interface LocatedProblem {
+  readonly position: Position;
+  readonly message: string;
+}
+
+/** `config.yaml:3:7: …` */
+export function problemLine(file: string, { position, message }: LocatedProblem): string {
+  return `${file}:${position.line}:${position.column}: ${message}`;
+}
+
 /** A file that was read, with the places of everything in it. */
 export interface YamlFile {
   /** Plain data; undefined when there are problems or nothing is written. */
   readonly value: unknown;
-  readonly problems: readonly { readonly position: Position; readonly message: string }[];
+  readonly problems: readonly LocatedProblem[];
   /** Where a key or its value stands; the nearest parent where it is absent. */
   locate(path: Path, what: "key" | "value"): Position;
 }
@@ -34,13 +45,15 @@ export function readYaml(text: string): YamlFile {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true } as const;
   const documents = [...parseAllDocuments(text, options)];
-  const positionOf = (offset: number) => at(lines, offset);
-  const problems = documents.flatMap((each) =>
-    each.errors.map((error) => ({
-      position: positionOf(error.pos[0]),
-      message: sentence(error.code, error.message),
-    })),
-  );
+  const positionOf = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const errors = documents.flatMap((each) => each.errors);
+  const problems = errors.map(({ pos, code, message }) => ({
+    position: positionOf(pos[0]),
+    message: sentence(code, message),
+  }));
   const [document, second] = documents;
   if (second) {
     const position = positionOf(second.contents?.range?.[0] ?? second.range[0]);
@@ -63,24 +76,14 @@ export function readDocument(text: string, name: string): unknown {
   }
   const { value, problems } = readYaml(text);
   if (problems.length > 0) {
-    const lines = problems.map(
-      ({ position, message }) => `${name}:${position.line}:${position.column}: ${message}`,
-    );
+    const lines = problems.map((problem) => problemLine(name, problem));
     throw new MirrorError("usage", lines.join("\n"), { hint: "it must be one YAML or JSON document" });
   }
   if (value === undefined) throw new MirrorError("usage", `${name}:1:1: the file is empty`);
   return value;
 }
 
-function at(lines: LineCounter, offset: number): Position {
-  const { line, col } = lines.linePos(offset);
-  return { line: Math.max(1, line), column: Math.max(1, col) };
-}
-
-function plain(
-  document: Document,
-  positionOf: (offset: number) => Position,
-): Pick<YamlFile, "value" | "problems"> {
+function plain(document: Document, positionOf: (offset: number) => Position): Omit<YamlFile, "locate"> {
   try {
     return { value: document.toJS({ maxAliasCount: 1000 }) ?? undefined, problems: [] };
   } catch (error) {

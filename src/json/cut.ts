@@ -1,9 +1,8 @@
 import { MirrorError } from "../base/errors.ts";
-import { decodeString, isKey } from "./key.ts";
 import { parseLossless } from "./lossless.ts";
 import { malformedAt } from "./malformed.ts";
-import { skipSpace, skipString, skipValue, type IdTrail, type Span } from "./scan.ts";
-import { integerAt, SliceTable, type Slices } from "./slices.ts";
+import { decodeString, isKey, skipSpace, skipString, skipValue, type IdTrail, type Span } from "./scan.ts";
+import { integerAt, Slices } from "./slices.ts";
 
 /**
  * Cuts records out of the bytes of an answer. The slices are the service's own bytes: they are hashed and stored
@@ -31,14 +30,14 @@ const closeObject = 0x7d;
 /** Cuts `{ "data": [ … ], "paginator": { … } }`, keys in any order. Throws MirrorError `protocol`, as all here. */
 export function cutList(body: Buffer): ListCut {
   const start = documentStart(body, openObject, 'an object with "data"');
-  let data: SliceTable | null = null;
+  let data: Slices | null = null;
   let paginator: Span | null = null;
   const end = walkObject(body, start, (keyStart, keyEnd, valueAt) => {
     const key = decodeString(body, keyStart, keyEnd);
     if (key === undefined) throw malformedAt(body, keyStart, "a well formed key");
     if (key === "data") {
       if (data) throw malformedAt(body, keyStart, 'only one "data"');
-      data = new SliceTable(body);
+      data = new Slices(body);
       return cutElements(body, valueAt, data);
     }
     const span = checkedSpan(body, valueAt);
@@ -52,7 +51,7 @@ export function cutList(body: Buffer): ListCut {
 
 /** Cuts a bare `[ … ]`: a whole answer, or the slice of an array inside a record. */
 export function cutArray(body: Buffer): Slices {
-  const table = new SliceTable(body);
+  const table = new Slices(body);
   const end = cutElements(body, documentStart(body, openArray, "an array"), table);
   assertNothingAfter(body, end);
   return table;
@@ -94,10 +93,10 @@ export function sliceOf(body: Buffer, span: Span): Buffer {
   return body.subarray(span.start, span.end);
 }
 
-function cutElements(body: Buffer, at: number, table: SliceTable): number {
+function cutElements(body: Buffer, at: number, table: Slices): number {
   if (body[at] !== openArray) throw malformedAt(body, at, "an array");
   const trail = noTrail();
-  return walkArray(body, at, (start) => {
+  return walk(body, at, closeArray, (start) => {
     trail.at = 0;
     const end = skipValue(body, start, trail);
     table.add(start, end, trail.at);
@@ -141,11 +140,7 @@ function walkObject(bytes: Uint8Array, at: number, visit: MemberVisit): number {
   });
 }
 
-/** Visits the elements of an array; returns the byte after its `]`. */
-function walkArray(bytes: Uint8Array, at: number, visit: (valueAt: number) => number): number {
-  return walk(bytes, at, closeArray, visit);
-}
-
+/** Visits the members of an object or the elements of an array; returns the byte after its bracket. */
 function walk(bytes: Uint8Array, at: number, close: number, visit: (at: number) => number): number {
   at = skipSpace(bytes, at + 1);
   if (bytes[at] === close) return at + 1;

@@ -40,18 +40,12 @@ function parseNatively(text: string): JsonValue | undefined {
 
 /** Few records have so many brackets that their nesting must be checked. */
 function isTooDeep(text: string, value: JsonValue): boolean {
-  return openings(text, "{") + openings(text, "[") > maxDepth && isDeeper(value, maxDepth);
-}
-
-/** Counts to just above `maxDepth`. */
-function openings(text: string, bracket: string): number {
-  let count = 0;
-  let at = text.indexOf(bracket);
-  while (at !== -1 && count <= maxDepth) {
-    count++;
-    at = text.indexOf(bracket, at + 1);
+  let brackets = 0;
+  for (const bracket of "{[") {
+    let at = text.indexOf(bracket);
+    for (; at !== -1 && brackets <= maxDepth; brackets++) at = text.indexOf(bracket, at + 1);
   }
-  return count;
+  return brackets > maxDepth && isDeeper(value, maxDepth);
 }
 
 /** Its own recursion ends at `depth`, so it cannot run out of stack. */

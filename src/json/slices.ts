@@ -6,18 +6,10 @@ export interface Slice {
   readonly id: string | null;
 }
 
-/** The slices of one array. */
-export interface Slices extends Iterable<Slice> {
-  readonly count: number;
-  span(index: number): Span;
-  slice(index: number): Buffer;
-  id(index: number): string | null;
-}
-
 const numbersEach = 3;
 
-/** Slices held as offsets: three numbers for each record. */
-export class SliceTable implements Slices {
+/** The slices of one array, held as offsets: three numbers for each record. */
+export class Slices implements Iterable<Slice> {
   readonly #body: Buffer;
   /** Start, end and the offset of the id's value (0 without one) of each slice. */
   #offsets = new Uint32Array(64 * numbersEach);

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { stateSchema, type RateLimitState } from "./state.ts";
 
-const time = z.number();
 const document = z.object({
   version: z.literal(1),
   bootId: z.string().nullable(),
-  monotonicMs: time,
-  wallMs: time,
+  monotonicMs: z.number(),
+  wallMs: z.number(),
   state: stateSchema,
 });
 

@@ -24,6 +24,8 @@ describe("base_url", () => {
     ["file:///etc/passwd", "use https://"],
     ["https://user:pass@example.com/", "carry no user name or password"],
     ["https://example.com/?a=1", "have nothing after a ?"],
+    ["https://example.com/v1?", "have nothing after a ?"],
+    ["https://example.com//v1", "have no empty segment"],
     ["https://example.com/#x", "have nothing after a #"],
     ["example.com/v1", "be a URL"],
     ["", "be a URL"],

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
-import { families, type Family } from "./metric-families.ts";
+import { families, samplesOf } from "./metric-families.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
 /** Requests for no company and no page, by the status of the answer. */
@@ -36,7 +36,14 @@ function withNaN(text: string): string {
 
 function registryOf(views: readonly CompanyStatusView[], nowMs: number): Registry {
   const registry = new Registry();
-  for (const family of families) fill(family, registry, views, nowMs);
+  for (const family of families) {
+    const { name, help, kind } = family;
+    const samples = views.flatMap((view) => samplesOf(family, view, nowMs));
+    const labelNames = Object.keys(samples[0]?.labels ?? { company: "" });
+    const options = { name, help, labelNames, registers: [registry] };
+    const metric = kind === "gauge" ? new Gauge(options) : new Counter(options);
+    for (const { labels, value } of samples) metric.inc(labels, value);
+  }
   return registry;
 }
 
@@ -49,14 +56,4 @@ function countStrays(registry: Registry, strays: Strays): void {
     registers: [registry],
   });
   for (const [status, count] of Object.entries({ 404: 0, ...strays })) counter.inc({ status }, count);
-}
-
-function fill(family: Family, registry: Registry, views: readonly CompanyStatusView[], nowMs: number): void {
-  const { name, help, labels, samples } = family;
-  const options = { name, help, labelNames: ["company", ...labels], registers: [registry] };
-  const metric = family.kind === "gauge" ? new Gauge(options) : new Counter(options);
-  for (const view of views) {
-    for (const sample of samples(view, nowMs))
-      metric.inc({ company: view.company, ...sample.labels }, sample.value);
-  }
 }

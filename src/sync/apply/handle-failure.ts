@@ -1,8 +1,9 @@
-import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf } from "../../base/errors.ts";
 import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import { itemRetryDelayMs, smallerPages } from "../context/limits.ts";
 import type { AnswerContext } from "../context/run-context.ts";
+import type { Trouble } from "../context/tally.ts";
 import { deletionVerdict } from "../deletion/deletion-proof.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
@@ -31,10 +32,8 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
       hold(answer, failure.why, error);
       return;
     case "retry":
-      run.queue.retry(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
-      return;
     case "postpone":
-      run.queue.postpone(item, messageOf(error), run.clock.nowMs() + failure.afterMs);
+      run.queue[failure.kind](item, messageOf(error), run.clock.nowMs() + failure.afterMs);
       return;
     case "dead":
       deadLetter(answer, error);
@@ -42,15 +41,12 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
 }
 
 function judgeMissing(answer: AnswerContext, error: ServiceError): void {
-  const { resource, item } = answer;
-  const verdict = deletionVerdict(answer.run, resource, error, recordOf(item));
+  const verdict = deletionVerdict(answer.run, answer.resource, error, recordOf(answer.item));
   if (verdict.kind === "deleted") applyDeletion(answer);
-  else if (verdict.kind === "probe") {
-    const unproven = probeRoute(answer, verdict.candidates);
-    if (unproven) deadLetter(answer, unproven);
-  } else {
-    const message = `${verdict.why}. The record was kept; the next run checks it again.`;
-    deadLetter(answer, new MirrorError("protocol", message));
+  else {
+    const unproven = verdict.kind === "probe" ? probeRoute(answer, verdict.candidates) : verdict.why;
+    if (unproven !== null)
+      deadLetter(answer, `${unproven}. The record was kept; the next run checks it again.`);
   }
 }
 
@@ -62,7 +58,7 @@ function applyDeletion(answer: AnswerContext): void {
   // An absent record was counted when it was queued; what another deletion led to is not counted.
   const counts = wasLive && (item.kind !== "confirm" || isOfEvent(manifest, item));
   if (counts && !mayRemove(run, resource.name, 1)) {
-    holdMassDelete(run, resource, 1 + removals.count(resource.name));
+    holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
     queue.deadLetter(item, "held: a mass deletion");
     return;
   }
@@ -118,7 +114,7 @@ function deadLetter({ run, item }: AnswerContext, error: unknown): void {
     run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
 }
 
-function describe(error: unknown): { message: string; hint?: string; requestId: string | null } {
+function describe(error: unknown): Pick<Trouble, "message" | "hint" | "requestId"> {
   const fields = error instanceof InvalidError ? ` ${JSON.stringify(error.fields)}` : "";
   return { message: messageOf(error) + fields, ...hintOf(error), requestId: requestIdOf(error) };
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { RecordId } from "../../base/ids.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts } from "../../extract/page-facts.ts";
@@ -44,7 +45,7 @@ async function applyInParts(
   for (; count - from > recordsAtOnce; from += recordsAtOnce) {
     const range = { from, to: from + recordsAtOnce };
     applyCounted(run, () => apply(range));
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
   return { from, to: count };
 }

@@ -78,8 +78,11 @@ function completeListing(answer: AnswerContext, listing: CompleteListing): void 
     return;
   }
   if (!whole) noteUnsettled(answer, listing);
-  if (isParents) noteParentListed(answer);
-  else {
+  if (isParents) {
+    const payload = item.payload as ChildPayload;
+    const at = answer.stamp.receivedAtMs;
+    if (run.parentBudget) run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), at);
+  } else {
     run.probeCandidates.set(resource.name, shown.slice(-3));
     if (whole) completeSweep(answer, listing, seen);
   }
@@ -88,21 +91,12 @@ function completeListing(answer: AnswerContext, listing: CompleteListing): void 
 }
 
 function noteUnsettled({ run, resource, item }: AnswerContext, { attempt, total, variant }: Listing): void {
-  run.tally.trouble({
-    resource: resource.name,
-    kind: "unsettled",
-    message:
-      item.kind === "child"
-        ? `the list of ${variant.replace(":", " ")} changed while it was read`
-        : `the list changed during each of ${attempt} readings (${total} records)`,
-    hint: "What it showed is mirrored; the next run reads it again.",
-  });
-}
-
-function noteParentListed({ run, resource, item, stamp }: AnswerContext): void {
-  const payload = item.payload as ChildPayload;
-  if (run.parentBudget)
-    run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), stamp.receivedAtMs);
+  const message =
+    item.kind === "child"
+      ? `the list of ${variant.replace(":", " ")} changed while it was read`
+      : `the list changed during each of ${attempt} readings (${total} records)`;
+  const hint = "What it showed is mirrored; the next run reads it again.";
+  run.tally.trouble({ resource: resource.name, kind: "unsettled", message, hint });
 }
 
 function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySet<RecordId>): void {
@@ -132,28 +126,25 @@ function releaseQuarantined(
 function absentIds(answer: AnswerContext, listing: Listing, seen: ReadonlySet<RecordId>): RecordId[] {
   const { records } = answer.run.mirror;
   const { name } = answer.resource;
+  const unseen = (ids: readonly RecordId[]) => ids.filter((id) => !seen.has(id));
+  const unseenBefore = () => unseen(records.liveIdsReceivedBefore(name, listing.startedSeq));
   const scope = scopeOf(answer, listing);
-  const inScope = scope && records.liveIdsWhere(name, { [scope.column]: scope.value });
-  const missing = inScope && new Set(inScope.filter((id) => !seen.has(id)));
-  if (missing?.size === 0) return [];
-  const before = records.liveIdsReceivedBefore(name, listing.startedSeq);
-  return before.filter((id) => !seen.has(id) && (missing?.has(id) ?? true));
+  if (!scope) return unseenBefore();
+  const missing = new Set(unseen(records.liveIdsWhere(name, scope)));
+  return missing.size === 0 ? [] : unseenBefore().filter((id) => missing.has(id));
 }
 
-/** The column and value that the records of this listing share; null where it lists the whole resource. */
+/** The value, by column, that the records of this listing share; null where it lists the whole resource. */
 function scopeOf(
-  { run, resource, item }: AnswerContext,
+  { run, resource: { name, list }, item }: AnswerContext,
   { variant }: Listing,
-): { readonly column: string; readonly value: string | RecordId } | null {
-  const { list } = resource;
-  if (list.kind === "whole" && list.variants) {
-    return { column: snakeCase(list.variants.field), value: variant };
-  }
+): Readonly<Record<string, string | RecordId>> | null {
+  if (list.kind === "whole" && list.variants) return { [snakeCase(list.variants.field)]: variant };
   if (item.kind !== "child") return null;
   const payload = item.payload as ChildPayload;
-  const child = childrenOf(run, payload.parent).find((one) => one.resource.name === resource.name);
-  if (!child) throw new Error(`broken promise: ${payload.parent} is a parent of ${resource.name}`);
-  return { column: snakeCase(child.link.field), value: parentIdOf(payload) };
+  const child = childrenOf(run, payload.parent).find(({ resource }) => resource.name === name);
+  if (!child) throw new Error(`broken promise: ${payload.parent} is a parent of ${name}`);
+  return { [snakeCase(child.link.field)]: parentIdOf(payload) };
 }
 
 /**
@@ -167,18 +158,14 @@ function handleAbsent(
   shown: number,
 ): void {
   const { run, resource } = answer;
-  if (!mayRemove(run, resource.name, absent.length)) holdMassDelete(run, resource, absent.length);
+  const { name } = resource;
+  const count = absent.length;
+  if (!mayRemove(run, name, count)) holdMassDelete(run, name, count);
   else if (resource.detail !== undefined)
-    for (const id of absent) queueRecord(answer, "absent", { resource: resource.name, id });
-  else if (shown === 0) holdEmptyList(answer, absent.length);
-  else if (whole) for (const id of absent) removeRecord(answer, resource, id);
-}
-
-function holdEmptyList({ run, resource }: AnswerContext, count: number): void {
-  run.tally.trouble({
-    resource: resource.name,
-    kind: "held",
-    message: `Kept ${count} ${count === 1 ? "record" : "records"}: the list came back empty.`,
-    hint: "They have no route of their own to check. The next list that shows some of them decides.",
-  });
+    for (const id of absent) queueRecord(answer, "absent", { resource: name, id });
+  else if (shown === 0) {
+    const message = `Kept ${count} ${count === 1 ? "record" : "records"}: the list came back empty.`;
+    const hint = "They have no route of their own to check. The next list that shows some of them decides.";
+    run.tally.trouble({ resource: name, kind: "held", message, hint });
+  } else if (whole) for (const id of absent) removeRecord(answer, resource, id);
 }

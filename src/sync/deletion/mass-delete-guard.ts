@@ -1,5 +1,4 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
-import type { Resource } from "../../connector/resource.ts";
 import { deletionsSince } from "../../store/apply/change-reader.ts";
 import type { Db } from "../../store/database.ts";
 import { massDeleteLimit } from "../context/limits.ts";
@@ -49,13 +48,13 @@ export function mayRemove(run: RunContext, resource: string, more: number): bool
 }
 
 /** Reports that `count` records were kept because removing them needs permission. */
-export function holdMassDelete(run: RunContext, { name }: Resource, count: number): void {
-  const live = run.mirror.records.liveCount(name);
+export function holdMassDelete(run: RunContext, resource: string, count: number): void {
+  const live = run.mirror.records.liveCount(resource);
   const message =
     `Kept ${count} of ${live} records that seem to be deleted: ` +
     `removing more than ${massDeleteLimit(live)} ${run.removals.span} needs permission.`;
   const hint =
     "If they were deleted on purpose, run `fintoro-mirror sync --allow-mass-delete`; it checks each of them first.";
-  run.tally.trouble({ resource: name, kind: "held", message, hint });
-  if (run.runId === null) run.afterCommit.push(() => run.log.warn(`${name}: ${message}`, { hint }));
+  run.tally.trouble({ resource, kind: "held", message, hint });
+  if (run.runId === null) run.afterCommit.push(() => run.log.warn(`${resource}: ${message}`, { hint }));
 }

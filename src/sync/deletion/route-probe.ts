@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { MirrorError } from "../../base/errors.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { recordTarget } from "../../state/work-item.ts";
@@ -23,7 +22,7 @@ const waiting = "waiting for proof of the route";
  * @param candidates records that should exist
  * @returns null while a probe is queued, else why the deletion stays unproven
  */
-export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[]): MirrorError | null {
+export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[]): string | null {
   const { run, resource, item } = answer;
   const { queue, clock } = run;
   const { asked } = trialOf(run, resource);
@@ -33,7 +32,8 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
     const others = candidates.filter((candidate) => !asked.includes(candidate));
     // A record that is queued anyway may be read by another worker, whose proof this run does not see.
     const next = others.find((one) => !queue.isReady(resource.name, recordTarget(one))) ?? others[0];
-    if (next === undefined || asked.length >= mostProbes) return unproven(resource);
+    if (next === undefined || asked.length >= mostProbes)
+      return `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`;
     asked.push(next);
     queueRecord(answer, "route probe", { resource: resource.name, id: next });
   }
@@ -54,14 +54,6 @@ function trialOf({ probeTrials, clock }: RunContext, resource: Resource): ProbeT
   const trial = { asked: [], sinceMs: nowMs };
   probeTrials.set(resource.name, trial);
   return trial;
-}
-
-function unproven({ detail = "" }: Resource): MirrorError {
-  return new MirrorError(
-    "protocol",
-    `GET ${detail} returned 404 also for records that exist, so 404 proves nothing. ` +
-      "The record was kept; the next run checks it again.",
-  );
 }
 
 const shared = new WeakMap<WorkQueue, Map<string, number>>();

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { backoffMs } from "../../base/retry.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
 /** Can the event worker read and write? As it found out last. */
@@ -11,36 +11,41 @@ export interface WorkerState {
   readonly sinceMs: number;
 }
 
-/** What keeps the event worker from its work; events are received and kept meanwhile. */
-export type Impediment = "unavailable" | "unauthenticated" | "identity" | "database";
-
 const minuteMs = 60_000;
 
-/**
- * How long to wait before the next try. Pure.
- *
- * @param failures tries that failed, from 1
- * @returns milliseconds, at most 5 minutes
- */
+/** By what is in the way: the message, and the pauses before the next tries. */
+const impediments = {
+  unavailable: {
+    message: "the service cannot be reached; events are kept and read when it is back",
+    pause: { baseMs: 1_000, maxMs: minuteMs },
+  },
+  unauthenticated: {
+    message: "the service refuses the token; events are kept until it is replaced",
+    pause: { baseMs: 30_000, maxMs: 5 * minuteMs },
+  },
+  identity: {
+    message: "the token belongs to another company; events are kept until it is replaced",
+    pause: { baseMs: 5 * minuteMs, maxMs: 5 * minuteMs },
+  },
+  database: {
+    message: "the mirror cannot be written; events are refused until it can",
+    pause: { baseMs: 1_000, maxMs: minuteMs },
+  },
+} as const;
+
+/** What keeps the event worker from its work; events are received and kept meanwhile. */
+export type Impediment = keyof typeof impediments;
+
+/** How long to wait before the next try after so many failed ones, from 1. Milliseconds, at most 5 minutes. Pure. */
 export function pauseMs(impediment: Impediment, failures: number): number {
-  if (impediment === "identity") return 5 * minuteMs;
-  if (impediment === "unauthenticated") return backoffMs(failures, { baseMs: 30_000, maxMs: 5 * minuteMs });
-  return backoffMs(failures, { baseMs: 1_000, maxMs: minuteMs });
+  return backoffMs(failures, impediments[impediment].pause);
 }
 
 /** What an error says about the event worker. Pure. */
 function impedimentOf(error: unknown): Impediment {
-  if (!(error instanceof MirrorError)) return "unavailable";
-  const { kind } = error;
-  return kind === "unauthenticated" || kind === "identity" || kind === "database" ? kind : "unavailable";
+  const kind = error instanceof MirrorError ? error.kind : "";
+  return kind in impediments ? (kind as Impediment) : "unavailable";
 }
-
-const messages: Readonly<Record<Impediment, string>> = {
-  unavailable: "the service cannot be reached; events are kept and read when it is back",
-  unauthenticated: "the service refuses the token; events are kept until it is replaced",
-  identity: "the token belongs to another company; events are kept until it is replaced",
-  database: "the mirror cannot be written; events are refused until it can",
-};
 
 /** The state of the event worker; logs one line at each change. */
 export class WorkerStatus {
@@ -74,25 +79,16 @@ export class WorkerStatus {
   /** Something is in the way; returns how long to pause, ms. */
   impeded(error: unknown): number {
     const impediment = impedimentOf(error);
-    const same = this.current.state === impediment;
-    this.failures = same || this.current.state === "starting" ? this.failures + 1 : 1;
+    const { state, sinceMs } = this.current;
+    const same = state === impediment;
+    this.failures = same || state === "starting" ? this.failures + 1 : 1;
     const message = messageOf(error);
     const waitMs = pauseMs(impediment, this.failures);
     if (!same) {
-      const hint = error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};
-      this.log.warn(messages[impediment], {
-        state: impediment,
-        error: message,
-        ...hint,
-        retry_in_ms: waitMs,
-      });
+      const facts = { state: impediment, error: message, ...hintOf(error), retry_in_ms: waitMs };
+      this.log.warn(impediments[impediment].message, facts);
     }
-    if (!same || this.current.message !== message)
-      this.current = {
-        state: impediment,
-        message,
-        sinceMs: same ? this.current.sinceMs : this.clock.nowMs(),
-      };
+    this.current = { state: impediment, message, sinceMs: same ? sinceMs : this.clock.nowMs() };
     return waitMs;
   }
 }

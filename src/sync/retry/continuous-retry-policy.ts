@@ -1,5 +1,5 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import { ServiceError } from "../../connector/service-errors.ts";
+import { NotFoundError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
 import type { RunContext } from "../context/run-context.ts";
@@ -114,13 +114,13 @@ function outcomeForOne(error: unknown, item: WorkItem): FailureOutcome {
 }
 
 function mayBeAway(error: unknown): boolean {
-  if (!(error instanceof MirrorError)) return false;
-  return isOddAnswer(error) || ["network", "unavailable", "rate_limited"].includes(error.kind);
+  const isAway =
+    error instanceof MirrorError && ["network", "unavailable", "rate_limited"].includes(error.kind);
+  return isAway || isOddAnswer(error);
 }
 
 /** An answer that is not the service's own: the page of a proxy before it, or a broken record. */
 function isOddAnswer(error: unknown): boolean {
-  if (!(error instanceof MirrorError)) return false;
-  if (error.kind === "protocol") return true;
-  return error instanceof ServiceError && error.kind === "not_found" && error.serviceMessage === null;
+  if (error instanceof MirrorError && error.kind === "protocol") return true;
+  return error instanceof NotFoundError && error.serviceMessage === null;
 }

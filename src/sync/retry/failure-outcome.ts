@@ -1,4 +1,4 @@
-import { MirrorError } from "../../base/errors.ts";
+import { MirrorError, type ErrorKind } from "../../base/errors.ts";
 import { InvalidError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { mostAttempts, itemRetryDelayMs } from "../context/limits.ts";
@@ -24,43 +24,25 @@ export type FailureOutcome =
   /** Give up: the work item becomes a dead letter. */
   | { readonly kind: "dead" };
 
+/** Errors that may pass, or concern one record only. */
+const passing: readonly ErrorKind[] = ["unavailable", "network", "rate_limited", "protocol"];
+
 /** What this error means for this work item in a run. Pure. */
 export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "stop" };
-  switch (error.kind) {
-    case "not_found":
-      if (item.kind === "detail" || item.kind === "confirm") return { kind: "missing" };
-      return item.kind === "child" ? { kind: "check parent" } : { kind: "hold", why: "failed" };
-    case "invalid":
-      return refused(error, item);
-    case "forbidden":
-      return { kind: "hold", why: "forbidden" };
-    case "unavailable":
-    case "network":
-    case "rate_limited":
-    case "protocol":
-      return retryOf(error, item);
-    case "stopped":
-      return { kind: "drain" };
-    case "unauthenticated":
-    case "identity":
-    case "database":
-    case "locked":
-    case "config":
-    case "usage":
-      break;
-  }
-  return { kind: "stop" };
-}
-
-function refused(error: MirrorError, item: WorkItem): FailureOutcome {
-  const fields = error instanceof InvalidError ? Object.keys(error.fields) : [];
-  if (fields.includes("perPage") && item.kind === "list") return { kind: "smaller page" };
-  if (item.kind === "child") return { kind: "check parent" };
-  return item.kind === "list" ? { kind: "hold", why: "failed" } : { kind: "dead" };
-}
-
-function retryOf(error: MirrorError, item: WorkItem): FailureOutcome {
+  if (error.kind === "stopped") return { kind: "drain" };
+  if (error.kind === "forbidden") return { kind: "hold", why: "forbidden" };
+  if (error.kind === "not_found" || error.kind === "invalid") return refused(error, item);
+  if (!passing.includes(error.kind)) return { kind: "stop" };
   if (!error.retryable || item.attempts + 1 >= mostAttempts) return { kind: "dead" };
   return { kind: "retry", afterMs: itemRetryDelayMs(item.attempts) };
+}
+
+/** 404 or 422. */
+function refused(error: MirrorError, { kind }: WorkItem): FailureOutcome {
+  if (kind === "child") return { kind: "check parent" };
+  if (kind === "list" && error instanceof InvalidError && "perPage" in error.fields)
+    return { kind: "smaller page" };
+  if (error.kind === "not_found" && (kind === "detail" || kind === "confirm")) return { kind: "missing" };
+  return error.kind === "invalid" && kind !== "list" ? { kind: "dead" } : { kind: "hold", why: "failed" };
 }

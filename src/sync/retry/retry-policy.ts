@@ -18,31 +18,19 @@ export interface RetryPolicy {
 }
 
 /** A run ends when nothing of its own is due. It waits for items that failed a moment ago, not for rechecks. */
-export class BatchRetryPolicy implements RetryPolicy {
-  readonly ends = true;
-  private readonly run: RunContext;
-  private failuresInARow = 0;
-
-  constructor(run: RunContext) {
-    this.run = run;
-  }
-
-  nextDueMs(): number | null {
-    const { queue, names, share } = this.run;
-    return queue.nextRetryMs(names, share);
-  }
-
-  idle(): void {
-    // The run ends, or waits for another attempt.
-  }
-
-  succeeded(): void {
-    this.failuresInARow = 0;
-  }
-
-  judge(error: unknown, item: WorkItem): FailureOutcome {
-    const isAway = error instanceof MirrorError && ["network", "unavailable"].includes(error.kind);
-    if (isAway && ++this.failuresInARow >= awayAfter) return { kind: "stop" };
-    return failureOutcome(error, item);
-  }
+export function batchRetryPolicy({ queue, names, share }: RunContext): RetryPolicy {
+  let failuresInARow = 0;
+  return {
+    ends: true,
+    nextDueMs: () => queue.nextRetryMs(names, share),
+    idle: () => undefined,
+    succeeded: () => {
+      failuresInARow = 0;
+    },
+    judge: (error, item) => {
+      const isAway = error instanceof MirrorError && ["network", "unavailable"].includes(error.kind);
+      if (isAway && ++failuresInARow >= awayAfter) return { kind: "stop" };
+      return failureOutcome(error, item);
+    },
+  };
 }

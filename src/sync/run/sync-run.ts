@@ -13,7 +13,7 @@ import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import type { Unfinished } from "../plan/sweep-plan.ts";
-import { BatchRetryPolicy } from "../retry/retry-policy.ts";
+import { batchRetryPolicy } from "../retry/retry-policy.ts";
 import { errorOf, finishRun, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 
 /** What the user, or the daemon, asks of a run. */
@@ -47,7 +47,7 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
   try {
     const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
     ({ run, resumed } = beginRun(parts, options, identified, startedAtMs));
-    const policy = new BatchRetryPolicy(run);
+    const policy = batchRetryPolicy(run);
     const ended = await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
     learnBusinessId(mirror);
     if (options.signal.aborted) return finish("interrupted");
