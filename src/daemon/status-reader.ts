@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
-import { closedFacts, readLiveFacts, type LiveFacts } from "../status/live-facts.ts";
+import { readLiveFacts, type LiveFacts } from "../status/live-facts.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
 import type { CompanySettings } from "./company-settings.ts";
 import type { CompanyCounters } from "./counters.ts";
@@ -19,11 +19,11 @@ export interface StatusSources {
 /** Never throws: a mirror that cannot be read is a problem of this company, and hides no other. */
 export function readCompanyStatus(sources: StatusSources): CompanyStatusView {
   try {
-    return viewOf(sources, readFacts(sources));
+    return viewOf(sources, readFacts(sources, sources.runtime));
   } catch (error) {
     const { runtime, clock } = sources;
     const service = { state: "database", message: messageOf(error), sinceMs: clock.nowMs() } as const;
-    return { ...viewOf(sources, factsWhileClosed(sources)), open: runtime !== null, service };
+    return { ...viewOf(sources, readFacts(sources, null)), open: runtime !== null, service };
   }
 }
 
@@ -49,20 +49,14 @@ function viewOf(sources: StatusSources, facts: Facts): CompanyStatusView {
 
 type Facts = Pick<CompanyStatusView, keyof LiveFacts | "queue" | "budget">;
 
-function readFacts(sources: StatusSources): Facts {
-  const { runtime, settings, counters } = sources;
-  if (!runtime) return factsWhileClosed(sources);
+/** @param runtime null: what is known without one */
+function readFacts({ settings, counters }: StatusSources, runtime: CompanyRuntime | null): Facts {
   const names = settings.resources.map(({ name }) => name);
-  const facts = readLiveFacts(runtime.mirror, names);
+  const facts = readLiveFacts(runtime?.mirror ?? null, names);
   return {
     ...facts,
     lastRun: counters.lastRun ?? facts.lastRun,
-    queue: runtime.queue.counts(),
-    budget: runtime.service.rateLimiter.view(),
+    queue: runtime?.queue.counts() ?? [],
+    budget: runtime?.service.rateLimiter.view() ?? null,
   };
-}
-
-function factsWhileClosed({ settings, counters }: StatusSources): Facts {
-  const names = settings.resources.map(({ name }) => name);
-  return { ...closedFacts(names), lastRun: counters.lastRun, queue: [], budget: null };
 }

@@ -72,42 +72,37 @@ const overdueMs = 3_600_000;
 export function readEventFacts(db: Db): EventFacts {
   return db.transaction(() => {
     const inbox = new InboxView(db);
+    const commands = DaemonCommands.areIn(db) ? new DaemonCommands(db).open() : [];
     return {
       counts: inbox.counts(),
       waitingSince: inbox.oldestWaiting(),
       stuck: inbox.stuck(),
       lastReceivedAt: inbox.lastReceived(),
       unknownTypes: inbox.unknownTypes(),
-      spans: hasTable(db, "_receiver") ? new UptimeLog(db).latest(mostSpans) : [],
+      spans: hasUptimeLog(db) ? new UptimeLog(db).latest(mostSpans) : [],
       service: serviceNote(new Meta(db).get("service")),
-      orders: hasTable(db, "_orders") ? openCommands(db) : [],
+      orders: commands.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state })),
     };
   })();
 }
 
-function hasTable(db: Db, table: string): boolean {
-  const sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
-  return db.prepare(sql).get(table) !== undefined;
+function hasUptimeLog(db: Db): boolean {
+  const sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_receiver'";
+  return db.prepare(sql).get() !== undefined;
 }
 
 function serviceNote(value: unknown): ServiceNote | null {
   if (typeof value !== "object" || value === null) return null;
-  const { state, message, since } = value as { state?: unknown; message?: unknown; since?: unknown };
+  const { state, message, since } = value as Record<string, unknown>;
   if (typeof state !== "string" || typeof since !== "string") return null;
   return { state, message: typeof message === "string" ? message : null, since };
-}
-
-function openCommands(db: Db): EventFacts["orders"] {
-  const open = new DaemonCommands(db).open();
-  return open.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state }));
 }
 
 /** Judges the facts: is a daemon receiving, when was none, may events be lost? Pure. */
 export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
   const { written, wholeSinceMs, nowMs } = around;
   const last = spans.at(-1);
-  const isAlive = last !== undefined && last.ended === null && nowMs - last.seenMs < heartbeatLostMs;
-  const listening = written && isAlive;
+  const listening = written && last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
   const gaps = gapsBetween(spans, listening);
   const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs });
   return {

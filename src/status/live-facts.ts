@@ -11,15 +11,21 @@ import type { CompanyStatusView } from "./company-status.ts";
 export type LiveFacts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events">;
 
 /**
- * Reads the facts of an open mirror.
+ * Reads the facts of a mirror; while it is closed (null) nothing is known.
  *
  * @param names resources that the config asks for
  */
-export function readLiveFacts({ db, manifest }: Mirror, names: readonly string[]): LiveFacts {
+export function readLiveFacts(mirror: Mirror | null, names: readonly string[]): LiveFacts {
+  if (!mirror) {
+    const sweptMs = Object.fromEntries(names.map((name) => [name, null]));
+    const events = { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null };
+    return { lastRun: null, wholeRunMs: null, sweptMs, events };
+  }
+  const { db, manifest } = mirror;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
   const last = runs.lastEnded();
-  const swept = names.map((name) => [name, sweptAt(manifest, resourceNamed(manifest, name), runs)] as const);
+  const sweptMs = (name: string) => epochMs(sweptAt(manifest, resourceNamed(manifest, name), runs));
   return {
     lastRun: last && {
       outcome: last.outcome,
@@ -27,22 +33,12 @@ export function readLiveFacts({ db, manifest }: Mirror, names: readonly string[]
       finishedMs: Date.parse(last.finishedAt),
     },
     wholeRunMs: lastWholeRun(db, names)?.startedMs ?? null,
-    sweptMs: Object.fromEntries(swept.map(([name, at]) => [name, epochMs(at)])),
+    sweptMs: Object.fromEntries(names.map((name) => [name, sweptMs(name)])),
     events: {
       waiting: inbox.waiting(),
       oldestWaitingMs: epochMs(inbox.oldestWaiting()),
       lastReceivedMs: epochMs(inbox.lastReceived()),
     },
-  };
-}
-
-/** What is known while the mirror is closed: nothing. */
-export function closedFacts(names: readonly string[]): LiveFacts {
-  return {
-    lastRun: null,
-    wholeRunMs: null,
-    sweptMs: Object.fromEntries(names.map((name) => [name, null])),
-    events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
   };
 }
 

@@ -86,12 +86,11 @@ function judgeFreshness(
   const asked = health.resources.filter(({ name }) => resources.has(name));
   const oldest = earliest(asked.map(({ sweptAt }) => sweptAt));
   if (maxAgeMs === null) return { oldest, stale: [] };
-  const stale = asked
-    .filter(({ sweptAt }) => sweptAt === null || nowMs - Date.parse(sweptAt) > maxAgeMs)
-    .map(({ name, sweptAt }) => ({
-      name,
-      age: sweptAt === null ? "never read whole" : formatDuration(nowMs - Date.parse(sweptAt)),
-    }));
+  const stale = asked.flatMap(({ name, sweptAt }) => {
+    if (sweptAt === null) return [{ name, age: "never read whole" }];
+    const ageMs = nowMs - Date.parse(sweptAt);
+    return ageMs > maxAgeMs ? [{ name, age: formatDuration(ageMs) }] : [];
+  });
   return { oldest, stale };
 }
 

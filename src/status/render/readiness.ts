@@ -21,8 +21,8 @@ export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, patien
  * after a while; a refused token is one at once, since somebody must act.
  */
 export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
-  const { open, service, events, run, lastRun, sweptMs } = view;
-  const swept = open ? Object.entries(sweptMs) : [];
+  const { open, service, events, run, lastRun } = view;
+  const swept = open ? Object.entries(view.sweptMs) : [];
   const never = swept.flatMap(([name, ms]) => (ms === null ? [name] : []));
   const stale = swept.flatMap(([name, ms]) => (ms !== null && nowMs - ms > limits.freshForMs ? [name] : []));
   const age = formatDuration(limits.freshForMs);
@@ -30,13 +30,14 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
     ...(never.length > 0 ? [`never read whole: ${never.join(", ")}`] : []),
     ...(stale.length > 0 ? [`read whole longer than ${age} ago: ${stale.join(", ")}`] : []),
   ];
+  const why = service.message === null ? "" : ` (${service.message})`;
   const reasons = open
     ? [
         ...serviceReasons(view, nowMs, limits),
         ...runReasons(view, nowMs, listReasons),
         ...eventReasons(view, nowMs, limits),
       ]
-    : [closedReason(view)];
+    : [`the mirror's file is not open${why}: deliveries are refused with 503`];
   return {
     ready: reasons.length === 0,
     reasons,
@@ -55,16 +56,16 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   };
 }
 
-function closedReason({ service }: CompanyStatusView): string {
-  const why = service.message === null ? "" : ` (${service.message})`;
-  return `the mirror's file is not open${why}: deliveries are refused with 503`;
-}
+const impediments: Partial<Record<CompanyStatusView["service"]["state"], string>> = {
+  unauthenticated: "the service does not take the token",
+  identity: "the token is another company's",
+  database: "the mirror's file cannot be written",
+};
 
 function serviceReasons({ service }: CompanyStatusView, nowMs: number, limits: ReadyLimits): string[] {
   const { state, sinceMs } = service;
-  if (state === "unauthenticated") return ["the service does not take the token"];
-  if (state === "identity") return ["the token is another company's"];
-  if (state === "database") return ["the mirror's file cannot be written"];
+  const impediment = impediments[state];
+  if (impediment !== undefined) return [impediment];
   const lastedMs = nowMs - sinceMs;
   if (state === "working" || lastedMs <= limits.patienceMs) return [];
   return [`the service has not been reached for ${formatDuration(lastedMs)}`];

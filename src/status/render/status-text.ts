@@ -21,24 +21,19 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
   ];
 }
 
-function headline({ freshness, health }: CompanyStatus, nowMs: number): string {
+function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: number): string {
   const live = health?.resources.reduce((sum, resource) => sum + resource.live, 0) ?? 0;
-  const fresh =
-    freshness.oldest === null
-      ? "not everything was read whole yet"
-      : `read whole ${ago(freshness.oldest, nowMs)}`;
+  const fresh = oldest === null ? "not everything was read whole yet" : `read whole ${ago(oldest, nowMs)}`;
   return `${live} records, ${fresh}`;
 }
 
-function resourceLine(
-  { name, live, deleted, sweptAt, stalestParent }: ResourceHealth,
-  nowMs: number,
-): string {
+function resourceLine(resource: ResourceHealth, nowMs: number): string {
+  const { name, live, deleted, sweptAt, stalestParent: stalest } = resource;
   const tombstones = deleted > 0 ? `, ${deleted} deleted` : "";
-  const stalest = stalestParent
-    ? `; stalest list: ${stalestParent.parent} ${stalestParent.id}, ${ago(stalestParent.listedAt, nowMs)}`
+  const parent = stalest
+    ? `; stalest list: ${stalest.parent} ${stalest.id}, ${ago(stalest.listedAt, nowMs)}`
     : "";
-  return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${tombstones}, ${ago(sweptAt, nowMs)}${stalest}`;
+  return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${tombstones}, ${ago(sweptAt, nowMs)}${parent}`;
 }
 
 function queueLines({ queue }: Health, writer: string | null): string[] {
@@ -54,28 +49,26 @@ function budgetLine({ limit, remaining, waitMs }: BudgetView): string {
   return `  budget: ${remaining ?? "?"} of ${limit} requests left in this window${wait}`;
 }
 
-function troubleLines(health: Health): string[] {
-  const troubles = health.resources.flatMap(({ name, troubles: all }) =>
-    all
-      .filter(({ kind }) => kind !== "quarantined" && kind !== "dead")
-      .map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
-  );
-  const deadLetters = health.deadLetters.map(
-    ({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`,
-  );
-  const odd = health.quarantine.map(
-    ({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`,
-  );
-  const columns = [
-    ...health.newColumns.map(
-      (column) => `new column ${column}: the service sends a field that the connector does not know`,
+function troubleLines({ resources, deadLetters, quarantine, ...fields }: Health): string[] {
+  const problems = [
+    ...resources.flatMap(({ name, troubles }) =>
+      troubles
+        .filter(({ kind }) => kind !== "quarantined" && kind !== "dead")
+        .map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
     ),
-    ...health.missingFields.map((field) => `${field} is missing from answers, although it is required`),
-    ...health.unkeptFields.map((field) => `${field} is in lists only and is not kept`),
+    ...deadLetters.map(({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`),
+    ...quarantine.map(
+      ({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`,
+    ),
   ];
-  return [...troubles, ...deadLetters, ...odd]
-    .map((line) => `  ! ${line}`)
-    .concat(columns.map((line) => `  ${line}`));
+  return [
+    ...problems.map((line) => `  ! ${line}`),
+    ...fields.newColumns.map(
+      (column) => `  new column ${column}: the service sends a field that the connector does not know`,
+    ),
+    ...fields.missingFields.map((field) => `  ${field} is missing from answers, although it is required`),
+    ...fields.unkeptFields.map((field) => `  ${field} is in lists only and is not kept`),
+  ];
 }
 
 function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: number): string[] {
@@ -89,43 +82,41 @@ function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: nu
 
 /** What `status` prints of events; nothing where none was ever received and no receiver ever ran. Pure. */
 export function eventLines(events: EventStatus, nowMs: number): string[] {
-  if (events.listeningSince === null && events.lastReceivedAt === null) return commandLines(events, nowMs);
+  const commands = events.orders.map(
+    ({ kind, askedAt, pid, state }) =>
+      `  command: ${kind} for process ${pid}, sent ${ago(askedAt, nowMs)}: ${state}`,
+  );
+  if (events.listeningSince === null && events.lastReceivedAt === null) return commands;
   return [
     ...waitingLines(events, nowMs),
     ...oddLines(events),
     ...receiverLines(events, nowMs),
     ...serviceLines(events, nowMs),
-    ...commandLines(events, nowMs),
+    ...commands,
   ];
 }
 
 function waitingLines(events: EventStatus, nowMs: number): string[] {
-  const { counts, waitingSince, lastReceivedAt, stuck } = events;
+  const { counts, waitingSince: since, lastReceivedAt, stuck } = events;
   const last =
     lastReceivedAt === null
       ? "none was ever received"
       : `the last was received ${ago(lastReceivedAt, nowMs)}`;
-  const waiting =
-    waitingSince === null
-      ? "none waits"
-      : `${plural(counts.waiting ?? 0, "waits", "wait")}, the oldest received ${ago(waitingSince, nowMs)}`;
+  const waits = plural(counts.waiting ?? 0, "waits", "wait");
+  const waiting = since === null ? "none waits" : `${waits}, the oldest received ${ago(since, nowMs)}`;
   const mark = eventsOverdue(events, nowMs) ? "! " : "";
   const given = `${plural(stuck, "event waits", "events wait")} for records that could not be read (see above)`;
   return [`  ${mark}events: ${waiting}; ${last}`, ...(stuck > 0 ? [`  ! ${given}`] : [])];
 }
 
 function oddLines({ counts, unknownTypes }: EventStatus): string[] {
-  const types = unknownTypes.map((one) => `${one.type ?? "without a type"} (${one.count})`).join(", ");
   const { unknown = 0, unreadable = 0 } = counts;
-  const unknownEvents = plural(unknown, "event of an unknown type is", "events of unknown types are");
-  const odd = plural(
-    unreadable,
-    "signed delivery that is no event is",
-    "signed deliveries that are no events are",
-  );
+  const types = unknownTypes.map((one) => `${one.type ?? "without a type"} (${one.count})`).join(", ");
+  const events = plural(unknown, "event of an unknown type is", "events of unknown types are");
+  const [one, many] = ["signed delivery that is no event is", "signed deliveries that are no events are"];
   return [
-    ...(unknown > 0 ? [`  ${unknownEvents} kept: ${types}`] : []),
-    ...(unreadable > 0 ? [`  ${odd} kept`] : []),
+    ...(unknown > 0 ? [`  ${events} kept: ${types}`] : []),
+    ...(unreadable > 0 ? [`  ${plural(unreadable, one, many)} kept`] : []),
   ];
 }
 
@@ -136,16 +127,12 @@ function receiverLines(events: EventStatus, nowMs: number): string[] {
   const state = listening
     ? `listening for ${span(listeningSince, nowMs)}`
     : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
-  const lost = mayBeLost ? [`  ! ${lossLine(listening)}`] : [];
-  return [`  receiver: ${state}${pastGaps(events)}`, ...lost];
+  const remedy = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
+  const loss = `events may have been lost while no receiver was listening, and no complete run began since; ${remedy}`;
+  return [`  receiver: ${state}${pastGaps(events)}`, ...(mayBeLost ? [`  ! ${loss}`] : [])];
 }
 
 const causes = { stopped: "serve was stopped", killed: "serve was killed" };
-
-function lossLine(listening: boolean): string {
-  const remedy = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
-  return `events may have been lost while no receiver was listening, and no complete run began since; ${remedy}`;
-}
 
 function pastGaps({ gaps }: EventStatus): string {
   const lengths = gaps.flatMap(({ from, to }) => (to === null ? [] : [Date.parse(to) - Date.parse(from)]));
@@ -160,13 +147,6 @@ function serviceLines({ listening, service }: EventStatus, nowMs: number): strin
   const { state, message, since } = service;
   const mark = state === "working" || state === "starting" ? "" : "! ";
   return [`  ${mark}service: ${state} for ${span(since, nowMs)}${message === null ? "" : `: ${message}`}`];
-}
-
-function commandLines({ orders }: EventStatus, nowMs: number): string[] {
-  return orders.map(
-    ({ kind, askedAt, pid, state }) =>
-      `  command: ${kind} for process ${pid}, sent ${ago(askedAt, nowMs)}: ${state}`,
-  );
 }
 
 function plural(howMany: number, one: string, many: string): string {

@@ -70,10 +70,11 @@ export class Engine {
    */
   async work(): Promise<"done" | "drained"> {
     const { signal, closed } = this.options;
+    const ended = new AbortController();
     const stop = () => this.enter("stopped");
     const drain = () => this.enter("draining");
-    signal.addEventListener("abort", stop);
-    closed.addEventListener("abort", drain);
+    signal.addEventListener("abort", stop, { signal: ended.signal });
+    closed.addEventListener("abort", drain, { signal: ended.signal });
     const unwatch = this.run.queue.watch(() => this.notifier.notify());
     if (closed.aborted) drain();
     if (signal.aborted) stop();
@@ -81,12 +82,10 @@ export class Engine {
       await this.loop(AbortSignal.any([signal, this.abort.signal]));
     } catch (error) {
       this.fail(error);
-    } finally {
-      await Promise.allSettled(this.inFlight);
-      unwatch();
-      signal.removeEventListener("abort", stop);
-      closed.removeEventListener("abort", drain);
     }
+    await Promise.allSettled(this.inFlight);
+    unwatch();
+    ended.abort();
     if (this.failure) throw this.failure;
     return this.mode !== "reading" && this.hasMore() ? "drained" : "done";
   }
@@ -120,11 +119,11 @@ export class Engine {
 
   /** Waits until a request is done or the queue changes, and with `timed` until an item is due. */
   private async waitForMore(timed: boolean): Promise<void> {
+    const { clock } = this.run;
     const dueMs = timed ? this.options.policy.nextDueMs() : null;
     if (dueMs === null) return this.notifier.wait();
-    const { clock } = this.run;
     const ms = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
-    await this.notifier.wait({ clock, ms });
+    return this.notifier.wait({ clock, ms });
   }
 
   private lease(): WorkItem | null {
@@ -206,24 +205,22 @@ export class Engine {
     };
   }
 
-  private async judge(answer: AnswerContext, error: unknown): Promise<void> {
-    const { resource, target } = answer.item;
-    const outcome = await this.options.policy.judge(error, answer.item);
-    this.run.log.debug(`${resource} ${target}: ${messageOf(error)}`, { outcome: outcome.kind });
-    if (outcome.kind === "drain") this.enter("draining");
-    else if (outcome.kind === "stop") this.fail(outcome.because ?? error);
-    else this.applyFailure(answer, error, outcome);
-  }
-
   /** In the event worker an unforeseen error in here gives the item up, so that it does not block the others. */
-  private applyFailure(answer: AnswerContext, error: unknown, failure: ItemFailure): void {
-    const handle = (one: ItemFailure) => applyCounted(this.run, () => handleFailure(answer, error, one));
+  private async judge(answer: AnswerContext, error: unknown): Promise<void> {
+    const { log } = this.run;
+    const { policy } = this.options;
+    const name = `${answer.item.resource} ${answer.item.target}`;
+    const outcome = await policy.judge(error, answer.item);
+    const handle = (failure: ItemFailure) =>
+      applyCounted(this.run, () => handleFailure(answer, error, failure));
+    log.debug(`${name}: ${messageOf(error)}`, { outcome: outcome.kind });
+    if (outcome.kind === "drain") return this.enter("draining");
+    if (outcome.kind === "stop") return this.fail(outcome.because ?? error);
     try {
-      handle(failure);
+      handle(outcome);
     } catch (unforeseen) {
-      if (this.options.policy.ends || unforeseen instanceof MirrorError) throw unforeseen;
-      const { resource, target } = answer.item;
-      this.run.log.error(`${resource} ${target}: ${messageOf(unforeseen)}`);
+      if (policy.ends || unforeseen instanceof MirrorError) throw unforeseen;
+      log.error(`${name}: ${messageOf(unforeseen)}`);
       handle({ kind: "dead" });
     }
   }
