@@ -9,7 +9,7 @@ import { openDatabase } from "../../../store/database.ts";
 import { InboxView } from "../../../state/inbox/inbox-view.ts";
 import type { InboxState } from "../../../state/inbox/inbox.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
-import { replayRemotely } from "../../../webhook/ingest/remote-replay.ts";
+import { replayRemotely } from "../../../daemon/commands/remote-replay.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { printResult } from "../../console/output.ts";

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/store/migrations/migrate.ts";
 import { DaemonCommands, type DaemonCommand } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { replayRemotely, type RemoteReplay } from "../../src/webhook/ingest/remote-replay.ts";
+import { replayRemotely, type RemoteReplay } from "../../src/daemon/commands/remote-replay.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { jumpingClock } from "../support/terminal.ts";
 

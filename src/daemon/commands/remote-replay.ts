@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { DaemonCommands } from "../../state/daemon-commands.ts";
-import type { ReplayResult } from "./ingest.ts";
+import type { ReplayResult } from "../../webhook/ingest/ingest.ts";
 
 /** How a replay in the daemon is asked for and waited for. */
 export interface RemoteReplay {
