@@ -4,7 +4,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { createNotices } from "../../daemon/runs/store-notices.ts";
-import { notBegun, performRun, type RunRequest } from "../../daemon/runs/company-run.ts";
+import { notBegun, performRun } from "../../daemon/runs/company-run.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { lockingCommand, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
@@ -12,13 +12,8 @@ import { openMirror } from "../../state/mirror.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import type { CommandContext } from "../program/command.ts";
-import { followRemoteSync } from "./remote-sync.ts";
+import { followRemoteSync, type CompanyRunParts, type TimedRequest } from "./remote-sync.ts";
 import { progressView } from "../../daemon/runs/run-progress.ts";
-
-export interface TimedRequest extends RunRequest {
-  /** Epoch milliseconds when `closed` aborts; null: never. */
-  readonly untilMs: number | null;
-}
 
 /** One company's run, and its progress. */
 export interface CompanyRun {
@@ -27,16 +22,6 @@ export interface CompanyRun {
   view(): ProgressView | null;
   /** Never rejects with a MirrorError: its report names it. */
   run(): Promise<CompanyReport>;
-}
-
-/** What a run of one company is made with. */
-interface RunParts {
-  readonly context: CommandContext;
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  readonly request: TimedRequest;
-  readonly startedAt: string;
-  readonly show: (view: () => ProgressView | null) => void;
 }
 
 /**
@@ -56,14 +41,8 @@ export function syncCompany(
     run: async () => {
       const startedAt = isoTime(context.clock.nowMs());
       try {
-        return await lockOrFollow({
-          context,
-          config,
-          company,
-          request,
-          startedAt,
-          show: (shown) => (view = shown),
-        });
+        const show = (shown: () => ProgressView | null) => void (view = shown);
+        return await lockOrFollow({ context, config, company, request, startedAt, show });
       } catch (error) {
         if (!(error instanceof MirrorError)) throw error;
         return notBegun(context.clock, startedAt, error);
@@ -80,18 +59,16 @@ function nothingYet(): null {
 const againMs = 200;
 const mostAgain = 10;
 
-async function lockOrFollow(parts: RunParts): Promise<CompanyReport> {
-  const { context, config, company, request, startedAt, show } = parts;
+async function lockOrFollow(parts: CompanyRunParts): Promise<CompanyReport> {
+  const { context, config, company } = parts;
   mkdirSync(config.dataDir, { recursive: true });
-  const { clock, log, signal } = context;
+  const { clock, signal } = context;
   const files = mirrorFiles(config, company.name);
   for (let tries = 1; ; tries++) {
     const lock = tryLock(files.lock, tries);
     if (lock) return performLocked(parts).finally(() => lock.release());
     if (lockingCommand(files.lock) !== null) {
-      const { untilMs } = request;
-      const followed = { company: company.name, files, asked: request, untilMs, startedAt, show };
-      const report = await followRemoteSync({ ...followed, clock, log, signal });
+      const report = await followRemoteSync(parts);
       if (report) return report;
     }
     await clock.sleep(againMs, signal);
@@ -110,7 +87,13 @@ function tryLock(file: string, tries: number): WriterLock | null {
   }
 }
 
-async function performLocked({ context, config, company, request, show }: RunParts): Promise<CompanyReport> {
+async function performLocked({
+  context,
+  config,
+  company,
+  request,
+  show,
+}: CompanyRunParts): Promise<CompanyReport> {
   const { clock, log, signal } = context;
   const limits = { mostRequests: request.mostRequests, closed: request.closed };
   const service = connectService(context, config, company, { limits });

@@ -38,18 +38,16 @@ export async function processCommands(parts: CommandLoopParts): Promise<void> {
   const { commands, context, closed } = parts;
   const { clock, log } = context;
   const guard = createErrorGuard(clock, log);
-  const syncs = new Set<Promise<void>>();
+  let sync: Promise<void> | null = null;
   while (!closed.aborted) {
     const succeeded = guard(() => {
       answerReplays(parts);
-      const command = syncs.size === 0 ? commands.next("sync") : null;
-      if (!command || !commands.start(command.id)) return;
-      const sync = doSync(parts, command).finally(() => syncs.delete(sync));
-      syncs.add(sync);
+      const command = sync ? null : commands.next("sync");
+      if (command && commands.start(command.id)) sync = doSync(parts, command).finally(() => (sync = null));
     });
     await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
   }
-  await Promise.all(syncs);
+  await sync;
 }
 
 function answerReplays({ commands, replay, context: { clock }, closed }: CommandLoopParts): void {
@@ -110,9 +108,7 @@ async function showProgress(
   request: RunRequest,
   ended: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    await clock.sleep(checkEveryMs, ended);
-    if (ended.aborted) return;
+  for (; !ended.aborted; await clock.sleep(checkEveryMs, ended)) {
     if (!isAlive(pid)) continue;
     try {
       const view = progressOf(request);
@@ -123,13 +119,10 @@ async function showProgress(
   }
 }
 
-/** A signal that aborts at that time, unless `ended` comes first. */
+/** A signal that aborts at that time, or when `ended` does. */
 function abortingAt(clock: Clock, untilMs: number | null, ended: AbortSignal): AbortSignal {
   const over = new AbortController();
-  const wait = async (ms: number) => {
-    await clock.sleep(Math.max(0, ms), ended);
-    if (!ended.aborted) over.abort();
-  };
-  if (untilMs !== null) void wait(untilMs - clock.nowMs());
+  if (untilMs !== null)
+    void clock.sleep(Math.max(0, untilMs - clock.nowMs()), ended).then(() => over.abort());
   return over.signal;
 }

@@ -1,22 +1,14 @@
-import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { DaemonCommands } from "../../state/daemon-commands.ts";
 import type { ReplayResult } from "../../webhook/ingest/ingest.ts";
+import { askDaemon, type AskOptions } from "./ask-daemon.ts";
 
-/** How a replay in the daemon is asked for and waited for. */
-export interface RemoteReplay {
-  readonly commands: DaemonCommands;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Does a daemon still hold the mirror? */
-  readonly isDaemonThere: () => boolean;
-  /** For the answer to one command. */
+/** How a replay in the daemon is asked for; `timeoutMs` is for the answer to one command. */
+export interface RemoteReplay extends Pick<AskOptions, "commands" | "clock" | "signal" | "isDaemonThere"> {
   readonly timeoutMs: number;
 }
 
 /** Events of one command: the daemon has other work too. */
 const eventsPerCommand = 1_000;
-const checkEveryMs = 200;
 
 /**
  * Has the daemon that writes the mirror replay stored events.
@@ -27,45 +19,28 @@ export async function replayRemotely(
   parts: RemoteReplay,
   eventIds: readonly string[],
 ): Promise<ReplayResult> {
-  let sum: ReplayResult = { queued: 0, unread: 0, missing: [] };
+  const sum = { queued: 0, unread: 0, missing: [] as string[] };
   for (let from = 0; from < eventIds.length; from += eventsPerCommand) {
     const { queued, unread, missing } = await answerTo(parts, eventIds.slice(from, from + eventsPerCommand));
-    sum = {
-      queued: sum.queued + queued,
-      unread: sum.unread + unread,
-      missing: [...sum.missing, ...missing],
-    };
+    sum.queued += queued;
+    sum.unread += unread;
+    sum.missing.push(...missing);
   }
   return sum;
 }
 
 async function answerTo(parts: RemoteReplay, ids: readonly string[]): Promise<ReplayResult> {
-  const { commands, clock, signal } = parts;
-  const id = commands.add("replay", { ids }, { atMs: clock.nowMs(), pid: process.pid });
-  const deadlineMs = clock.monotonicMs() + parts.timeoutMs;
-  for (;;) {
-    const command = commands.find(id);
-    if (command?.state === "done") return command.report as ReplayResult;
-    if (command?.state === "failed") throw failureOf(command.report);
-    const problem = problemNow(parts, deadlineMs);
-    if (problem) {
-      commands.withdraw(id);
-      throw problem;
-    }
-    await clock.sleep(checkEveryMs, signal);
+  const { clock, signal, timeoutMs } = parts;
+  const deadlineMs = clock.monotonicMs() + timeoutMs;
+  const isOver = () => signal.aborted || clock.monotonicMs() >= deadlineMs;
+  const { ended, report } = await askDaemon("replay", { ids }, { ...parts, isOver });
+  if (ended === "done") return report as ReplayResult;
+  if (ended === "failed") {
+    const { error = "it does not say why" } = (report ?? {}) as { readonly error?: string };
+    throw new MirrorError("database", `the daemon could not do it: ${error}`, { retryable: true });
   }
-}
-
-function problemNow({ signal, isDaemonThere, clock }: RemoteReplay, deadlineMs: number): MirrorError | null {
   const hint = "Nothing is lost: run it again.";
-  if (signal.aborted) return new MirrorError("stopped", "stopped before the daemon answered", { hint });
-  const isThere = isDaemonThere();
-  if (isThere && clock.monotonicMs() < deadlineMs) return null;
-  const what = isThere ? "the daemon does not answer" : "the daemon ended before it answered";
-  return new MirrorError("locked", what, { hint, retryable: true });
-}
-
-function failureOf(report: unknown): MirrorError {
-  const { error = "it does not say why" } = (report ?? {}) as { readonly error?: string };
-  return new MirrorError("database", `the daemon could not do it: ${error}`, { retryable: true });
+  if (signal.aborted) throw new MirrorError("stopped", "stopped before the daemon answered", { hint });
+  const what = ended === "gone" ? "the daemon ended before it answered" : "the daemon does not answer";
+  throw new MirrorError("locked", what, { hint, retryable: true });
 }
