@@ -2,9 +2,13 @@ import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import { isAlive, type DaemonCommand, type DaemonCommands } from "../../state/daemon-commands.ts";
+import {
+  isAlive,
+  type DaemonCommand,
+  type DaemonCommandKind,
+  type DaemonCommands,
+} from "../../state/daemon-commands.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
@@ -27,7 +31,7 @@ const checkEveryMs = 1_000;
 const afterFailureMs = 10_000;
 
 /**
- * Does what other processes ask for: replays at once, one sync at a time.
+ * Does what other processes ask for: one replay at a time, and beside it one sync at a time.
  *
  * Guarantee: ends with `closed`, and never because of a command.
  * Source of truth: table `_orders`.
@@ -35,36 +39,42 @@ const afterFailureMs = 10_000;
  * writer of the mirror does it.
  */
 export async function processCommands(parts: CommandLoopParts): Promise<void> {
+  await Promise.all([processKind(parts, "replay", doReplay), processKind(parts, "sync", doSync)]);
+}
+
+type Perform = (parts: CommandLoopParts, command: DaemonCommand) => Promise<void>;
+
+/** `perform` never rejects. */
+async function processKind(
+  parts: CommandLoopParts,
+  kind: DaemonCommandKind,
+  perform: Perform,
+): Promise<void> {
   const { commands, context, closed } = parts;
   const { clock, log } = context;
   const guard = createErrorGuard(clock, log);
-  let sync: Promise<void> | null = null;
   while (!closed.aborted) {
+    const begun: DaemonCommand[] = [];
     const succeeded = guard(() => {
-      answerReplays(parts);
-      const command = sync ? null : commands.next("sync");
-      if (command && commands.start(command.id)) sync = doSync(parts, command).finally(() => (sync = null));
+      const command = commands.next(kind);
+      if (command && commands.start(command.id)) begun.push(command);
     });
-    await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
-  }
-  await sync;
-}
-
-function answerReplays({ commands, replay, context: { clock }, closed }: CommandLoopParts): void {
-  let command = commands.next("replay");
-  for (; command && !closed.aborted; command = commands.next("replay")) {
-    const { id, options } = command;
-    if (!commands.start(id)) continue;
-    try {
-      const { ids = [] } = (options ?? {}) as { readonly ids?: readonly string[] };
-      commands.finish(id, "done", replay(ids), clock.nowMs());
-    } catch (error) {
-      commands.finish(id, "failed", { error: messageOf(error) }, clock.nowMs());
-    }
+    for (const command of begun) await perform(parts, command);
+    if (begun.length === 0) await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
   }
 }
 
-/** Never rejects. */
+async function doReplay(parts: CommandLoopParts, { id, options }: DaemonCommand): Promise<void> {
+  const { ids = [] } = (options ?? {}) as { readonly ids?: readonly string[] };
+  let report: unknown;
+  try {
+    report = parts.replay(ids);
+  } catch (error) {
+    return answer(parts, id, "failed", { error: messageOf(error) });
+  }
+  return answer(parts, id, "done", report);
+}
+
 async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<void> {
   const { runQueue, manifest, context, closed } = parts;
   const { clock, log } = context;
@@ -78,22 +88,25 @@ async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<
     void showProgress(parts, command, request, until);
     const report = await runQueue.run(request, `asked for by process ${pid}`);
     const isCutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
-    if (report && !isCutOff) await answer(parts, id, report);
+    if (report && !isCutOff) await answer(parts, id, "done", report);
   } catch (error) {
     log.error("a sync that was asked for failed", { command: id, error: messageOf(error) });
-    await answer(parts, id, notBegun(clock, startedAt, error));
+    await answer(parts, id, "done", notBegun(clock, startedAt, error));
   } finally {
     ended.abort();
   }
 }
 
 /** Tries until the answer is written or `closed`: the asker waits for it. */
-async function answer(parts: CommandLoopParts, id: number, report: CompanyReport): Promise<void> {
-  const { commands, context, closed } = parts;
-  const { clock, log } = context;
+async function answer(
+  { commands, context: { clock, log }, closed }: CommandLoopParts,
+  id: number,
+  state: "done" | "failed",
+  report: unknown,
+): Promise<void> {
   do {
     try {
-      commands.finish(id, "done", report, clock.nowMs());
+      commands.finish(id, state, report, clock.nowMs());
       return;
     } catch (error) {
       log.warn("the answer to a command cannot be written yet", { command: id, error: messageOf(error) });

@@ -62,19 +62,17 @@ export class GroupCommit<T, R> {
     const nowMs = this.options.nowMs();
     this.waitUntilMs = nowMs - this.endedMs < this.tookMs ? nowMs + this.tookMs : nowMs;
     // The turn it came in is partly over: under load one more always follows.
-    this.schedule(0);
+    this.commitAfterTurn(0);
   }
 
   /** The check phase comes right after the poll phase, which read the requests. */
-  private schedule(before: number): void {
-    setImmediate(() => this.turn(before));
-  }
-
-  private turn(before: number): void {
-    const { length } = this.waiting;
-    if (length > before && length < maxPerCommit && this.options.nowMs() < this.waitUntilMs)
-      this.schedule(length);
-    else this.commit();
+  private commitAfterTurn(before: number): void {
+    setImmediate(() => {
+      const { length } = this.waiting;
+      if (length > before && length < maxPerCommit && this.options.nowMs() < this.waitUntilMs)
+        this.commitAfterTurn(length);
+      else this.commit();
+    });
   }
 
   private commit(): void {

@@ -56,23 +56,20 @@ const replayedAtOnce = 500;
  */
 export class CompanyIngest {
   readonly keyring: Keyring;
-  private readonly mirror: Mirror;
-  private readonly queue: WorkQueue;
-  private readonly selected: ReadonlySet<string>;
+  private readonly parts: IngestParts;
   private readonly inbox: Inbox;
   private readonly ids: EventIds;
   private readonly evaluate: EvaluateEvent;
   private readonly retryWhileBusy: <T>(step: () => T) => T;
 
-  constructor({ mirror, queue, selected, keyring }: IngestParts) {
-    this.keyring = keyring;
-    this.mirror = mirror;
-    this.queue = queue;
-    this.selected = selected;
-    this.inbox = new Inbox(mirror.db);
-    this.ids = new EventIds(mirror.db);
-    this.evaluate = createEventEvaluator(mirror.manifest, selected);
-    this.retryWhileBusy = createBusyRetry(mirror.db);
+  constructor(parts: IngestParts) {
+    const { db, manifest } = parts.mirror;
+    this.parts = parts;
+    this.keyring = parts.keyring;
+    this.inbox = new Inbox(db);
+    this.ids = new EventIds(db);
+    this.evaluate = createEventEvaluator(manifest, parts.selected);
+    this.retryWhileBusy = createBusyRetry(db);
   }
 
   /** Stores deliveries in one transaction. Throws a MirrorError of kind `database`. */
@@ -108,12 +105,13 @@ export class CompanyIngest {
 
   /** Replays events that wait for a read which is not in the queue any more. Gives how many are queued again. */
   requeueLost(nowMs: number): number {
-    return this.replay(this.inbox.lost(this.selected), nowMs).queued;
+    return this.replay(this.inbox.lost(this.parts.selected), nowMs).queued;
   }
 
   private inTransaction<T>(nowMs: number, step: (followUps: FollowUps) => T): T {
-    return this.mirror.apply(() => {
-      const followUps = new FollowUps(this.mirror, this.queue, nowMs);
+    const { mirror, queue } = this.parts;
+    return mirror.apply(() => {
+      const followUps = new FollowUps(mirror, queue, nowMs);
       const result = step(followUps);
       followUps.commit();
       return result;

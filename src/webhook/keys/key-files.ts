@@ -42,16 +42,17 @@ export function parseKeyFile(text: string): string | null {
 
 /** The key that a file holds now; null: none. */
 export function readKey(file: string): string | null {
-  return parseKeyFile(textOf(file) ?? "");
+  return parseKeyFile(textOf(file));
 }
 
 /** A key that was received and is not in `file` yet, because of a crash; null: none. */
 export function readPendingKey(file: string): string | null {
-  return parseDraft(textOf(draftOf(file)) ?? "");
+  return parseDraft(textOf(draftOf(file)));
 }
 
-function textOf(file: string): string | null {
-  return existsSync(file) ? readFileSync(file, "utf8") : null;
+/** Empty: there is no such file. */
+function textOf(file: string): string {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
 
 /** Moves a key that `readPendingKey` found to its file. */
@@ -130,8 +131,7 @@ export function retireKeys(
   end: { readonly nowMs: number; readonly untilMs: number | null },
 ): void {
   const until = end.untilMs === null ? null : isoTime(end.untilMs);
-  const text = textOf(file);
-  const present = text === null ? [] : parseRetiredKeys(text);
+  const present = existsSync(file) ? parseRetiredKeys(textOf(file)) : [];
   const others = present.filter(({ secret }) => !secrets.includes(secret));
   const all = [...others, ...secrets.map((secret) => ({ secret, until }))];
   const retired = all.filter((one) => isAccepted(one, end.nowMs));

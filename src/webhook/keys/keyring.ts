@@ -51,7 +51,7 @@ const refreshEveryMs = 1_000;
 export function createKeyring(parts: KeyringParts): Keyring {
   const { clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
   const watched = watchedFiles(parts, files);
-  const fixed = configKeys(parts, null).map(permanent);
+  const fixed = configKeys(parts, null);
   let readAtMs = Number.NEGATIVE_INFINITY;
   let current: AcceptedKeys = { secrets: [], untilMs: 0 };
   const gather = () => {
@@ -93,20 +93,17 @@ function acceptedNow(keys: readonly RetiredKey[], nowMs: number): AcceptedKeys {
   };
 }
 
-function permanent(secret: string): RetiredKey {
-  return { secret, until: null };
-}
-
+/** Null: no key. */
 function keysOf(secret: string | null): RetiredKey[] | null {
-  return secret === null ? null : [permanent(secret)];
+  return secret === null ? null : [{ secret, until: null }];
 }
 
 /** Keys as the config was loaded: of one key file, or (null) of no file. */
-function configKeys({ secrets, places }: KeyringParts, file: string | null): string[] {
+function configKeys({ secrets, places }: KeyringParts, file: string | null): RetiredKey[] {
   return secrets.flatMap((secret, index) => {
     const place = places[index];
     const from = place?.kind === "file" ? place.path : null;
-    return secret.known && from === file ? [secret.reveal()] : [];
+    return secret.known && from === file ? [{ secret: secret.reveal(), until: null }] : [];
   });
 }
 
@@ -117,33 +114,30 @@ interface WatchedFile {
   keys(): readonly RetiredKey[];
 }
 
-/** `text` null: there is no such file. Gives null for what says nothing: the keys stay as they are. */
-type ParseKeys = (text: string | null) => readonly RetiredKey[] | null;
+/** Gives null for a text that says nothing: the keys stay as they are. */
+type ParseKeys = (text: string) => readonly RetiredKey[] | null;
 
 function watchedFiles(parts: KeyringParts, files: KeyFiles): WatchedFile[] {
   const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
   const configured = [...paths].flatMap((path) => [
     // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
     // that a key moved between both reads is seen by one of them.
-    watch(files, draftOf(path), [], (text) => (text === null ? [] : keysOf(parseDraft(text)))),
-    watch(files, path, configKeys(parts, path).map(permanent), (text) =>
-      text === null ? null : keysOf(parseKeyFile(text)),
-    ),
+    watch(files, draftOf(path), (text) => keysOf(parseDraft(text))),
+    watch(files, path, (text) => keysOf(parseKeyFile(text)), configKeys(parts, path)),
   ]);
-  return [
-    ...configured,
-    watch(files, parts.file, [], (text) => (text === null ? [] : parseRetiredKeys(text))),
-  ];
+  return [...configured, watch(files, parts.file, parseRetiredKeys)];
 }
 
-function watch(files: KeyFiles, path: string, initial: readonly RetiredKey[], parse: ParseKeys): WatchedFile {
-  let keys = initial;
+/** `lasting`: keys known before the first read. They, and those read later, stay when the file is removed. */
+function watch(files: KeyFiles, path: string, parse: ParseKeys, lasting?: RetiredKey[]): WatchedFile {
+  let keys: readonly RetiredKey[] = lasting ?? [];
   let version: string | null = null;
   const refresh = () => {
     try {
       const found = files.version(path);
       if (found === version) return false;
-      keys = parse(found === null ? null : files.read(path)) ?? keys;
+      if (found !== null) keys = parse(files.read(path)) ?? keys;
+      else if (!lasting) keys = [];
       version = found;
       return true;
     } catch {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { rawRefusal } from "./response.ts";
 
@@ -41,8 +41,8 @@ export class Connections {
   }
 
   /** Remembers a complete request's response: nothing is written on the connection before it. */
-  track({ socket }: IncomingMessage, response: ServerResponse): void {
-    this.latest.set(socket, response);
+  track(response: ServerResponse): void {
+    this.latest.set(response.req.socket, response);
   }
 
   /** Stops accepting, waits for responses on their way, and after `graceMs` ends what is left. */

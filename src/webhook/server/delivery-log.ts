@@ -36,7 +36,8 @@ export function logStored(log: Log, company: string, results: readonly StoreResu
   const stored = results.filter(({ outcome }) => outcome === "stored");
   const isBurst = stored.length > maxLines;
   for (const result of stored) {
-    const level = isBurst ? "debug" : isUnhandled(result) ? "warn" : "info";
+    const isUnhandled = result.state === "unknown" || result.state === "unreadable";
+    const level = isBurst ? "debug" : isUnhandled ? "warn" : "info";
     log[level]("an event was stored", fieldsOf(company, result));
   }
   for (const result of results)
@@ -45,11 +46,6 @@ export function logStored(log: Log, company: string, results: readonly StoreResu
   if (!isBurst) return;
   const types = [...new Set(stored.map(({ type }) => type))];
   log.info("events were stored", { company, events: stored.length, first: stored[0]?.eventId, types });
-}
-
-/** Kept without follow-up work: an unreadable body or an unknown type. */
-function isUnhandled({ state }: StoreResult): boolean {
-  return state === "unknown" || state === "unreadable";
 }
 
 function fieldsOf(company: string, { eventId, type, resource, id, state }: StoreResult) {

@@ -88,13 +88,9 @@ export class Receiver {
     try {
       delivery = verified(ingest, body, head);
     } catch (error) {
-      respond(this.failed(company, error));
-      return;
+      return respond(this.failed(company, error));
     }
-    if (isDeliveryRefusal(delivery)) {
-      respond(this.refuse(company, delivery.status, delivery.why));
-      return;
-    }
+    if (isDeliveryRefusal(delivery)) return respond(this.refuse(company, delivery.status, delivery.why));
     const added = this.groupOf(company, ingest).add(delivery, body.length, (result, error) =>
       respond(result ? this.accepted(company, result) : this.failed(company, error)),
     );
@@ -136,15 +132,15 @@ export class Receiver {
   }
 }
 
-function verified(ingest: Ingest, body: Buffer, { id, signature }: DeliveryHead): Delivery | DeliveryRefusal {
-  if (!isFrom(ingest, body, signature)) return { status: 401, why: "webhook-signature does not match" };
-  return readDelivery(body, id);
-}
-
 /** A key that fails may just have been replaced: the key files are read again before the delivery is refused. */
-function isFrom({ keyring }: Ingest, body: Buffer, signature: string): boolean {
-  if (isSigned(body, signature, keyring.accepted())) return true;
-  return keyring.refresh() && isSigned(body, signature, keyring.accepted());
+function verified(
+  { keyring }: Ingest,
+  body: Buffer,
+  { id, signature }: DeliveryHead,
+): Delivery | DeliveryRefusal {
+  const matches = () => isSigned(body, signature, keyring.accepted());
+  if (matches() || (keyring.refresh() && matches())) return readDelivery(body, id);
+  return { status: 401, why: "webhook-signature does not match" };
 }
 
 /** A database that is busy or full fails for every delivery alike. */

@@ -7,17 +7,17 @@ export type BodyResult = Buffer | "large" | "slow" | "gone" | "full";
 export type BodyReader = (request: IncomingMessage, done: (result: BodyResult) => void) => void;
 
 /** Limits for bodies of requests. */
-export interface BodyLimits {
+export const bodyLimits = {
   /** Of one body. */
-  readonly bodyBytes: number;
+  bodyBytes: 256_000,
   /** Of all bodies being read. */
-  readonly bodiesBytes: number;
+  bodiesBytes: 32_000_000,
   /** For a whole body: sending slowly gives no more time than sending nothing. */
-  readonly bodyDeadlineMs: number;
-}
+  bodyDeadlineMs: 10_000,
+};
 
 /** Creates a reader whose bodies share one limit of memory. */
-export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: BodyLimits): BodyReader {
+export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typeof bodyLimits): BodyReader {
   let freeBytes = bodiesBytes;
   return (request, done) => {
     const chunks: Buffer[] = [];
@@ -32,15 +32,11 @@ export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: Bod
       done(result);
     };
     const onData = (chunk: Buffer) => {
-      if (sizeBytes + chunk.length > bodyBytes) {
-        end("large");
-      } else if (chunk.length > freeBytes) {
-        end("full");
-      } else {
-        freeBytes -= chunk.length;
-        sizeBytes += chunk.length;
-        chunks.push(chunk);
-      }
+      if (sizeBytes + chunk.length > bodyBytes) return end("large");
+      if (chunk.length > freeBytes) return end("full");
+      freeBytes -= chunk.length;
+      sizeBytes += chunk.length;
+      chunks.push(chunk);
     };
     const timer = setTimeout(() => end("slow"), bodyDeadlineMs);
     request.on("data", onData);

@@ -8,12 +8,6 @@ const retryAfterSeconds = 5;
 const lingerBytes = 4_000_000;
 const lingerMs = 2_000;
 
-/** A request together with its response. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 /** A response with a body. */
 export interface Page {
   readonly status: number;
@@ -52,7 +46,8 @@ export async function renderPage(render: () => Promise<Page> | Page, log: Log): 
  * Sends a page; `close` ends the connection after it. While the sender is still sending, the rest of its request is
  * read and dropped for a while: closing the connection at once could lose the response on its way.
  */
-export function respondPage({ request, response }: Exchange, page: Page, close: boolean): void {
+export function respondPage(response: ServerResponse, page: Page, close: boolean): void {
+  const request = response.req;
   const body = Buffer.from(page.body);
   response.writeHead(page.status, {
     "Cache-Control": "no-store",

@@ -1,17 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { Connections } from "./connections.ts";
 import { Receiver, type Admission, type Answer, type ReceiverOptions } from "./receiver.ts";
-import { createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
-import {
-  refusalPage,
-  renderPage,
-  respondAccepted,
-  respondPage,
-  type Exchange,
-  type Page,
-} from "./response.ts";
+import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
+import { refusalPage, renderPage, respondAccepted, respondPage, type Page } from "./response.ts";
 
 /** Where the server listens, and what it serves. */
 export interface ServerOptions extends ReceiverOptions {
@@ -31,12 +24,8 @@ export interface WebhookServer {
 }
 
 const defaultLimits = {
-  /** Of one body. */
-  bodyBytes: 256_000,
-  /** Of all bodies being read. */
-  bodiesBytes: 32_000_000,
+  ...bodyLimits,
   headerDeadlineMs: 10_000,
-  bodyDeadlineMs: 10_000,
   keepAliveMs: 75_000,
   connections: 512,
 };
@@ -63,13 +52,9 @@ export async function startServer(options: ServerOptions): Promise<WebhookServer
   });
   server.maxConnections = limits.connections;
   const handler = new RequestHandler(server, options, limits);
-  server.on("request", (request, response) => handler.handle({ request, response }, false));
-  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) =>
-    handler.handle({ request, response }, true),
-  );
-  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
-    handler.refuseExpectation({ request, response }),
-  );
+  server.on("request", (_, response) => handler.handle(response, false));
+  server.on("checkContinue", (_, response: ServerResponse) => handler.handle(response, true));
+  server.on("checkExpectation", (_, response: ServerResponse) => handler.refuseExpectation(response));
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   return { port, close: (graceMs) => handler.connections.close(graceMs) };
@@ -84,8 +69,7 @@ class RequestHandler {
   private readonly readBody: BodyReader;
 
   constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
-    const { companies, clock, log } = options;
-    const receiver = new Receiver({ companies, clock, log });
+    const receiver = new Receiver(options);
     this.server = server;
     this.options = options;
     this.limits = limits;
@@ -95,57 +79,56 @@ class RequestHandler {
   }
 
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */
-  handle(exchange: Exchange, expectsContinue: boolean): void {
+  handle(response: ServerResponse, expectsContinue: boolean): void {
     const { receiver } = this;
-    const { url = "", method, rawHeaders } = exchange.request;
+    const { url = "", method, rawHeaders } = response.req;
     const company = deliveryPath.exec(url)?.[1];
     if (company === undefined) {
-      this.showPage(exchange, url);
+      this.showPage(response, url);
     } else if (method !== "POST" && receiver.knows(company)) {
-      this.refuse(exchange, receiver.refuse(company, 405, "deliveries take POST"), { allow: "POST" });
+      this.refuse(response, receiver.refuse(company, 405, "deliveries take POST"), { allow: "POST" });
     } else {
       const admission = receiver.admit(company, rawHeaders);
-      if ("status" in admission) this.refuse(exchange, admission);
-      else this.receive(exchange, admission, expectsContinue);
+      if ("status" in admission) this.refuse(response, admission);
+      else this.receive(response, admission, expectsContinue);
     }
   }
 
   /** An `Expect` header that is not about the body. */
-  refuseExpectation(exchange: Exchange): void {
+  refuseExpectation(response: ServerResponse): void {
     const answer = this.receiver.refuse("", 417, "this Expect header is not supported");
-    this.refuse(exchange, answer, { close: true });
+    this.refuse(response, answer, { close: true });
   }
 
-  private showPage(exchange: Exchange, url: string): void {
-    const { request, response } = exchange;
+  private showPage(response: ServerResponse, url: string): void {
+    const { method } = response.req;
     const { pages, log } = this.options;
     const [path = ""] = url.split("?", 1);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) {
-      this.refuse(exchange, this.receiver.refuse("", 404, "no such address"));
-    } else if (request.method !== "GET" && request.method !== "HEAD") {
+      this.refuse(response, this.receiver.refuse("", 404, "no such address"));
+    } else if (method !== "GET" && method !== "HEAD") {
       const answer = this.receiver.refuse("", 405, "this page takes GET and HEAD");
-      this.refuse(exchange, answer, { allow: "GET, HEAD" });
+      this.refuse(response, answer, { allow: "GET, HEAD" });
     } else {
-      this.connections.track(request, response);
-      void renderPage(page, log).then((made) => respondPage(exchange, made, !this.server.listening));
+      this.connections.track(response);
+      void renderPage(page, log).then((made) => respondPage(response, made, !this.server.listening));
     }
   }
 
-  private receive(exchange: Exchange, admission: Admission, expectsContinue: boolean): void {
-    const { request, response } = exchange;
-    if (announcedBytes(request) > this.limits.bodyBytes) {
-      this.bodyEnded(exchange, admission, "large");
+  private receive(response: ServerResponse, admission: Admission, expectsContinue: boolean): void {
+    if (this.isAnnouncedTooLong(response)) {
+      this.bodyEnded(response, admission, "large");
       return;
     }
     if (expectsContinue) response.writeContinue();
-    this.readBody(request, (result) => this.bodyEnded(exchange, admission, result));
+    this.readBody(response.req, (result) => this.bodyEnded(response, admission, result));
   }
 
-  private bodyEnded(exchange: Exchange, admission: Admission, result: BodyResult): void {
+  private bodyEnded(response: ServerResponse, admission: Admission, result: BodyResult): void {
     if (typeof result !== "string") {
-      this.connections.track(exchange.request, exchange.response);
-      this.receiver.deliver(admission, result, (answer) => this.answer(exchange, answer));
+      this.connections.track(response);
+      this.receiver.deliver(admission, result, (answer) => this.answer(response, answer));
       return;
     }
     const reasons = {
@@ -156,42 +139,37 @@ class RequestHandler {
     } as const;
     const [status, why] = reasons[result];
     const answer = this.receiver.refuse(admission.company, status, why);
-    if (result !== "gone") this.refuse(exchange, answer, { close: true });
+    if (result !== "gone") this.refuse(response, answer, { close: true });
   }
 
-  private answer(exchange: Exchange, answer: Answer): void {
-    if (answer.status === 204) respondAccepted(exchange.response, !this.server.listening);
-    else this.refuse(exchange, answer);
+  private answer(response: ServerResponse, answer: Answer): void {
+    if (answer.status === 204) respondAccepted(response, !this.server.listening);
+    else this.refuse(response, answer);
   }
 
   /** A sender that announces more than a delivery may hold has to connect again. */
   private refuse(
-    exchange: Exchange,
+    response: ServerResponse,
     { status, why }: Answer,
-    how: { allow?: string; close?: true } = {},
+    { allow, close }: { allow?: string; close?: true } = {},
   ): void {
-    const { request, response } = exchange;
-    this.connections.track(request, response);
-    const isTooLong = announcedBytes(request) > this.limits.bodyBytes;
-    const close = how.close ?? (isTooLong || !this.server.listening);
-    respondPage(exchange, refusalPage(status, why, how.allow), close);
+    this.connections.track(response);
+    const closes = close ?? (this.isAnnouncedTooLong(response) || !this.server.listening);
+    respondPage(response, refusalPage(status, why, allow), closes);
   }
-}
 
-function announcedBytes({ headers }: IncomingMessage): number {
-  return Number(headers["content-length"] ?? 0);
+  private isAnnouncedTooLong({ req }: ServerResponse): boolean {
+    return Number(req.headers["content-length"] ?? 0) > this.limits.bodyBytes;
+  }
 }
 
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(
-        new MirrorError("network", `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
-          hint: "Another program may use the port; choose one with serve.listen.",
-          cause: error,
-        }),
-      ),
-    );
+    server.once("error", (cause) => {
+      const hint = "Another program may use the port; choose one with serve.listen.";
+      const message = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;
+      reject(new MirrorError("network", message, { hint, cause }));
+    });
     server.listen(port, host, resolve);
   });
 }

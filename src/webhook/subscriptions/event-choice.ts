@@ -13,20 +13,13 @@ import type { Subscription } from "./subscription-client.ts";
  */
 export function eventsNamed(text: string, rules: readonly EventRule[]): string[] {
   const known = rules.map(({ type }) => type);
-  const words = text
-    .split(/[\s,]+/)
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
+  const words = text.split(/[\s,]+/).filter((word) => word !== "");
   if (words.length === 0) throw new MirrorError("usage", "--events must name an event, or be all");
   if (words.includes("all")) return known;
-  for (const word of words) assertKnown(word, known);
-  return known.filter((type) => words.includes(type));
-}
-
-function assertKnown(word: string, known: readonly string[]): void {
-  if (known.includes(word)) return;
-  const meant = nearest(word, known);
-  throw new MirrorError("usage", `unknown event "${word}"${meant ? `; did you mean "${meant}"?` : ""}`, {
+  const unknown = words.find((word) => !known.includes(word));
+  if (unknown === undefined) return known.filter((type) => words.includes(type));
+  const meant = nearest(unknown, known);
+  throw new MirrorError("usage", `unknown event "${unknown}"${meant ? `; did you mean "${meant}"?` : ""}`, {
     hint: `there are ${known.join(", ")}`,
   });
 }
