@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../base/cancellation.ts";
 import type { ReportType } from "../connector/report-view.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
+import { hasTable } from "../store/database.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { freeBytes } from "./columns/cells.ts";
 import { rangesOf, type KeyRange } from "./columns/row-source.ts";
@@ -55,8 +56,7 @@ function planOf({ parts, request, pool }: ExportContext, table: SnapshotTable): 
   const { format, since, partition } = request;
   const date = partition === null ? null : documentDate(parts.manifest, table);
   // A mirror of an older version has no JSON of records.
-  const raw = pool.snapshot.db.prepare("SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?");
-  const hasRaw = raw.get(`_raw_${table.name}`) !== undefined;
+  const hasRaw = hasTable(pool.snapshot.db, `_raw_${table.name}`);
   return planExport(table, { format, since, partition, date, hasRaw });
 }
 

@@ -1,6 +1,6 @@
 import { isoTime } from "../base/clock.ts";
-import { guarded, inTransaction, type Db } from "../store/database.ts";
-import { Statements } from "../store/statements.ts";
+import { guarded, hasTable, inTransaction, type Db } from "../store/database.ts";
+import { Repository } from "../store/repository.ts";
 
 /** A run, or stored events to be evaluated again. */
 export type DaemonCommandKind = "sync" | "replay";
@@ -33,20 +33,10 @@ const keptMs = 7 * 86_400_000;
  * Worst outcome of a crash: the next writer begins a command again (both kinds may be done twice), or drops it
  * because its asker has ended.
  */
-export class DaemonCommands {
-  private readonly db: Db;
-  private readonly statements: Statements;
-
-  constructor(db: Db) {
-    this.db = db;
-    this.statements = new Statements(db);
-  }
-
+export class DaemonCommands extends Repository {
   /** Has this database the table for commands? A daemon may still be creating it. */
   static areIn(db: Db): boolean {
-    return (
-      db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_orders'").get() !== undefined
-    );
+    return hasTable(db, "_orders");
   }
 
   /** Gives the id, which is never used again. */
@@ -57,7 +47,7 @@ export class DaemonCommands {
   ): number {
     const sql = "INSERT INTO _orders (kind, asked_at, pid, options) VALUES (?, ?, ?, ?)";
     const values = [kind, isoTime(asker.atMs), asker.pid, JSON.stringify(options)];
-    return inTransaction(this.db, () => Number(this.statements.get(sql).run(...values).lastInsertRowid));
+    return inTransaction(this.db, () => Number(this.execute(sql, ...values).lastInsertRowid));
   }
 
   find(id: number): DaemonCommand | null {
@@ -89,7 +79,7 @@ export class DaemonCommands {
   finish(id: number, state: "done" | "failed", report: unknown, atMs: number): void {
     const sql = "UPDATE _orders SET state = ?, report = ?, settled_at = ? WHERE id = ?";
     inTransaction(this.db, () => {
-      this.statements.get(sql).run(state, JSON.stringify(report), isoTime(atMs), id);
+      this.execute(sql, state, JSON.stringify(report), isoTime(atMs), id);
       this.removeOld(atMs);
     });
   }
@@ -111,27 +101,25 @@ export class DaemonCommands {
   dropStale(isAskerAlive: (pid: number) => boolean, nowMs: number): number {
     return inTransaction(this.db, () => {
       const orphans = this.open().filter(({ pid }) => !isAskerAlive(pid));
-      for (const { id } of orphans) this.statements.get("DELETE FROM _orders WHERE id = ?").run(id);
-      this.statements
-        .get("UPDATE _orders SET state = 'waiting', report = NULL WHERE state = 'running'")
-        .run();
+      for (const { id } of orphans) this.execute("DELETE FROM _orders WHERE id = ?", id);
+      this.execute("UPDATE _orders SET state = 'waiting', report = NULL WHERE state = 'running'");
       this.removeOld(nowMs);
       return orphans.length;
     });
   }
 
   private removeOld(nowMs: number): void {
-    this.statements.get("DELETE FROM _orders WHERE settled_at < ?").run(isoTime(nowMs - keptMs));
+    this.execute("DELETE FROM _orders WHERE settled_at < ?", isoTime(nowMs - keptMs));
   }
 
   private run(sql: string, ...values: unknown[]): number {
-    return inTransaction(this.db, () => this.statements.get(sql).run(...values).changes);
+    return inTransaction(this.db, () => this.execute(sql, ...values).changes);
   }
 
   private select(where: string, ...values: unknown[]): DaemonCommand[] {
     return guarded(this.db.name, () => {
-      const rows = this.statements.get(`SELECT ${columns} FROM _orders WHERE ${where}`).all(...values);
-      return (rows as StoredCommand[]).map(parseCommand);
+      const sql = `SELECT ${columns} FROM _orders WHERE ${where}`;
+      return this.selectAll<StoredCommand>(sql, ...values).map(parseCommand);
     });
   }
 }

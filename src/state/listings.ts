@@ -1,6 +1,5 @@
 import { recordId, type RecordId } from "../base/ids.ts";
-import type { Db } from "../store/database.ts";
-import { Statements } from "../store/statements.ts";
+import { Repository } from "../store/repository.ts";
 
 /** Which list is read, and since when. */
 export interface ListingStart {
@@ -50,13 +49,7 @@ const columns = `resource, variant, run, attempt, started_seq AS startedSeq, sta
  * than the mirror (I1). Source of truth: tables `_listings` and `_listing_pages`, with rows only while a listing
  * is open. Worst outcome of a crash: the page that was in flight is read again; the sweep goes on from there.
  */
-export class Listings {
-  private readonly statements: Statements;
-
-  constructor(db: Db) {
-    this.statements = new Statements(db);
-  }
-
+export class Listings extends Repository {
   /**
    * Adds one page; page 1 opens the listing anew, the same page again replaces what it showed. Returns the
    * listing when every page is read, and closes it; null while pages are missing or no listing is open.
@@ -73,15 +66,12 @@ export class Listings {
     const open = this.find(resource, variant);
     if (!open) return null;
     const steady = open.steady && consistent && total === open.total && pages === open.pages;
-    if (!steady)
-      this.statements.run(
-        "UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?",
-        resource,
-        variant,
-      );
+    const unsteady = "UPDATE _listings SET steady = 0 WHERE resource = ? AND variant = ?";
+    if (!steady) this.execute(unsteady, resource, variant);
     const insert = "INSERT OR REPLACE INTO _listing_pages (resource, variant, page, ids) VALUES (?, ?, ?, ?)";
-    this.statements.run(insert, resource, variant, page, ids.join(","));
-    const shown = this.pagesRead(resource, variant);
+    this.execute(insert, resource, variant, page, ids.join(","));
+    const select = "SELECT ids FROM _listing_pages WHERE resource = ? AND variant = ? ORDER BY page";
+    const shown = this.selectColumn<string>(select, resource, variant);
     if (shown.length < open.pages) return null;
     this.close(resource, variant);
     return { ...open, steady, shown: shown.flatMap(parseIds) };
@@ -89,30 +79,20 @@ export class Listings {
 
   /** Forgets a listing, complete or not. */
   close(resource: string, variant: string): void {
-    this.statements.run("DELETE FROM _listings WHERE resource = ? AND variant = ?", resource, variant);
-    this.statements.run("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?", resource, variant);
+    this.execute("DELETE FROM _listings WHERE resource = ? AND variant = ?", resource, variant);
+    this.execute("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?", resource, variant);
   }
 
   private open(listing: Listing): void {
-    const { resource, variant, run, attempt, startedSeq, startedAt, perPage, pages, total, steady } = listing;
-    const values = [resource, variant, run, attempt, startedSeq, startedAt, perPage, pages, total];
-    this.statements.run(
-      "INSERT INTO _listings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      ...values,
-      Number(steady),
-    );
+    const sql = `INSERT INTO _listings VALUES (@resource, @variant, @run, @attempt, @startedSeq, @startedAt,
+      @perPage, @pages, @total, @steady)`;
+    this.execute(sql, { ...listing, steady: Number(listing.steady) });
   }
 
   private find(resource: string, variant: string): Listing | null {
     const sql = `SELECT ${columns} FROM _listings WHERE resource = ? AND variant = ?`;
-    const [row] = this.statements.all<Omit<Listing, "steady"> & { steady: number }>(sql, resource, variant);
+    const [row] = this.selectAll<Omit<Listing, "steady"> & { steady: number }>(sql, resource, variant);
     return row ? { ...row, steady: row.steady === 1 } : null;
-  }
-
-  /** The ids of each page, joined by commas. */
-  private pagesRead(resource: string, variant: string): string[] {
-    const sql = "SELECT ids FROM _listing_pages WHERE resource = ? AND variant = ? ORDER BY page";
-    return this.statements.column(sql, resource, variant);
   }
 }
 

@@ -1,24 +1,16 @@
-import type { Db, Statement } from "../store/database.ts";
+import { Repository } from "../store/repository.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
-export class Meta {
-  private readonly select: Statement;
-  private readonly upsert: Statement;
-
-  constructor(db: Db) {
-    this.select = db.prepare("SELECT value FROM _meta WHERE key = ?").pluck();
-    this.upsert = db.prepare(
-      "INSERT INTO _meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-    );
-  }
-
+export class Meta extends Repository {
   /** null: never set. */
   get(key: string): unknown {
-    const value = this.select.get(key);
-    return typeof value === "string" ? (JSON.parse(value) as unknown) : null;
+    const [value] = this.selectColumn<string>("SELECT value FROM _meta WHERE key = ?", key);
+    return value === undefined ? null : (JSON.parse(value) as unknown);
   }
 
   set(key: string, value: unknown): void {
-    this.upsert.run(key, JSON.stringify(value));
+    const sql =
+      "INSERT INTO _meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+    this.execute(sql, key, JSON.stringify(value));
   }
 }

@@ -1,5 +1,5 @@
 import { canonicalId, type RecordId } from "../base/ids.ts";
-import type { Db } from "../store/database.ts";
+import { Repository } from "../store/repository.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-statements.ts";
 
@@ -7,18 +7,12 @@ import { fenceTable } from "../store/tables/table-statements.ts";
  * When each parent's list was last read, in table `_parents`. Kept only where parents are spread over runs: where
  * every run reads all of them, the run itself says when.
  */
-export class Parents {
-  private readonly db: Db;
-
-  constructor(db: Db) {
-    this.db = db;
-  }
-
+export class Parents extends Repository {
   /** The list of `resource` below this parent was read; in the transaction that applies it. */
   markListed(resource: string, parent: string, id: RecordId, atMs: number): void {
     const sql = `INSERT INTO _parents VALUES (?, ?, ?, ?)
       ON CONFLICT (resource, parent_resource, parent_id) DO UPDATE SET listed_at = excluded.listed_at`;
-    this.db.prepare(sql).run(resource, parent, id, atMs);
+    this.execute(sql, resource, parent, id, atMs);
   }
 
   /** Live parents: those never listed first, then those listed longest ago. */
@@ -26,7 +20,7 @@ export class Parents {
     const sql = `SELECT f.id, p.listed_at AS listedAt FROM ${quoted(fenceTable(parent))} f
       LEFT JOIN _parents p ON p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id
       WHERE f.gone = 0 ORDER BY p.listed_at IS NOT NULL, p.listed_at, f.id LIMIT ?`;
-    const rows = this.db.prepare(sql).safeIntegers(true).all(resource, parent, most);
+    const rows = this.statement(sql).safeIntegers().all(resource, parent, most);
     return (rows as { id: bigint; listedAt: bigint | null }[]).map(({ id, listedAt }) => ({
       id: canonicalId(id),
       listedAtMs: listedAt === null ? null : Number(listedAt),

@@ -3,7 +3,7 @@ import { isoTime } from "../base/clock.ts";
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import type { ReadStamp } from "../store/apply/read-stamp.ts";
 import type { Db } from "../store/database.ts";
-import { Statements } from "../store/statements.ts";
+import { Repository } from "../store/repository.ts";
 
 /** A record that cannot become a row, with the reason. `at` is ISO. */
 export interface Quarantined {
@@ -28,14 +28,13 @@ interface UnusableRecord {
  * Source of truth: table `_quarantine`. Only one connection adds to it.
  * Worst outcome of a crash: none of its own; a row commits with the answer that brought it.
  */
-export class Quarantine {
-  private readonly statements: Statements;
+export class Quarantine extends Repository {
   /** Resources that may have rows: most never do, and cost no query. */
   private readonly resources: Set<string>;
 
   constructor(db: Db) {
-    this.statements = new Statements(db);
-    this.resources = new Set(this.statements.column<string>("SELECT DISTINCT resource FROM _quarantine"));
+    super(db);
+    this.resources = new Set(this.selectColumn<string>("SELECT DISTINCT resource FROM _quarantine"));
   }
 
   /** Keeps a record's JSON and returns the row's key. */
@@ -46,7 +45,7 @@ export class Quarantine {
       WHERE reason <> excluded.reason OR json <> excluded.json`;
     this.resources.add(resource);
     const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
-    this.statements.run(sql, resource, key, id, reason, isoTime(stamp.receivedAtMs), stamp.requestId, json);
+    this.execute(sql, resource, key, id, reason, isoTime(stamp.receivedAtMs), stamp.requestId, json);
     return key;
   }
 
@@ -59,28 +58,27 @@ export class Quarantine {
   idsBefore(resource: string, at: string): RecordId[] {
     if (!this.resources.has(resource)) return [];
     const sql = "SELECT record_id FROM _quarantine WHERE resource = ? AND at < ? AND record_id IS NOT NULL";
-    const ids = this.statements.get(sql).pluck().safeIntegers(true).all(resource, at) as bigint[];
-    return ids.map(canonicalId);
+    return this.selectIds(sql, resource, at);
   }
 
   /** Removes records without an id, except those with a key in `keep`. */
   releaseWithoutId(resource: string, keep: ReadonlySet<string>): void {
     if (!this.resources.has(resource)) return;
     const sql = "SELECT key FROM _quarantine WHERE resource = ? AND record_id IS NULL";
-    const keys = this.statements.column<string>(sql, resource);
+    const keys = this.selectColumn<string>(sql, resource);
     for (const key of keys) if (!keep.has(key)) this.remove(resource, key);
   }
 
   /** Everything that is kept, by resource. */
   all(): Quarantined[] {
     const sql = "SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key";
-    return (this.statements.get(sql).safeIntegers(true).all() as Quarantined[]).map((row) => ({
+    return (this.statement(sql).safeIntegers().all() as Quarantined[]).map((row) => ({
       ...row,
       recordId: row.recordId === null ? null : canonicalId(row.recordId),
     }));
   }
 
   private remove(resource: string, key: string): void {
-    this.statements.run("DELETE FROM _quarantine WHERE resource = ? AND key = ?", resource, key);
+    this.execute("DELETE FROM _quarantine WHERE resource = ? AND key = ?", resource, key);
   }
 }

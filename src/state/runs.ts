@@ -1,5 +1,4 @@
-import type { Db } from "../store/database.ts";
-import { Statements } from "../store/statements.ts";
+import { Repository } from "../store/repository.ts";
 
 /** One execution of `sync`. Times are ISO. */
 export interface RunRow {
@@ -31,28 +30,22 @@ export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
  * Source of truth: table `_runs`.
  * Worst outcome of a crash: a run without an end; the next one resumes it.
  */
-export class Runs {
-  private readonly statements: Statements;
-
-  constructor(db: Db) {
-    this.statements = new Statements(db);
-  }
-
+export class Runs extends Repository {
   /** Returns the run's id. */
   begin(mode: string, startedAt: string, resumes: number | null, swept: RunRow["swept"]): number {
     const sql = "INSERT INTO _runs (mode, started_at, resumes, pid, swept) VALUES (?, ?, ?, ?, ?)";
     const values = [mode, startedAt, resumes, process.pid, JSON.stringify(swept)];
-    return Number(this.statements.run(sql, ...values).lastInsertRowid);
+    return Number(this.execute(sql, ...values).lastInsertRowid);
   }
 
   /** Notes when a list was begun that is read whole; in the transaction that closes it. */
   noteSwept(id: number, key: string, startedAt: string): void {
     const sql = "UPDATE _runs SET swept = json_patch(swept, json_object(?, ?)) WHERE id = ?";
-    this.statements.run(sql, key, startedAt, id);
+    this.execute(sql, key, startedAt, id);
   }
 
   sweptIn(id: number): RunRow["swept"] {
-    const [swept = "{}"] = this.statements.column<string>("SELECT swept FROM _runs WHERE id = ?", id);
+    const [swept = "{}"] = this.selectColumn<string>("SELECT swept FROM _runs WHERE id = ?", id);
     return JSON.parse(swept) as Record<string, string>;
   }
 
@@ -60,26 +53,26 @@ export class Runs {
   lastSwept(key: string): string | null {
     const sql =
       "SELECT s.value FROM _runs r, json_each(r.swept) s WHERE s.key = ? ORDER BY r.id DESC LIMIT 1";
-    return this.statements.column<string>(sql, key)[0] ?? null;
+    return this.selectColumn<string>(sql, key)[0] ?? null;
   }
 
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {
     const sql = "UPDATE _runs SET finished_at = ?, outcome = ?, report = ? WHERE id = ?";
-    this.statements.run(sql, finishedAt, outcome, JSON.stringify(report), id);
+    this.execute(sql, finishedAt, outcome, JSON.stringify(report), id);
   }
 
   /** The last run that ended; null: none did. */
   lastEnded(): EndedRun | null {
     const sql = `SELECT id, mode, outcome, started_at AS startedAt, finished_at AS finishedAt FROM _runs
         WHERE finished_at IS NOT NULL AND outcome IS NOT NULL ORDER BY id DESC LIMIT 1`;
-    return this.statements.all<EndedRun>(sql)[0] ?? null;
+    return this.selectAll<EndedRun>(sql)[0] ?? null;
   }
 
   /** Runs that ended complete or partial, the latest first; a report is parsed when it is reached. */
   *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
     const sql = `SELECT started_at AS startedAt, report FROM _runs WHERE outcome IN ('complete', 'partial')
       ORDER BY id DESC LIMIT ?`;
-    for (const { startedAt, report } of this.statements.get(sql).iterate(most) as Iterable<StoredRun>)
+    for (const { startedAt, report } of this.statement(sql).iterate(most) as Iterable<StoredRun>)
       yield { startedAt, report: JSON.parse(report) as unknown };
   }
 
@@ -87,7 +80,7 @@ export class Runs {
   latest(most: number): RunRow[] {
     const sql = `SELECT id, mode, pid, started_at AS startedAt, finished_at AS finishedAt, outcome, resumes, swept,
       report FROM _runs ORDER BY id DESC LIMIT ?`;
-    return this.statements.all<StoredRun>(sql, most).map((row) => ({
+    return this.selectAll<StoredRun>(sql, most).map((row) => ({
       ...row,
       swept: JSON.parse(row.swept) as Record<string, string>,
       report: JSON.parse(row.report) as unknown,

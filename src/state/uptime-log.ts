@@ -1,4 +1,5 @@
-import { inTransaction, type Db } from "../store/database.ts";
+import { inTransaction } from "../store/database.ts";
+import { Repository } from "../store/repository.ts";
 
 /** A time in which deliveries were accepted, both ends included. Epoch milliseconds. */
 export interface Span {
@@ -28,26 +29,21 @@ const keptMs = 30 * 86_400_000;
  * Source of truth: table `_receiver`.
  * Worst outcome of a crash: up to one heartbeat is missing, and a run is made that was not needed.
  */
-export class UptimeLog {
-  private readonly db: Db;
+export class UptimeLog extends Repository {
   private id: number | bigint | null = null;
   private seenMs = 0;
-
-  constructor(db: Db) {
-    this.db = db;
-  }
 
   /** Of all processes, the oldest first. */
   spans(): Span[] {
     const sql = "SELECT started_ms AS startedMs, seen_ms AS seenMs FROM _receiver ORDER BY started_ms";
-    return this.db.prepare(sql).all() as Span[];
+    return this.selectAll(sql);
   }
 
   /** The last `most` spans, the oldest first. */
   latest(most: number): EndedSpan[] {
     const sql =
       "SELECT started_ms AS startedMs, seen_ms AS seenMs, ended FROM _receiver ORDER BY id DESC LIMIT ?";
-    return (this.db.prepare(sql).all(most) as EndedSpan[]).toReversed();
+    return this.selectAll<EndedSpan>(sql, most).toReversed();
   }
 
   /** A heartbeat. True after a gap (the machine slept, the clock jumped): a new span begins. */
@@ -71,14 +67,14 @@ export class UptimeLog {
 
   private begin(nowMs: number): void {
     this.id = inTransaction(this.db, () => {
-      this.db.prepare("DELETE FROM _receiver WHERE seen_ms < ?").run(nowMs - keptMs);
+      this.execute("DELETE FROM _receiver WHERE seen_ms < ?", nowMs - keptMs);
       const sql = "INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)";
-      return this.db.prepare(sql).run(nowMs, nowMs).lastInsertRowid;
+      return this.execute(sql, nowMs, nowMs).lastInsertRowid;
     });
     this.seenMs = nowMs;
   }
 
   private update(sql: string, nowMs: number): void {
-    inTransaction(this.db, () => this.db.prepare(sql).run(nowMs, this.id));
+    inTransaction(this.db, () => this.execute(sql, nowMs, this.id));
   }
 }

@@ -1,7 +1,6 @@
 import type { RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
-import type { Db, Statement } from "../store/database.ts";
-import { Statements } from "../store/statements.ts";
+import { Repository } from "../store/repository.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
 
@@ -37,6 +36,16 @@ export interface DeadLetter {
 const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, reason, payload,
   dirty_seq AS dirtySeq, attempts`;
 
+const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, payload, dirty_seq)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
+
+const insertOrMerge = `${insert} DO UPDATE SET
+  kind = CASE WHEN kind = 'confirm' THEN kind ELSE excluded.kind END,
+  lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms),
+  reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
+  payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
+  attempts = 0, state = 'ready', error = NULL`;
+
 /**
  * What is still to be read, one row per (resource, target), coalesced: ten events on one invoice are one read.
  *
@@ -46,57 +55,20 @@ const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, reason
  * Source of truth: table `_work`; it is the only checkpoint. Leases are in memory only.
  * Worst outcome of a crash: what was leased is read again.
  */
-export class WorkQueue {
-  private readonly statements: Statements;
+export class WorkQueue extends Repository {
   private readonly leased = new Set<number>();
   private readonly watchers = new Set<() => void>();
-  private readonly upsert: Statement;
-  private readonly selectSame: Statement;
-  private readonly insert: Statement;
-  private readonly selectDue: Statement;
-  private readonly selectNext: Statement;
-  private readonly delete: Statement;
-
-  constructor(db: Db) {
-    this.statements = new Statements(db);
-    const columns =
-      "(resource, target, kind, lane, due_ms, reason, payload, dirty_seq) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-    this.upsert = db.prepare(
-      `INSERT INTO _work ${columns} ON CONFLICT (resource, target) DO UPDATE SET
-         kind = CASE WHEN kind = 'confirm' THEN kind ELSE excluded.kind END,
-         lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms),
-         reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
-         payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
-         attempts = 0, state = 'ready', error = NULL`,
-    );
-    this.insert = db.prepare(`INSERT INTO _work ${columns} ON CONFLICT (resource, target) DO NOTHING`);
-    this.selectSame = db
-      .prepare(
-        `SELECT id FROM _work WHERE resource = ? AND target = ? AND lane = ? AND reason = ? AND kind IN (?, 'confirm')
-           AND due_ms = 0 AND state = 'ready' AND attempts = 0 AND error IS NULL`,
-      )
-      .pluck();
-    // Lane by lane: rechecks of the future in one lane are not scanned for the lanes after it.
-    const ready = "state = 'ready' AND lane = ? AND resource IN (SELECT value FROM json_each(?))";
-    this.selectDue = db.prepare(
-      `SELECT ${itemColumns} FROM _work WHERE ${ready} AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
-    );
-    this.selectNext = db.prepare(
-      `SELECT id, due_ms AS dueAtMs FROM _work WHERE ${ready} ORDER BY due_ms, id LIMIT ?`,
-    );
-    this.delete = db.prepare("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?");
-  }
 
   /** Adds an item, or a newer reason to the one that is queued. */
   add(item: NewWorkItem): void {
     if (item.payload === undefined && isUrgent(item) && this.isQueuedAlready(item)) return;
-    this.upsert.run(...valuesOf(item));
+    this.execute(insertOrMerge, ...valuesOf(item));
     this.notify();
   }
 
   /** Adds an item unless its target is queued: that read answers this reason, too. */
   addIfAbsent(item: NewWorkItem): void {
-    this.insert.run(...valuesOf(item));
+    this.execute(`${insert} DO NOTHING`, ...valuesOf(item));
   }
 
   /**
@@ -104,8 +76,10 @@ export class WorkQueue {
    * written: a burst of events about few records costs what the records cost.
    */
   private isQueuedAlready({ resource, target, lane, reason, kind }: NewWorkItem): boolean {
-    const id = this.selectSame.get(resource, target, laneRank(lane), reason, kind);
-    return id !== undefined && !this.leased.has(id as number);
+    const sql = `SELECT id FROM _work WHERE resource = ? AND target = ? AND lane = ? AND reason = ?
+      AND kind IN (?, 'confirm') AND due_ms = 0 AND state = 'ready' AND attempts = 0 AND error IS NULL`;
+    const [id] = this.selectColumn<number>(sql, resource, target, laneRank(lane), reason, kind);
+    return id !== undefined && !this.leased.has(id);
   }
 
   /** Calls `watcher` when items may be due or free, added ones before their commit. Returns the end of it. */
@@ -120,15 +94,22 @@ export class WorkQueue {
 
   /** The next item of these resources that is due and not leased: by lane, then by the time it is due. */
   lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
-    const names = JSON.stringify(resources);
     for (const rank of ranksOf[share]) {
-      const rows = this.selectDue.all(rank, names, nowMs, this.leased.size + 1) as StoredItem[];
-      const row = rows.find((candidate) => !this.leased.has(candidate.id));
+      const row = this.nextFree(rank, resources, nowMs);
       if (!row) continue;
       this.leased.add(row.id);
       return itemOf(row);
     }
     return null;
+  }
+
+  /** Lane by lane: rechecks of the future in one lane are not scanned for the lanes after it. */
+  private nextFree(rank: number, resources: readonly string[], untilMs: number): StoredItem | undefined {
+    const sql = `SELECT ${itemColumns} FROM _work WHERE state = 'ready' AND lane = ?
+      AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`;
+    const names = JSON.stringify(resources);
+    const rows = this.selectAll<StoredItem>(sql, rank, names, untilMs, this.leased.size + 1);
+    return rows.find(({ id }) => !this.leased.has(id));
   }
 
   /** Ends a lease. The item, if it is still queued, may be leased by another worker: watchers are called. */
@@ -144,11 +125,9 @@ export class WorkQueue {
 
   /** When the next item that is not leased is due, epoch milliseconds, rechecks included; null: there is none. */
   nextDueMs(resources: readonly string[], share: LaneShare = "all"): number | null {
-    const names = JSON.stringify(resources);
-    const due = ranksOf[share].flatMap((rank) => {
-      const rows = this.selectNext.all(rank, names, this.leased.size + 1) as StoredItem[];
-      return rows.find((row) => !this.leased.has(row.id))?.dueAtMs ?? [];
-    });
+    const due = ranksOf[share].flatMap(
+      (rank) => this.nextFree(rank, resources, Number.MAX_SAFE_INTEGER)?.dueAtMs ?? [],
+    );
     return due.length === 0 ? null : Math.min(...due);
   }
 
@@ -157,12 +136,12 @@ export class WorkQueue {
     const sql = `SELECT min(due_ms) FROM _work WHERE state = 'ready' AND attempts > 0
       AND lane IN (SELECT value FROM json_each(?)) AND resource IN (SELECT value FROM json_each(?))`;
     const values = [JSON.stringify(ranksOf[share]), JSON.stringify(resources)];
-    return this.statements.column<number | null>(sql, ...values)[0] ?? null;
+    return this.selectColumn<number | null>(sql, ...values)[0] ?? null;
   }
 
   /** The read was answered; in the transaction that applies it. An item with a newer reason stays. */
   done(item: WorkItem, sentSeq: number): void {
-    this.delete.run(item.id, sentSeq);
+    this.execute("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?", item.id, sentSeq);
   }
 
   /** The read failed, and is tried again at `dueAtMs`. One with a newer reason is due at once (I4). */
@@ -178,20 +157,20 @@ export class WorkQueue {
   private fail(item: WorkItem, error: string, state: WorkState, dueAtMs: number): void {
     const sql = `UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ?
       WHERE id = ? AND dirty_seq <= ?`;
-    this.statements.run(sql, dueAtMs, state, error, item.id, item.dirtySeq);
+    this.execute(sql, dueAtMs, state, error, item.id, item.dirtySeq);
   }
 
   /** Not now, for a reason that is not the item's own: no attempt is used up. */
   postpone(item: WorkItem, why: string, dueAtMs: number): void {
     const sql = `UPDATE _work SET attempts = max(attempts, 1), due_ms = ?, error = ?
       WHERE id = ? AND dirty_seq <= ?`;
-    this.statements.run(sql, dueAtMs, why, item.id, item.dirtySeq);
+    this.execute(sql, dueAtMs, why, item.id, item.dirtySeq);
   }
 
   /** Items that were postponed for this reason are due now. */
   expedite(resource: string, why: string): void {
     const sql = "UPDATE _work SET due_ms = 0 WHERE resource = ? AND state = 'ready' AND error = ?";
-    this.statements.run(sql, resource, why);
+    this.execute(sql, resource, why);
     this.notify();
   }
 
@@ -199,7 +178,7 @@ export class WorkQueue {
   hold(resource: string, why: string, share: LaneShare = "all"): void {
     const sql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
       AND lane IN (SELECT value FROM json_each(?))`;
-    this.statements.run(sql, why, resource, JSON.stringify(ranksOf[share]));
+    this.execute(sql, why, resource, JSON.stringify(ranksOf[share]));
   }
 
   /**
@@ -211,25 +190,25 @@ export class WorkQueue {
         lane = CASE lane WHEN ${laneRank("webhook")} THEN ${laneRank("hydration")} ELSE lane END
       WHERE resource IN (SELECT value FROM json_each(?)) AND (state <> 'ready'
         OR (attempts > 0 AND lane IN (SELECT value FROM json_each(?))))`;
-    return this.statements.run(sql, JSON.stringify(resources), JSON.stringify(ranksOf[share])).changes;
+    return this.execute(sql, JSON.stringify(resources), JSON.stringify(ranksOf[share])).changes;
   }
 
   /** Removes a resource's items with such targets. */
   drop(resource: string, targetPrefix: string): void {
     const like = `${targetPrefix.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
     const sql = String.raw`DELETE FROM _work WHERE resource = ? AND target LIKE ? ESCAPE '\'`;
-    this.statements.run(sql, resource, like);
+    this.execute(sql, resource, like);
   }
 
   /** Is it still to be read, and not given up? */
   isReady(resource: string, target: string): boolean {
     const sql = "SELECT 1 FROM _work WHERE resource = ? AND target = ? AND state = 'ready'";
-    return this.statements.column(sql, resource, target).length > 0;
+    return this.exists(sql, resource, target);
   }
 
   /** Targets of a resource that are queued in any state. */
   targets(resource: string, kind: WorkKind): string[] {
-    return this.statements.column("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);
+    return this.selectColumn("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);
   }
 
   /** Live records that a route can be probed with, those without queued work first; see `Records.spread`. */
@@ -241,14 +220,14 @@ export class WorkQueue {
 
   counts(): QueueCount[] {
     const sql = "SELECT resource, kind, state, count(*) AS count FROM _work GROUP BY resource, kind, state";
-    return this.statements.all(sql);
+    return this.selectAll(sql);
   }
 
   /** By resource, the oldest first. */
   deadLetters(most = 100): DeadLetter[] {
     const sql =
       "SELECT resource, target, error, state FROM _work WHERE state <> 'ready' ORDER BY resource, id LIMIT ?";
-    return this.statements.all(sql, most);
+    return this.selectAll(sql, most);
   }
 }
 

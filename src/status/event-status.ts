@@ -4,7 +4,7 @@ import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { InboxState } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
-import type { Db } from "../store/database.ts";
+import { hasTable, type Db } from "../store/database.ts";
 import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 
 /** What a mirror's file says of events. */
@@ -79,16 +79,11 @@ export function readEventFacts(db: Db): EventFacts {
       stuck: inbox.stuck(),
       lastReceivedAt: inbox.lastReceived(),
       unknownTypes: inbox.unknownTypes(),
-      spans: hasUptimeLog(db) ? new UptimeLog(db).latest(mostSpans) : [],
+      spans: hasTable(db, "_receiver") ? new UptimeLog(db).latest(mostSpans) : [],
       service: serviceNote(new Meta(db).get("service")),
       orders: commands.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state })),
     };
   })();
-}
-
-function hasUptimeLog(db: Db): boolean {
-  const sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_receiver'";
-  return db.prepare(sql).get() !== undefined;
 }
 
 function serviceNote(value: unknown): ServiceNote | null {

@@ -59,6 +59,12 @@ function assertVersion(db: Db): void {
   }
 }
 
+/** Has the main database this table? Not, where an older version wrote it. */
+export function hasTable(db: Db, name: string): boolean {
+  const sql = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?";
+  return db.prepare(sql).get(name) !== undefined;
+}
+
 /** Runs `step`. Throws MirrorError `database`, with what to do, in place of an error of SQLite or the disk. */
 export function guarded<T>(path: string, step: () => T): T {
   try {

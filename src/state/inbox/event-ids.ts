@@ -1,5 +1,6 @@
 import { Meta } from "../meta.ts";
-import type { Db, Statement } from "../../store/database.ts";
+import type { Db } from "../../store/database.ts";
+import { Repository } from "../../store/repository.ts";
 
 /** Most ids that stand in memory only. When this many are filed at once, in order, many share a page of the index. */
 const mostUnfiledByDefault = 8_192;
@@ -15,7 +16,7 @@ const filedKey = "inbox_filed";
  * later ones are read from the inbox at each `begin`, whichever connection wrote them.
  * Worst outcome of a crash: some thousands of rows are read again.
  */
-export class EventIds {
+export class EventIds extends Repository {
   private readonly meta: Meta;
   private readonly mostUnfiled: number;
   /** Id to number, in the order of their numbers. */
@@ -23,38 +24,22 @@ export class EventIds {
   private readonly inThis = new Set<string>();
   private lastSeq = 0;
   private filedSeq = 0;
-  private readonly selectLast: Statement;
-  private readonly selectNewer: Statement;
-  private readonly selectHash: Statement;
-  private readonly selectFiled: Statement;
-  private readonly selectOne: Statement;
-  private readonly insert: Statement;
 
   constructor(db: Db, mostUnfiled = mostUnfiledByDefault) {
+    super(db);
     this.mostUnfiled = mostUnfiled;
     this.meta = new Meta(db);
-    this.selectLast = db.prepare("SELECT max(seq) FROM _inbox").pluck();
-    this.selectNewer = db.prepare("SELECT event_id, seq FROM _inbox WHERE seq > ? ORDER BY seq").raw();
-    this.selectHash = db.prepare("SELECT 1 FROM _inbox_ids WHERE hash = ?").pluck();
-    this.selectFiled = db
-      .prepare("SELECT event_id FROM _inbox_ids JOIN _inbox USING (seq) WHERE hash = ?")
-      .pluck();
-    this.selectOne = db
-      .prepare(
-        `SELECT seq FROM _inbox WHERE event_id = @eventId
-           AND (seq > @filed OR seq IN (SELECT seq FROM _inbox_ids WHERE hash = @key))`,
-      )
-      .pluck();
-    this.insert = db.prepare("INSERT OR IGNORE INTO _inbox_ids (hash, seq) VALUES (?, ?)");
   }
 
   /** Call first in a transaction: learns what was committed meanwhile. */
   begin(): void {
     this.inThis.clear();
     this.forget(this.filed());
-    if (Number(this.selectLast.get() ?? 0) < Math.max(this.lastSeq, this.filedSeq)) this.reset();
-    const newer = this.selectNewer.all(Math.max(this.lastSeq, this.filedSeq));
-    for (const [eventId, seq] of newer as [string, number][]) {
+    const [lastStored] = this.selectColumn<number | null>("SELECT max(seq) FROM _inbox");
+    if ((lastStored ?? 0) < Math.max(this.lastSeq, this.filedSeq)) this.reset();
+    const sql = "SELECT event_id AS eventId, seq FROM _inbox WHERE seq > ? ORDER BY seq";
+    const from = Math.max(this.lastSeq, this.filedSeq);
+    for (const { eventId, seq } of this.selectAll<{ eventId: string; seq: number }>(sql, from)) {
       this.unfiled.set(eventId, seq);
       this.lastSeq = seq;
     }
@@ -64,13 +49,16 @@ export class EventIds {
   has(eventId: string): boolean {
     if (this.inThis.has(eventId) || this.unfiled.has(eventId)) return true;
     const key = hashOf(eventId);
-    return this.selectHash.get(key) !== undefined && this.selectFiled.all(key).includes(eventId);
+    if (!this.exists("SELECT 1 FROM _inbox_ids WHERE hash = ?", key)) return false;
+    const sql = "SELECT event_id FROM _inbox_ids JOIN _inbox USING (seq) WHERE hash = ?";
+    return this.selectColumn(sql, key).includes(eventId);
   }
 
   /** The number of a stored event, whichever connection wrote it; null: it never came. */
   find(eventId: string): number | null {
-    const filed = this.filed();
-    return (this.selectOne.get({ eventId, filed, key: hashOf(eventId) }) as number | undefined) ?? null;
+    const sql = `SELECT seq FROM _inbox WHERE event_id = ?
+      AND (seq > ? OR seq IN (SELECT seq FROM _inbox_ids WHERE hash = ?))`;
+    return this.selectColumn<number>(sql, eventId, this.filed(), hashOf(eventId))[0] ?? null;
   }
 
   /** The event was written in this transaction. */
@@ -82,7 +70,8 @@ export class EventIds {
   end(): void {
     if (this.unfiled.size < this.mostUnfiled) return;
     const entries = [...this.unfiled].map(([eventId, seq]) => [hashOf(eventId), seq] as const);
-    for (const [key, seq] of entries.toSorted(([a], [b]) => a - b)) this.insert.run(key, seq);
+    const sql = "INSERT OR IGNORE INTO _inbox_ids (hash, seq) VALUES (?, ?)";
+    for (const [key, seq] of entries.toSorted(([a], [b]) => a - b)) this.execute(sql, key, seq);
     this.meta.set(filedKey, this.lastSeq);
   }
 

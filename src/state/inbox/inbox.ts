@@ -1,5 +1,5 @@
 import type { RecordId } from "../../base/ids.ts";
-import type { Db, Statement } from "../../store/database.ts";
+import { Repository } from "../../store/repository.ts";
 import type { WorkKind } from "../work-item.ts";
 
 /** One delivered event, taken apart. What cannot be read is kept as it came (I12). */
@@ -63,43 +63,15 @@ export interface StoredEvent {
  * Source of truth: table `_inbox`, for everything that was signed and answered.
  * Worst outcome of a crash: an event that was not answered is sent again by the service.
  */
-export class Inbox {
-  private readonly insertEvent: Statement;
-  private readonly completeWaiting: Statement;
-  private readonly select: Statement;
-  private readonly update: Statement;
-  private readonly selectLost: Statement;
-
-  constructor(db: Db) {
-    this.insertEvent = db.prepare(
-      `INSERT INTO _inbox (event_id, type, resource_type, resource_id, occurred_at, received_at, body, state,
-         resource, target, dirty_seq, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.completeWaiting = db.prepare(
-      `UPDATE _inbox SET state = 'done', settled_at = ?, outcome = ?, request_id = ?, problem = NULL
-       WHERE state = 'waiting' AND resource = ? AND target = ? AND dirty_seq <= ?
-       RETURNING event_id AS eventId, type`,
-    );
-    this.update = db.prepare(
-      `UPDATE _inbox SET state = ?, resource = ?, target = ?, dirty_seq = ?, problem = ?,
-         settled_at = NULL, outcome = NULL, request_id = NULL WHERE seq = ?`,
-    );
-    this.select = db.prepare("SELECT event_id AS eventId, state, body FROM _inbox WHERE seq = ?");
-    this.selectLost = db
-      .prepare(
-        `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND (
-           resource NOT IN (SELECT value FROM json_each(?)) OR NOT EXISTS
-             (SELECT 1 FROM _work w WHERE w.resource = i.resource AND w.target = i.target))`,
-      )
-      .pluck();
-  }
-
+export class Inbox extends Repository {
   /** Adds an event that EventIds does not know. `dirtySeq` is the number of its reason to read, if it waits. */
   insert(delivery: Delivery, receivedAt: string, evaluation: EventEvaluation, dirtySeq: number | null): void {
     const { eventId, type, resourceType, resourceId, occurredAt, body } = delivery;
     const { state, resource, target, problem } = evaluation;
     const event = [eventId, type, resourceType, resourceId, occurredAt, receivedAt, body];
-    this.insertEvent.run(...event, state, resource, target, dirtySeq, problem);
+    const sql = `INSERT INTO _inbox (event_id, type, resource_type, resource_id, occurred_at, received_at, body,
+      state, resource, target, dirty_seq, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    this.execute(sql, ...event, state, resource, target, dirtySeq, problem);
   }
 
   /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
@@ -109,22 +81,31 @@ export class Inbox {
     sentSeq: number,
     { outcome, requestId, at }: Completion,
   ): CompletedEvent[] {
-    return this.completeWaiting.all(at, outcome, requestId, resource, target, sentSeq) as CompletedEvent[];
+    const sql = `UPDATE _inbox SET state = 'done', settled_at = ?, outcome = ?, request_id = ?, problem = NULL
+      WHERE state = 'waiting' AND resource = ? AND target = ? AND dirty_seq <= ?
+      RETURNING event_id AS eventId, type`;
+    return this.selectAll(sql, at, outcome, requestId, resource, target, sentSeq);
   }
 
   /** By its number, as EventIds finds it. */
   find(seq: number): StoredEvent | null {
-    return (this.select.get(seq) as StoredEvent | undefined) ?? null;
+    const sql = "SELECT event_id AS eventId, state, body FROM _inbox WHERE seq = ?";
+    return this.selectAll<StoredEvent>(sql, seq)[0] ?? null;
   }
 
   /** Replaces what a stored event means. */
   reevaluate(seq: number, evaluation: EventEvaluation, dirtySeq: number | null): void {
     const { state, resource, target, problem } = evaluation;
-    this.update.run(state, resource, target, dirtySeq, problem, seq);
+    const sql = `UPDATE _inbox SET state = ?, resource = ?, target = ?, dirty_seq = ?, problem = ?,
+      settled_at = NULL, outcome = NULL, request_id = NULL WHERE seq = ?`;
+    this.execute(sql, state, resource, target, dirtySeq, problem, seq);
   }
 
   /** Ids of events that wait for a read that is not queued, or whose table is no longer among `selected`. */
   lost(selected: Iterable<string>): string[] {
-    return this.selectLost.all(JSON.stringify([...selected])) as string[];
+    const sql = `SELECT event_id FROM _inbox i WHERE state = 'waiting' AND (
+      resource NOT IN (SELECT value FROM json_each(?)) OR NOT EXISTS
+        (SELECT 1 FROM _work w WHERE w.resource = i.resource AND w.target = i.target))`;
+    return this.selectColumn(sql, JSON.stringify([...selected]));
   }
 }

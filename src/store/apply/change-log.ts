@@ -2,10 +2,9 @@ import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
 import type { ReadStamp } from "./read-stamp.ts";
-import type { Db, Statement } from "../database.ts";
+import type { Db } from "../database.ts";
+import { Repository } from "../repository.ts";
 import { rawTable } from "../tables/table-statements.ts";
-
-type Op = "insert" | "update" | "delete";
 
 /** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
 const eventOp = "event";
@@ -15,7 +14,7 @@ export interface NewChange {
   readonly stamp: ReadStamp;
   readonly resource: string;
   readonly id: RecordId;
-  readonly op: Op;
+  readonly op: "insert" | "update" | "delete" | typeof eventOp;
   /** The record's JSON before the change; null for an insert. */
   readonly before: string | null;
 }
@@ -29,20 +28,9 @@ export interface NewChange {
  * is stored twice, and a first sync stores no JSON here.
  * Worst outcome of a crash: none of its own; the change is rolled back with its row.
  */
-export class ChangeLog {
-  private readonly insertRead: Statement;
-  private readonly insertChange: Statement;
-  private readonly link: Statement;
+export class ChangeLog extends Repository {
   private stamp: ReadStamp | null = null;
   private readId: number | bigint = 0;
-
-  constructor(db: Db) {
-    this.insertRead = db.prepare("INSERT INTO _reads (at, cause, request_id, run) VALUES (?, ?, ?, ?)");
-    this.insertChange = db.prepare(
-      "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)",
-    );
-    this.link = db.prepare("UPDATE _change_log SET next_seq = ? WHERE seq = ?");
-  }
 
   /** Call at the start of each transaction: a rollback removes the row of `_reads` that was in use. */
   begin(): void {
@@ -50,24 +38,28 @@ export class ChangeLog {
   }
 
   /** Returns the change's `seq`, for the record's fence. `previous` is the `seq` of the record's last change. */
-  add({ stamp, resource, id, op, before }: NewChange, previous: number | null): number {
-    const seq = Number(this.insertChange.run(resource, id, op, this.readOf(stamp), before).lastInsertRowid);
-    if (previous !== null) this.link.run(seq, previous);
+  add(change: NewChange, previous: number | null): number {
+    const seq = this.insert(change);
+    if (previous !== null) this.execute("UPDATE _change_log SET next_seq = ? WHERE seq = ?", seq, previous);
     return seq;
   }
 
   /** Keeps the body of an event about a record that has no route to read (I12). */
   addEvent(stamp: ReadStamp, resource: string, id: RecordId, body: string): void {
-    this.insertChange.run(resource, id, eventOp, this.readOf(stamp), body);
+    this.insert({ stamp, resource, id, op: eventOp, before: body });
   }
 
-  private readOf(stamp: ReadStamp): number | bigint {
-    if (this.stamp !== stamp) {
-      const at = isoTime(stamp.receivedAtMs);
-      this.readId = this.insertRead.run(at, stamp.cause, stamp.requestId, stamp.run).lastInsertRowid;
-      this.stamp = stamp;
-    }
-    return this.readId;
+  private insert({ stamp, resource, id, op, before }: NewChange): number {
+    if (this.stamp !== stamp) this.insertRead(stamp);
+    const sql = "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)";
+    return Number(this.execute(sql, resource, id, op, this.readId, before).lastInsertRowid);
+  }
+
+  private insertRead(stamp: ReadStamp): void {
+    const sql = "INSERT INTO _reads (at, cause, request_id, run) VALUES (?, ?, ?, ?)";
+    const { receivedAtMs, cause, requestId, run } = stamp;
+    this.readId = this.execute(sql, isoTime(receivedAtMs), cause, requestId, run).lastInsertRowid;
+    this.stamp = stamp;
   }
 }
 

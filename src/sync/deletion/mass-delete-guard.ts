@@ -1,5 +1,5 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { deletionsSince } from "../../store/apply/change-reader.ts";
+import { Changes } from "../../store/apply/change-reader.ts";
 import type { Db } from "../../store/database.ts";
 import { massDeleteLimit } from "../context/limits.ts";
 import type { Removals, RunContext } from "../context/run-context.ts";
@@ -22,7 +22,7 @@ const dayMs = 24 * 3_600_000;
  */
 export function dailyRemovals(db: Db, clock: Clock): Removals {
   const since = isoTime(clock.nowMs() - dayMs);
-  const inLog = deletionsSince(db, since, "webhook");
+  const inLog = new Changes(db).deletionsSince(since, "webhook");
   let removals = inLog.map(({ resource, at }) => ({ resource, atMs: Date.parse(at) }));
   return {
     span: "within a day",

@@ -1,0 +1,50 @@
+import type { RunResult } from "better-sqlite3";
+import { canonicalId, type RecordId } from "../base/ids.ts";
+import type { Db, Statement } from "./database.ts";
+
+/**
+ * Base of the classes that hold the SQL on own tables. A statement is prepared at its first use and kept by its text:
+ * preparing costs more than most of them take to run. Give a text to one of these methods only, because the mode
+ * that it sets stays with the statement.
+ */
+export abstract class Repository {
+  protected readonly db: Db;
+  private readonly bySql = new Map<string, Statement>();
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  /** The prepared statement of a text. */
+  protected statement(sql: string): Statement {
+    let statement = this.bySql.get(sql);
+    if (!statement) this.bySql.set(sql, (statement = this.db.prepare(sql)));
+    return statement;
+  }
+
+  protected execute(sql: string, ...values: readonly unknown[]): RunResult {
+    return this.statement(sql).run(...values);
+  }
+
+  /** All rows; `T` has the names of the query's columns. */
+  protected selectAll<T>(sql: string, ...values: readonly unknown[]): T[] {
+    return this.statement(sql).all(...values) as T[];
+  }
+
+  /** Is there a row? */
+  protected exists(sql: string, ...values: readonly unknown[]): boolean {
+    return this.statement(sql).get(...values) !== undefined;
+  }
+
+  /** The first column of all rows. */
+  protected selectColumn<T>(sql: string, ...values: readonly unknown[]): T[] {
+    const statement = this.statement(sql).pluck();
+    return statement.all(...values) as T[];
+  }
+
+  /** The first column of all rows, as ids of records. */
+  protected selectIds(sql: string, ...values: readonly unknown[]): RecordId[] {
+    const statement = this.statement(sql).pluck().safeIntegers();
+    return (statement.all(...values) as bigint[]).map(canonicalId);
+  }
+}
