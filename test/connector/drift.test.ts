@@ -64,40 +64,45 @@ const operationCases: readonly Case[] = [
   {
     change: "a route that is gone",
     bend: remove("paths", "/authors"),
-    drifts: ["breaking GET /authors: is not in the reference"],
+    drifts: ["breaking GET /authors: it is absent in the reference, present in the connector"],
   },
   {
     change: "a method that is gone",
     bend: remove(...books, "post"),
-    drifts: ["breaking POST /books: is not in the reference"],
+    drifts: ["breaking POST /books: it is absent in the reference, present in the connector"],
   },
   {
     change: "a new route",
     bend: set(["paths", "/loans"], { get: { responses: {} } }),
-    drifts: ["addition GET /loans: is new in the reference"],
+    drifts: ["addition GET /loans: it is present in the reference, absent in the connector"],
   },
   {
     change: "another name for a path's parameter",
     bend: rename(["paths"], "/books/{book}/pdf", "/books/{id}/pdf"),
-    drifts: ["note GET /books/{book}/pdf: is written /books/{id}/pdf in the reference"],
+    drifts: [
+      "note GET /books/{book}/pdf: path is /books/{id}/pdf in the reference, /books/{book}/pdf in the connector",
+    ],
   },
   {
     change: "ids that are words",
     bend: set(["paths", "/books/{book}", "parameters", "0", "schema", "type"], "string"),
     drifts: [
-      "breaking GET /books/{book} {book}: is string in the reference, integer in the connector",
-      "breaking DELETE /books/{book} {book}: is string in the reference, integer in the connector",
+      "breaking GET /books/{book} {book}: type is string in the reference, integer in the connector",
+      "breaking DELETE /books/{book} {book}: type is string in the reference, integer in the connector",
     ],
   },
   {
     change: "another success status",
     bend: rename([...books, "post", "responses"], "201", "202"),
-    drifts: ["breaking POST /books: answers with 202 in the reference, 201 in the connector"],
+    drifts: [
+      "breaking POST /books answer 201: it is absent in the reference, present in the connector",
+      "addition POST /books answer 202: it is present in the reference, absent in the connector",
+    ],
   },
   {
     change: "a second success status",
     bend: set([...books, "post", "responses", "202"], { description: "Later" }),
-    drifts: ["addition POST /books: may also answer with 202 in the reference"],
+    drifts: ["addition POST /books answer 202: it is present in the reference, absent in the connector"],
   },
   {
     change: "a file of another kind",
@@ -106,19 +111,23 @@ const operationCases: readonly Case[] = [
       "application/pdf",
       "image/png",
     ),
-    drifts: ["breaking GET /books/{book}/pdf: does not answer with application/pdf in the reference"],
+    drifts: [
+      "breaking GET /books/{book}/pdf answer 200: content is image/png in the reference, application/pdf in the connector",
+    ],
   },
   {
     change: "an answer where there was none",
     bend: set(["paths", "/books/{book}", "delete", "responses", "204", "content"], {
       "application/json": { schema: { type: "object" } },
     }),
-    drifts: ["addition DELETE /books/{book}: answers with a body in the reference"],
+    drifts: [
+      "addition DELETE /books/{book} answer 204: content is application/json in the reference, absent in the connector",
+    ],
   },
   {
     change: "an Idempotency-Key no longer taken",
     bend: set([...books, "post", "parameters"], []),
-    drifts: ["breaking POST /books Idempotency-Key: is not taken by the reference"],
+    drifts: ["breaking POST /books Idempotency-Key: it is absent in the reference, present in the connector"],
   },
   {
     change: "an Idempotency-Key newly taken",
@@ -127,7 +136,9 @@ const operationCases: readonly Case[] = [
       name: "Idempotency-Key",
       schema: { type: "string" },
     }),
-    drifts: ["addition DELETE /books/{book} Idempotency-Key: is taken by the reference"],
+    drifts: [
+      "addition DELETE /books/{book} Idempotency-Key: it is optional in the reference, absent in the connector",
+    ],
   },
   {
     change: "a header that must be sent",
@@ -137,12 +148,12 @@ const operationCases: readonly Case[] = [
       required: true,
       schema: {},
     }),
-    drifts: ["breaking GET /books X-Tenant: is a header the connector does not send"],
+    drifts: ["breaking GET /books X-Tenant: it is required in the reference, absent in the connector"],
   },
   {
     change: "a route that is on its way out",
     bend: set([...books, "get", "deprecated"], true),
-    drifts: ["note GET /books: is deprecated in the reference"],
+    drifts: ["note GET /books: deprecated is true in the reference, absent in the connector"],
   },
   {
     change: "a whole list that begins to come in pages",
@@ -161,7 +172,9 @@ const operationCases: readonly Case[] = [
       ],
       { $ref: "#/components/schemas/Paginator" },
     ),
-    drifts: ["breaking GET /authors: comes in pages in the reference"],
+    drifts: [
+      "breaking GET /authors answer 200.paginator: it is present in the reference, unexpected in the connector",
+    ],
   },
 ];
 
@@ -169,20 +182,17 @@ const queryCases: readonly Case[] = [
   {
     change: "a sort key that is gone",
     bend: set([...books, "get", "parameters", "0", "schema", "enum"], ["title"]),
-    drifts: ["breaking GET /books ?sortBy: the reference lacks the value id"],
+    drifts: ["breaking GET /books ?sortBy: value id is absent in the reference, present in the connector"],
   },
   {
     change: "a sort key that is new",
     bend: add([...books, "get", "parameters", "0", "schema", "enum"], "price"),
-    drifts: ["addition GET /books ?sortBy: the reference has the value price"],
+    drifts: ["addition GET /books ?sortBy: value price is present in the reference, absent in the connector"],
   },
   {
     change: "smaller pages",
     bend: set([...books, "get", "parameters", "1", "schema", "maximum"], 50),
-    drifts: [
-      "breaking GET /books ?perPage: maximum is 50 in the reference, 100 in the connector",
-      "breaking GET /books ?perPage: the reference allows at most 50, the mirror asks for 100",
-    ],
+    drifts: ["breaking GET /books ?perPage: maximum is 50 in the reference, 100 in the connector"],
   },
   {
     change: "larger pages",
@@ -193,14 +203,14 @@ const queryCases: readonly Case[] = [
     change: "a parameter that is gone",
     bend: remove("components", "parameters", "Page", "name"),
     drifts: [
-      "breaking GET /books ?page: is not in the reference",
-      "addition GET /books ?undefined: is new in the reference",
+      "breaking GET /books ?page: it is absent in the reference, optional in the connector",
+      "addition GET /books ?undefined: it is optional in the reference, absent in the connector",
     ],
   },
   {
     change: "a parameter that must be given",
     bend: set([...books, "get", "parameters", "0", "required"], true),
-    drifts: ["breaking GET /books ?sortBy: is required in the reference"],
+    drifts: ["breaking GET /books ?sortBy: it is required in the reference, optional in the connector"],
   },
   {
     change: "a new parameter that must be given, where there was none",
@@ -208,7 +218,7 @@ const queryCases: readonly Case[] = [
       ["paths", "/authors", "get", "parameters"],
       [{ in: "query", name: "shelf", required: true, schema: { type: "integer" } }],
     ),
-    drifts: ["breaking GET /authors ?shelf: is new in the reference"],
+    drifts: ["breaking GET /authors ?shelf: it is required in the reference, absent in the connector"],
   },
 ];
 
@@ -216,12 +226,12 @@ const bodyCases: readonly Case[] = [
   {
     change: "a body's field that must be given",
     bend: add([...input, "required"], "price"),
-    drifts: ["breaking POST /books body.price: is required in the reference"],
+    drifts: ["breaking POST /books body.price: it is required in the reference, optional in the connector"],
   },
   {
     change: "a body's field that may be left out",
     bend: set([...input, "required"], []),
-    drifts: ["note POST /books body.title: is optional in the reference"],
+    drifts: ["note POST /books body.title: it is optional in the reference, required in the connector"],
   },
   {
     change: "a new field that must be given",
@@ -229,7 +239,7 @@ const bodyCases: readonly Case[] = [
       put(document, [...input, "properties", "isbn"], { type: "string" });
       put(document, [...input, "required"], ["title", "isbn"]);
     },
-    drifts: ["breaking POST /books body.isbn: is required by the reference, the connector does not know it"],
+    drifts: ["breaking POST /books body.isbn: it is required in the reference, absent in the connector"],
   },
   {
     change: "shorter titles",
@@ -239,22 +249,24 @@ const bodyCases: readonly Case[] = [
   {
     change: "a lower bound that is gone",
     bend: remove(...input, "properties", "price", "minimum"),
-    drifts: ["addition POST /books body.price: minimum is not set in the reference, 0 in the connector"],
+    drifts: ["addition POST /books body.price: minimum is absent in the reference, 0 in the connector"],
   },
   {
     change: "a null no longer taken",
     bend: set([...input, "properties", "note", "type"], "string"),
-    drifts: ["breaking POST /books body.note: takes no null in the reference"],
+    drifts: ["breaking POST /books body.note: null is absent in the reference, allowed in the connector"],
   },
   {
     change: "a null newly taken",
     bend: set([...input, "properties", "price", "type"], ["number", "null"]),
-    drifts: ["addition POST /books body.price: takes null in the reference"],
+    drifts: ["addition POST /books body.price: null is allowed in the reference, absent in the connector"],
   },
   {
     change: "a body of another kind",
     bend: rename([...books, "post", "requestBody", "content"], "application/json", "multipart/form-data"),
-    drifts: ["breaking POST /books body: is not application/json in the reference"],
+    drifts: [
+      "breaking POST /books body: content is multipart/form-data in the reference, application/json in the connector",
+    ],
   },
   {
     change: "a body where there was none",
@@ -262,7 +274,7 @@ const bodyCases: readonly Case[] = [
       required: true,
       content: { "application/json": { schema: { type: "object" } } },
     }),
-    drifts: ["breaking DELETE /books/{book} body: is new in the reference"],
+    drifts: ["breaking DELETE /books/{book} body: it is required in the reference, absent in the connector"],
   },
 ];
 
@@ -270,85 +282,90 @@ const answerCases: readonly Case[] = [
   {
     change: "a field with a new name",
     bend: rename(bookFields, "price", "cost"),
-    drifts: ["breaking books.price: is not in the reference", "addition books.cost: is new in the reference"],
+    drifts: [
+      "breaking books.price: it is absent in the reference, present in the connector",
+      "addition books.cost: it is present in the reference, absent in the connector",
+    ],
   },
   {
     change: "a field of another type",
     bend: set([...bookFields, "price", "type"], "string"),
-    drifts: ["breaking books.price: is string in the reference, number in the connector"],
+    drifts: ["breaking books.price: type is string in the reference, number in the connector"],
   },
   {
     change: "a field without a type",
     bend: remove(...bookFields, "price", "type"),
-    drifts: ["note books.price: the reference does not say its type; the connector has number"],
+    drifts: ["note books.price: type is absent in the reference, number in the connector"],
   },
   {
     change: "a field that may be null",
     bend: set([...bookFields, "price", "type"], ["number", "null"]),
-    drifts: ["breaking books.price: may be null in the reference"],
+    drifts: ["breaking books.price: null is allowed in the reference, absent in the connector"],
   },
   {
     change: "a field that is never null any more",
     bend: set([...bookFields, "printedAt", "type"], "string"),
-    drifts: ["note books.printedAt: is never null in the reference"],
+    drifts: ["note books.printedAt: null is absent in the reference, allowed in the connector"],
   },
   {
     change: "a date that gets a time",
     bend: set([...bookFields, "printedAt", "format"], "date-time"),
-    drifts: ["breaking books.printedAt: is a date-time in the reference, date in the connector"],
+    drifts: ["breaking books.printedAt: format is date-time in the reference, date in the connector"],
   },
   {
     change: "a text that turns out to be a date",
     bend: set(["components", "schemas", "Titled", "properties", "title", "format"], "date"),
-    drifts: ["note books.title: is a date in the reference, plain text in the connector"],
+    drifts: ["note books.title: format is date in the reference, absent in the connector"],
   },
   {
     change: "a new value",
     bend: add([...bookFields, "genre", "enum"], "essay"),
-    drifts: ["addition books.genre: the reference has the value essay"],
+    drifts: ["addition books.genre: value essay is present in the reference, absent in the connector"],
   },
   {
     change: "a value that is gone",
     bend: set([...bookFields, "genre", "enum"], ["novel"]),
-    drifts: ["breaking books.genre: the reference lacks the value poetry"],
+    drifts: ["breaking books.genre: value poetry is absent in the reference, present in the connector"],
   },
   {
     change: "a list of values that is gone",
     bend: remove(...bookFields, "genre", "enum"),
-    drifts: ["note books.genre: has no list of values in the reference"],
+    drifts: ["note books.genre: list of values is absent in the reference, novel, poetry in the connector"],
   },
   {
     change: "a list of values that is new",
     bend: set(["components", "schemas", "Titled", "properties", "title", "enum"], ["Emma"]),
-    drifts: ["addition books.title: has only these values in the reference: Emma"],
+    drifts: ["addition books.title: list of values is Emma in the reference, absent in the connector"],
   },
   {
     change: "a child row's field that is gone",
     bend: remove("components", "schemas", "Page", "properties", "words"),
-    drifts: ["breaking books.pages[].words: is not in the reference"],
+    drifts: ["breaking books.pages[].words: it is absent in the reference, present in the connector"],
   },
   {
     change: "a field of a nested record, said once, under that record's own name",
     bend: rename(["components", "schemas", "Author", "properties"], "name", "title"),
     drifts: [
-      "breaking authors.name: is not in the reference",
-      "addition authors.title: is new in the reference",
+      "breaking authors.name: it is absent in the reference, present in the connector",
+      "addition authors.title: it is present in the reference, absent in the connector",
     ],
   },
   {
     change: "a new event",
     bend: add(["components", "schemas", "EventName", "enum"], "books.lent"),
-    drifts: ["addition events: the reference has the value books.lent"],
+    drifts: ["addition events: value books.lent is present in the reference, absent in the connector"],
   },
   {
     change: "an event that is gone",
     bend: set(["components", "schemas", "EventName", "enum"], ["books.created"]),
-    drifts: ["breaking events: the reference lacks the value books.deleted"],
+    drifts: ["breaking events: value books.deleted is absent in the reference, present in the connector"],
   },
   {
     change: "a paginator's field that is gone",
     bend: remove("components", "schemas", "Paginator", "properties", "totalResults"),
-    drifts: ["breaking GET /books answer.paginator.totalResults: is not in the reference"],
+    drifts: [
+      "breaking GET /books answer 200.paginator.totalResults: it is absent in the reference, present in the connector",
+    ],
   },
 ];
 
@@ -372,7 +389,11 @@ describe("a drift from our side is found as well", () => {
       libraryReference(),
     );
     expect(drifts).toEqual([
-      { severity: "breaking", where: "events", what: "the reference lacks the value books.burnt" },
+      {
+        severity: "breaking",
+        where: "events",
+        what: "value books.burnt is absent in the reference, present in the connector",
+      },
     ]);
   });
 
@@ -383,7 +404,26 @@ describe("a drift from our side is found as well", () => {
         : one,
     );
     expect(compareWithReference({ ...library, resources }, libraryReference())).toEqual([
-      { severity: "breaking", where: "GET /books ?sortBy", what: "the reference lacks the value weight" },
+      {
+        severity: "breaking",
+        where: "GET /books ?sortBy",
+        what: "value weight is absent in the reference, present in the connector",
+      },
+    ]);
+  });
+
+  it("a plan that asks for larger pages than the reference allows", () => {
+    const resources = library.resources.map((one) =>
+      one.name === "books" && one.list.kind === "paged"
+        ? { ...one, list: { ...one.list, perPage: 200 } }
+        : one,
+    );
+    expect(compareWithReference({ ...library, resources }, libraryReference())).toEqual([
+      {
+        severity: "breaking",
+        where: "GET /books ?perPage",
+        what: "maximum is 100 in the reference, 200 in the connector",
+      },
     ]);
   });
 });

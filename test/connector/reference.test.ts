@@ -44,7 +44,11 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
 
   it("finds a path that was removed", () => {
     expect(driftsAfter("paths", "/invoices/{invoice}/pdf").put(undefined)).toEqual([
-      { severity: "breaking", where: "GET /invoices/{invoice}/pdf", what: "is not in the reference" },
+      {
+        severity: "breaking",
+        where: "GET /invoices/{invoice}/pdf",
+        what: "it is absent in the reference, present in the connector",
+      },
     ]);
   });
 
@@ -54,8 +58,16 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
       return { ...rest, remaining: toBePaid };
     });
     expect(drifts).toEqual([
-      { severity: "breaking", where: "invoices.toBePaid", what: "is not in the reference" },
-      { severity: "addition", where: "invoices.remaining", what: "is new in the reference" },
+      {
+        severity: "breaking",
+        where: "invoices.toBePaid",
+        what: "it is absent in the reference, present in the connector",
+      },
+      {
+        severity: "addition",
+        where: "invoices.remaining",
+        what: "it is present in the reference, absent in the connector",
+      },
     ]);
   });
 
@@ -64,7 +76,7 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
       {
         severity: "breaking",
         where: "document_payments.amount",
-        what: "is string in the reference, number in the connector",
+        what: "type is string in the reference, number in the connector",
       },
     ]);
   });
@@ -76,7 +88,11 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
       "tiered",
     ]);
     expect(drifts).toEqual([
-      { severity: "addition", where: "orders.discountType", what: "the reference has the value tiered" },
+      {
+        severity: "addition",
+        where: "orders.discountType",
+        what: "value tiered is present in the reference, absent in the connector",
+      },
     ]);
   });
 
@@ -88,22 +104,29 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
       {
         severity: "breaking",
         where: "bank_accounts.autoPairingStrategy",
-        what: "the reference lacks the value none",
+        what: "value none is absent in the reference, present in the connector",
       },
     ]);
   });
 
   it("finds a parameter that must be given now", () => {
     expect(parameter("/invoices", 0, "required").put(true)).toEqual([
-      { severity: "breaking", where: "GET /invoices ?number", what: "is required in the reference" },
+      {
+        severity: "breaking",
+        where: "GET /invoices ?number",
+        what: "it is required in the reference, optional in the connector",
+      },
     ]);
   });
 
   it("finds smaller pages, which the mirror would be refused", () => {
     const drifts = parameter("/invoices", 11, "schema", "maximum").put(100);
-    expect(drifts.map(({ severity, where }) => `${severity} ${where}`)).toEqual([
-      "breaking GET /invoices ?perPage",
-      "breaking GET /invoices ?perPage",
+    expect(drifts).toEqual([
+      {
+        severity: "breaking",
+        where: "GET /invoices ?perPage",
+        what: "maximum is 100 in the reference, 500 in the connector",
+      },
     ]);
   });
 
@@ -112,7 +135,11 @@ describe.runIf(isThere)(`the fintoro connector against the vendor's reference${a
       Array.isArray(value) ? [...value, "invoices.viewed"] : value,
     );
     expect(drifts).toEqual([
-      { severity: "addition", where: "events", what: "the reference has the value invoices.viewed" },
+      {
+        severity: "addition",
+        where: "events",
+        what: "value invoices.viewed is present in the reference, absent in the connector",
+      },
     ]);
   });
 });

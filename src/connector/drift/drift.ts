@@ -1,79 +1,119 @@
-import { z } from "zod";
 import type { Manifest } from "../connector-manifest.ts";
-import { knownFact, originalOf } from "../record-schema.ts";
-import { compareRequests } from "./mirror-requests.ts";
-import { compareOperation } from "./operation-comparison.ts";
-import { readReference, routeKey, type JsonObject } from "./reference.ts";
-import type { Drift, ReportDrift } from "./schema-comparison.ts";
+import { connectorPlaces } from "./connector-places.ts";
+import { lowerLimits, upperLimits, type Facts, type Place } from "./place.ts";
+import { publishedPlace, readReference, routeKey } from "./reference.ts";
 
-export type { Drift } from "./schema-comparison.ts";
+/** One difference between the connector and the reference. */
+export interface Drift {
+  /** `breaking`: the connector relies on something else. `addition`: the service has more. `note`: neither. */
+  readonly severity: Severity;
+  /** `GET /invoices ?sortBy`, `invoices.number` */
+  readonly where: string;
+  readonly what: string;
+}
 
-const severities: readonly Drift["severity"][] = ["breaking", "addition", "note"];
+type Severity = (typeof severities)[number];
+const severities = ["breaking", "addition", "note"] as const;
 
 /**
  * Compares the connector with a published OpenAPI 3 reference, in both directions. Returns the differences, the
  * worst first. Throws MirrorError `usage` for anything that is no such document.
  */
 export function compareWithReference(manifest: Manifest, document: unknown): Drift[] {
-  const reference = readReference(document);
+  const { operations, resolve } = readReference(document);
   const found = new Map<string, Drift>();
-  const report: ReportDrift = (severity, where, what) => {
-    const key = `${where}\n${what}`;
-    if (!found.has(key)) found.set(key, { severity, where, what });
-  };
-  const on = { reference, schemaOf: schemaReader(manifest), report };
-  const ours = manifest.operations.map((one) => [routeKey(one.method, one.path), one] as const);
-  const known = new Set(ours.map(([key]) => key));
-  for (const [key, operation] of ours) {
-    const theirs = reference.operations.get(key);
-    if (theirs) compareOperation(operation, theirs, on);
-    else report("breaking", `${operation.method} ${operation.path}`, "is not in the reference");
+  const known = new Set<string>();
+  for (const { where, expected, place } of connectorPlaces(manifest)) {
+    const key = routeKey(expected.method, expected.path);
+    const theirs = operations.get(key);
+    known.add(key);
+    comparePlaces(place, theirs ? publishedPlace(theirs, expected, resolve) : nothing, where, found);
   }
-  for (const resource of manifest.resources) compareRequests(resource, known, on);
-  for (const [key, { method, path }] of reference.operations)
-    if (!known.has(key)) report("addition", `${method} ${path}`, "is new in the reference");
+  for (const [key, { method, path }] of operations)
+    if (!known.has(key)) comparePlaces(nothing, { facts: { it: "present" } }, `${method} ${path}`, found);
   return [...found.values()].toSorted(
     (a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity),
   );
 }
 
-type SchemaContext = Parameters<NonNullable<z.core.ToJSONSchemaParams["override"]>>[0];
+const nothing: Place = { facts: {} };
+const noPlaces: ReadonlyMap<string, Place> = new Map();
 
-/**
- * Reads the connector's types as JSON schemas, with what the comparison needs besides: a record's name
- * (`recordName`), the manifest's events, and what the facts of a field say more exactly than its zod type.
- */
-function schemaReader(manifest: Manifest): (type: z.ZodType) => JsonObject {
-  const names = recordNames(manifest);
-  const events = manifest.events.map((rule) => rule.type);
-  const override = ({ zodSchema, jsonSchema }: SchemaContext) => {
-    if (!(zodSchema instanceof z.ZodType)) return;
-    const recordName = names.get(originalOf(zodSchema));
-    if (recordName !== undefined) Object.assign(jsonSchema, { recordName });
-    if (jsonSchema["eventName"] === true) Object.assign(jsonSchema, { enum: events, recordName: "events" });
-    // zod bounds every integer by 2^53: a limit of JavaScript, not of the service.
-    if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-    applyFacts(zodSchema, jsonSchema);
-  };
-  return (type) => z.toJSONSchema(type, { unrepresentable: "any", override });
-}
-
-function applyFacts(type: z.ZodType, schema: SchemaContext["jsonSchema"]): void {
-  const fact = knownFact(type);
-  if (fact?.shape !== "scalar" || type instanceof z.ZodOptional) return;
-  if (fact.type === "date") schema.format = "date";
-  if (fact.type === "timestamp") schema.format = "date-time";
-  if (!fact.values) return;
-  delete schema.anyOf;
-  Object.assign(schema, { type: "string", enum: [...fact.values] });
-}
-
-function recordNames(manifest: Manifest): Map<z.ZodType, string> {
-  const names = new Map<z.ZodType, string>();
-  for (const { name, record, preview } of manifest.resources) {
-    names.set(originalOf(record), name);
-    if (preview) names.set(originalOf(preview), `${name} (preview)`);
+/** Compares a place and those within it, as far as the connector describes them. A fact is reported once. */
+function comparePlaces(ours: Place, theirs: Place, at: string, found: Map<string, Drift>): void {
+  const isAll = !ours.isPartial;
+  const named = typeof ours.name === "string" ? ours.name : at;
+  for (const name of new Set([...Object.keys(ours.facts), ...(isAll ? Object.keys(theirs.facts) : [])])) {
+    const [mine, published] = [ours.facts[name], theirs.facts[name]];
+    if (mine === published) continue;
+    const severity = severityOf(name, ours, theirs);
+    if (severity === "breaking" || (severity !== null && isAll)) {
+      const where = name === "it" || name === "content" ? at : named;
+      const what = `${name} is ${published ?? "absent"} in the reference, ${mine ?? "absent"} in the connector`;
+      const key = `${severity} ${where} ${name} ${published}`;
+      if (!found.has(key)) found.set(key, { severity, where, what });
+    }
+    if (name === "it" && (mine === undefined || published === undefined)) return;
+    if (severity !== null && (name === "type" || name === "content")) return;
   }
-  return names;
+  const [inner, published] = [ours.inner?.() ?? noPlaces, theirs.inner?.() ?? noPlaces];
+  if (inner.size === 0) return;
+  for (const key of new Set([...inner.keys(), ...(isAll ? published.keys() : [])]))
+    comparePlaces(inner.get(key) ?? nothing, published.get(key) ?? nothing, named + key, found);
+}
+
+/** How much it matters that only one side says something of a place, or that they say different things. */
+interface Rule {
+  readonly ours: Severity | null;
+  readonly theirs: Severity | null;
+  readonly both: Severity | null;
+}
+
+const requestRules: Readonly<Record<string, Rule>> = {
+  type: { ours: "note", theirs: null, both: "breaking" },
+  content: { ours: "breaking", theirs: "addition", both: "breaking" },
+  null: { ours: "breaking", theirs: "addition", both: null },
+  "list of values": { ours: "addition", theirs: "breaking", both: null },
+  value: { ours: "breaking", theirs: "addition", both: null },
+  // The reference often leaves a format out.
+  format: { ours: null, theirs: "note", both: "breaking" },
+  limit: { ours: "addition", theirs: "breaking", both: "addition" },
+  path: { ours: null, theirs: null, both: "note" },
+  deprecated: { ours: null, theirs: "note", both: null },
+};
+
+const answerRules: typeof requestRules = {
+  ...requestRules,
+  null: { ours: "note", theirs: "breaking", both: null },
+  "list of values": { ours: "note", theirs: "addition", both: null },
+  limit: { ours: null, theirs: null, both: null },
+};
+
+/** How much a difference matters; null for one that does not. `name` is the fact that differs. */
+function severityOf(name: string, ours: Place, theirs: Place): Severity | null {
+  const [mine, published] = [ours.facts[name], theirs.facts[name]];
+  if (name === "it") return severityOfIt(mine, published);
+  const isLimit = upperLimits.has(name) || lowerLimits.has(name);
+  const isValue = name.startsWith("value ");
+  // Single values are compared where both sides list them, and without those that the reference need not list.
+  if (isValue && (mine === "unlisted" || !listsValues(theirs) || (mine === undefined && !listsValues(ours))))
+    return null;
+  if (name === "list of values" && mine === "") return null;
+  const rules = ours.isAnswer ? answerRules : requestRules;
+  const rule = rules[isLimit ? "limit" : isValue ? "value" : name];
+  if (mine === undefined) return rule?.theirs ?? null;
+  if (published === undefined) return rule?.ours ?? null;
+  const isTighter = upperLimits.has(name) ? published < mine : published > mine;
+  return isLimit && isTighter && !ours.isAnswer ? "breaking" : (rule?.both ?? null);
+}
+
+function severityOfIt(mine: Facts[string], published: Facts[string]): Severity | null {
+  if (published === undefined) return mine === "unexpected" ? null : "breaking";
+  if (mine === "unexpected" || (published === "required" && mine !== "present")) return "breaking";
+  if (mine === undefined) return "addition";
+  return mine === "required" ? "note" : null;
+}
+
+function listsValues({ facts }: Place): boolean {
+  return facts["list of values"] !== undefined;
 }

@@ -1,19 +1,16 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isObject } from "../../json/literal.ts";
-
-/** An object of a JSON document. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+import { arrayAt, objectAt, schemaPlace, type JsonObject, type Place, type Resolve } from "./place.ts";
 
 /** A published OpenAPI document. Every part of it may be anything. */
 export interface Reference {
   /** By `routeKey`. */
   readonly operations: ReadonlyMap<string, PublishedOperation>;
-  /** Follows `$ref`; an empty object for anything but an object. Throws MirrorError `usage` for a broken one. */
-  readonly resolve: (schema: unknown) => JsonObject;
+  /** Throws MirrorError `usage` for a broken `$ref`. */
+  readonly resolve: Resolve;
 }
 
-/** One operation of the document. */
-export interface PublishedOperation {
+interface PublishedOperation {
   readonly method: string;
   readonly path: string;
   readonly facts: JsonObject;
@@ -21,7 +18,18 @@ export interface PublishedOperation {
   readonly parameters: readonly JsonObject[];
 }
 
-const methods = ["get", "post", "put", "patch", "delete"] as const;
+/** What the connector expects of an operation: where the reference offers more, this is compared. */
+export interface Expected {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** Media types. */
+  readonly body?: string | undefined;
+  readonly answer?: string | undefined;
+}
+
+const parameterPattern = /\{[^}]*\}/g;
+const methods = ["get", "post", "put", "patch", "delete"];
 
 /** Reads a parsed OpenAPI 3 document. Throws MirrorError `usage` for anything else. */
 export function readReference(document: unknown): Reference {
@@ -39,10 +47,15 @@ export function readReference(document: unknown): Reference {
 
 /** `GET /clients/{}`: the names of parameters do not matter, `/clients/{client}` and `/clients/{id}` are one route. */
 export function routeKey(method: string, path: string): string {
-  return `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, "{}")}`;
+  return `${method} ${path.replace(parameterPattern, "{}")}`;
 }
 
-function operationsAt(path: string, item: JsonObject, resolve: Reference["resolve"]): PublishedOperation[] {
+/** `{client}` */
+export function parameterNames(path: string): readonly string[] {
+  return path.match(parameterPattern) ?? [];
+}
+
+function operationsAt(path: string, item: JsonObject, resolve: Resolve): PublishedOperation[] {
   return methods
     .filter((method) => isObject(item[method]))
     .map((method) => {
@@ -51,6 +64,61 @@ function operationsAt(path: string, item: JsonObject, resolve: Reference["resolv
       const parameters = new Map(all.map((one) => [`${String(one["in"])} ${String(one["name"])}`, one]));
       return { method: method.toUpperCase(), path, facts, parameters: [...parameters.values()] };
     });
+}
+
+/** Sent by the transport with every request. */
+const alwaysSent = new Set(["authorization", "accept", "accept-language", "content-type"]);
+
+/** The place of a published operation, beside that of the connector. */
+export function publishedPlace(
+  { facts, path, parameters }: PublishedOperation,
+  expected: Expected,
+  resolve: Resolve,
+): Place {
+  const inner = new Map<string, Place>();
+  const names = [...parameterNames(expected.path)];
+  for (const { in: place, name, schema, required } of parameters) {
+    const parameter = schemaPlace(
+      schema,
+      resolve,
+      { it: required === true ? "required" : "optional" },
+      false,
+    );
+    const header = String(name).toLowerCase();
+    if (place === "query") inner.set(` ?${String(name)}`, parameter);
+    else if (place === "path") inner.set(` ${names.shift() ?? String(name)}`, parameter);
+    else if (header === "idempotency-key") inner.set(" Idempotency-Key", parameter);
+    else if (place === "header" && !alwaysSent.has(header)) inner.set(` ${String(name)}`, parameter);
+  }
+  const body = resolve(facts["requestBody"]);
+  const { content, schema } = contentOf(body, expected.body);
+  const it = body["required"] === true ? "required" : "optional";
+  if (content !== undefined) inner.set(" body", schemaPlace(schema, resolve, { it, content }, false));
+  const responses = objectAt(facts, "responses");
+  for (const status of Object.keys(responses).filter((one) => one.startsWith("2"))) {
+    const answer = contentOf(resolve(responses[status]), expected.answer);
+    const isExpected = status === "2XX" && !Object.hasOwn(responses, expected.status);
+    const answered = { it: "present", content: answer.content };
+    inner.set(
+      ` answer ${isExpected ? expected.status : status}`,
+      schemaPlace(answer.schema, resolve, answered, true),
+    );
+  }
+  const deprecated = facts["deprecated"] === true ? "true" : undefined;
+  return { facts: { it: "present", path, deprecated }, inner: () => inner };
+}
+
+/** The expected media type if it is there, else all that are; with the schema. */
+function contentOf(
+  part: JsonObject,
+  expected: string | undefined,
+): { content: string | undefined; schema?: unknown } {
+  const content = objectAt(part, "content");
+  const types = Object.keys(content);
+  const found = types.find((type) => type.split(";")[0]?.trim().toLowerCase() === expected);
+  if (found === undefined) return { content: types.join(", ") || undefined };
+  const { schema } = objectAt(content, found);
+  return { content: schema === undefined ? `${found} without a schema` : expected, schema };
 }
 
 const longestChain = 32;
@@ -82,16 +150,4 @@ function notOpenApi(why: string): MirrorError {
   return new MirrorError("usage", `this is not an OpenAPI 3 document that can be compared: ${why}`, {
     hint: "Give the vendor's reference as one file, YAML or JSON.",
   });
-}
-
-/** The object under a name; empty when there is none. */
-export function objectAt(object: JsonObject, name: string): JsonObject {
-  const value = Object.hasOwn(object, name) ? object[name] : undefined;
-  return isObject(value) ? value : {};
-}
-
-/** The list under a name; empty when there is none. */
-export function arrayAt(object: JsonObject, name: string): readonly unknown[] {
-  const value = Object.hasOwn(object, name) ? object[name] : undefined;
-  return Array.isArray(value) ? value : [];
 }
