@@ -9,9 +9,8 @@ import type { BodyCaps } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
 
 /** A request ready to be sent, as often as needed. */
-export interface Call {
+export interface Call extends Message {
   readonly base: BaseUrl;
-  readonly message: Message;
   readonly expect: ServiceRequest["expect"];
   readonly caps: BodyCaps;
   /** May it be sent again after an attempt with an unknown outcome? */
@@ -34,10 +33,10 @@ const errorBodyBytes = 64_000;
 /** One attempt of a call. Each redirect is a request of its own, with a permit of its own. */
 export async function attempt(wire: Wire, call: Call): Promise<Outcome> {
   try {
-    let target = call.message.target;
+    let { target } = call;
     for (let redirects = 0; ; redirects++) {
-      const hop = { ...call, message: { ...call.message, target } };
-      const result = await exchange(wire, hop.message, (head) => react(wire, hop, head, redirects));
+      const hop = { ...call, target };
+      const result = await exchange(wire, hop, (head) => react(wire, hop, head, redirects));
       if (typeof result !== "string") return result;
       target = result;
     }
@@ -89,14 +88,19 @@ function contentError({ where, status, requestId }: Head, got: string): Protocol
 }
 
 /** Only reads are redirected, and only within the service's own origin: the token goes nowhere else (I9). */
-function redirectTarget({ base, message }: Call, head: Head, redirects: number, safeText: SafeText): string {
-  const here = base.origin + message.target;
+function redirectTarget(
+  { base, method, target: current }: Call,
+  head: Head,
+  redirects: number,
+  safeText: SafeText,
+): string {
+  const here = base.origin + current;
   const { location } = head.headers;
   if (location === undefined || !URL.canParse(location, here)) throw redirectError(head, "nowhere");
   const target = new URL(location, here);
   if (target.origin !== base.origin || target.username || target.password)
     throw redirectError(head, `to ${safeText(target.origin, 100)}, where the token must not go`);
-  if (message.method !== "GET") throw redirectError(head, "of a call that is not a read");
+  if (method !== "GET") throw redirectError(head, "of a call that is not a read");
   if (redirects >= mostRedirects) throw redirectError(head, `more than ${mostRedirects} times`);
   return target.pathname + target.search;
 }

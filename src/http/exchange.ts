@@ -11,7 +11,7 @@ import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { networkErrorOf, timeoutError, type BrokenRequest } from "./network-errors.ts";
 import { discardBody, readResponseBody, type BodyCaps } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
-import type { Counter } from "./stats.ts";
+import type { HttpCounters } from "./stats.ts";
 
 /** What all exchanges of a transport share. */
 export interface Wire {
@@ -20,7 +20,7 @@ export interface Wire {
   /** One place for each exchange in progress, head and body. */
   readonly connections: Semaphore;
   readonly clock: Clock;
-  readonly counter: Counter;
+  readonly counters: HttpCounters;
   readonly safeText: SafeText;
   /** For one exchange, head and body together. */
   readonly timeoutMs: number;
@@ -65,12 +65,12 @@ export async function exchange<T>(wire: Wire, message: Message, use: (head: Head
 
 /** Aborted waits are counted too. */
 async function waitForPermit(wire: Wire, { lane, signal }: Message): Promise<Permit> {
-  const { rateLimiter, clock, counter } = wire;
+  const { rateLimiter, clock, counters } = wire;
   const askedMs = clock.monotonicMs();
   try {
     return await rateLimiter.admit(lane, signal);
   } finally {
-    counter.waitedMs += clock.monotonicMs() - askedMs;
+    counters.waitedMs += clock.monotonicMs() - askedMs;
   }
 }
 
@@ -85,13 +85,14 @@ async function headOf(wire: Wire, message: Message, permit: Permit, deadline: De
   const { where } = message;
   const answer = await sendOnce(wire, message, deadline.signal).catch((error: unknown) => {
     permit.lost();
-    wire.counter.unanswered++;
+    wire.counters.unanswered++;
     throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
   });
   const { statusCode: status, body } = answer;
   const headers = answerHeaders(answer.headers);
   permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
-  wire.counter.addStatus(status);
+  wire.counters.byStatus[status] = (wire.counters.byStatus[status] ?? 0) + 1;
+  if (status === 429) wire.counters.rateLimited++;
   const idHeader = headers["x-request-id"];
   const requestId = idHeader ? wire.safeText(idHeader, 128) : null;
   const read = (caps: BodyCaps) =>
@@ -101,10 +102,10 @@ async function headOf(wire: Wire, message: Message, permit: Permit, deadline: De
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };
 }
 
-async function sendOnce({ pool, counter }: Wire, message: Message, signal: AbortSignal) {
+async function sendOnce({ pool, counters }: Wire, message: Message, signal: AbortSignal) {
   const { method, target: path, headers, body } = message;
   message.onSent?.();
-  counter.requests++;
+  counters.requests++;
   return pool.request({ method, path, headers, body, signal });
 }
 

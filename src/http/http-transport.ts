@@ -17,7 +17,7 @@ import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
 import type { Wire } from "./exchange.ts";
 import { requestHeaders } from "./headers.ts";
 import { createSafeText } from "./safe-text.ts";
-import { Counter, type HttpStats } from "./stats.ts";
+import { HttpCounters, type HttpStats } from "./stats.ts";
 
 /** Settings of a transport. */
 export interface HttpOptions {
@@ -70,7 +70,7 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
         stop.release();
       }
     },
-    stats: () => wire.counter.read(),
+    stats: () => ({ ...wire.counters, byStatus: { ...wire.counters.byStatus } }),
     close: async () => {
       closing.abort();
       await wire.pool.destroy();
@@ -96,13 +96,13 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
     clock,
     timeoutMs,
     connections: new Semaphore(concurrency),
-    counter: new Counter(),
+    counters: new HttpCounters(),
     safeText: createSafeText([options.token, ...(options.secrets ?? [])]),
   };
 }
 
 async function sendUntilDone(wire: Wire, call: Call, options: HttpOptions): Promise<ServiceAnswer> {
-  const { where, signal } = call.message;
+  const { where, signal } = call;
   const { attempts: most = 5, backoff = { baseMs: 500, maxMs: 30_000 }, random } = options;
   const rules = { attempts: most, backoff: { ...backoff, random } };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
@@ -115,7 +115,7 @@ async function sendUntilDone(wire: Wire, call: Call, options: HttpOptions): Prom
     logRetry(options.log, where, failure, next.retryInMs);
     await wire.clock.sleep(next.retryInMs, signal);
     throwIfAborted(signal, `${where}: stopped before another attempt`);
-    wire.counter.retried++;
+    wire.counters.retried++;
   }
 }
 
@@ -133,23 +133,19 @@ async function callFor(
     expect,
     caps: { bytes: maxResponseBytes, wireBytes: maxWireBytes },
     repeatable: request.repeatable ?? method === "GET",
-    message: {
-      where: `${method} ${path}`,
-      method,
-      target: targetOf(base, request),
-      headers: { ...requestHeaders(options, request), ...content.headers },
-      body: content.body,
-      lane,
-      signal,
-      onSent,
-    },
+    where: `${method} ${path}`,
+    method,
+    target: targetOf(base, request),
+    headers: { ...requestHeaders(options, request), ...content.headers },
+    body: content.body,
+    lane,
+    signal,
+    onSent,
   };
 }
 
-type Content = Pick<Call["message"], "headers" | "body">;
-
 /** A form is encoded once, so that another attempt sends the same bytes. */
-async function contentOf({ json, form }: ServiceRequest): Promise<Content> {
+async function contentOf({ json, form }: ServiceRequest): Promise<Pick<Call, "headers" | "body">> {
   if (json !== undefined)
     return { headers: { "content-type": "application/json" }, body: JSON.stringify(json) };
   if (!form) return { headers: {}, body: null };

@@ -99,42 +99,31 @@ export interface Answer extends BudgetHeaders {
   readonly nowMs: number;
 }
 
-/** Settings of the decisions. */
-export interface Rules {
-  readonly windowMs: number;
-  /** Until the service states its own. */
-  readonly defaultLimit: number;
-  /** Share of the limit left to other programs while they are seen. */
-  readonly reserveShare: number;
-  /** Share of the limit that only events may use; 0 where none are received. */
-  readonly eventShare: number;
-  /** The event share is kept until so long before a window's earliest end. */
-  readonly eventsUntilMs: number;
-  /** A service that counts in whole seconds may end a window this much sooner. */
-  readonly shorterByMs: number;
-  /** Clocks drift apart: a window counts as over this much later. */
-  readonly epsilonMs: number;
-  /** A permit without an answer for this long is lost; longer than the deadline of an attempt. */
-  readonly permitMs: number;
-  /** After this long without an answer to an opener, another one may go. */
-  readonly openerTimeoutMs: number;
-  /** The last permit of a window is kept until so long before its earliest end. */
-  readonly lookBeforeMs: number;
-}
-
-/** Limit and window as the interface document states them. */
-export const defaultRules: Rules = {
+/** Settings of the decisions; limit and window as the interface document states them. */
+export const defaultRules = {
   windowMs: 60_000,
+  /** Until the service states its own. */
   defaultLimit: 120,
+  /** Share of the limit left to other programs while they are seen. */
   reserveShare: 0.1,
+  /** Share of the limit that only events may use; 0 where none are received. */
   eventShare: 0,
+  /** The event share is kept until so long before a window's earliest end. */
   eventsUntilMs: 4_000,
+  /** A service that counts in whole seconds may end a window this much sooner. */
   shorterByMs: 1_000,
+  /** Clocks drift apart: a window counts as over this much later. */
   epsilonMs: 100,
+  /** A permit without an answer for this long is lost; longer than the deadline of an attempt. */
   permitMs: 90_000,
+  /** After this long without an answer to an opener, another one may go. */
   openerTimeoutMs: 10_000,
+  /** The last permit of a window is kept until so long before its earliest end. */
   lookBeforeMs: 1_000,
 };
+
+/** Settings of the decisions. */
+export type Rules = Readonly<typeof defaultRules>;
 
 /** Nothing is known yet. */
 export const coldState: RateLimitState = {

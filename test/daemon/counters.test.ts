@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import { CompanyCounters } from "../../src/daemon/counters.ts";
-import { Counter } from "../../src/http/stats.ts";
+import { HttpCounters } from "../../src/http/stats.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 
 function counted(inserted: number, statuses: readonly number[], waitedMs: number) {
   const tally = new Tally();
   for (let i = 0; i < inserted; i++) tally.count("invoices", "inserted");
-  const counter = new Counter();
-  for (const status of statuses) counter.addStatus(status);
-  counter.unanswered++;
-  counter.waitedMs += waitedMs;
-  return { tally, stats: counter.read() };
+  const stats = new HttpCounters();
+  for (const status of statuses) stats.byStatus[status] = (stats.byStatus[status] ?? 0) + 1;
+  stats.unanswered++;
+  stats.waitedMs += waitedMs;
+  return { tally, stats };
 }
 
 test("counts only grow when a run that counted ends and the event worker goes on", () => {
