@@ -3,6 +3,13 @@ import { Repository } from "../store/repository.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-statements.ts";
 
+/** A record with a list of its own, and when that was last read; null: never. */
+interface ListedParent {
+  readonly resource: string;
+  readonly id: RecordId;
+  readonly listedAtMs: number | null;
+}
+
 /**
  * When each parent's list was last read, in table `_parents`. Kept only where parents are spread over runs: where
  * every run reads all of them, the run itself says when.
@@ -15,13 +22,21 @@ export class Parents extends Repository {
     this.execute(sql, resource, parent, id, atMs);
   }
 
-  /** Live parents: those never listed first, then those listed longest ago. */
-  stalest(resource: string, parent: string, most: number): { id: RecordId; listedAtMs: number | null }[] {
+  /** Live records of these parent resources: those never listed first, then those listed longest ago. */
+  stalest(resource: string, parents: readonly string[], most: number): ListedParent[] {
+    return parents
+      .flatMap((parent) => this.stalestOf(resource, parent, most))
+      .toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0))
+      .slice(0, most);
+  }
+
+  private stalestOf(resource: string, parent: string, most: number): ListedParent[] {
     const sql = `SELECT f.id, p.listed_at AS listedAt FROM ${quoted(fenceTable(parent))} f
       LEFT JOIN _parents p ON p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id
       WHERE f.gone = 0 ORDER BY p.listed_at IS NOT NULL, p.listed_at, f.id LIMIT ?`;
     const rows = this.statement(sql).safeIntegers().all(resource, parent, most);
     return (rows as { id: bigint; listedAt: bigint | null }[]).map(({ id, listedAt }) => ({
+      resource: parent,
       id: canonicalId(id),
       listedAtMs: listedAt === null ? null : Number(listedAt),
     }));

@@ -80,13 +80,10 @@ function latestTroubles(reports: readonly Partial<CompanyReport>[], name: string
 
 function stalestParent(db: Db, { name, list }: Resource): Pick<ResourceHealth, "stalestParent"> {
   if (list.kind !== "parents") return {};
-  const parents = new Parents(db);
-  const known = list.parents.flatMap(({ resource }) =>
-    parents.stalest(name, resource, 1).map((one) => ({ ...one, parent: resource })),
-  );
-  const [first] = known.toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0));
+  const parents = list.parents.map(({ resource }) => resource);
+  const [first] = new Parents(db).stalest(name, parents, 1);
   if (!first) return {};
-  const { parent, id, listedAtMs } = first;
+  const { resource: parent, id, listedAtMs } = first;
   const listedAt = listedAtMs === null ? null : isoTime(listedAtMs);
   return { stalestParent: { parent, id: String(id), listedAt } };
 }

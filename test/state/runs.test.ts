@@ -17,12 +17,12 @@ describe("parents spread over runs", () => {
     parents.markListed("notes", "people", 3, 3_000);
     parents.markListed("other", "people", 4, 1);
     remove(mirror, "people", 2);
-    expect(parents.stalest("notes", "people", 9)).toEqual([
-      { id: 4, listedAtMs: null },
-      { id: 1, listedAtMs: 2_000 },
-      { id: 3, listedAtMs: 3_000 },
+    expect(parents.stalest("notes", ["people"], 9)).toEqual([
+      { resource: "people", id: 4, listedAtMs: null },
+      { resource: "people", id: 1, listedAtMs: 2_000 },
+      { resource: "people", id: 3, listedAtMs: 3_000 },
     ]);
-    expect(parents.stalest("notes", "people", 1)).toHaveLength(1);
+    expect(parents.stalest("notes", ["people"], 1)).toHaveLength(1);
   });
 });
 

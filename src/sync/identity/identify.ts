@@ -48,16 +48,22 @@ export async function identify(parts: WorkerParts, options: IdentifyOptions): Pr
   const businessId = pinned && !sameToken && pinned.name === name ? await probeBusinessId(question) : null;
   const verdict = judgeIdentity(pinned, { name, token, businessId });
   if (verdict.kind === "refused" && !options.acceptIdentity) throw refusal(verdict.why);
-  if (verdict.kind === "same" && pinned) return { answer, identity: pinned, changed: false };
-  if (verdict.kind !== "first") log.warn(noticeOf(verdict.kind, pinned?.name ?? "", name));
+  if (pinned && verdict.kind !== "first") {
+    if (verdict.kind === "same") return { answer, identity: pinned, changed: false };
+    log.warn(notices[verdict.kind](pinned.name, name));
+  }
   const salt = pinned?.salt ?? random.uuid();
   const keep = verdict.kind === "refused" ? null : (pinned?.businessId ?? null);
-  return {
-    answer,
-    identity: { name, salt, fingerprint: fingerprintOf(token, salt), businessId: keep },
-    changed: true,
-  };
+  const identity = { name, salt, fingerprint: fingerprintOf(token, salt), businessId: keep };
+  return { answer, identity, changed: true };
 }
+
+const notices = {
+  renamed: (before: string, now: string) => `the company was renamed from "${before}" to "${now}"`,
+  rotated: (_before: string, now: string) => `the token of "${now}" was replaced`,
+  refused: (before: string, now: string) =>
+    `the mirror of "${before}" is used for "${now}" from now on (--accept-identity)`,
+};
 
 /** The company a mirror belongs to; null before its first run. */
 export function pinnedIdentity(meta: Meta): Identity | null {
@@ -78,21 +84,15 @@ export function learnBusinessId(mirror: Mirror): void {
   mirror.apply(() => rememberIdentity(mirror, { ...identity, businessId }));
 }
 
-function noticeOf(kind: "same" | "renamed" | "rotated" | "refused", before: string, now: string): string {
-  if (kind === "renamed") return `the company was renamed from "${before}" to "${now}"`;
-  if (kind === "rotated") return `the token of "${now}" was replaced`;
-  return `the mirror of "${before}" is used for "${now}" from now on (--accept-identity)`;
-}
-
 /** The business id in one document of the token's company; null when there is no document. */
 async function probeBusinessId(question: Question): Promise<string | null> {
-  const { businessIdColumn, businessIdIn } = question.mirror.manifest.identity;
+  const { mirror } = question;
+  const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
   for (const name of businessIdIn) {
-    const resource = resourceNamed(question.mirror.manifest, name);
-    const body = await firstRecord(question, resource);
+    const body = await firstRecord(question, resourceNamed(mirror.manifest, name));
     if (!body) continue;
     const record = parseLossless(body);
-    const { plan } = question.mirror.table(name);
+    const { plan } = mirror.table(name);
     const i = plan.columns.findIndex((column) => column.name === businessIdColumn);
     const cell = isObject(record) ? (cellsOf(plan, record)[i] ?? null) : null;
     if (cell !== null) return String(cell);
@@ -100,15 +100,14 @@ async function probeBusinessId(question: Question): Promise<string | null> {
   return null;
 }
 
-async function firstRecord(question: Question, resource: Resource): Promise<Buffer | null> {
-  if (resource.list.kind !== "paged") return null;
-  const list = await ask(question, resource.list.path, { ...resource.list.params, perPage: 1, page: 1 });
-  const { records } = readList(list.body);
+async function firstRecord(question: Question, { list, gives, detail }: Resource): Promise<Buffer | null> {
+  if (list.kind !== "paged") return null;
+  const { body } = await ask(question, list.path, { ...list.params, perPage: 1, page: 1 });
+  const { records } = readList(body);
   const id = records.count > 0 ? records.id(0) : null;
   if (id === null) return null;
-  if (resource.gives === "full" || resource.detail === undefined) return records.slice(0);
-  const detail = await ask(question, pathOf(resource.detail, BigInt(id)));
-  return readObject(detail.body);
+  if (gives === "full" || detail === undefined) return records.slice(0);
+  return readObject((await ask(question, pathOf(detail, BigInt(id)))).body);
 }
 
 function ask(
@@ -116,16 +115,8 @@ function ask(
   path: string,
   query: ServiceRequest["query"] = {},
 ): Promise<ServiceAnswer> {
-  return transport.send({
-    method: "GET",
-    path,
-    query,
-    expect: "json",
-    lane,
-    repeatable,
-    signal,
-    onSent: () => tally.sent("list"),
-  });
+  const onSent = () => tally.sent("list");
+  return transport.send({ method: "GET", path, query, expect: "json", lane, repeatable, signal, onSent });
 }
 
 function nameIn(body: Buffer, field: string): string {

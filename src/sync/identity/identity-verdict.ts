@@ -10,12 +10,9 @@ export interface Identity {
   readonly businessId: string | null;
 }
 
-/** What the service shows of the company of a token. */
-export interface SeenIdentity {
-  readonly name: string;
+/** What the service shows of the company of a token; the business id is null when it is not known. */
+export interface SeenIdentity extends Pick<Identity, "name" | "businessId"> {
   readonly token: string;
-  /** From one of its documents; null when it is not known. */
-  readonly businessId: string | null;
 }
 
 /** What a token means for a mirror; `renamed` and `rotated` are accepted and logged. */
@@ -31,15 +28,13 @@ export function fingerprintOf(token: string, salt: string): string {
 /** Compares the company of a token with the one the mirror is pinned to (I10). Pure. */
 export function judgeIdentity(pinned: Identity | null, seen: SeenIdentity): IdentityVerdict {
   if (!pinned) return { kind: "first" };
-  const sameToken = fingerprintOf(seen.token, pinned.salt) === pinned.fingerprint;
   const sameName = pinned.name === seen.name;
-  if (sameToken) return { kind: sameName ? "same" : "renamed" };
-  if (!sameName) {
+  if (fingerprintOf(seen.token, pinned.salt) === pinned.fingerprint)
+    return { kind: sameName ? "same" : "renamed" };
+  if (!sameName)
     return { kind: "refused", why: `the mirror is of "${pinned.name}", this token is of "${seen.name}"` };
-  }
-  const differs =
-    pinned.businessId !== null && seen.businessId !== null && pinned.businessId !== seen.businessId;
-  if (!differs) return { kind: "rotated" };
+  if (pinned.businessId === null || seen.businessId === null || pinned.businessId === seen.businessId)
+    return { kind: "rotated" };
   const why = `both are called "${seen.name}", but the mirror's business id is ${pinned.businessId} and this token's is ${seen.businessId}`;
   return { kind: "refused", why };
 }

@@ -1,6 +1,5 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
-import type { InvalidationRule } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { RunContext } from "../context/run-context.ts";
@@ -30,25 +29,22 @@ export function ownersOf(
   });
 }
 
-/** The records that change with this one by the invalidation rules of the connector. */
-export function dependentsOf(run: RunContext, { resource, id, outcome }: ChangedRecord): RecordRef[] {
-  const rules = run.manifest.invalidationRules?.filter((rule) => rule.resource === resource.name) ?? [];
-  return rules.flatMap((rule) => dependentsBy(run, rule, id, outcome));
-}
-
-function dependentsBy(
-  { mirror: { records }, selected }: RunContext,
-  { resource, dependent, by }: InvalidationRule,
-  id: RecordId,
-  outcome: EventOutcome,
+/** The records of this run that change with this one by the invalidation rules of the connector. */
+export function dependentsOf(
+  run: RunContext,
+  { resource: { name }, id, outcome }: ChangedRecord,
 ): RecordRef[] {
-  if (!selected.has(dependent)) return [];
-  const refs = (ids: readonly RecordId[]) => ids.map((one) => ({ resource: dependent, id: one }));
-  if (by.kind === "column") return refTo(dependent, records.texts(resource, id, [by.column])[0]);
-  if (by.kind === "pointing")
-    return refs(records.liveIdsWhere(dependent, { [by.column]: by.is, [by.idColumn]: id }));
+  const { records } = run.mirror;
   const changesCount = outcome === "inserted" || outcome === "deleted";
-  return changesCount ? refs(records.liveIdsWhere(dependent, { [by.column]: by.is })) : [];
+  const rules = run.manifest.invalidationRules ?? [];
+  return rules.flatMap(({ resource, dependent, by }) => {
+    if (resource !== name || !run.selected.has(dependent)) return [];
+    if (by.kind === "column") return refTo(dependent, records.texts(name, id, [by.column])[0]);
+    if (by.kind !== "pointing" && !changesCount) return [];
+    const pointing = by.kind === "pointing" ? { [by.idColumn]: id } : {};
+    const ids = records.liveIdsWhere(dependent, { [by.column]: by.is, ...pointing });
+    return ids.map((one) => ({ resource: dependent, id: one }));
+  });
 }
 
 function refTo(resource: string, text: string | null | undefined): RecordRef[] {

@@ -19,19 +19,17 @@ export interface ResourceEstimate {
   readonly error?: string;
 }
 
-/** What the mirror already holds; null before the first run. */
-type Known = Pick<Records, "liveCount"> | null;
-
 /**
  * Estimates the requests of a run, by resource. Makes one small request per list and writes nothing. Lists and
  * child lists are exact while nobody changes anything; of details only new ones are known beforehand.
  *
+ * @param known what the mirror already holds; null before the first run
  * @throws MirrorError when the service cannot be asked; 403 and 404 are reported per resource instead
  */
 export async function estimateRun(
   transport: Transport,
   resources: readonly Resource[],
-  known: Known,
+  known: Pick<Records, "liveCount"> | null,
   full: boolean,
 ): Promise<Map<string, ResourceEstimate>> {
   const estimates = new Map<string, ResourceEstimate>();
@@ -40,30 +38,29 @@ export async function estimateRun(
     if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
     else if (list.kind === "owned") estimates.set(name, nothing);
     else if (list.kind === "parents") {
-      const parents = list.parents.map((link) => link.resource);
-      const counts = parents.map((parent) => estimates.get(parent)?.records ?? known?.liveCount(parent) ?? 0);
+      const counts = list.parents.map(
+        ({ resource: parent }) => estimates.get(parent)?.records ?? known?.liveCount(parent) ?? 0,
+      );
       estimates.set(name, { ...nothing, child: counts.reduce((sum, count) => sum + count, 0) });
-    } else {
-      const details = (records: number) => (full ? records : records - (known?.liveCount(name) ?? 0));
-      estimates.set(name, await estimateList(transport, resource, details));
-    }
+    } else
+      estimates.set(name, await estimateList(transport, resource, full ? 0 : (known?.liveCount(name) ?? 0)));
   }
   return estimates;
 }
 
 const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };
 
-/** @param details how many details are read of so many records */
+/** @param skipped how many records need no detail */
 async function estimateList(
   transport: Transport,
   resource: Resource,
-  details: (records: number) => number,
+  skipped: number,
 ): Promise<ResourceEstimate> {
   const { list, gives } = resource;
   try {
     const records = await countRecords(transport, resource);
     const pages = list.kind === "paged" ? Math.ceil(records / list.perPage) : variantsOf(resource).length;
-    const detail = gives === "preview" ? Math.max(0, details(records)) : 0;
+    const detail = gives === "preview" ? Math.max(0, records - skipped) : 0;
     return { list: Math.max(1, pages), detail, child: 0, records };
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;

@@ -15,9 +15,12 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null, s
   const { queue, listings, mirror } = run;
   const resources = [...run.selected.values()];
   queue.revive(run.names, run.share);
+  const openSweeps = resources.flatMap(({ name }) =>
+    queue.targets(name, "list").map((target) => sweepKey(name, target.split(":").slice(1, -1).join(":"))),
+  );
   const plan = planSweeps(resources, {
     unfinished,
-    openSweeps: openSweeps(run, resources),
+    openSweeps: new Set(openSweeps),
     nowMs: run.startedAtMs,
     dirtySeq: mirror.sequence.next(),
   });
@@ -30,47 +33,32 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null, s
   if (!run.full) addScrub(run, resources, scrubAllowance);
 }
 
-function openSweeps({ queue }: RunContext, resources: readonly Resource[]): Set<string> {
-  const keys = resources.flatMap(({ name }) =>
-    queue.targets(name, "list").map((target) => sweepKey(name, target.split(":").slice(1, -1).join(":"))),
-  );
-  return new Set(keys);
-}
-
 /**
  * Parents whose own list this run does not read are taken from the mirror. Where parents are spread over
  * several runs, the stalest known ones are chosen.
  */
 function addParents(run: RunContext, child: Resource): void {
   if (child.list.kind !== "parents") return;
-  const { mirror, parentBudget } = run;
+  const { mirror, parentBudget, selected } = run;
   const dirtySeq = mirror.sequence.next();
-  if (!parentBudget) {
-    for (const { resource } of child.list.parents) {
-      if (run.selected.has(resource)) continue;
-      for (const id of mirror.records.liveIds(resource))
-        queueChildList(run, child, { resource, id }, dirtySeq);
-    }
-    return;
-  }
-  const most = parentBudget.left;
-  const known = child.list.parents.flatMap(({ resource }) =>
-    run.parents.stalest(child.name, resource, most).map((one) => ({ ...one, resource })),
-  );
-  const stalest = known.toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0)).slice(0, most);
-  parentBudget.left -= stalest.length;
-  for (const parent of stalest) queueChildList(run, child, parent, dirtySeq);
+  const names = child.list.parents.map(({ resource }) => resource);
+  const parents = parentBudget
+    ? run.parents.stalest(child.name, names, parentBudget.left)
+    : names
+        .filter((name) => !selected.has(name))
+        .flatMap((resource) => mirror.records.liveIds(resource).map((id) => ({ resource, id })));
+  if (parentBudget) parentBudget.left -= parents.length;
+  for (const parent of parents) queueChildList(run, child, parent, dirtySeq);
 }
 
 /** Changes that only details show are found by reading the oldest details again. */
 function addScrub(run: RunContext, resources: readonly Resource[], allowance: number): void {
   const beforeMs = run.startedAtMs - scrubAgeMs;
+  const { records } = run.mirror;
   const oldest = resources
     .filter(({ gives }) => gives === "preview")
-    .flatMap(({ name }) =>
-      run.mirror.records
-        .oldestDetails(name, beforeMs, allowance)
-        .map((detail) => ({ ...detail, resource: name })),
+    .flatMap(({ name: resource }) =>
+      records.oldestDetails(resource, beforeMs, allowance).map((detail) => ({ ...detail, resource })),
     );
   for (const detail of oldest.toSorted((a, b) => a.readAtMs - b.readAtMs).slice(0, allowance))
     queueScrub(run, detail);
