@@ -70,7 +70,7 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
         stop.release();
       }
     },
-    stats: () => ({ ...wire.counters, byStatus: { ...wire.counters.byStatus } }),
+    stats: () => structuredClone(wire.counters),
     close: async () => {
       closing.abort();
       await wire.pool.destroy();

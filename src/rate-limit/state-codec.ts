@@ -1,13 +1,4 @@
-import { z } from "zod";
-import { stateSchema, type RateLimitState } from "./state.ts";
-
-const document = z.object({
-  version: z.literal(1),
-  bootId: z.string().nullable(),
-  monotonicMs: z.number(),
-  wallMs: z.number(),
-  state: stateSchema,
-});
+import { storedState, type RateLimitState } from "./state.ts";
 
 /** The clocks of the process that reads or writes a state. The monotonic clock starts anew with each boot. */
 export interface Origin {
@@ -46,7 +37,8 @@ const mostAheadMs: Readonly<Record<string, number>> = {
  * clock. Null for anything implausible: a cold start costs little, a wrong time could block requests for ever.
  */
 export function decodeState(text: string, here: Origin): RateLimitState | null {
-  const parsed = document.safeParse(parseJson(text));
+  // An older name of the same time.
+  const parsed = storedState.safeParse(parseJson(text.replaceAll('"settledAt":', '"endedAt":')));
   if (!parsed.success) return null;
   const { state, ...there } = parsed.data;
   const driftMs = there.wallMs - there.monotonicMs - (here.wallMs - here.monotonicMs);

@@ -37,12 +37,6 @@ const flightSchema = z.object({
   ceiling: count,
 });
 
-const lateSchema = z.object({ sentAt: time, endedAt: time });
-/** The same under a name that older files have. */
-const formerLateSchema = z
-  .object({ sentAt: time, settledAt: time })
-  .transform(({ sentAt, settledAt }) => ({ sentAt, endedAt: settledAt }));
-
 /**
  * What is known of the service's rate limiter. Times are milliseconds of the monotonic clock.
  * Source of truth: the service's answers. Losing the state costs one careful start.
@@ -50,7 +44,7 @@ const formerLateSchema = z
  * The service counts in fixed windows; one opens with the first counted request after the last has ended
  * (interface document, "Limits"). Its end is only known between two bounds, `aliveUntil` and `deadAt`.
  */
-export const stateSchema = z.object({
+const stateSchema = z.object({
   /** As the service last stated; null before. */
   limit: z.int().min(1).nullable(),
   window: windowSchema.nullable(),
@@ -58,7 +52,7 @@ export const stateSchema = z.object({
   flights: z.array(flightSchema),
   nextId: z.int().min(1),
   /** Requests that ended when the window may already have been over: the next window may have counted them. */
-  late: z.array(lateSchema.or(formerLateSchema)),
+  late: z.array(z.object({ sentAt: time, endedAt: time })),
   /** Answers with status 429. */
   refusals: z.object({
     /** In a row; those of one burst count as one. */
@@ -77,6 +71,15 @@ export const stateSchema = z.object({
     /** They count as present until then. */
     until: time.nullable(),
   }),
+});
+
+/** The state as it is stored, with the clocks of the process that wrote it; see `Origin`. */
+export const storedState = z.object({
+  version: z.literal(1),
+  bootId: z.string().nullable(),
+  monotonicMs: time,
+  wallMs: time,
+  state: stateSchema,
 });
 
 /** What is known of the service's rate limiter, as plain data. */

@@ -79,7 +79,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   yaml: ["src/config/"],
   "hyparquet-writer": ["src/export/"],
   s3mini: ["src/export/s3/"],
-  zod: ["src/connector/", "src/config/", "src/rate-limit/state-codec.ts", "connectors/"],
+  zod: ["src/connector/", "src/config/", "src/rate-limit/state.ts", "connectors/"],
 };
 
 export function libraryInItsFolder(source: Source): Complaints {
