@@ -1,5 +1,5 @@
 import { countAsSpent, extendAlive, noteLate, removeFlight } from "./in-flight.ts";
-import { accepted, applyRefusal, easedCaution } from "./refusals.ts";
+import { accepted, applyRefusal, easedCaution } from "./refused-requests.ts";
 import { othersAfter, seenNow, withForeign } from "./foreign-use.ts";
 import { limitOf, type Answer, type Flight, type RateLimitState, type Rules, type Window } from "./state.ts";
 
