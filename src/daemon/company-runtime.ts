@@ -205,32 +205,35 @@ export class CompanyRuntime {
     return new RunScheduler({ context, mirror, runQueue, resources, schedule, closed, isServiceThere });
   }
 
-  private perform({ request, tally, transport, closed }: RunUnderWay): Promise<CompanyReport> {
+  private perform({ request: asked, tally, transport, closed }: RunUnderWay): Promise<CompanyReport> {
     const { mirror, queue } = this;
     const { context, settings, signal } = this.options;
     const { config, company } = settings;
+    const request = { ...asked, closed };
     const notices = this.notices.begin();
-    return performRun(
-      { context, mirror, transport, config, company, tally, notices, queue, signal, graceMs },
-      { ...request, closed },
-    );
+    const run = { context, config, company, request, mirror, queue, transport, tally, notices };
+    return performRun({ ...run, signal, graceMs });
   }
 
   /** Progress of the run that does this request; null: it has not begun. */
   private progressOf(request: RunRequest): ProgressView | null {
-    const { clock } = this.options.context;
-    const { company, config } = this.options.settings;
-    const run = this.runQueue.current;
+    const { mirror, service, options, runQueue } = this;
+    const run = runQueue.current;
     if (run?.request !== request) return null;
+    const { context, settings } = options;
+    const { config, company } = settings;
+    const { clock } = context;
+    const { rateLimiter } = service;
+    const startedMs = clock.monotonicMs() - (clock.nowMs() - run.startedMs);
     return progressView({
-      company: company.name,
-      mirror: this.mirror,
+      context,
+      config,
+      company,
+      request,
+      mirror,
       tally: run.tally,
-      rateLimiter: this.service.rateLimiter,
-      clock,
-      startedMs: clock.monotonicMs() - (clock.nowMs() - run.startedMs),
-      windowMs: config.rateLimit.windowMs,
-      resources: request.resources,
+      rateLimiter,
+      startedMs,
     });
   }
 

@@ -4,6 +4,7 @@ import type { Semaphore } from "../base/semaphore.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { guarded } from "../store/database.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime, graceMs } from "./company-runtime.ts";
@@ -134,11 +135,16 @@ export class CompanySupervisor {
 
   /** Opens the runtime and runs it until it is stopped, restarted or broken. */
   private async runOnce(): Promise<void> {
-    const { clock, log } = this.context;
+    const { context, runPlaces, settings, counters } = this;
+    const { clock, log } = context;
     this.restart = new AbortController();
     const closed = AbortSignal.any([this.stopped.signal, this.restart.signal]);
+    const signal = this.aborted.signal;
+    // By the settings as they are when the run ends: a change of them alone restarts nothing.
+    const afterRun = (report: CompanyReport) => context.afterRun({ ...this.settings, report });
     try {
-      const runtime = await this.open(closed);
+      const options = { context, runPlaces, settings, counters, afterRun, closed, signal };
+      const runtime = await CompanyRuntime.open(options);
       this.setRuntime(runtime, null);
       if (runtime.receives) log.info("the mirror is open: deliveries are received");
       else
@@ -152,20 +158,6 @@ export class CompanySupervisor {
       this.setRuntime(null, messageOf(error));
       await clock.sleep(openRetryMs, closed);
     }
-  }
-
-  private open(closed: AbortSignal): Promise<CompanyRuntime> {
-    const { context, runPlaces, settings, counters } = this;
-    return CompanyRuntime.open({
-      context,
-      runPlaces,
-      settings,
-      counters,
-      // By the settings as they are when the run ends: a change of them alone restarts nothing.
-      afterRun: (report) => context.afterRun({ ...this.settings, report }),
-      closed,
-      signal: this.aborted.signal,
-    });
   }
 
   /** `problem`: why there is no runtime; null: there is one, or it ended as it should. */

@@ -101,14 +101,11 @@ async function performLocked({
   const notices = createNotices(log);
   try {
     const mirror = await openMirror(mirrorFiles(config, company.name).mirror, manifest, notices.store);
-    const tally = new Tally();
-    const { windowMs } = config.rateLimit;
-    const view = { company: company.name, mirror, tally, rateLimiter: service.rateLimiter, clock, windowMs };
-    const startedMs = clock.monotonicMs();
-    show(() => progressView({ ...view, startedMs, resources: request.resources }));
-    const { transport } = service;
-    const parts = { context, mirror, transport, config, company, tally, notices: notices.begin(), signal };
-    return await performRun(parts, request).finally(() => mirror.close());
+    const { transport, rateLimiter } = service;
+    const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
+    const run = { context, config, company, request, signal, startedMs: clock.monotonicMs(), ...opened };
+    show(() => progressView(run));
+    return await performRun(run).finally(() => mirror.close());
   } finally {
     await service.close();
   }

@@ -4,6 +4,7 @@ import type { CompanyConfig, Config } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
+import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { RunParts } from "../../sync/context/run-context.ts";
@@ -23,13 +24,17 @@ export interface RunRequest {
   readonly closed: AbortSignal;
 }
 
-/** What one run of one company works with. */
-export interface PerformParts extends Pick<RunParts, "mirror" | "tally" | "notices"> {
+/** One run of one company, and what it works with. */
+export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices"> {
   readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
-  /** With the request's own limits. */
-  readonly transport: HttpTransport;
   readonly config: Config;
   readonly company: CompanyConfig;
+  readonly request: RunRequest;
+  /** With the request's own limits. */
+  readonly transport: HttpTransport;
+  readonly rateLimiter: Pick<RateLimiter, "view">;
+  /** Monotonic. */
+  readonly startedMs: number;
   /** Interrupts the run. */
   readonly signal: AbortSignal;
   /** @default the deadline of a request */
@@ -39,9 +44,11 @@ export interface PerformParts extends Pick<RunParts, "mirror" | "tally" | "notic
 }
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
-export function performRun(parts: PerformParts, request: RunRequest): Promise<CompanyReport> {
-  const { mirror, transport, config, company, tally, notices, queue, signal } = parts;
-  const { clock, random, log } = parts.context;
+export function performRun(run: Omit<CompanyRun, "rateLimiter" | "startedMs">): Promise<CompanyReport> {
+  const { mirror, transport, config, company, tally, notices, queue, signal } = run;
+  const { clock, random, log } = run.context;
+  const { limits } = mirror.manifest;
+  const requestsPerHour = (limits.requests * 3_600_000) / limits.windowMs;
   return runSync(
     {
       mirror,
@@ -56,28 +63,22 @@ export function performRun(parts: PerformParts, request: RunRequest): Promise<Co
       queue: queue ?? new WorkQueue(mirror.db),
     },
     {
-      ...request,
+      ...run.request,
       parentsPerRun: parentsPerRun(mirror.manifest, config),
-      scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour(mirror.manifest)),
+      scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour),
       concurrency: config.http.concurrency,
       share: queue ? "others" : "all",
       signal,
-      graceMs: parts.graceMs ?? config.http.timeoutMs,
+      graceMs: run.graceMs ?? config.http.timeoutMs,
     },
   );
 }
 
 /** The limit for resources that are listed parent by parent; null: every parent. */
-function parentsPerRun(
-  { resources }: Manifest,
-  { resources: { parentsPerRun: limits } }: Config,
-): number | null {
+function parentsPerRun({ resources }: Manifest, config: Config): number | null {
+  const { parentsPerRun: limits } = config.resources;
   const limited = resources.find(({ name, list }) => list.kind === "parents" && limits[name] !== undefined);
   return limited ? (limits[limited.name] ?? null) : null;
-}
-
-function requestsPerHour({ limits }: Manifest): number {
-  return (limits.requests * 3_600_000) / limits.windowMs;
 }
 
 /** The report of a run that sent no request. */
@@ -101,17 +102,13 @@ export function emptyReport(
   };
 }
 
+/** Kinds of errors that are an outcome of a run as well. */
+const outcomes = ["locked", "database", "identity", "unauthenticated", "stopped"] as const;
+
 /** The report of a run that could not begin, with the error and the outcome that stands for it. */
 export function notBegun(clock: Pick<Clock, "nowMs">, startedAt: string, error: unknown): CompanyReport {
-  const outcomes = {
-    locked: "locked",
-    database: "database",
-    identity: "identity",
-    unauthenticated: "unauthenticated",
-    stopped: "stopped",
-  } as const;
   const { kind, hint } = error instanceof MirrorError ? error : { kind: "bug", hint: undefined };
-  const outcome = kind in outcomes ? outcomes[kind as keyof typeof outcomes] : "failed";
+  const outcome = outcomes.find((one) => one === kind) ?? "failed";
   return {
     ...emptyReport(clock, startedAt, outcome),
     error: { kind, message: messageOf(error), ...(hint === undefined ? {} : { hint }) },

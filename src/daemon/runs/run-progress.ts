@@ -1,36 +1,22 @@
-import type { Clock } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ProgressView, ResourceProgress } from "../../log/progress-view.ts";
-import type { RateLimiter } from "../../rate-limit/permit.ts";
-import type { Mirror } from "../../state/mirror.ts";
 import { WorkQueue, type QueueCount } from "../../state/work-queue.ts";
 import type { Tally } from "../../sync/context/tally.ts";
-
-/** What the progress of a run under way is drawn from. */
-export interface ProgressSources {
-  readonly company: string;
-  readonly mirror: Mirror;
-  readonly tally: Tally;
-  readonly rateLimiter: Pick<RateLimiter, "view">;
-  readonly clock: Clock;
-  /** Monotonic. */
-  readonly startedMs: number;
-  readonly windowMs: number;
-  readonly resources: readonly Resource[];
-}
+import type { CompanyRun } from "./company-run.ts";
 
 /** The progress of a run; null when its mirror is closed already. */
-export function progressView(run: ProgressSources): ProgressView | null {
-  if (!run.mirror.db.open) return null;
-  const counts = new WorkQueue(run.mirror.db).counts().filter((count) => count.state === "ready");
+export function progressView(run: Omit<CompanyRun, "transport" | "notices" | "signal">): ProgressView | null {
+  const { mirror, tally } = run;
+  if (!mirror.db.open) return null;
+  const counts = new WorkQueue(mirror.db).counts().filter((count) => count.state === "ready");
   return {
-    company: run.company,
-    elapsedMs: run.clock.monotonicMs() - run.startedMs,
-    resources: run.resources.map((resource) => resourceProgress(run.tally, resource, counts)),
-    requests: run.tally.requests.total,
+    company: run.company.name,
+    elapsedMs: run.context.clock.monotonicMs() - run.startedMs,
+    resources: run.request.resources.map((resource) => resourceProgress(tally, resource, counts)),
+    requests: tally.requests.total,
     queued: sum(counts),
     budget: run.rateLimiter.view(),
-    windowMs: run.windowMs,
+    windowMs: run.config.rateLimit.windowMs,
   };
 }
 

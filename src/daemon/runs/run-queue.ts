@@ -58,9 +58,9 @@ export class RunQueue {
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
   run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
     const ended = this.last.then(() => (isNeeded() ? this.runWithPlace(request, why) : null));
-    this.last = ended.then(
-      (report) => (report ? this.follow(report) : undefined),
-      () => undefined,
+    const following = ended.catch(() => null).then((report) => report && this.parts.afterRun(report));
+    this.last = following.catch((error: unknown) =>
+      this.parts.context.log.error("a step after the run failed", { error: messageOf(error) }),
     );
     return ended;
   }
@@ -104,14 +104,6 @@ export class RunQueue {
       const { clock, log } = this.parts.context;
       log.error("a run failed", { error: messageOf(error) });
       return notBegun(clock, isoTime(run.startedMs), error);
-    }
-  }
-
-  private async follow(report: CompanyReport): Promise<void> {
-    try {
-      await this.parts.afterRun(report);
-    } catch (error) {
-      this.parts.context.log.error("a step after the run failed", { error: messageOf(error) });
     }
   }
 }
