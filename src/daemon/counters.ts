@@ -1,13 +1,8 @@
 import type { HttpStats } from "../http/stats.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
-import type { ResourceCounts, Tally } from "../sync/context/tally.ts";
+import type { Tally } from "../sync/context/tally.ts";
 
-const ops = [
-  "inserted",
-  "updated",
-  "deleted",
-  "unchanged",
-] as const satisfies readonly (keyof ResourceCounts)[];
+const ops = ["inserted", "updated", "deleted", "unchanged"] as const;
 
 /** Counts of a run or a worker that is still counting. */
 export interface Counting {
@@ -54,23 +49,15 @@ function sum(totals: Totals, counting: readonly Counting[]): Totals {
   const requests: Record<string, number> = { ...totals.requests };
   let { waitedMs } = totals;
   for (const { tally, stats } of counting) {
-    for (const { resource, op, count } of rowsOf(tally)) {
-      const key = `${resource} ${op}`;
-      rows.set(key, { resource, op, count: count + (rows.get(key)?.count ?? 0) });
-    }
-    for (const [status, count] of statusesOf(stats)) requests[status] = (requests[status] ?? 0) + count;
+    for (const [resource, counts] of tally.resources)
+      for (const op of ops) {
+        const key = `${resource} ${op}`;
+        const count = counts[op] + (rows.get(key)?.count ?? 0);
+        if (count > 0) rows.set(key, { resource, op, count });
+      }
+    for (const [status, count] of Object.entries({ ...stats.byStatus, none: stats.unanswered }))
+      if (count > 0) requests[status] = (requests[status] ?? 0) + count;
     waitedMs += stats.waitedMs;
   }
   return { rows: [...rows.values()], requests, waitedMs };
-}
-
-function rowsOf({ resources }: Tally) {
-  return [...resources].flatMap(([resource, counts]) =>
-    ops.filter((op) => counts[op] > 0).map((op) => ({ resource, op, count: counts[op] })),
-  );
-}
-
-function statusesOf({ byStatus, unanswered }: HttpStats): (readonly [string, number])[] {
-  const none = unanswered > 0 ? [["none", unanswered] as const] : [];
-  return [...Object.entries(byStatus), ...none];
 }

@@ -1,8 +1,7 @@
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { createRateLimiter } from "../../rate-limit/rate-limiter.ts";
-import { limitRequests, type RequestLimits } from "../../rate-limit/rate-limiter.ts";
+import { createRateLimiter, limitRequests, type RequestLimits } from "../../rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { openBudgetFile } from "../../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";

@@ -26,7 +26,7 @@ export interface RunSchedulerParts {
 }
 
 /** What decides whether a run is needed at once. */
-export interface RunHistory {
+interface RunHistory {
   /** Can deliveries be verified? */
   readonly receives: boolean;
   /** When deliveries were received. */
@@ -116,23 +116,17 @@ export class RunScheduler {
     run: (slotMs: number) => Promise<void>,
   ): Promise<void> {
     const { context, mirror, closed } = this.parts;
-    const { clock, random } = context;
-    return runOnSchedule({
-      schedule,
-      clock,
-      random,
-      closed,
-      done: () => {
-        const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;
-        const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.startedMs ?? null) : null;
-        return { slotMs: stored?.slotMs ?? null, wholeRunMs };
-      },
-      run: async (slotMs) => {
-        await run(slotMs);
-        // A slot whose record cannot be written is known by its run, or run again.
-        if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
-      },
-    });
+    const done = () => {
+      const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;
+      const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.startedMs ?? null) : null;
+      return { slotMs: stored?.slotMs ?? null, wholeRunMs };
+    };
+    const runSlot = async (slotMs: number) => {
+      await run(slotMs);
+      // A slot whose record cannot be written is known by its run, or run again.
+      if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
+    };
+    return runOnSchedule({ schedule, ...context, closed, done, run: runSlot });
   }
 
   private isNeeded(sinceMs: number): boolean {
