@@ -10,7 +10,7 @@ import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import { createKeyring } from "../webhook/keys/keyring.ts";
 import { processCommands } from "./commands/command-loop.ts";
-import type { CompanySettings, DaemonContext } from "./company-settings.ts";
+import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { performRun, type RunRequest } from "./runs/company-run.ts";

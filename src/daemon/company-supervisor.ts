@@ -8,7 +8,7 @@ import type { CompanyReport } from "../sync/context/run-report.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime, graceMs } from "./company-runtime.ts";
-import { needsRestart, type CompanySettings, type DaemonContext } from "./company-settings.ts";
+import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
 import { readCompanyStatus } from "./status-reader.ts";
 

@@ -5,7 +5,7 @@ import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/server/receiver.ts";
-import type { CompanySettings, DaemonContext } from "./company-settings.ts";
+import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 

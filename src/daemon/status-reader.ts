@@ -3,7 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { readLiveFacts, type LiveFacts } from "../status/live-facts.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
-import type { CompanySettings } from "./company-settings.ts";
+import type { CompanySettings } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 
 /** Where a company's status is read from. */

@@ -8,7 +8,7 @@ import { seededRandom } from "./seeded-random.ts";
 import { selectResources } from "../../src/cli/mirror/selected-resources.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import type { DaemonContext } from "../../src/daemon/company-settings.ts";
+import type { DaemonContext } from "../../src/daemon/daemon-context.ts";
 import { Daemon } from "../../src/daemon/daemon.ts";
 import type { Company } from "./company.ts";
 import { loggingTo } from "./open-company.ts";
