@@ -1,11 +1,11 @@
 import type { Semaphore } from "../base/semaphore.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import type { ProgressView } from "../log/progress-view.ts";
 import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import { createKeyring } from "../webhook/keys/keyring.ts";
@@ -13,9 +13,9 @@ import { processCommands } from "./commands/command-loop.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
-import { performRun, type RunRequest } from "./runs/company-run.ts";
+import { performRun, type CompanyRun, type RunRequest } from "./runs/company-run.ts";
 import { progressView } from "./runs/run-progress.ts";
-import { RunQueue, type RunUnderWay } from "./runs/run-queue.ts";
+import { RunQueue } from "./runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
@@ -141,7 +141,10 @@ export class CompanyRuntime {
     this.ingest.requeueLost(clock.nowMs());
     const reason = scheduler.reasonNow(this.receives, uptime.spans());
     const replay = (ids: readonly string[]) => this.ingest.replay(ids, clock.nowMs());
-    const progressOf = (request: RunRequest) => this.progressOf(request);
+    const progressOf = (request: RunRequest) => {
+      const { current } = runQueue;
+      return current?.request === request ? progressView(current.run) : null;
+    };
     const receives = () => this.receives;
     const service = () => this.eventWorker.state();
     const onGap = () => this.track(this.recoverFromGap());
@@ -187,8 +190,8 @@ export class CompanyRuntime {
       context,
       places: runPlaces,
       closed: this.closed,
-      connect: (limits) => this.service.limited(limits),
-      perform: (run) => this.perform(run),
+      begin: (request, closed) => this.beginRun(request, closed),
+      perform: performRun,
       onEnd: ({ tally, transport }, ended) => {
         counters.add(tally, transport.stats());
         counters.countRun(ended);
@@ -205,36 +208,24 @@ export class CompanyRuntime {
     return new RunScheduler({ context, mirror, runQueue, resources, schedule, closed, isServiceThere });
   }
 
-  private perform({ request: asked, tally, transport, closed }: RunUnderWay): Promise<CompanyReport> {
-    const { mirror, queue } = this;
-    const { context, settings, signal } = this.options;
-    const { config, company } = settings;
-    const request = { ...asked, closed };
-    const notices = this.notices.begin();
-    const run = { context, config, company, request, mirror, queue, transport, tally, notices };
-    return performRun({ ...run, signal, graceMs });
-  }
-
-  /** Progress of the run that does this request; null: it has not begun. */
-  private progressOf(request: RunRequest): ProgressView | null {
-    const { mirror, service, options, runQueue } = this;
-    const run = runQueue.current;
-    if (run?.request !== request) return null;
-    const { context, settings } = options;
-    const { config, company } = settings;
-    const { clock } = context;
-    const { rateLimiter } = service;
-    const startedMs = clock.monotonicMs() - (clock.nowMs() - run.startedMs);
-    return progressView({
+  private beginRun(request: RunRequest, closed: AbortSignal): CompanyRun {
+    const { mirror, queue, service, options } = this;
+    const { context, settings, signal } = options;
+    return {
       context,
-      config,
-      company,
-      request,
+      config: settings.config,
+      company: settings.company,
+      request: { ...request, closed },
       mirror,
-      tally: run.tally,
-      rateLimiter,
-      startedMs,
-    });
+      queue,
+      transport: service.limited({ closed, mostRequests: request.mostRequests }),
+      rateLimiter: service.rateLimiter,
+      tally: new Tally(),
+      notices: this.notices.begin(),
+      startedMs: context.clock.monotonicMs(),
+      signal,
+      graceMs,
+    };
   }
 
   private async close(): Promise<void> {

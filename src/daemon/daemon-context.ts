@@ -7,6 +7,8 @@ import type { ProcessContext } from "./runs/process-context.ts";
 /** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
 export interface DaemonContext extends ProcessContext {
   readonly manifest: Manifest;
+  /** Resources that a config asks for. */
+  readonly resourcesOf: (config: Config) => readonly Resource[];
   /** Follows each run, whoever asked for it; a rejection is logged. */
   readonly afterRun: (run: CompanySettings & { readonly report: CompanyReport }) => Promise<void>;
   /** Publishes when `schedule.publish` has a pattern of its own; never rejects. */

@@ -1,20 +1,12 @@
 import type { Log } from "../base/logger.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import type { Config } from "../config/config.ts";
-import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/server/receiver.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
-
-/** What a daemon is made with; the config is given apart, because it changes. */
-export interface DaemonOptions {
-  readonly context: DaemonContext;
-  /** Resources that a config asks for. */
-  readonly resourcesOf: (config: Config) => readonly Resource[];
-}
 
 /** Runs at once, over all companies; each company has a request budget of its own. */
 const maxRuns = 4;
@@ -25,7 +17,7 @@ export class Daemon implements Companies {
   schedule: CronSchedule | null = null;
   /** Answers to requests that are for no company, by result. */
   readonly otherAnswers: Record<string, number> = {};
-  private readonly options: DaemonOptions;
+  private readonly context: DaemonContext;
   private readonly runPlaces = new Semaphore(maxRuns);
   private readonly supervisors = new Map<string, CompanySupervisor>();
   /** Ends of companies that are no longer in the config. */
@@ -33,8 +25,8 @@ export class Daemon implements Companies {
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
-  constructor(options: DaemonOptions, config: Config) {
-    this.options = options;
+  constructor(context: DaemonContext, config: Config) {
+    this.context = context;
     this.apply(config);
   }
 
@@ -60,7 +52,7 @@ export class Daemon implements Companies {
   apply(config: Config): void {
     const { sync, timezone } = config.schedule;
     this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
-    const resources = this.options.resourcesOf(config);
+    const resources = this.context.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);
     for (const company of config.companies) {
@@ -79,7 +71,7 @@ export class Daemon implements Companies {
 
   private add(settings: CompanySettings): void {
     const { name } = settings.company;
-    const context = { ...this.options.context, log: companyLog(this.options.context.log, name) };
+    const context = { ...this.context, log: companyLog(this.context.log, name) };
     const supervisor = new CompanySupervisor(context, this.runPlaces, settings);
     this.supervisors.set(name, supervisor);
     if (this.started) supervisor.start();

@@ -29,16 +29,16 @@ export function readCompanyStatus(sources: StatusSources): CompanyStatusView {
 
 function viewOf(sources: StatusSources, facts: Facts): CompanyStatusView {
   const { settings, counters, closedState, runtime, clock } = sources;
-  const run = runtime?.runQueue.current ?? null;
+  const current = runtime?.runQueue.current ?? null;
   const counting = runtime
     ? [{ tally: runtime.eventWorker.tally, stats: runtime.service.transport.stats() }]
     : [];
-  if (run) counting.push({ tally: run.tally, stats: run.transport.stats() });
+  if (current) counting.push({ tally: current.run.tally, stats: current.run.transport.stats() });
   return {
     company: settings.company.name,
     open: runtime !== null,
     service: runtime ? runtime.eventWorker.state() : closedState,
-    run: run ? { mode: run.mode, startedMs: run.startedMs } : null,
+    run: current ? { mode: current.mode, startedMs: current.startedMs } : null,
     runs: { ...counters.runs },
     ...facts,
     ...counters.with(counting),

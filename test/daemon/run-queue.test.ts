@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Semaphore } from "../../src/base/semaphore.ts";
-import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
+import { emptyReport, type CompanyRun, type RunRequest } from "../../src/daemon/runs/company-run.ts";
 import { RunQueue, type RunQueueParts } from "../../src/daemon/runs/run-queue.ts";
-import type { HttpTransport } from "../../src/http/http-transport.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/terminal.ts";
 
@@ -20,7 +19,7 @@ function request(full = false): RunRequest {
   };
 }
 
-const noTransport = { close: async () => undefined } as unknown as HttpTransport;
+const transport = { close: async () => undefined };
 
 function queueWith(parts: Partial<RunQueueParts> = {}) {
   const story: string[] = [];
@@ -29,8 +28,9 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
     context: { clock, log },
     places: new Semaphore(4),
     closed: new AbortController().signal,
-    connect: () => noTransport,
-    perform: async ({ mode }) => {
+    begin: (asked) => ({ request: asked, transport }) as unknown as CompanyRun,
+    perform: async ({ request: { full } }) => {
+      const mode = full ? "full" : "incremental";
       story.push(`begin ${mode}`);
       await clock.sleep(1);
       story.push(`end ${mode}`);

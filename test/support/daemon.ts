@@ -37,6 +37,7 @@ export function configOf(company: Company, more = "", companies?: readonly Serve
 export function startDaemon(company: Company, config: Config, parts: Partial<DaemonContext> = {}): Daemon {
   const context: DaemonContext = {
     manifest,
+    resourcesOf: (one) => selectResources(manifest, one.resources, []),
     clock: systemClock,
     random: seededRandom(4),
     log: loggingTo(company.said),
@@ -46,10 +47,7 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
     onSecrets: () => undefined,
     ...parts,
   };
-  const daemon = new Daemon(
-    { context, resourcesOf: (one) => selectResources(manifest, one.resources, []) },
-    config,
-  );
+  const daemon = new Daemon(context, config);
   daemon.start();
   onTestFinished(() => daemon.stop());
   return daemon;

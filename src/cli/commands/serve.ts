@@ -60,22 +60,11 @@ function parseListen(given: string | undefined): ListenAddress | null {
 function createDaemon(context: CommandContext, config: Config, configPath: string): Daemon {
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
-  return new Daemon(
-    {
-      context: {
-        manifest,
-        clock,
-        random,
-        log,
-        version,
-        afterRun: afterRunInProcess(context, configPath),
-        publish: publishInProcess(context, configPath),
-        onSecrets: keepSecret,
-      },
-      resourcesOf: (one) => selectResources(manifest, one.resources, []),
-    },
-    config,
-  );
+  const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
+  const afterRun = afterRunInProcess(context, configPath);
+  const publish = publishInProcess(context, configPath);
+  const parts = { manifest, resourcesOf, clock, random, log, version };
+  return new Daemon({ ...parts, afterRun, publish, onSecrets: keepSecret }, config);
 }
 
 function listen(

@@ -44,7 +44,7 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices
 }
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
-export function performRun(run: Omit<CompanyRun, "rateLimiter" | "startedMs">): Promise<CompanyReport> {
+export function performRun(run: CompanyRun): Promise<CompanyReport> {
   const { mirror, transport, config, company, tally, notices, queue, signal } = run;
   const { clock, random, log } = run.context;
   const { limits } = mirror.manifest;

@@ -5,7 +5,7 @@ import type { Tally } from "../../sync/context/tally.ts";
 import type { CompanyRun } from "./company-run.ts";
 
 /** The progress of a run; null when its mirror is closed already. */
-export function progressView(run: Omit<CompanyRun, "transport" | "notices" | "signal">): ProgressView | null {
+export function progressView(run: CompanyRun): ProgressView | null {
   const { mirror, tally } = run;
   if (!mirror.db.open) return null;
   const counts = new WorkQueue(mirror.db).counts().filter((count) => count.state === "ready");

@@ -1,24 +1,18 @@
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
-import type { HttpTransport } from "../../http/http-transport.ts";
-import type { RequestLimits } from "../../rate-limit/rate-limiter.ts";
 import type { CompanyStatusView } from "../../status/company-status.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { Tally } from "../../sync/context/tally.ts";
-import { notBegun, type RunRequest } from "./company-run.ts";
+import { notBegun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 
-/** A run, and what drives it. */
+/** A run, and the request that it is for. */
 export interface RunUnderWay {
   readonly request: RunRequest;
   readonly mode: "full" | "incremental";
   /** Epoch milliseconds. */
   readonly startedMs: number;
-  readonly tally: Tally;
-  readonly transport: HttpTransport;
-  /** The run's time is over, or the queue is closed. */
-  readonly closed: AbortSignal;
+  readonly run: CompanyRun;
 }
 
 type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
@@ -30,10 +24,11 @@ export interface RunQueueParts {
   readonly places: Semaphore;
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
-  readonly connect: (limits: RequestLimits) => HttpTransport;
-  readonly perform: (run: RunUnderWay) => Promise<CompanyReport>;
+  /** Connects the run of a request, which also ends with `closed`. */
+  readonly begin: (request: RunRequest, closed: AbortSignal) => CompanyRun;
+  readonly perform: (run: CompanyRun) => Promise<CompanyReport>;
   /** Called when a run has ended, before the next one begins; `current` is null by then. */
-  readonly onEnd: (run: RunUnderWay, ended: EndedRun) => void;
+  readonly onEnd: (run: CompanyRun, ended: EndedRun) => void;
   /** Called after each run; the next one waits for it. A rejection is logged. */
   readonly afterRun: (report: CompanyReport) => Promise<void>;
 }
@@ -78,13 +73,12 @@ export class RunQueue {
     if (!release) return null;
     const startedMs = clock.nowMs();
     try {
-      const transport = this.parts.connect({ closed, mostRequests: request.mostRequests });
+      const run = this.parts.begin(request, closed);
       const mode = request.full ? "full" : "incremental";
-      const run: RunUnderWay = { request, mode, startedMs, tally: new Tally(), transport, closed };
-      this.current = run;
+      this.current = { request, mode, startedMs, run };
       log.info("a run begins", { why, mode });
-      const report = await this.perform(run);
-      await transport.close();
+      const report = await this.perform(run, startedMs);
+      await run.transport.close();
       const { outcome, requests } = report;
       this.current = null;
       this.parts.onEnd(run, { outcome, startedMs, finishedMs: clock.nowMs() });
@@ -97,13 +91,13 @@ export class RunQueue {
   }
 
   /** A bug in one company's run is reported as its outcome. */
-  private async perform(run: RunUnderWay): Promise<CompanyReport> {
+  private async perform(run: CompanyRun, startedMs: number): Promise<CompanyReport> {
     try {
       return await this.parts.perform(run);
     } catch (error) {
       const { clock, log } = this.parts.context;
       log.error("a run failed", { error: messageOf(error) });
-      return notBegun(clock, isoTime(run.startedMs), error);
+      return notBegun(clock, isoTime(startedMs), error);
     }
   }
 }
