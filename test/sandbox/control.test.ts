@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Invalid } from "../../connectors/fintoro/sandbox/rules/refusals.ts";
+import { Invalid } from "../../connectors/fintoro/sandbox/rules/problems.ts";
 import { all, get, one, openSandbox, WoundClock, type Dict } from "../support/sandbox.ts";
 
 const line = { name: "Práca", quantity: 1, unitPrice: 10, vatRate: 23 };

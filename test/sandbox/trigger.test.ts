@@ -5,7 +5,7 @@ import {
   tableNames,
   type TableName,
 } from "../../connectors/fintoro/sandbox/model/catalogue.ts";
-import { Missing } from "../../connectors/fintoro/sandbox/rules/refusals.ts";
+import { Missing } from "../../connectors/fintoro/sandbox/rules/problems.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { openSandbox, typesOf, type Dict } from "../support/sandbox.ts";
 

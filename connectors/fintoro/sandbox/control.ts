@@ -8,7 +8,7 @@ import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
 import type { TableName } from "./model/catalogue.ts";
 import type { EventListener } from "./model/event-log.ts";
 import { tablesWithViews, detailViewOf } from "./routes/record-views.ts";
-import { Missing } from "./rules/refusals.ts";
+import { Missing } from "./rules/problems.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
 import type { ServiceParts } from "./service/responder.ts";
 import { Actor } from "./traffic/actor.ts";

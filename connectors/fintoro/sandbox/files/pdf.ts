@@ -1,5 +1,5 @@
 import { centsToNumber } from "../base/decimal-money.ts";
-import { totalsOf } from "../domain/documents/document-totals.ts";
+import { totalsOf } from "../domain/documents/totals.ts";
 import { currencyById } from "../lookups/currencies.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";
 import type { Receipt } from "../model/warehouse-records.ts";

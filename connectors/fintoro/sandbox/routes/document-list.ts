@@ -1,7 +1,7 @@
 import { decimal, divide } from "../base/decimal-money.ts";
 import { balanceOf } from "../domain/documents/payment-rules.ts";
-import { totalsOf } from "../domain/documents/document-totals.ts";
-import { successorOf } from "../domain/documents/document-checks.ts";
+import { totalsOf } from "../domain/documents/totals.ts";
+import { successorOf } from "../domain/documents/checks.ts";
 import type { Answer } from "../http/service-answer.ts";
 import { documentTable, kindFacts } from "../model/catalogue.ts";
 import type { Document, DocumentKind } from "../model/company-records.ts";

@@ -10,7 +10,7 @@ import { documentKinds, payableKinds } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";
 import type { Party, Subject } from "../model/contact-records.ts";
 import type { Receipt } from "../model/warehouse-records.ts";
-import { Missing, refuse } from "../rules/refusals.ts";
+import { Missing, refuse } from "../rules/problems.ts";
 import { parse, queryInt, queryOneOf } from "../rules/request-shape.ts";
 import { seededSubject } from "../seed/contact-seed.ts";
 import { logView } from "../view/activity-view.ts";

@@ -5,18 +5,18 @@ import {
   priceListWrites,
   subscriptionWrites,
   warehouseWrites,
-} from "../domain/company-settings.ts";
+} from "../domain/settings-writes.ts";
 import { activityWrites } from "../domain/crm/activities.ts";
 import { caseWrites, statusWrites } from "../domain/crm/case-board.ts";
 import { clientWrites, supplierWrites } from "../domain/crm/contact-rules.ts";
-import { documentWrites } from "../domain/documents/document-rules.ts";
+import { documentWrites } from "../domain/documents/writes.ts";
 import { paymentWrites } from "../domain/documents/payment-rules.ts";
 import type { Writes } from "../domain/record-writes.ts";
 import { receiptWrites } from "../domain/warehouse/receipts.ts";
 import { list, nothing, oneRecord, type Answer } from "../http/service-answer.ts";
 import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
 import type { Subscription } from "../model/company-records.ts";
-import { Missing } from "../rules/refusals.ts";
+import { Missing } from "../rules/problems.ts";
 import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
 import * as lists from "./record-lists.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDate } from "../base/calendar.ts";
 import type { MessageKey, Problem } from "./messages.ts";
-import { Invalid } from "./refusals.ts";
+import { Invalid } from "./problems.ts";
 
 /** Building blocks of request bodies. */
 export const text = (max = 255) => z.string().max(max);

@@ -1,7 +1,7 @@
 import { momentOf } from "../base/calendar.ts";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
-import { totalsOf } from "../domain/documents/document-totals.ts";
+import { totalsOf } from "../domain/documents/totals.ts";
 import type { ActivityMetadata, ActivityTarget, Attachment, Document } from "../model/company-records.ts";
 import { callNotes, caseTopics, oddNotes, statusNames } from "./sample-words.ts";
 import { fill, type Plan, type Seeding } from "./seed-plan.ts";

@@ -4,7 +4,7 @@ import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { omit } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
-import { totalsOf } from "../domain/documents/document-totals.ts";
+import { totalsOf } from "../domain/documents/totals.ts";
 import { czechCrown, rateOn } from "../lookups/currencies.ts";
 import { documentKinds, documentTable, kindFacts, payableKinds } from "../model/catalogue.ts";
 import type { Document, DocumentKind, Item } from "../model/company-records.ts";

@@ -9,7 +9,7 @@ import { parseFiles, parseJsonBody, type Incoming } from "../http/request.ts";
 import type { Language } from "../lookups/languages.ts";
 import type { Call, RouteMatch, Router } from "../routes/router.ts";
 import { errorMap, message } from "../rules/messages.ts";
-import { Invalid, Missing } from "../rules/refusals.ts";
+import { Invalid, Missing } from "../rules/problems.ts";
 import { emptyToNull } from "../rules/request-shape.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
 

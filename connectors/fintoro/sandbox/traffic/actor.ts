@@ -4,7 +4,7 @@ import type { Company, RecordOf, Tables } from "../domain/company-state.ts";
 import { english } from "../lookups/languages.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
 import type { Method, Router } from "../routes/router.ts";
-import { Invalid, Missing } from "../rules/refusals.ts";
+import { Invalid, Missing } from "../rules/problems.ts";
 
 /** Records that are tried before an action counts as refused. */
 const mostTries = 60;

@@ -3,12 +3,12 @@ import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
 import { iban } from "../base/identifiers.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { balanceOf } from "../domain/documents/payment-rules.ts";
-import { creditInvoice } from "../domain/documents/document-rules.ts";
+import { creditInvoice } from "../domain/documents/writes.ts";
 import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import type { ActivityLog, Document } from "../model/company-records.ts";
 import type { Receipt, Warehouse } from "../model/warehouse-records.ts";
-import { Missing } from "../rules/refusals.ts";
+import { Missing } from "../rules/problems.ts";
 import * as words from "../seed/sample-words.ts";
 import type { Actor } from "./actor.ts";
 

@@ -1,7 +1,7 @@
 import { centsToNumber } from "../base/decimal-money.ts";
 import type { JsonObject } from "../base/values.ts";
 import { documentsOf, type Company } from "../domain/company-state.ts";
-import { totalsOf } from "../domain/documents/document-totals.ts";
+import { totalsOf } from "../domain/documents/totals.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import { kindFacts } from "../model/catalogue.ts";

@@ -2,7 +2,7 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { omit, pick, type JsonObject } from "../base/values.ts";
 import { documentsOf, type Company } from "../domain/company-state.ts";
 import { balanceOf, creditedCents, paymentsOf } from "../domain/documents/payment-rules.ts";
-import { totalsOf, type Amounts } from "../domain/documents/document-totals.ts";
+import { totalsOf, type Amounts } from "../domain/documents/totals.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import { collections, kindFacts } from "../model/catalogue.ts";

@@ -1,7 +1,7 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import type { Company } from "../domain/company-state.ts";
 import type { SandboxEvent } from "../model/event-log.ts";
-import { Missing } from "../rules/refusals.ts";
+import { Missing } from "../rules/problems.ts";
 import type { PostResult } from "./poster.ts";
 import type { Sender } from "./sender.ts";
 

@@ -6,7 +6,7 @@ import type {
   Attachment,
   Upload,
 } from "../../model/company-records.ts";
-import { check, type Problems } from "../../rules/refusals.ts";
+import { check, type Problems } from "../../rules/problems.ts";
 import { email, filled, id, parse, text } from "../../rules/request-shape.ts";
 import { documentsOf, targetKey, type Company } from "../company-state.ts";
 import { recordWrites, stampsOf } from "../record-writes.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { BusinessCase } from "../../model/company-records.ts";
-import { check } from "../../rules/refusals.ts";
+import { check } from "../../rules/problems.ts";
 import { id, parse, text } from "../../rules/request-shape.ts";
 import type { Company } from "../company-state.ts";
 import { recordWrites, stampsOf } from "../record-writes.ts";

@@ -12,7 +12,7 @@ import {
   type Supplier,
   type Stamped,
 } from "../../model/contact-records.ts";
-import { check, expectLookups } from "../../rules/refusals.ts";
+import { check, expectLookups } from "../../rules/problems.ts";
 import { filled, id, parse, sentOnly, text } from "../../rules/request-shape.ts";
 import type { Company } from "../company-state.ts";
 import { addRecord, recordWrites, stampsOf } from "../record-writes.ts";

@@ -1,6 +1,6 @@
 import { formatNumber } from "../../base/identifiers.ts";
 import type { Document, DocumentKind, Series } from "../../model/company-records.ts";
-import type { Problems } from "../../rules/refusals.ts";
+import type { Problems } from "../../rules/problems.ts";
 import { documentsOf, type Company } from "../company-state.ts";
 
 /** The number that a request asks for, or the series to take one from. */

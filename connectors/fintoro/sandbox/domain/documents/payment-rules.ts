@@ -4,11 +4,11 @@ import { convertCents, decimal, toCents } from "../../base/decimal-money.ts";
 import { euro, rateOn } from "../../lookups/currencies.ts";
 import { documentTable } from "../../model/catalogue.ts";
 import type { Document, DocumentKind, Payment } from "../../model/company-records.ts";
-import { check, expectLookups, refuse } from "../../rules/refusals.ts";
+import { check, expectLookups, refuse } from "../../rules/problems.ts";
 import { date, email, id, number, parse, text } from "../../rules/request-shape.ts";
 import { documentKey, documentsOf, emit, type Company } from "../company-state.ts";
 import { addRecord, deleteRecord, type Writes } from "../record-writes.ts";
-import { totalsOf, type Totals } from "./document-totals.ts";
+import { totalsOf, type Totals } from "./totals.ts";
 
 type PaymentStatus = "paid" | "unpaid" | "partially_paid" | "overdue" | "will_not_be_paid";
 

@@ -1,6 +1,6 @@
 import type { Document, Item } from "../../model/company-records.ts";
 import type { Receipt } from "../../model/warehouse-records.ts";
-import { check } from "../../rules/refusals.ts";
+import { check } from "../../rules/problems.ts";
 import { documentKey, type Company } from "../company-state.ts";
 import {
   addReceipt,

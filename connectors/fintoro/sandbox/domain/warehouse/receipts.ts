@@ -5,7 +5,7 @@ import type { DocumentKind } from "../../model/company-records.ts";
 import type { Client, Stamped } from "../../model/contact-records.ts";
 import type { Table } from "../../model/record-table.ts";
 import type { Receipt, ReceiptLine, Warehouse } from "../../model/warehouse-records.ts";
-import { check, expectLookups, type Problems } from "../../rules/refusals.ts";
+import { check, expectLookups, type Problems } from "../../rules/problems.ts";
 import { date, id, number, parse, text } from "../../rules/request-shape.ts";
 import { emit, type Company } from "../company-state.ts";
 import { stampsOf, type Writes } from "../record-writes.ts";

@@ -3,7 +3,7 @@ import { hasCounter, isIban } from "../base/identifiers.ts";
 import { eventTypes } from "../model/catalogue.ts";
 import type { BankAccount, Subscription } from "../model/company-records.ts";
 import { itemShape, warehouseShape, type PriceListItem, type Warehouse } from "../model/warehouse-records.ts";
-import { check, expectLookups, refuse } from "../rules/refusals.ts";
+import { check, expectLookups, refuse } from "../rules/problems.ts";
 import { filled, id, parse, sentOnly, text } from "../rules/request-shape.ts";
 import { endpointFlaws } from "../rules/webhook-address.ts";
 import type { Company } from "./company-state.ts";

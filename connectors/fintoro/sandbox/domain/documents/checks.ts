@@ -2,10 +2,10 @@ import { dateOf, dayOf } from "../../base/calendar.ts";
 import { decimal } from "../../base/decimal-money.ts";
 import { kindFacts } from "../../model/catalogue.ts";
 import type { DocumentKind } from "../../model/company-records.ts";
-import { expectLookups, type Problems } from "../../rules/refusals.ts";
-import { primaryAccount } from "../company-settings.ts";
+import { expectLookups, type Problems } from "../../rules/problems.ts";
+import { primaryAccount } from "../settings-writes.ts";
 import { documentsOf, type Company } from "../company-state.ts";
-import type { DocumentInput, DocumentWrite, ItemInput } from "./document-input.ts";
+import type { DocumentInput, DocumentWrite, ItemInput } from "./shapes.ts";
 import { expectNumber } from "./number-series.ts";
 
 /** Adds every problem that can be seen before anything is made of the request. */
