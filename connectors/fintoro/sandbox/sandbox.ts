@@ -5,7 +5,7 @@ import { systemRandom } from "../../../src/base/random.ts";
 import { dateOf, localDay } from "./base/calendar.ts";
 import { controlServerOf } from "./control-server.ts";
 import { controlOf, type OpenCompany } from "./control.ts";
-import type { Company } from "./domain/company-state.ts";
+import { openCompany, type Company } from "./domain/company-state.ts";
 import { subscriptionWrites } from "./domain/settings-writes.ts";
 import { FaultPlan } from "./faults/service-fault.ts";
 import { basePath } from "./http/request.ts";
@@ -16,8 +16,12 @@ import { routerOf } from "./routes/router.ts";
 import { errorMap } from "./rules/messages.ts";
 import { Invalid } from "./rules/problems.ts";
 import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
-import { seedCompany } from "./seed/seed-company.ts";
+import { seedClients, seedSuppliers } from "./seed/contact-seed.ts";
+import { seedActivities, seedCases, seedStatuses } from "./seed/crm-seed.ts";
+import { seedDocuments, seedPayments } from "./seed/document-seed.ts";
 import { planOf } from "./seed/seed-plan.ts";
+import { seedAccounts, seedSeries, seedSubscriptions, seedWarehouses } from "./seed/settings-seed.ts";
+import { seedPriceList, seedReceipts } from "./seed/warehouse-seed.ts";
 import { Limiter } from "./service/limiter.ts";
 import { Service } from "./service/http-service.ts";
 import type { Bearer, ServiceParts } from "./service/responder.ts";
@@ -96,11 +100,30 @@ function openCompanies(options: SandboxOptions, failures: unknown[]): OpenCompan
   return Array.from({ length: companies }, (_, index) => {
     const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin });
     const settings = { today: plan.today, publicOrigin, allowLoopbackWebhooks, stocksInLists };
-    const company = seedCompany(plan, { clock, random, settings });
+    const { company: snapshot, firstIds } = plan;
+    const company = openCompany({ index, snapshot, firstIds, clock, random, settings });
+    for (const step of seeding) step({ plan, company });
     const limiter = new Limiter(clock, { kind, limit, windowMs });
     return { company, limiter, sender: new Sender(company, { ...sending, seed: seed + index }) };
   });
 }
+
+/** Fills in a company's records in this order: a step reads what the steps before it have filled in. */
+const seeding = [
+  seedAccounts,
+  seedWarehouses,
+  seedSubscriptions,
+  seedClients,
+  seedSuppliers,
+  seedPriceList,
+  seedReceipts,
+  seedStatuses,
+  seedCases,
+  seedDocuments,
+  seedSeries,
+  seedPayments,
+  seedActivities,
+];
 
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);

@@ -68,7 +68,7 @@ interface CompanySettings {
 }
 
 /** What a company starts with. */
-export interface CompanyInput extends Pick<Company, "index" | "snapshot" | "clock" | "random"> {
+interface CompanyInput extends Pick<Company, "index" | "snapshot" | "clock" | "random"> {
   readonly settings: Omit<CompanySettings, "name" | "nextPartId">;
   readonly firstIds: Readonly<Record<keyof Tables, number>>;
 }

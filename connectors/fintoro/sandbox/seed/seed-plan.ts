@@ -106,7 +106,7 @@ function firstIdsOf(index: number): Plan["firstIds"] {
 }
 
 function companyOf(index: number, origin: string): CompanySnapshot {
-  const [name, digits] = companies[index % companies.length] ?? companies[0];
+  const [name, digits] = companies[index % companies.length]!;
   const id = businessId(digits.slice(0, 7));
   const taxId = String(2_020_100_000 - (2_020_100_000 % 11) + index * 11);
   return {

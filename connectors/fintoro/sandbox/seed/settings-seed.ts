@@ -5,20 +5,14 @@ import { documentsOf } from "../domain/company-state.ts";
 import { documentKinds } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";
 import { numberPattern } from "./document-seed.ts";
+import { accounts, warehouses } from "./sample-words.ts";
 import { fill, type Seeding } from "./seed-plan.ts";
-
-const accounts = [
-  ["Hlavný účet", 23, "SK", "1100", "TATRSKBX"],
-  ["Korunový účet", 38, "CZ", "0100", "KOMBSKBA"],
-  ["Sporenie", 20, "SK", "0900", "GIBASKBX"],
-  ["Účet bez väzby na banku", null, "SK", "8330", "FIOZSKBA"],
-] as const;
 
 /** Fills in the bank accounts; the first is the primary one and connected to its bank. */
 export function seedAccounts({ plan, company: { tables } }: Seeding): void {
   const { seed, today, firstDay, volumes } = plan;
   fill(tables.bank_accounts, volumes.bank_accounts, (id, index) => {
-    const [name, bankId, country, bank, swift] = accounts[index] ?? accounts[0];
+    const [name, bankId, country, bank, swift] = accounts[index]!;
     const random = randomFor(seed, "account", index);
     const isPrimary = index === 0;
     const createdAtMs = momentOf(firstDay + index, 600 + index * 7);
@@ -39,16 +33,10 @@ export function seedAccounts({ plan, company: { tables } }: Seeding): void {
   });
 }
 
-const warehouses = [
-  ["Hlavný sklad", "HL"],
-  ["Predajňa Žilina", "ZA"],
-  ["Sklad Brno – Líšeň", "BR"],
-] as const;
-
 /** Fills in the warehouses. Their receipts share one count, so that every number is unique. */
 export function seedWarehouses({ plan: { volumes }, company: { tables } }: Seeding): void {
   fill(tables.warehouses, volumes.warehouses, (id, index) => {
-    const [name, code] = warehouses[index] ?? warehouses[0];
+    const [name, code] = warehouses[index]!;
     return {
       id,
       name,

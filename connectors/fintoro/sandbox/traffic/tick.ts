@@ -2,6 +2,7 @@ import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf } from "../../../../src/base/errors.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
 import { isRefusedByRules, type Actor } from "./actor.ts";
+import dayWork from "./day-work.json" with { type: "json" };
 import { trigger } from "./trigger.ts";
 
 export interface TickOptions {
@@ -55,42 +56,7 @@ export function startTick(actor: Actor, { changes = 200, durationMs = 60_000 }: 
 }
 
 /** What people do in a working day, how often in about a hundred times, and its name in a report. */
-const work: readonly (readonly [event: string, weight: number, name: string])[] = [
-  ["invoices.created", 16, "invoices written"],
-  ["invoices.updated", 9, "invoices updated"],
-  ["invoices.paid", 13, "invoices paid"],
-  ["document-payments.created", 5, "payments in part"],
-  ["document-payments.deleted", 1, "payments deleted"],
-  ["invoices.deleted", 2, "invoices deleted"],
-  ["credit-notes.created", 3, "credit notes written"],
-  ["credit-notes.paid", 1, "credit notes paid"],
-  ["proformas.created", 3, "proformas written"],
-  ["proformas.paid", 2, "proformas paid"],
-  ["orders.created", 6, "orders taken"],
-  ["orders.updated", 3, "orders updated"],
-  ["orders.deleted", 1, "orders deleted"],
-  ["quotations.created", 5, "quotations written"],
-  ["quotations.updated", 2, "quotations updated"],
-  ["quotations.deleted", 1, "quotations deleted"],
-  ["warehouse-inbound-receipts.created", 6, "goods taken in"],
-  ["warehouse-outbound-receipts.created", 5, "goods given out"],
-  ["warehouse-inbound-receipts.updated", 1, "receipts updated"],
-  ["warehouse-outbound-receipts.deleted", 1, "receipts deleted"],
-  ["price-list-items.created", 1, "items listed"],
-  ["price-list-items.updated", 3, "items repriced"],
-  ["clients.created", 3, "clients added"],
-  ["clients.updated", 6, "clients changed"],
-  ["clients.deleted", 1, "clients deleted"],
-  ["suppliers.created", 1, "suppliers added"],
-  ["suppliers.updated", 2, "suppliers changed"],
-  ["suppliers.deleted", 1, "suppliers deleted"],
-  ["business-cases.created", 3, "cases opened"],
-  ["business-cases.updated", 4, "cases moved"],
-  ["business-cases.deleted", 1, "cases deleted"],
-  ["contact-activity-logs.created", 6, "CRM events noted"],
-  ["contact-activity-logs.updated", 1, "CRM events changed"],
-  ["contact-activity-logs.deleted", 1, "CRM events deleted"],
-];
+const work = dayWork as [event: string, weight: number, name: string][];
 const allWeights = work.reduce((sum, [, weight]) => sum + weight, 0);
 
 /** Does something of a working day, another thing where the rules refuse it; gives its name in a report. */
@@ -109,5 +75,5 @@ function doSomeWork(actor: Actor): string {
 
 function someWork(random: SeededRandom): (typeof work)[number] {
   let rest = random.next() * allWeights;
-  return work.find(([, weight]) => (rest -= weight) < 0) ?? (work[0] as (typeof work)[number]);
+  return work.find(([, weight]) => (rest -= weight) < 0) ?? work[0]!;
 }

@@ -4,14 +4,7 @@ import { omit, pick } from "../base/values.ts";
 import type { Company } from "../domain/company-state.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import type {
-  BankAccount,
-  BusinessCase,
-  CaseStatus,
-  Series,
-  Subscription,
-} from "../model/company-records.ts";
-import type { Warehouse } from "../model/warehouse-records.ts";
+import type { BankAccount, BusinessCase, Series, Subscription } from "../model/company-records.ts";
 import { clientView, stampsView, supplierView } from "./contact-view.ts";
 
 /** A bank account as its route and the list show it. Its times have no offset. */
@@ -38,11 +31,6 @@ export function accountReference(account: BankAccount, language: Language) {
   };
 }
 
-/** A status of business cases. */
-export function statusView(status: CaseStatus) {
-  return { ...status };
-}
-
 /** A business case with its contact and its status. */
 export function caseView({ tables }: Company, item: BusinessCase, language: Language) {
   const { contactType, contactId, statusId } = item;
@@ -53,14 +41,9 @@ export function caseView({ tables }: Company, item: BusinessCase, language: Lang
     ...omit(item, ["statusId", "createdAtMs", "updatedAtMs"]),
     client: client ? clientView(client, language) : null,
     supplier: supplier ? supplierView(supplier, language) : null,
-    status: status ? statusView(status) : null,
+    status: status ? { ...status } : null,
     ...stampsView(item),
   };
-}
-
-/** A warehouse with its number series. */
-export function warehouseView(warehouse: Warehouse) {
-  return { ...warehouse };
 }
 
 /** A number series, with the number that it gives next. */

@@ -14,7 +14,6 @@ import { lookup } from "../lookups/lookup-lists.ts";
 import type { ClientSnapshot } from "../model/contact-records.ts";
 import type { PriceListItem, Receipt, ReceiptLine } from "../model/warehouse-records.ts";
 import { clientSnapshotView, partySnapshotView } from "./contact-view.ts";
-import { warehouseView } from "./settings-view.ts";
 
 /** Price with VAT, as precise as the price itself. */
 function priceWithVat(price: number, rate: number): number {
@@ -74,7 +73,7 @@ function receiptView(company: Company, receipt: Receipt, side: "inbound" | "outb
     webDokladUrl: `${origin}/web-doklad/${company.index + 1}/warehouse-${side}-receipt/${receipt.uuid}`,
     pdfDownloadUrl: `${origin}/api/public/v1/warehouse-${side}-receipts/${receipt.id}/pdf`,
     company: { ...receipt.company },
-    warehouse: warehouse ? warehouseView(warehouse) : null,
+    warehouse: warehouse ? { ...warehouse } : null,
     currency: lookup("currencies", euro, language),
     language: lookup("languages", receipt.languageId, language),
     hasVat: receipt.lines.some((line) => line.vatRate > 0),
