@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { serviceStates } from "../../src/status/render/metric-families.ts";
+import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import { at, documentsOf } from "../support/examples.ts";
 import { lookedAtMs, companyView } from "../support/company-view.ts";
@@ -56,7 +56,7 @@ describe("an alert", () => {
 
   test("is there for everything that only a person can put right", () => {
     const all = rules.map(({ expr }) => expr).join("\n");
-    for (const state of serviceStates.filter((one) => !["starting", "working", "database"].includes(one)))
+    for (const state of workerStates.filter((one) => !["starting", "working", "database"].includes(one)))
       expect(all).toContain(state);
     for (const sign of ["database_open", "last_success", 'result="401"', "oldest_waiting", 'state="dead"'])
       expect(all).toContain(sign);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { families, serviceStates } from "../../src/status/render/metric-families.ts";
+import { families } from "../../src/status/render/metric-families.ts";
+import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
@@ -93,12 +94,12 @@ describe("metrics", () => {
   });
 
   test("show exactly one state of the service", async () => {
-    for (const state of serviceStates) {
+    for (const state of workerStates) {
       const lines = await samples("service_state", companyView({ service: service(state, 60_000) }));
       expect(lines.filter((line) => line.endsWith(" 1"))).toEqual([
         `service_state{company="acme",state="${state}"} 1`,
       ]);
-      expect(lines).toHaveLength(serviceStates.length);
+      expect(lines).toHaveLength(workerStates.length);
     }
   });
 

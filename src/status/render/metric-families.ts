@@ -1,3 +1,4 @@
+import { workerStates } from "../../sync/event-worker/worker-status.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
 /** One number with its labels. */
@@ -15,23 +16,13 @@ export interface Family {
   readonly read: (view: CompanyStatusView, nowMs: number) => readonly Sample[] | number | null | undefined;
 }
 
-/** Values of the label `state`. */
-export const serviceStates = [
-  "starting",
-  "working",
-  "unavailable",
-  "unauthenticated",
-  "identity",
-  "database",
-] as const satisfies readonly CompanyStatusView["service"]["state"][];
-
 /** What /metrics shows of a company. Alerts depend on the names and labels. */
 export const families: readonly Family[] = [
   gauge("database_open", "1 while the mirror's file is open, 0 while deliveries are refused", (view) =>
     Number(view.open),
   ),
   gauge("service_state", "1 for the state that the way to the service is in", ({ service }) =>
-    serviceStates.map((state) => ({ labels: { state }, value: Number(service.state === state) })),
+    workerStates.map((state) => ({ labels: { state }, value: Number(service.state === state) })),
   ),
   gauge("service_state_since_timestamp_seconds", "when that state began", (view) => view.service.sinceMs),
   gauge(

@@ -50,6 +50,7 @@ function logEvents(
   events: readonly CompletedEvent[],
 ): void {
   const types = new Set(events.map(({ type }) => type));
+  const ids = events.slice(0, mostLogged).map(({ eventId }) => eventId);
   run.log.info(`${resource} ${target}: ${outcome}, after ${events.length === 1 ? "an event" : "events"}`, {
     resource,
     id: target.slice("id:".length),
@@ -57,9 +58,6 @@ function logEvents(
     request_id: requestId,
     events: events.length,
     type: [...types].slice(0, mostLogged).join(", "),
-    webhook_id: events
-      .slice(0, mostLogged)
-      .map(({ eventId }) => eventId)
-      .join(", "),
+    webhook_id: ids.join(", "),
   });
 }

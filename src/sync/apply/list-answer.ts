@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { RecordId } from "../../base/ids.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts } from "../../extract/page-facts.ts";
-import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
-import { applyListed, type RecordRange } from "./listed-record.ts";
+import { applyCounted, type AnswerContext } from "../context/run-context.ts";
+import { applyListed } from "./listed-record.ts";
 import { addListingPage, pagePlace } from "./listing.ts";
 
 /** Records per transaction: longer answers are cut, so that other answers are applied in between. */
@@ -23,29 +23,20 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   const isPaged = resource.list.kind !== "whole";
   const facts = isPaged ? pageFacts(paginator, page, records.count) : wholeFacts(records.count);
   const ids: RecordId[] = [];
-  const apply = (range: RecordRange) => ids.push(...applyListed(answer, records, range, attempt === 1));
-  const rest = await applyInParts(run, records.count, apply);
+  const apply = (from: number, to: number) =>
+    ids.push(...applyListed(answer, records, { from, to }, attempt === 1));
+  let applied = 0;
+  for (; records.count - applied > recordsAtOnce; applied += recordsAtOnce) {
+    const from = applied;
+    applyCounted(run, () => void apply(from, from + recordsAtOnce));
+    await setImmediate();
+  }
   applyCounted(run, () => {
-    apply(rest);
+    apply(applied, records.count);
     // Before the listing is completed: a fresh sweep it queues is an item of its own, in its own lane.
     run.queue.done(item, stamp.sentSeq);
     if (attempt === 1) run.tally.of(resource.name).listed += ids.length;
     if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
     addListingPage(answer, ids, facts);
   });
-}
-
-/** Applies all parts but the last, each in a transaction of its own, and returns the last. */
-async function applyInParts(
-  run: RunContext,
-  count: number,
-  apply: (range: RecordRange) => void,
-): Promise<RecordRange> {
-  let from = 0;
-  for (; count - from > recordsAtOnce; from += recordsAtOnce) {
-    const range = { from, to: from + recordsAtOnce };
-    applyCounted(run, () => apply(range));
-    await setImmediate();
-  }
-  return { from, to: count };
 }

@@ -6,12 +6,6 @@ import { childrenOf, type AnswerContext, type RunContext } from "../context/run-
 import { queueChildList, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 import { quarantineWithoutId } from "./records-without-id.ts";
 
-/** A part of an answer's records, `to` not included. */
-export interface RecordRange {
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * Applies some records of a list's answer, inside the apply transaction, and queues what must be read of them:
  * details of previews, lists of parents.
@@ -22,7 +16,7 @@ export interface RecordRange {
 export function applyListed(
   answer: AnswerContext,
   records: Slices,
-  { from, to }: RecordRange,
+  { from, to }: { readonly from: number; readonly to: number },
   firstAttempt: boolean,
 ): RecordId[] {
   const { run, resource, stamp } = answer;

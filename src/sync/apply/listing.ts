@@ -18,15 +18,11 @@ import {
   queueSweepAgain,
 } from "../plan/read-reasons.ts";
 
-/** Which listing a page belongs to, its number from 1, and how often the list was begun. */
-interface PagePlace {
-  readonly variant: string;
-  readonly page: number;
-  readonly attempt: number;
-}
-
-/** The place of a work item's page; the listing of a parent's list is named `clients:17`. */
-export function pagePlace({ kind, payload }: WorkItem): PagePlace {
+/**
+ * Which listing a work item's page belongs to, its number from 1, and how often the list was begun. The listing of
+ * a parent's list is named `clients:17`.
+ */
+export function pagePlace({ kind, payload }: WorkItem): Required<Omit<PagePayload, "perPage">> {
   if (kind !== "child") return { attempt: 1, ...(payload as PagePayload) };
   const { parent, parentId, page } = payload as ChildPayload;
   return { variant: `${parent}:${parentId}`, page, attempt: 1 };

@@ -45,11 +45,8 @@ export class Tally {
 
   /** The counts of a resource, begun with zeros. */
   of(resource: string): ResourceCounts {
-    let counts = this.resources.get(resource);
-    if (!counts) {
-      counts = { ...noRecords };
-      this.resources.set(resource, counts);
-    }
+    const counts = this.resources.get(resource) ?? { ...noRecords };
+    this.resources.set(resource, counts);
     return counts;
   }
 

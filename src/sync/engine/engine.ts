@@ -183,7 +183,9 @@ export class Engine {
       const request = { ...requestFor(resource, item), lane: permitLane(item), signal, onSent };
       const { body, attempts, requestId } = await transport.send(request);
       tally.requests.retried += attempts - 1;
-      await apply({ run, resource, item, stamp: this.stamp(item, sentSeq, requestId) }, body);
+      const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
+      if (item.kind === "detail" || item.kind === "confirm") applyDetail(answer, body);
+      else await applyList(answer, body);
       policy.succeeded(item);
     } catch (error) {
       if (this.options.signal.aborted && this.failure === null) return;
@@ -224,12 +226,6 @@ export class Engine {
       handle({ kind: "dead" });
     }
   }
-}
-
-async function apply(answer: AnswerContext, body: Buffer): Promise<void> {
-  const { kind } = answer.item;
-  if (kind === "detail" || kind === "confirm") applyDetail(answer, body);
-  else await applyList(answer, body);
 }
 
 /** Only an event's own read uses the budget that is kept for events. */

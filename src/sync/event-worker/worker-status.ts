@@ -3,9 +3,19 @@ import { backoffMs } from "../../base/retry.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
+/** What the event worker may be in: one of the last four keeps it from its work. */
+export const workerStates = [
+  "starting",
+  "working",
+  "unavailable",
+  "unauthenticated",
+  "identity",
+  "database",
+] as const;
+
 /** Can the event worker read and write? As it found out last. */
 export interface WorkerState {
-  readonly state: "starting" | "working" | Impediment;
+  readonly state: (typeof workerStates)[number];
   /** What is in the way; null while it works. */
   readonly message: string | null;
   readonly sinceMs: number;

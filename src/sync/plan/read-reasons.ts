@@ -75,15 +75,12 @@ export function queueOverlapped(read: ReadContext, resource: Resource, id: Recor
 }
 
 const recheckAfterMs = 60_000;
+/** Reads that only test a route. Mirrors of older versions hold `canary`. */
+const routeProbes = ["route probe", "canary"];
 
 /** Is this the second read of an event's record? Mirrors of older versions hold `second look`. */
 export function isRecheck(reason: string): boolean {
   return reason === "recheck" || reason === "second look";
-}
-
-/** Does this read only test a route? Mirrors of older versions hold `canary`. */
-function isRouteProbe(reason: string): boolean {
-  return reason === "route probe" || reason === "canary";
 }
 
 /**
@@ -199,7 +196,7 @@ export function queueOrphans(answer: AnswerContext): void {
  * Guard: a recheck and a route probe queue no recheck, and a record that is queued anyway gets none.
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext): void {
-  if (item.lane !== "webhook" || isRecheck(item.reason) || isRouteProbe(item.reason)) return;
+  if (item.lane !== "webhook" || isRecheck(item.reason) || routeProbes.includes(item.reason)) return;
   run.queue.addIfAbsent({
     kind: item.kind,
     resource: item.resource,

@@ -14,12 +14,6 @@ export interface ContinuousRetryHooks {
   readonly onWorking: () => void;
 }
 
-/** An item's failures, and how many items had succeeded at the last of them. */
-interface Suspicion {
-  readonly successes: number;
-  readonly failures: number;
-}
-
 const longestPostponeMs = 60_000;
 
 /**
@@ -31,7 +25,8 @@ export class ContinuousRetryPolicy implements RetryPolicy {
   readonly ends = false;
   private readonly run: RunContext;
   private readonly hooks: ContinuousRetryHooks;
-  private readonly suspicions = new Map<number, Suspicion>();
+  /** By item: its failures, and how many items had succeeded at the last of them. */
+  private readonly suspicions = new Map<number, { readonly successes: number; readonly failures: number }>();
   private successes = 0;
   private failuresInARow = 0;
   private probing: Promise<unknown> | null = null;

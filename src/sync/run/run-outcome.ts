@@ -45,11 +45,8 @@ export function errorOf(error: unknown): RunError {
 }
 
 /** How and when a run ended. */
-interface Ending {
-  readonly outcome: Outcome;
+interface Ending extends Pick<CompanyReport, "outcome" | "resumed" | "error"> {
   readonly startedAtMs: number;
-  readonly resumed: boolean;
-  readonly error?: RunError;
 }
 
 /**
