@@ -8,7 +8,7 @@ import { Records } from "../store/tables/stored-records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
 import { sweptAt } from "../state/sweeps.ts";
-import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
+import { WorkQueue, type DeadLetter, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 
@@ -31,7 +31,7 @@ export interface Health {
   readonly runs: readonly RunRow[];
   readonly queue: readonly QueueCount[];
   readonly quarantine: readonly Quarantined[];
-  readonly deadLetters: readonly { resource: string; target: string; error: string; state: string }[];
+  readonly deadLetters: readonly DeadLetter[];
   readonly newColumns: readonly string[];
   /** Required fields that the last finished run did not receive, and fields it could not keep. */
   readonly missingFields: readonly string[];

@@ -20,23 +20,18 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
   const { run, item } = answer;
   switch (failure.kind) {
     case "missing":
-      judgeMissing(answer, error as ServiceError);
-      return;
+      return judgeMissing(answer, error as ServiceError);
     case "check parent":
-      checkParent(answer, error);
-      return;
+      return checkParent(answer, error);
     case "smaller page":
-      shrinkPages(answer, error);
-      return;
+      return shrinkPages(answer, error);
     case "hold":
-      hold(answer, failure.why, error);
-      return;
+      return hold(answer, failure.why, error);
     case "retry":
     case "postpone":
-      run.queue[failure.kind](item, messageOf(error), run.clock.nowMs() + failure.afterMs);
-      return;
+      return run.queue[failure.kind](item, messageOf(error), run.clock.nowMs() + failure.afterMs);
     case "dead":
-      deadLetter(answer, error);
+      return deadLetter(answer, error);
   }
 }
 
@@ -52,11 +47,11 @@ function judgeMissing(answer: AnswerContext, error: ServiceError): void {
 
 function applyDeletion(answer: AnswerContext): void {
   const { run, resource, item, stamp } = answer;
-  const { queue, manifest, mirror, removals } = run;
+  const { queue, mirror, removals } = run;
   const id = recordOf(item);
   const wasLive = mirror.records.isLive(resource.name, id);
   // An absent record was counted when it was queued; what another deletion led to is not counted.
-  const counts = wasLive && (item.kind !== "confirm" || isOfEvent(manifest, item));
+  const counts = wasLive && (item.kind !== "confirm" || isOfEvent(mirror.manifest, item));
   if (counts && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
     queue.deadLetter(item, "held: a mass deletion");
@@ -66,7 +61,7 @@ function applyDeletion(answer: AnswerContext): void {
   queue.done(item, stamp.sentSeq);
   const outcome = wasLive ? "deleted" : "absent";
   const completed = completeEvents(answer, outcome);
-  if (wasLive && isNews(manifest, item, outcome, completed)) queueDependents(answer, id, outcome);
+  if (wasLive && isNews(mirror.manifest, item, outcome, completed)) queueDependents(answer, id, outcome);
 }
 
 function checkParent(answer: AnswerContext, error: unknown): void {

@@ -2,7 +2,6 @@ import type { Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ParentLink, Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { Inbox } from "../../state/inbox/inbox.ts";
@@ -85,7 +84,6 @@ export interface RunSettings {
 
 /** What every part of one run shares. The event worker is a run without an end. */
 export interface RunContext extends RunSettings, MirrorParts {
-  readonly manifest: Manifest;
   readonly listings: Listings;
   readonly parents: Parents;
   readonly runs: Runs;
@@ -121,7 +119,7 @@ export function createRunContext(
   resources: readonly Resource[],
   settings: RunSettings,
 ): RunContext {
-  const { db, manifest } = mirror;
+  const { db } = mirror;
   return {
     ...settings,
     mirror,
@@ -129,7 +127,6 @@ export function createRunContext(
     clock,
     log,
     tally,
-    manifest,
     listings: new Listings(db),
     parents: new Parents(db),
     runs: new Runs(db),

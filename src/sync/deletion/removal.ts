@@ -15,7 +15,8 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
   const removal = run.mirror.table(resource.name).remove(stamp, id);
   if (removal === "stale") return false;
   if (removal === "removed") run.tally.of(resource.name).deleted += 1;
-  for (const owned of run.manifest.resources) removeOrReread(read, owned, ownedBy(run, owned, resource, id));
+  for (const owned of run.mirror.manifest.resources)
+    removeOrReread(read, owned, ownedBy(run, owned, resource, id));
   cascade(read, resource, id);
   releaseChildren(read, resource, id);
   return true;
@@ -36,8 +37,8 @@ export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: R
 }
 
 function cascade(read: ReadContext, { name }: Resource, id: RecordId): void {
-  const { manifest, mirror } = read.run;
-  for (const { resource, dependent, column } of manifest.cascades) {
+  const { mirror } = read.run;
+  for (const { resource, dependent, column } of mirror.manifest.cascades) {
     if (resource !== name) continue;
     for (const one of mirror.records.liveIdsWhere(dependent, { [column]: id }))
       queueRecord(read, "cascade", { resource: dependent, id: one });

@@ -3,19 +3,9 @@ import { backoffMs } from "../../base/retry.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
-/** What the event worker may be in: one of the last four keeps it from its work. */
-export const workerStates = [
-  "starting",
-  "working",
-  "unavailable",
-  "unauthenticated",
-  "identity",
-  "database",
-] as const;
-
 /** Can the event worker read and write? As it found out last. */
 export interface WorkerState {
-  readonly state: (typeof workerStates)[number];
+  readonly state: "starting" | "working" | Impediment;
   /** What is in the way; null while it works. */
   readonly message: string | null;
   readonly sinceMs: number;
@@ -45,6 +35,9 @@ const impediments = {
 
 /** What keeps the event worker from its work; events are received and kept meanwhile. */
 export type Impediment = keyof typeof impediments;
+
+/** Every state that the event worker may be in. */
+export const workerStates = ["starting", "working", ...(Object.keys(impediments) as Impediment[])] as const;
 
 /** How long to wait before the next try after so many failed ones, from 1. Milliseconds, at most 5 minutes. Pure. */
 export function pauseMs(impediment: Impediment, failures: number): number {

@@ -36,7 +36,7 @@ export function dependentsOf(
 ): RecordRef[] {
   const { records } = run.mirror;
   const changesCount = outcome === "inserted" || outcome === "deleted";
-  const rules = run.manifest.invalidationRules ?? [];
+  const rules = run.mirror.manifest.invalidationRules ?? [];
   return rules.flatMap(({ resource, dependent, by }) => {
     if (resource !== name || !run.selected.has(dependent)) return [];
     if (by.kind === "column") return refTo(dependent, records.texts(name, id, [by.column])[0]);

@@ -126,10 +126,9 @@ export function queueOtherPages({ run, resource, item, stamp }: AnswerContext, p
  * Guard: the caller counts the attempts, `mostSweeps` at most.
  */
 export function queueSweepAgain({ run, resource, stamp }: AnswerContext, listing: Listing): void {
-  const sweep = { variant: listing.variant, attempt: listing.attempt + 1 };
-  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, {
-    attempt: sweep.attempt,
-  });
+  const next = { attempt: listing.attempt + 1 };
+  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
+  const sweep = { variant: listing.variant, ...next };
   run.queue.add(sweepWork(resource.name, sweep, "list", stamp.receivedSeq));
 }
 
