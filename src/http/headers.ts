@@ -9,6 +9,7 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 /** What every request says of its sender. */
 export interface Identity {
   readonly token: string;
+  /** `Accept-Language` */
   readonly language: string;
   readonly userAgent: string;
 }

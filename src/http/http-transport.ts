@@ -15,17 +15,13 @@ import type { RateLimiter } from "../rate-limit/permit.ts";
 import { attempt, type Call, type Failure } from "./attempt.ts";
 import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
 import type { Wire } from "./exchange.ts";
-import { requestHeaders } from "./headers.ts";
+import { requestHeaders, type Identity } from "./headers.ts";
 import { createSafeText } from "./safe-text.ts";
 import { HttpCounters, type HttpStats } from "./stats.ts";
 
 /** Settings of a transport. */
-export interface HttpOptions {
+export interface HttpOptions extends Identity {
   readonly baseUrl: string;
-  readonly token: string;
-  /** `Accept-Language` */
-  readonly language: string;
-  readonly userAgent: string;
   readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
   readonly random: Random;

@@ -50,7 +50,9 @@ export function isExact(text: string): boolean {
   const printed = String(value);
   if (printed === text) return Number.isFinite(value);
   if (!Number.isFinite(value)) return false;
-  return sameSize(decimalOf(text), decimalOf(printed));
+  // Without the sign, which a double never loses.
+  const [written, kept] = [decimalOf(text), decimalOf(printed)];
+  return written.exponent === kept.exponent && written.digits === kept.digits;
 }
 
 /** The exact integer that a value is, a bigint beyond 2^53. Null for anything else, and beyond 64 bits. */
@@ -104,11 +106,6 @@ function decimalOf(text: string): Decimal {
   if (first === last) return { negative: false, digits: "", exponent: 0 };
   const exponent = Number(power) - fraction.length + (all.length - last);
   return { negative: unsigned !== mantissa, digits: all.slice(first, last), exponent };
-}
-
-/** Without the sign, which a double never loses. */
-function sameSize(a: Decimal, b: Decimal): boolean {
-  return a.exponent === b.exponent && a.digits === b.digits;
 }
 
 /** Do two texts of a record agree in all members that both have? The order of members and zeros do not matter. */

@@ -1,5 +1,3 @@
-import type { Span } from "./scan.ts";
-
 /** The bytes of one record, and its `id` as it is written; null without a usable one. */
 export interface Slice {
   readonly slice: Buffer;
@@ -30,10 +28,6 @@ export class Slices implements Iterable<Slice> {
 
   get count(): number {
     return this.#count;
-  }
-
-  span(index: number): Span {
-    return { start: this.#offset(index, 0), end: this.#offset(index, 1) };
   }
 
   slice(index: number): Buffer {

@@ -67,29 +67,20 @@ const ownNames = new Set(["level", "time", "msg"]);
 
 /** A field does not replace one of the record's own. */
 function withoutOwnNames(fields: LogFields): LogFields {
-  const pairs = Object.entries(fields).map(([name, value]) => [
-    ownNames.has(name) ? `${name}_` : name,
-    value,
-  ]);
-  return Object.fromEntries(pairs) as LogFields;
+  const pairs = Object.entries(fields);
+  return Object.fromEntries(pairs.map(([name, value]) => [ownNames.has(name) ? `${name}_` : name, value]));
 }
 
-/** The secrets known so far; the config adds its own when it is read. */
-export interface Redaction {
-  add(secrets: readonly string[]): void;
+/** The secrets known so far, none at first; the config adds its own when it is read. */
+export class Redaction {
+  readonly #known = new Set<string>();
+  #redactor = createRedactor([]);
+
+  add(secrets: readonly string[]): void {
+    for (const secret of secrets) this.#known.add(secret);
+    this.#redactor = createRedactor([...this.#known]);
+  }
+
   /** The text without them. */
-  readonly apply: (text: string) => string;
-}
-
-/** Knows no secret yet. */
-export function createRedaction(): Redaction {
-  const known = new Set<string>();
-  let redactor = createRedactor([]);
-  return {
-    add(secrets) {
-      for (const secret of secrets) known.add(secret);
-      redactor = createRedactor([...known]);
-    },
-    apply: (text) => redactor(text),
-  };
+  readonly apply = (text: string): string => this.#redactor(text);
 }

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { createLogger } from "../../src/log/log.ts";
-import { createRedaction } from "../../src/log/log.ts";
+import { Redaction } from "../../src/log/log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
@@ -52,7 +52,7 @@ async function bareSide(): Promise<Side> {
 async function realSide(folder: string): Promise<Side & { stored(): number }> {
   const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
   const lines = openSync(path.join(folder, "log"), "w");
-  const redaction = createRedaction();
+  const redaction = new Redaction();
   redaction.add([secret]);
   const log = createLogger({
     // As stderr is when it is a file.
