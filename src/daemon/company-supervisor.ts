@@ -129,7 +129,7 @@ export class CompanySupervisor {
     guarded(config.dataDir, () => mkdirSync(config.dataDir, { recursive: true }));
     // Reading the holder first: taking a lock that is held would block all companies for a while.
     const holder = lockHolder(files.lock);
-    if (holder !== null) throw new MirrorError("locked", `the mirror is being written by ${holder}`);
+    if (holder) throw new MirrorError("locked", `the mirror is being written by ${holder.description}`);
     return takeWriterLock(files.lock, "serve");
   }
 

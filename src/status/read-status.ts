@@ -9,7 +9,7 @@ import type { BudgetView } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { earliest } from "../state/sweeps.ts";
 import type { Db } from "../store/database.ts";
-import { lockHolder, lockNote, type HolderNote } from "../store/writer-lock.ts";
+import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
 import { eventsOverdue, judgeEvents, readEventFacts } from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
@@ -43,8 +43,8 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const writer = lockHolder(files.lock);
   const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
   const events = judgeEvents(readEventFacts(db), { written: writer !== null, wholeSinceMs, nowMs });
-  const running = runUnderWay(health, writer === null ? null : (lockNote(files.lock) ?? {}));
-  return { mirrored: true, writer, running, budget, freshness, health, events };
+  const running = runUnderWay(health, writer);
+  return { mirrored: true, writer: writer?.description ?? null, running, budget, freshness, health, events };
 }
 
 const noMirror = {
@@ -71,11 +71,11 @@ function readBudget({ files: { budget: path }, windowMs, clock, log }: StatusQue
  * The open run that the holder of the lock is making: it began since the lock is held. The process id alone does
  * not say so, since in containers every process may have the same. Pure.
  */
-function runUnderWay({ runs }: Health, note: HolderNote | null): CompanyStatus["running"] {
+function runUnderWay({ runs }: Health, holder: LockHolder | null): CompanyStatus["running"] {
   const [latest] = runs;
-  if (note === null || !latest || latest.outcome !== null) return null;
-  if (note.pid === undefined || note.since === undefined) return "unknown";
-  return latest.pid === note.pid && latest.startedAt >= note.since ? latest.id : null;
+  if (holder === null || !latest || latest.outcome !== null) return null;
+  if (holder.pid === undefined || holder.since === undefined) return "unknown";
+  return latest.pid === holder.pid && latest.startedAt >= holder.since ? latest.id : null;
 }
 
 /** Which of the tables that the config asks for are older than allowed? Pure. */

@@ -30,10 +30,21 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
     db.pragma("journal_mode = DELETE");
     db.exec("BEGIN EXCLUSIVE");
     writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
-    return lockOn(db, note);
+    return {
+      release: () => {
+        rmSync(note, { force: true });
+        db?.close();
+      },
+    };
   } catch (error) {
     db?.close();
-    if (isBusy(error)) throw lockedBy(note, guarded, error);
+    if (isBusy(error)) {
+      throw new MirrorError("locked", `${guarded} is being written by ${readHolder(note).description}`, {
+        hint: "Wait until it ends, or stop it; two writers would overwrite each other's work.",
+        retryable: true,
+        cause: error,
+      });
+    }
     throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
       hint: "Check that the folder exists, and the owner and mode of the file and its folder.",
       cause: error,
@@ -41,69 +52,40 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
   }
 }
 
-function lockOn(db: Database.Database, note: string): WriterLock {
-  return {
-    release: () => {
-      rmSync(note, { force: true });
-      db.close();
-    },
-  };
-}
-
-/** Who holds the lock, in words for people; null: nobody. */
-export function lockHolder(path: string): string | null {
-  if (!existsSync(path)) return null;
-  const db = new Database(path, { timeout: 0 });
-  try {
-    db.prepare("SELECT count(*) FROM sqlite_master").get();
-    return null;
-  } catch (error) {
-    if (isBusy(error)) return describe(`${path}.holder`);
-    throw error;
-  } finally {
-    db.close();
-  }
-}
-
-/** The command that holds the lock; null: nobody holds it, or its note cannot be read. */
-export function lockingCommand(path: string): string | null {
-  return lockNote(path)?.command ?? null;
-}
-
-/** The note of the lock's holder; null: nobody holds it, or the note cannot be read. */
-export function lockNote(path: string): HolderNote | null {
-  return lockHolder(path) === null ? null : readNote(`${path}.holder`);
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
-}
-
-function lockedBy(note: string, guarded: string, cause: unknown): MirrorError {
-  return new MirrorError("locked", `${guarded} is being written by ${describe(note)}`, {
-    hint: "Wait until it ends, or stop it; two writers would overwrite each other's work.",
-    retryable: true,
-    cause,
-  });
-}
-
-/** What the holder of a lock writes beside it. */
-export interface HolderNote {
+/** The process that holds a lock; without its facts where its note cannot be read. */
+export interface LockHolder {
+  /** In words for people. */
+  readonly description: string;
   readonly pid?: number;
   readonly command?: string;
   /** ISO, when the lock was taken. */
   readonly since?: string;
 }
 
-function readNote(note: string): HolderNote | null {
+/** Who holds the lock; null: nobody. Neither takes the lock nor makes its file. */
+export function lockHolder(path: string): LockHolder | null {
+  if (!existsSync(path)) return null;
+  const db = new Database(path, { timeout: 0 });
   try {
-    return JSON.parse(readFileSync(note, "utf8")) as HolderNote;
-  } catch {
+    db.prepare("SELECT count(*) FROM sqlite_master").get();
     return null;
+  } catch (error) {
+    if (isBusy(error)) return readHolder(`${path}.holder`);
+    throw error;
+  } finally {
+    db.close();
   }
 }
 
-function describe(note: string): string {
-  const holder = readNote(note);
-  return holder ? `process ${holder.pid} (${holder.command}, since ${holder.since})` : "another process";
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+}
+
+function readHolder(note: string): LockHolder {
+  try {
+    const facts = JSON.parse(readFileSync(note, "utf8")) as Omit<LockHolder, "description">;
+    return { ...facts, description: `process ${facts.pid} (${facts.command}, since ${facts.since})` };
+  } catch {
+    return { description: "another process" };
+  }
 }

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { lockHolder, lockingCommand, takeWriterLock } from "../../src/store/writer-lock.ts";
+import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { errorOf } from "../support/store.ts";
 
@@ -31,15 +31,15 @@ describe("the writer lock", () => {
     const error = errorOf(() => takeWriterLock(path, "serve"));
     expect(error).toMatchObject({ kind: "locked", retryable: true });
     expect(error.message).toContain(`process ${child.pid} (sync, since 20`);
-    expect(lockHolder(path)).toContain(`process ${child.pid}`);
-    expect(lockingCommand(path)).toBe("sync");
+    expect(lockHolder(path)).toMatchObject({ pid: child.pid, command: "sync" });
+    expect(lockHolder(path)?.description).toContain(`process ${child.pid}`);
   });
 
   test("kill -9 releases it, whatever note was left behind", async () => {
     const path = join(tempFolder(), "shop.lock");
     await ended(await holding(path), "SIGKILL");
     expect(existsSync(`${path}.holder`)).toBe(true);
-    expect([lockHolder(path), lockingCommand(path)]).toEqual([null, null]);
+    expect(lockHolder(path)).toBeNull();
     takeWriterLock(path, "sync").release();
   });
 
@@ -71,7 +71,7 @@ describe("the writer lock", () => {
     const path = join(tempFolder(), "shop.lock");
     const lock = takeWriterLock(path, "sync");
     writeFileSync(`${path}.holder`, "{");
-    expect(lockHolder(path)).toBe("another process");
+    expect(lockHolder(path)).toEqual({ description: "another process" });
     lock.release();
   });
 

@@ -45,8 +45,8 @@ export function checkDisk(dataDir: string): CheckResult {
 /** Warns while another process writes the mirror. */
 export function checkLock({ config, company }: CheckSubject): CheckResult {
   try {
-    const holder = lockHolder(mirrorFiles(config, company.name).lock);
-    if (holder === null) return ok("lock", "nobody is writing the mirror");
+    const holder = lockHolder(mirrorFiles(config, company.name).lock)?.description;
+    if (holder === undefined) return ok("lock", "nobody is writing the mirror");
     return warn("lock", `being written by ${holder}`, "a second `sync` beside it ends with exit code 11");
   } catch (error) {
     return failFrom("lock", error);

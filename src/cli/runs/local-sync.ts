@@ -7,7 +7,7 @@ import { createNotices } from "../../daemon/runs/store-notices.ts";
 import { notBegun, performRun } from "../../daemon/runs/company-run.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import { lockingCommand, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
+import { lockHolder, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import { openMirror } from "../../state/mirror.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
@@ -67,7 +67,7 @@ async function lockOrFollow(parts: CompanyRunParts): Promise<CompanyReport> {
   for (let tries = 1; ; tries++) {
     const lock = tryLock(files.lock, tries);
     if (lock) return performLocked(parts).finally(() => lock.release());
-    if (lockingCommand(files.lock) !== null) {
+    if (lockHolder(files.lock)?.command !== undefined) {
       const report = await followRemoteSync(parts);
       if (report) return report;
     }
@@ -80,9 +80,9 @@ function tryLock(file: string, tries: number): WriterLock | null {
   try {
     return takeWriterLock(file, "sync");
   } catch (error) {
-    const holder = lockingCommand(file);
+    const holder = lockHolder(file)?.command;
     const isLocked = error instanceof MirrorError && error.kind === "locked";
-    if (isLocked && (holder === "serve" || (holder === null && tries <= mostAgain))) return null;
+    if (isLocked && (holder === "serve" || (holder === undefined && tries <= mostAgain))) return null;
     throw error;
   }
 }

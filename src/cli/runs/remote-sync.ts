@@ -7,7 +7,7 @@ import { emptyReport, type RunRequest } from "../../daemon/runs/company-run.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { DaemonCommands, type DaemonCommand } from "../../state/daemon-commands.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
-import { lockingCommand } from "../../store/writer-lock.ts";
+import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { CommandContext } from "../program/command.ts";
 
@@ -101,5 +101,5 @@ function reportIfEnded({ context, request, startedAt }: CompanyRunParts): Compan
 }
 
 function isDaemonThere({ config, company }: CompanyRunParts): boolean {
-  return lockingCommand(mirrorFiles(config, company.name).lock) === "serve";
+  return lockHolder(mirrorFiles(config, company.name).lock)?.command === "serve";
 }

@@ -2,7 +2,7 @@ import { MirrorError } from "../../../base/errors.ts";
 import { soleCompany } from "../../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../../config/config.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
-import { lockingCommand, takeWriterLock } from "../../../store/writer-lock.ts";
+import { lockHolder, takeWriterLock } from "../../../store/writer-lock.ts";
 import { openMirror } from "../../../state/mirror.ts";
 import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openDatabase } from "../../../store/database.ts";
@@ -32,7 +32,7 @@ export const webhooksReplayCommand: CommandRun<"webhooksReplay"> = async (
 ) => {
   const company = soleCompany(config, context.globals.company);
   const ids = idsOf(config, company, choiceOf(args, options, context.clock.nowMs()));
-  const beside = lockingCommand(mirrorFiles(config, company.name).lock) === "serve";
+  const beside = lockHolder(mirrorFiles(config, company.name).lock)?.command === "serve";
   const perform = beside ? byDaemon : byOurselves;
   return print(context, company, await perform(context, config, company, ids), beside);
 };
@@ -75,7 +75,7 @@ async function byDaemon(
   const files = mirrorFiles(config, company.name);
   const db = openDatabase(files.mirror);
   try {
-    const isDaemonThere = () => lockingCommand(files.lock) === "serve";
+    const isDaemonThere = () => lockHolder(files.lock)?.command === "serve";
     const commands = new DaemonCommands(db);
     return await replayRemotely({ commands, clock, signal, isDaemonThere, timeoutMs }, ids);
   } finally {
