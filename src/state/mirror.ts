@@ -16,7 +16,7 @@ import { planTable, type Column } from "../store/tables/table-plan.ts";
 import { ensureTables } from "../store/tables/table-statements.ts";
 import { restoreUnknownColumns, type NewColumn } from "../store/tables/unknown-columns.ts";
 import { Meta } from "./meta.ts";
-import { Quarantine } from "./quarantine.ts";
+import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
 
 /** What the mirror notices while it writes, for the log and the report. */

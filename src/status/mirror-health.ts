@@ -2,7 +2,7 @@ import { isoTime } from "../base/clock.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Parents } from "../state/parents.ts";
-import { Quarantine, type Quarantined } from "../state/quarantine.ts";
+import { Quarantine, type Quarantined } from "../store/apply/quarantine.ts";
 import { unknownColumns } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";

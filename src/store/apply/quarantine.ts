@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { isoTime } from "../base/clock.ts";
-import { canonicalId, type RecordId } from "../base/ids.ts";
-import type { ReadStamp } from "../store/apply/read-stamp.ts";
-import type { Db } from "../store/database.ts";
-import { Repository } from "../store/repository.ts";
+import { isoTime } from "../../base/clock.ts";
+import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { ReadStamp } from "./read-stamp.ts";
+import type { Db } from "../database.ts";
+import { Repository } from "../repository.ts";
 
 /** A record that cannot become a row, with the reason. `at` is ISO. */
 export interface Quarantined {
