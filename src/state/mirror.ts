@@ -1,30 +1,21 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
-import type { RecordId } from "../base/ids.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
 import { Fences } from "../store/apply/fences.ts";
-import type { ReadStamp } from "../store/apply/read-stamp.ts";
 import { ResourceTable } from "../store/apply/resource-table.ts";
-import type { TableContext } from "../store/apply/table-context.ts";
+import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { planTable, type Column } from "../store/tables/table-plan.ts";
 import { ensureTables } from "../store/tables/table-statements.ts";
-import { restoreUnknownColumns, type NewColumn } from "../store/tables/unknown-columns.ts";
+import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
 import { Meta } from "./meta.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
-
-/** What the mirror notices while it writes, for the log and the report. */
-export interface StoreNotices {
-  readonly onNewColumn?: (column: NewColumn) => void;
-  readonly onMissing?: (resource: string, paths: readonly string[]) => void;
-  readonly onUnkept?: (resource: string, paths: readonly string[]) => void;
-}
 
 /**
  * The live mirror of one company: the tables of its resources, and what is written with them.
@@ -34,7 +25,7 @@ export interface StoreNotices {
  * Source of truth: the service; this file can be made again from it.
  * Worst outcome of a crash: the reads that were in flight are made once more.
  */
-export class Mirror {
+export class Mirror implements TableContext {
   readonly db: Db;
   readonly manifest: Manifest;
   readonly meta: Meta;
@@ -42,14 +33,11 @@ export class Mirror {
   readonly fences = new Fences();
   readonly quarantine: Quarantine;
   readonly records: Records;
-  private readonly log: ChangeLog;
-  private readonly notices: StoreNotices;
+  readonly log: ChangeLog;
+  readonly notices: StoreNotices;
+  readonly growth: TableContext["growth"] = { tables: new Set(), columns: [] };
   private readonly tables = new Map<string, ResourceTable>();
   private readonly clock: Clock;
-  /** Tables that got columns in this transaction. */
-  private readonly grown = new Set<string>();
-  /** Reported after the commit. */
-  private newColumns: NewColumn[] = [];
 
   constructor(db: Db, manifest: Manifest, notices: StoreNotices, clock: Clock) {
     this.db = db;
@@ -74,8 +62,9 @@ export class Mirror {
 
   /** The only way into the tables: runs everything that one answer means in one transaction. */
   apply<T>(step: () => T): T {
-    this.grown.clear();
-    this.newColumns = [];
+    const { tables, columns } = this.growth;
+    tables.clear();
+    columns.length = 0;
     try {
       const result = inTransaction(this.db, () => {
         this.log.begin();
@@ -83,18 +72,13 @@ export class Mirror {
         this.sequence.save();
         return stepped;
       });
-      for (const column of this.newColumns) this.notices.onNewColumn?.(column);
+      for (const column of columns) this.notices.onNewColumn?.(column);
       return result;
     } catch (error) {
       // The rollback removed their new columns.
-      for (const name of this.grown) this.openTable(resourceNamed(this.manifest, name));
+      for (const name of tables) this.openTable(resourceNamed(this.manifest, name));
       throw error;
     }
-  }
-
-  /** Within `apply`: keeps the body of an event about a record that has no route to read (I12). */
-  keepEvent(stamp: ReadStamp, resource: string, id: RecordId, body: string): void {
-    this.log.addEvent(stamp, resource, id, body);
   }
 
   close(): void {
@@ -106,7 +90,7 @@ export class Mirror {
     restoreUnknownColumns(this.db, plan);
     inTransaction(this.db, () => {
       const added = ensureTables(this.db, plan);
-      const table = new ResourceTable(this.context(), resource, plan);
+      const table = new ResourceTable(this, resource, plan);
       this.tables.set(resource.name, table);
       if (added.length > 0) this.refill(table, new Set(added.map(({ column }) => column)));
     });
@@ -123,21 +107,6 @@ export class Mirror {
       requestId: null,
       run: null,
     });
-  }
-
-  private context(): TableContext {
-    const { db, log, fences, quarantine, notices } = this;
-    return {
-      db,
-      log,
-      fences,
-      quarantine,
-      onStamped: () => this.sequence.markStored(),
-      onMissing: (resource, paths) => notices.onMissing?.(resource, paths),
-      onUnkept: (resource, paths) => notices.onUnkept?.(resource, paths),
-      beforeGrowth: (resource) => void this.grown.add(resource),
-      onNewColumns: (added) => void this.newColumns.push(...added),
-    };
   }
 }
 

@@ -6,7 +6,8 @@ import { defineResource } from "../../src/connector/resource.ts";
 import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
-import { openMirror, type Mirror, type StoreNotices } from "../../src/state/mirror.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import type { StoreNotices } from "../../src/store/apply/table-context.ts";
 
 const {
   boolean,

@@ -1,5 +1,5 @@
 import type { Log } from "../../base/logger.ts";
-import type { StoreNotices } from "../../state/mirror.ts";
+import type { StoreNotices } from "../../store/apply/table-context.ts";
 import type { RunNotices } from "../../sync/context/run-context.ts";
 
 /** Collects what the store notices while a mirror is open. */

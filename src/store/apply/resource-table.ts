@@ -115,7 +115,7 @@ export class ResourceTable {
     const at = isoTime(stamp.receivedAtMs);
     for (const child of this.statements.children) child.clear.run(id);
     this.statements.markDeleted.run(at, at, id);
-    this.context.onStamped();
+    this.context.sequence.markStored();
     this.statements.markGone.run(stamp.receivedSeq, stamp.receivedAtMs, seq, id);
     return "removed";
   }
@@ -146,11 +146,11 @@ export class ResourceTable {
 
   /** Adds columns for unknown fields, in the transaction that brought them, and fills them for older rows. */
   private grow(unknown: readonly UnknownKey[], stamp: ReadStamp): void {
-    const { db, beforeGrowth, onNewColumns } = this.context;
-    beforeGrowth(this.resource.name);
+    const { db, growth } = this.context;
+    growth.tables.add(this.resource.name);
     const added = addUnknownColumns(db, this.plan, unknown, this.formatTime(stamp.receivedAtMs));
     if (added.length === 0) return;
-    onNewColumns(added);
+    growth.columns.push(...added);
     this.statements = prepareStatements(db, this.plan);
     this.refill(new Set(added.map(({ column }) => column)), { ...stamp, cause: "schema" });
   }
@@ -175,14 +175,14 @@ export class ResourceTable {
     if (source === "list") return "unchanged";
     const row = listed && fence.source === "detail" ? (decoded ?? this.stored(id))?.row : undefined;
     const covered = coveredSha(this.plan, this.previewPlan, listed, row ?? null);
-    this.context.onStamped();
+    this.context.sequence.markStored();
     this.statements.touchFence.run(stamp.receivedSeq, stamp.receivedAtMs, covered, id);
     return "unchanged";
   }
 
   /** Parses the record and cuts it to columns; null after it went into quarantine. */
   private decode({ stamp, id, slice }: IncomingRecord): DecodedRecord | null {
-    const { quarantine, onMissing } = this.context;
+    const { quarantine, notices } = this.context;
     const { name } = this.resource;
     try {
       const record = parseLossless(slice);
@@ -192,7 +192,7 @@ export class ResourceTable {
         this.grow(row.unknown, stamp);
         row = toRow(this.plan, record);
       }
-      if (row.missing.length > 0) onMissing(name, row.missing);
+      if (row.missing.length > 0) notices.onMissing?.(name, row.missing);
       quarantine.release(name, id);
       return { record, row };
     } catch (error) {
@@ -219,12 +219,9 @@ export class ResourceTable {
     const cells = isObject(record)
       ? nullIfOdd(() => previewCells(this.plan, { plan: this.previewPlan, record }, unknown))
       : null;
-    const paths = unknown.map(({ path }) => path).filter((path) => !isKnown(this.plan.root, path));
-    if (cells && paths.length > 0)
-      this.context.onUnkept(
-        this.resource.name,
-        paths.map((path) => path.join(".")),
-      );
+    const unkept = unknown.filter(({ path }) => !isKnown(this.plan.root, path));
+    const paths = unkept.map(({ path }) => path.join("."));
+    if (cells && paths.length > 0) this.context.notices.onUnkept?.(this.resource.name, paths);
     return cells;
   }
 
@@ -239,7 +236,7 @@ export class ResourceTable {
     const op = isLive(fence) ? "update" : "insert";
     this.writeCells(incoming, decoded, fence !== undefined);
     this.statements.upsertRaw.run(id, slice);
-    this.context.onStamped();
+    this.context.sequence.markStored();
     const change = { stamp, resource: this.resource.name, id, op, before } as const;
     const seq = this.context.log.add(change, fence?.last_change ?? null);
     const covered = coveredSha(this.plan, this.previewPlan, listed, decoded.row);

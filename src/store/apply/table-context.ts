@@ -1,22 +1,15 @@
-import type { RecordId } from "../../base/ids.ts";
 import type { Db } from "../database.ts";
 import type { NewColumn } from "../tables/unknown-columns.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Fences } from "./fences.ts";
-import type { ReadStamp } from "./read-stamp.ts";
+import type { Quarantine } from "./quarantine.ts";
 
-/** Keeps records that cannot become rows (I12); the same record again writes nothing. */
-export interface QuarantineStore {
-  add(
-    stamp: ReadStamp,
-    record: {
-      readonly resource: string;
-      readonly id: RecordId;
-      readonly reason: string;
-      readonly json: string;
-    },
-  ): void;
-  release(resource: string, id: RecordId): void;
+/** What the mirror notices while it writes, for the log and the report. */
+export interface StoreNotices {
+  readonly onNewColumn?: (column: NewColumn) => void;
+  readonly onMissing?: (resource: string, paths: readonly string[]) => void;
+  /** Fields that only previews show: they have no column, and no place in `_raw`. */
+  readonly onUnkept?: (resource: string, paths: readonly string[]) => void;
 }
 
 /** What one resource's table needs of the mirror around it. */
@@ -24,13 +17,10 @@ export interface TableContext {
   readonly db: Db;
   readonly log: ChangeLog;
   readonly fences: Fences;
-  readonly quarantine: QuarantineStore;
-  /** Called within the transaction when it stores a sequence number. */
-  readonly onStamped: () => void;
-  /** Called before columns are added for unknown fields: after a rollback, the table's plan is wrong. */
-  readonly beforeGrowth: (resource: string) => void;
-  readonly onNewColumns: (added: readonly NewColumn[]) => void;
-  readonly onMissing: (resource: string, paths: readonly string[]) => void;
-  /** Fields that only previews show: they have no column, and no place in `_raw`. */
-  readonly onUnkept: (resource: string, paths: readonly string[]) => void;
+  readonly quarantine: Quarantine;
+  readonly notices: StoreNotices;
+  /** Is marked within each transaction that stores one of its numbers. */
+  readonly sequence: { markStored(): void };
+  /** What the transaction adds for unknown fields: after a rollback, the plans of these tables are wrong. */
+  readonly growth: { readonly tables: Set<string>; readonly columns: NewColumn[] };
 }

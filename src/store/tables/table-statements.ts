@@ -94,52 +94,32 @@ function ddl(column: Column): string {
 }
 
 /** The prepared statements of one resource, for the plan's present columns. */
-export interface TableStatements {
-  /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`. */
-  readonly upsertRow: Statement;
-  readonly selectRow: Statement;
-  readonly markDeleted: Statement;
-  /** Takes the JSON as the bytes that came, without making a string of them. */
-  readonly upsertRaw: Statement;
-  readonly selectRaw: Statement;
-  readonly selectFence: Statement;
-  readonly upsertFence: Statement;
-  readonly setListedSha: Statement;
-  readonly setLastChange: Statement;
-  readonly touchFence: Statement;
-  readonly markGone: Statement;
-  readonly children: readonly ChildStatements[];
-}
-
-interface ChildStatements {
-  readonly clear: Statement;
-  /** Inserts the rows of one parent; several with each call. */
-  insert(id: RecordId, rows: readonly (readonly Cell[])[]): void;
-}
+export type TableStatements = ReturnType<typeof prepareStatements>;
 
 /** Prepares all statements of one resource. */
-export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
+export function prepareStatements(db: Db, plan: TablePlan) {
   const names = dataColumns(plan).map((column) => column.name);
   const raw = rawTable(plan.table);
   const fence = fenceTable(plan.table);
   const facts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
+  const updateFence = (set: string) => db.prepare(`UPDATE ${quoted(fence)} SET ${set} WHERE id = ?`);
   return {
+    /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`. */
     upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
     selectRow: db.prepare(selectByIdSql(plan.table, names)).raw(true).safeIntegers(true),
     markDeleted: db.prepare(`UPDATE ${quoted(plan.table)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`),
+    /** Takes the JSON as the bytes that came, without making a string of them. */
     upsertRaw: db.prepare(
       `INSERT INTO ${quoted(raw)} (id, json) VALUES (?, CAST(? AS TEXT)) ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
     ),
     selectRaw: db.prepare(selectByIdSql(raw, ["json"])).pluck(),
     selectFence: db.prepare(selectByIdSql(fence, facts)),
     upsertFence: db.prepare(upsertSql(fence, "id", ["id", ...facts])),
-    setListedSha: db.prepare(`UPDATE ${quoted(fence)} SET listed_sha = ? WHERE id = ?`),
-    setLastChange: db.prepare(`UPDATE ${quoted(fence)} SET last_change = ? WHERE id = ?`),
-    touchFence: db.prepare(
-      `UPDATE ${quoted(fence)} SET received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha) WHERE id = ?`,
-    ),
-    markGone: db.prepare(
-      `UPDATE ${quoted(fence)} SET gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ? WHERE id = ?`,
+    setListedSha: updateFence("listed_sha = ?"),
+    setLastChange: updateFence("last_change = ?"),
+    touchFence: updateFence("received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha)"),
+    markGone: updateFence(
+      "gone = 1, sha = NULL, listed_sha = NULL, received_seq = ?, read_at = ?, last_change = ?",
     ),
     children: plan.children.map((child) => childStatements(db, child)),
   };
@@ -148,7 +128,7 @@ export function prepareStatements(db: Db, plan: TablePlan): TableStatements {
 /** Child rows that one statement inserts. */
 const rowsAtOnce = 8;
 
-function childStatements(db: Db, child: ChildPlan): ChildStatements {
+function childStatements(db: Db, child: ChildPlan) {
   const names = [child.parentKey, "position", ...child.columns.map((column) => column.name)];
   const bySize = new Map<number, Statement>();
   const statementFor = (size: number) => {
@@ -158,7 +138,8 @@ function childStatements(db: Db, child: ChildPlan): ChildStatements {
   };
   return {
     clear: db.prepare(`DELETE FROM ${quoted(child.table)} WHERE ${quoted(child.parentKey)} = ?`),
-    insert: (id, rows) => {
+    /** Inserts the rows of one parent; several with each call. */
+    insert: (id: RecordId, rows: readonly (readonly Cell[])[]) => {
       for (let from = 0; from < rows.length; from += rowsAtOnce) {
         const part = rows.slice(from, from + rowsAtOnce);
         const cells: Cell[] = [];

@@ -90,6 +90,6 @@ export class FollowUps {
       run: null,
     };
     const about = resource ?? snakeCase(type.split(".", 1)[0] ?? type);
-    this.mirror.keepEvent(this.stamp, about, resourceId, body);
+    this.mirror.log.addEvent(this.stamp, about, resourceId, body);
   }
 }
