@@ -10,7 +10,7 @@ import type { StoreNotices, TableContext } from "../store/apply/table-context.ts
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Records } from "../store/tables/stored-records.ts";
-import { planTable, type Column } from "../store/tables/table-plan.ts";
+import { planTable, type NewColumn } from "../store/tables/table-plan.ts";
 import { ensureTables } from "../store/tables/table-statements.ts";
 import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
 import { Meta } from "./meta.ts";
@@ -92,21 +92,16 @@ export class Mirror implements TableContext {
       const added = ensureTables(this.db, plan);
       const table = new ResourceTable(this, resource, plan);
       this.tables.set(resource.name, table);
-      if (added.length > 0) this.refill(table, new Set(added.map(({ column }) => column)));
+      if (added.length > 0) this.refill(table, added);
     });
   }
 
   /** Fills columns that a newer connector knows from the JSON of older rows. */
-  private refill(table: ResourceTable, added: ReadonlySet<Column>): void {
+  private refill(table: ResourceTable, added: readonly NewColumn[]): void {
     this.log.begin();
-    table.refill(added, {
-      cause: "schema",
-      sentSeq: this.sequence.next(),
-      receivedSeq: this.sequence.next(),
-      receivedAtMs: this.clock.nowMs(),
-      requestId: null,
-      run: null,
-    });
+    const [sentSeq, receivedSeq] = [this.sequence.next(), this.sequence.next()];
+    const receivedAtMs = this.clock.nowMs();
+    table.refill(added, { cause: "schema", sentSeq, receivedSeq, receivedAtMs, requestId: null, run: null });
   }
 }
 

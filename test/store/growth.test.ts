@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { defineResource } from "../../src/connector/resource.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
-import { mostNewColumns, type NewColumn } from "../../src/store/tables/unknown-columns.ts";
+import type { NewColumn } from "../../src/store/tables/table-plan.ts";
+import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
 import {
   allChanges,

@@ -70,11 +70,11 @@ function columnDoc(column: Column): ColumnDoc {
   return {
     name: column.name,
     type: sqlType(column),
-    report_type: column.scalar === "any" ? "TEXT" : reportTypes[column.scalar],
+    report_type: reportTypes[column.scalar],
     nullable: column.nullable,
-    references: column.references ?? null,
-    doc: column.doc ?? column.field?.doc ?? null,
-    values: column.field?.values ?? null,
+    references: column.references,
+    doc: column.doc,
+    values: column.values,
   };
 }
 

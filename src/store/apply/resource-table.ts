@@ -6,7 +6,14 @@ import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { quoted } from "../sql-text.ts";
 import { fillsAny, nullIfOdd, OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decoder.ts";
-import { planRow, planTable, type Column, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
+import {
+  planRow,
+  planTable,
+  type Column,
+  type NewColumn,
+  type RowPlan,
+  type TablePlan,
+} from "../tables/table-plan.ts";
 import {
   dataColumns,
   prepareStatements,
@@ -121,7 +128,8 @@ export class ResourceTable {
   }
 
   /** Fills columns that were added, where the JSON of a row has a value for one of them (I2). */
-  refill(added: ReadonlySet<Column>, stamp: ReadStamp): void {
+  refill(newColumns: readonly NewColumn[], stamp: ReadStamp): void {
+    const added = new Set(newColumns.map(({ column }) => column));
     const raw = quoted(rawTable(this.resource.name));
     const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`);
     const keys = [...added].flatMap((column) => column.paths.map((path) => path.at(-1) ?? ""));
@@ -152,7 +160,7 @@ export class ResourceTable {
     if (added.length === 0) return;
     growth.columns.push(...added);
     this.statements = prepareStatements(db, this.plan);
-    this.refill(new Set(added.map(({ column }) => column)), { ...stamp, cause: "schema" });
+    this.refill(added, { ...stamp, cause: "schema" });
   }
 
   private fence(id: RecordId): Fence | undefined {

@@ -1,5 +1,5 @@
 import type { Db } from "../database.ts";
-import type { NewColumn } from "../tables/unknown-columns.ts";
+import type { NewColumn } from "../tables/table-plan.ts";
 import type { ChangeLog } from "./change-log.ts";
 import type { Fences } from "./fences.ts";
 import type { Quarantine } from "./quarantine.ts";

@@ -13,17 +13,10 @@ import { restoreUnknownColumns } from "../tables/unknown-columns.ts";
 import type { Db } from "../database.ts";
 
 /** A column of a snapshot. */
-export interface SnapshotColumn {
-  readonly name: string;
+export interface SnapshotColumn extends Omit<Column, "scalar" | "paths"> {
   readonly type: ReportType;
   /** Type in the connector; `any`: a field it does not know. null: a column of a view or an own table. */
   readonly scalar: ColumnScalar | null;
-  readonly nullable: boolean;
-  /** The table whose id this is. */
-  readonly references: string | null;
-  readonly doc: string | null;
-  /** Values known today; others may come. */
-  readonly values: readonly string[] | null;
 }
 
 /** `deleted`: the list of tombstones. `about`: facts about the whole. */
@@ -49,7 +42,7 @@ const plain = { primaryKey: [], parent: null, view: null } as const;
 const plainColumn = { scalar: null, nullable: true, references: null, values: null } as const;
 
 /** The types that snapshots give to the connector's types. Exports widen a decimal where a value needs more. */
-export const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportType>> = {
+export const reportTypes: Readonly<Record<ColumnScalar, ReportType>> = {
   integer: "INTEGER",
   boolean: "BOOLEAN",
   decimal: "DECIMAL(18,6)",
@@ -57,28 +50,27 @@ export const reportTypes: Readonly<Record<Exclude<ColumnScalar, "any">, ReportTy
   date: "DATE",
   timestamp: "TIMESTAMP",
   json: "TEXT",
+  any: "TEXT",
 };
 
 /** The tables of a snapshot as the connector declares them, without columns of unknown fields. */
 export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
   const tables = manifest.resources.flatMap((resource) =>
-    describeTables(resource, planTable(resource), ({ scalar }) =>
-      scalar === "any" ? "TEXT" : reportTypes[scalar],
-    ),
+    describeTables(resource, planTable(resource), ({ scalar }) => reportTypes[scalar]),
   );
   return [...tables, ...(manifest.views ?? []).map(viewTable)];
 }
 
 /** All tables of the mirror attached as `schema`, in the connector's order. */
 export function snapshotTables(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
-  const tables = manifest.resources.flatMap((resource) => tablesOf(db, schema, resource));
+  const typeIn: TypeOf = ({ name, scalar }, table) =>
+    scalar === "any" ? typeByContent(db, schema, table, name) : reportTypes[scalar];
+  const tables = manifest.resources.flatMap((resource) => {
+    const plan = planTable(resource);
+    restoreUnknownColumns(db, plan);
+    return describeTables(resource, plan, typeIn);
+  });
   return [...tables, ...(manifest.views ?? []).map(viewTable), deletedRecords, about];
-}
-
-function tablesOf(db: Db, schema: string, resource: Resource): SnapshotTable[] {
-  const plan = planTable(resource);
-  restoreUnknownColumns(db, plan);
-  return describeTables(resource, plan, (column, table) => typeOf(db, schema, table, column));
 }
 
 type TypeOf = (column: Column, table: string) => ReportType;
@@ -112,19 +104,10 @@ function keyColumn(name: string, doc: string, references: string | null = null):
 }
 
 function columnsOf(table: string, plan: RowPlan, typeIn: TypeOf): SnapshotColumn[] {
-  return plan.columns.map((column) => ({
-    name: column.name,
-    type: typeIn(column, table),
-    scalar: column.scalar,
-    nullable: true,
-    references: column.references ?? null,
-    doc: column.doc ?? column.field?.doc ?? null,
-    values: column.field?.values ?? null,
-  }));
-}
-
-function typeOf(db: Db, schema: string, table: string, { name, scalar }: Column): ReportType {
-  return scalar === "any" ? typeByContent(db, schema, table, name) : reportTypes[scalar];
+  return plan.columns.map((column) => {
+    const { name, scalar, references, doc, values } = column;
+    return { name, type: typeIn(column, table), scalar, nullable: true, references, doc, values };
+  });
 }
 
 /** An unknown field has the type of all its values, and is text where they differ. */

@@ -1,5 +1,5 @@
 import { snakeCase } from "../../base/names.ts";
-import type { Field, Fields, ScalarField, ScalarType } from "../../connector/field.ts";
+import type { Field, Fields, ScalarType } from "../../connector/field.ts";
 import type { Resource } from "../../connector/resource.ts";
 
 /** `any`: a field the connector does not know; each value keeps its own type. */
@@ -11,9 +11,17 @@ export interface Column {
   readonly scalar: ColumnScalar;
   readonly paths: (readonly string[])[];
   readonly nullable: boolean;
-  readonly references?: string;
-  readonly field?: ScalarField;
-  readonly doc?: string;
+  /** The table whose id this is. */
+  readonly references: string | null;
+  readonly doc: string | null;
+  /** Values known today; others may come. */
+  readonly values: readonly string[] | null;
+}
+
+/** A column that was added to a table of an older mirror, or for a field the connector does not know. */
+export interface NewColumn {
+  readonly table: string;
+  readonly column: Column;
 }
 
 /**
@@ -135,19 +143,15 @@ function addFields(
 
 function columnOf(field: Field, path: readonly string[], nullable: boolean): Column | null {
   const name = path.map(snakeCase).join("_");
-  const facts = { nullable, ...(field.doc === undefined ? {} : { doc: field.doc }) };
+  const { doc = null } = field;
   if (field.shape === "lookup") {
-    return {
-      name: `${name}_id`,
-      scalar: "integer",
-      paths: [[...path, "id"]],
-      references: field.resource,
-      ...facts,
-    };
+    const paths = [[...path, "id"]];
+    const { resource: references } = field;
+    return { name: `${name}_id`, scalar: "integer", paths, nullable, references, doc, values: null };
   }
   if (field.shape !== "scalar") return null;
-  const references = field.references === undefined ? {} : { references: field.references };
-  return { name, scalar: field.type, paths: [path], field, ...references, ...facts };
+  const { type: scalar, references = null, values = null } = field;
+  return { name, scalar, paths: [path], nullable, references, doc, values };
 }
 
 /** Adds a column and returns its index; `countryId` and `country.id` are one column. */
@@ -155,7 +159,13 @@ function mergeColumn(columns: Column[], column: Column): number {
   const i = columns.findIndex((other) => other.name === column.name);
   const twin = columns[i];
   if (!twin) return columns.push(column) - 1;
-  const paths = [...twin.paths, ...column.paths];
-  columns[i] = { ...column, ...twin, paths, nullable: twin.nullable && column.nullable };
+  columns[i] = {
+    ...twin,
+    paths: [...twin.paths, ...column.paths],
+    nullable: twin.nullable && column.nullable,
+    references: twin.references ?? column.references,
+    doc: twin.doc ?? column.doc,
+    values: twin.values ?? column.values,
+  };
   return i;
 }

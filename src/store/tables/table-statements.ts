@@ -1,9 +1,9 @@
-import type { ChildPlan, Column, TablePlan } from "./table-plan.ts";
+import type { ChildPlan, Column, NewColumn, TablePlan } from "./table-plan.ts";
 import { sqlType } from "./table-plan.ts";
 import { insertSql, quoted, selectByIdSql, upsertSql } from "../sql-text.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Cell } from "./row-decoder.ts";
-import type { Db, Statement } from "../database.ts";
+import { hasTable, type Db, type Statement } from "../database.ts";
 
 /** The table of a resource's JSON as received. Apart from the typed rows, so that reports do not scan it. */
 export function rawTable(resource: string): string {
@@ -15,16 +15,23 @@ export function fenceTable(resource: string): string {
   return `_fence_${resource}`;
 }
 
-/** Creates the missing tables and columns of a plan. Returns the columns it added to older tables. */
-export function ensureTables(db: Db, plan: TablePlan): { table: string; column: Column }[] {
-  const own = ["_deleted_at TEXT", "_synced_at TEXT NOT NULL"];
-  const isOlder = columnNames(db, plan.table).size > 0;
+/** Creates the missing tables and columns of a plan. Returns the columns of older tables that are to be filled. */
+export function ensureTables(db: Db, plan: TablePlan): NewColumn[] {
+  const table = quoted(plan.table);
+  const isOlder = hasTable(db, plan.table);
   const added = ensureTable(db, plan.table, dataColumns(plan), (columns) => [
-    "id INTEGER PRIMARY KEY",
-    ...columns,
-    ...own,
+    `id INTEGER PRIMARY KEY, ${columns}_deleted_at TEXT, _synced_at TEXT NOT NULL`,
+    "STRICT",
   ]);
-  for (const child of plan.children) added.push(...ensureChild(db, child, isOlder));
+  for (const child of plan.children) {
+    const isNew = !hasTable(db, child.table);
+    const key = quoted(child.parentKey);
+    const addedHere = ensureTable(db, child.table, child.columns, (columns) => [
+      `${key} INTEGER NOT NULL, position INTEGER NOT NULL, ${columns}PRIMARY KEY (${key}, position)`,
+      "STRICT, WITHOUT ROWID",
+    ]);
+    added.push(...(isNew && isOlder ? inTable(child.table, child.columns) : addedHere));
+  }
   db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(rawTable(plan.table))} (
     id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT`);
   db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(fenceTable(plan.table))} (
@@ -34,40 +41,31 @@ export function ensureTables(db: Db, plan: TablePlan): { table: string; column: 
     last_change INTEGER, gone INTEGER NOT NULL DEFAULT 0) STRICT`);
   for (const columns of plan.indexes) {
     const name = quoted(`_${plan.table}_by_${columns.join("_")}`);
-    db.exec(
-      `CREATE INDEX IF NOT EXISTS ${name} ON ${quoted(plan.table)} (${columns.map(quoted).join(", ")})`,
-    );
+    db.exec(`CREATE INDEX IF NOT EXISTS ${name} ON ${table} (${columns.map(quoted).join(", ")})`);
   }
   return added;
 }
 
-/** Of a child table that is new beside an older parent, all columns are to be filled. */
-function ensureChild(db: Db, child: ChildPlan, hasOlderParent: boolean): { table: string; column: Column }[] {
-  const isNew = columnNames(db, child.table).size === 0;
-  const added = ensureTable(db, child.table, child.columns, (columns) => [
-    `${quoted(child.parentKey)} INTEGER NOT NULL`,
-    "position INTEGER NOT NULL",
-    ...columns,
-    `PRIMARY KEY (${quoted(child.parentKey)}, position)`,
-  ]);
-  return isNew && hasOlderParent ? child.columns.map((column) => ({ table: child.table, column })) : added;
-}
-
+/** @param layout the table's columns and its options, given the DDL of `columns` */
 function ensureTable(
   db: Db,
   table: string,
   columns: readonly Column[],
-  body: (columns: string[]) => string[],
-): { table: string; column: Column }[] {
+  layout: (columns: string) => [string, string],
+): NewColumn[] {
   const present = columnNames(db, table);
   if (present.size === 0) {
-    const withoutRowid = body([]).some((line) => line.startsWith("PRIMARY KEY")) ? ", WITHOUT ROWID" : "";
-    db.exec(`CREATE TABLE ${quoted(table)} (${body(columns.map(ddl)).join(", ")}) STRICT${withoutRowid}`);
+    const [body, options] = layout(columns.map((column) => `${ddl(column)}, `).join(""));
+    db.exec(`CREATE TABLE ${quoted(table)} (${body}) ${options}`);
     return [];
   }
   const absent = columns.filter((column) => !present.has(column.name.toLowerCase()));
   for (const column of absent) addColumn(db, table, column);
-  return absent.map((column) => ({ table, column }));
+  return inTable(table, absent);
+}
+
+function inTable(table: string, columns: readonly Column[]): NewColumn[] {
+  return columns.map((column) => ({ table, column }));
 }
 
 /** Adds a column without values. */

@@ -1,17 +1,18 @@
 import { snakeCase } from "../../base/names.ts";
 import type { Db } from "../database.ts";
 import type { UnknownKey } from "./row-decoder.ts";
-import { keyNode, type Column, type KeyNode, type RowPlan, type TablePlan } from "./table-plan.ts";
+import {
+  keyNode,
+  type Column,
+  type KeyNode,
+  type NewColumn,
+  type RowPlan,
+  type TablePlan,
+} from "./table-plan.ts";
 import { addColumn, columnNames } from "./table-statements.ts";
 
 /** More unknown fields than this in one table are noise: they stay in `_raw`, and are reported. */
 export const mostNewColumns = 200;
-
-/** A column that was added for a field the connector does not know. */
-export interface NewColumn {
-  readonly table: string;
-  readonly column: Column;
-}
 
 /**
  * Adds a column for each unknown field to the plan and the database (I12). Table `_schema_changes` remembers them
@@ -60,7 +61,8 @@ export function restoreUnknownColumns(db: Db, plan: TablePlan): void {
 }
 
 function adopt(rows: RowPlan, path: readonly string[], name: string): Column {
-  const column: Column = { name, scalar: "any", paths: [path], nullable: true };
+  const plain = { nullable: true, references: null, doc: null, values: null };
+  const column: Column = { name, scalar: "any", paths: [path], ...plain };
   const node = keyNode(null, rows.columns.push(column) - 1);
   const parent = parentOf(rows.root, path);
   parent?.below?.set(path.at(-1) ?? "", node);
