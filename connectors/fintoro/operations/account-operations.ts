@@ -4,16 +4,7 @@ import { bankAccount, pairingStrategies } from "../resources/bank-accounts.ts";
 import { identity } from "../resources/company.ts";
 import * as lookup from "../resources/lookups.ts";
 import { series, seriesDocumentTypes } from "../resources/numerical-series.ts";
-import {
-  create,
-  filtered,
-  group,
-  remove,
-  show,
-  statedRoute,
-  update,
-  wholeList,
-} from "./operation-builders.ts";
+import * as op from "./operation-builders.ts";
 import { characters, id, maybe } from "./input-types.ts";
 
 const legalForms = ["freelancer", "company"] as const;
@@ -30,33 +21,33 @@ export const subject = record({
   zip: orNull(text()),
 });
 
-export const tokenOperations = group("token", { whoami: statedRoute(show("/whoami", identity)) });
+export const tokenOperations = op.group("token", { whoami: op.statedRoute(op.show("/whoami", identity)) });
 
-export const lookupOperations = group("lookups", {
-  banks: statedRoute(wholeList("/banks", lookup.bank)),
-  countries: statedRoute(wholeList("/countries", lookup.country)),
-  languages: statedRoute(wholeList("/languages", lookup.language)),
-  currencies: statedRoute(wholeList("/currencies", lookup.currency)),
-  deliveryMethods: statedRoute(wholeList("/delivery-methods", lookup.deliveryMethod)),
-  paymentMethods: statedRoute(wholeList("/payment-methods", lookup.paymentMethod)),
-  qrTypes: statedRoute(wholeList("/qr-types", lookup.qrType)),
-  units: statedRoute(wholeList("/units", lookup.unit)),
+export const lookupOperations = op.group("lookups", {
+  banks: op.statedRoute(op.wholeList("/banks", lookup.bank)),
+  countries: op.statedRoute(op.wholeList("/countries", lookup.country)),
+  languages: op.statedRoute(op.wholeList("/languages", lookup.language)),
+  currencies: op.statedRoute(op.wholeList("/currencies", lookup.currency)),
+  deliveryMethods: op.statedRoute(op.wholeList("/delivery-methods", lookup.deliveryMethod)),
+  paymentMethods: op.statedRoute(op.wholeList("/payment-methods", lookup.paymentMethod)),
+  qrTypes: op.statedRoute(op.wholeList("/qr-types", lookup.qrType)),
+  units: op.statedRoute(op.wholeList("/units", lookup.unit)),
 });
 
-export const seriesOperations = group("numericalSeries", {
-  list: statedRoute(
-    filtered(
-      wholeList("/numerical-series", series),
+export const seriesOperations = op.group("numericalSeries", {
+  list: op.statedRoute(
+    op.filtered(
+      op.wholeList("/numerical-series", series),
       z.strictObject({ documentType: z.enum(seriesDocumentTypes) }),
     ),
   ),
-  show: statedRoute(show("/numerical-series/{numericalSeries}", series)),
+  show: op.statedRoute(op.show("/numerical-series/{numericalSeries}", series)),
 });
 
-export const subjectOperations = group("subjects", {
-  search: statedRoute(
-    filtered(
-      wholeList("/subjects", subject),
+export const subjectOperations = op.group("subjects", {
+  search: op.statedRoute(
+    op.filtered(
+      op.wholeList("/subjects", subject),
       z.strictObject({
         searchQuery: z.string().min(3),
         legalForm: z.enum(legalForms).optional(),
@@ -64,7 +55,7 @@ export const subjectOperations = group("subjects", {
       }),
     ),
   ),
-  show: statedRoute(show("/subjects/{subject}", subject)),
+  show: op.statedRoute(op.show("/subjects/{subject}", subject)),
 });
 
 const autoPairingStrategy = z.enum(pairingStrategies).optional();
@@ -87,10 +78,10 @@ const updateInput = z.strictObject({
 });
 
 /** Creating an account takes no `Idempotency-Key`. */
-export const bankAccountOperations = group("bankAccounts", {
-  list: wholeList("/bank-accounts", bankAccount),
-  create: create("/bank-accounts", createInput, bankAccount),
-  show: show("/bank-accounts/{bankAccount}", bankAccount),
-  update: update("PATCH", "/bank-accounts/{bankAccount}", updateInput, bankAccount),
-  delete: statedRoute(remove("/bank-accounts/{bankAccount}")),
+export const bankAccountOperations = op.group("bankAccounts", {
+  list: op.wholeList("/bank-accounts", bankAccount),
+  create: op.create("/bank-accounts", createInput, bankAccount),
+  show: op.show("/bank-accounts/{bankAccount}", bankAccount),
+  update: op.update("PATCH", "/bank-accounts/{bankAccount}", updateInput, bankAccount),
+  delete: op.statedRoute(op.remove("/bank-accounts/{bankAccount}")),
 });

@@ -1,16 +1,7 @@
 import { z } from "zod";
 import { client, contactTypes } from "../resources/clients.ts";
 import { supplier } from "../resources/suppliers.ts";
-import {
-  create,
-  filtered,
-  group,
-  idempotent,
-  remove,
-  show,
-  update,
-  wholeList,
-} from "./operation-builders.ts";
+import * as op from "./operation-builders.ts";
 import { constantSymbol, email, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";
 
 /** Name and address of a client, a supplier or the party of a receipt. */
@@ -58,12 +49,12 @@ const clientFilters = z.strictObject({
   countryId: id.optional(),
 });
 
-export const clientOperations = group("clients", {
-  list: filtered(wholeList("/clients", client), clientFilters),
-  create: idempotent(create("/clients", clientInput, client)),
-  show: show("/clients/{client}", client),
-  update: update("PUT", "/clients/{client}", clientInput, client),
-  delete: remove("/clients/{client}"),
+export const clientOperations = op.group("clients", {
+  list: op.filtered(op.wholeList("/clients", client), clientFilters),
+  create: op.idempotent(op.create("/clients", clientInput, client)),
+  show: op.show("/clients/{client}", client),
+  update: op.update("PUT", "/clients/{client}", clientInput, client),
+  delete: op.remove("/clients/{client}"),
 });
 
 const supplierInput = z.strictObject(partyInput);
@@ -72,10 +63,10 @@ const supplierFilters = z.strictObject({
   ...sorted(["name", "city", "zip", "createdAt", "updatedAt"]),
 });
 
-export const supplierOperations = group("suppliers", {
-  list: filtered(wholeList("/suppliers", supplier), supplierFilters),
-  create: idempotent(create("/suppliers", supplierInput, supplier)),
-  show: show("/suppliers/{supplier}", supplier),
-  update: update("PUT", "/suppliers/{supplier}", supplierInput, supplier),
-  delete: remove("/suppliers/{supplier}"),
+export const supplierOperations = op.group("suppliers", {
+  list: op.filtered(op.wholeList("/suppliers", supplier), supplierFilters),
+  create: op.idempotent(op.create("/suppliers", supplierInput, supplier)),
+  show: op.show("/suppliers/{supplier}", supplier),
+  update: op.update("PUT", "/suppliers/{supplier}", supplierInput, supplier),
+  delete: op.remove("/suppliers/{supplier}"),
 });

@@ -3,29 +3,17 @@ import { integer, record, stated as statedField, text } from "../../../src/conne
 import { businessCase, businessCaseStatus } from "../resources/business-cases.ts";
 import { contactActivityLog, writtenLogTypes } from "../resources/contact-activity-logs.ts";
 import { seriesDocumentTypes } from "../resources/numerical-series.ts";
-import {
-  create,
-  download,
-  filtered,
-  group,
-  idempotent,
-  pagedList,
-  remove,
-  show,
-  statedRoute,
-  update,
-  wholeList,
-} from "./operation-builders.ts";
+import * as op from "./operation-builders.ts";
 import { email, exactlyOne, id, maybe, sorted, characters } from "./input-types.ts";
 
 const statusInput = z.strictObject({ name: characters(255), color: characters(7) });
 
-export const businessCaseStatusOperations = group("businessCaseStatuses", {
-  list: wholeList("/business-case-statuses", businessCaseStatus),
-  create: idempotent(create("/business-case-statuses", statusInput, businessCaseStatus)),
-  show: statedRoute(show("/business-case-statuses/{businessCaseStatus}", businessCaseStatus)),
-  update: update("PUT", "/business-case-statuses/{businessCaseStatus}", statusInput, businessCaseStatus),
-  delete: remove("/business-case-statuses/{businessCaseStatus}"),
+export const businessCaseStatusOperations = op.group("businessCaseStatuses", {
+  list: op.wholeList("/business-case-statuses", businessCaseStatus),
+  create: op.idempotent(op.create("/business-case-statuses", statusInput, businessCaseStatus)),
+  show: op.statedRoute(op.show("/business-case-statuses/{businessCaseStatus}", businessCaseStatus)),
+  update: op.update("PUT", "/business-case-statuses/{businessCaseStatus}", statusInput, businessCaseStatus),
+  delete: op.remove("/business-case-statuses/{businessCaseStatus}"),
 });
 
 const caseCreateInput = z
@@ -45,18 +33,18 @@ const caseUpdateInput = z.strictObject({
   description: maybe(z.string()),
 });
 
-export const businessCaseOperations = group("businessCases", {
-  list: pagedList("/business-cases", businessCase, 200, {
+export const businessCaseOperations = op.group("businessCases", {
+  list: op.pagedList("/business-cases", businessCase, 200, {
     clientId: id.optional(),
     supplierId: id.optional(),
     statusId: maybe(id),
     search: characters(255).optional(),
     ...sorted(["name", "createdAt", "updatedAt", "boardPosition"]),
   }),
-  create: idempotent(create("/business-cases", caseCreateInput, businessCase)),
-  show: show("/business-cases/{businessCase}", businessCase),
-  update: update("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
-  delete: remove("/business-cases/{businessCase}"),
+  create: op.idempotent(op.create("/business-cases", caseCreateInput, businessCase)),
+  show: op.show("/business-cases/{businessCase}", businessCase),
+  update: op.update("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
+  delete: op.remove("/business-cases/{businessCase}"),
 });
 
 const metadata = z.strictObject({
@@ -88,20 +76,25 @@ const logUpdateInput = z.strictObject({
   deletedAttachmentIds: z.array(id).optional(),
 });
 
-const logList = pagedList("/contact-activity-logs", contactActivityLog, 200, {
+const logList = op.pagedList("/contact-activity-logs", contactActivityLog, 200, {
   businessCaseId: id.optional(),
   clientId: id.optional(),
   supplierId: id.optional(),
   type: z.enum(writtenLogTypes).optional(),
 });
 
-export const contactActivityLogOperations = group("contactActivityLogs", {
-  list: statedRoute(filtered(logList, logList.query.refine(...exactlyOne(...targets)))),
-  create: idempotent(create("/contact-activity-logs", logCreateInput, contactActivityLog)),
-  show: show("/contact-activity-logs/{contactActivityLog}", contactActivityLog),
-  update: update("PATCH", "/contact-activity-logs/{contactActivityLog}", logUpdateInput, contactActivityLog),
-  delete: remove("/contact-activity-logs/{contactActivityLog}"),
-  attachments: download("/contact-activity-logs/{contactActivityLog}/attachments", "application/zip"),
+export const contactActivityLogOperations = op.group("contactActivityLogs", {
+  list: op.statedRoute(op.filtered(logList, logList.query.refine(...exactlyOne(...targets)))),
+  create: op.idempotent(op.create("/contact-activity-logs", logCreateInput, contactActivityLog)),
+  show: op.show("/contact-activity-logs/{contactActivityLog}", contactActivityLog),
+  update: op.update(
+    "PATCH",
+    "/contact-activity-logs/{contactActivityLog}",
+    logUpdateInput,
+    contactActivityLog,
+  ),
+  delete: op.remove("/contact-activity-logs/{contactActivityLog}"),
+  attachments: op.download("/contact-activity-logs/{contactActivityLog}/attachments", "application/zip"),
 });
 
 /** The answer to an upload; its token is given when an event is created or updated. */
@@ -112,9 +105,9 @@ export const attachmentUpload = record({
   size: statedField(integer()),
 });
 
-export const attachmentOperations = group("contactActivityAttachments", {
-  upload: statedRoute({
-    ...wholeList("/contact-activity-attachments", attachmentUpload),
+export const attachmentOperations = op.group("contactActivityAttachments", {
+  upload: op.statedRoute({
+    ...op.wholeList("/contact-activity-attachments", attachmentUpload),
     method: "POST",
     body: z.strictObject({ files: z.array(z.file()).min(1) }),
     bodyType: "multipart",

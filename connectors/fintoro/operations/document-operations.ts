@@ -6,17 +6,7 @@ import { invoice } from "../resources/documents/invoices.ts";
 import { order, orderPreview } from "../resources/documents/orders.ts";
 import { proforma, proformaPreview } from "../resources/documents/proformas.ts";
 import { quotation, quotationPreview } from "../resources/documents/quotations.ts";
-import {
-  create,
-  group,
-  idempotent,
-  pagedList,
-  pdf,
-  remove,
-  show,
-  statedRoute,
-  update,
-} from "./operation-builders.ts";
+import * as op from "./operation-builders.ts";
 import * as of from "./document-inputs.ts";
 import { amount, constantSymbol, day, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";
 
@@ -52,17 +42,17 @@ const creditOfInvoice = z.strictObject({
   ...of.texts,
 });
 
-export const invoiceOperations = group("invoices", {
-  list: pagedList("/invoices", invoicePreview, 500, {
+export const invoiceOperations = op.group("invoices", {
+  list: op.pagedList("/invoices", invoicePreview, 500, {
     ...paidFilters,
     ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
   }),
-  create: idempotent(create("/invoices", invoiceInput, invoice)),
-  show: show("/invoices/{invoice}", invoice),
-  update: update("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
-  delete: remove("/invoices/{invoice}"),
-  createCreditNote: idempotent(create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote)),
-  pdf: statedRoute(pdf("/invoices/{invoice}/pdf")),
+  create: op.idempotent(op.create("/invoices", invoiceInput, invoice)),
+  show: op.show("/invoices/{invoice}", invoice),
+  update: op.update("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
+  delete: op.remove("/invoices/{invoice}"),
+  createCreditNote: op.idempotent(op.create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote)),
+  pdf: op.statedRoute(op.pdf("/invoices/{invoice}/pdf")),
 });
 
 /** The client is always that of the corrected invoice. */
@@ -92,13 +82,13 @@ const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: of.keptItem
 
 const paidSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
 
-export const creditNoteOperations = group("creditNotes", {
-  list: pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
-  create: idempotent(create("/credit-notes", creditNoteInput, creditNote)),
-  show: show("/credit-notes/{creditNote}", creditNote),
-  update: update("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
-  delete: remove("/credit-notes/{creditNote}"),
-  pdf: pdf("/credit-notes/{creditNote}/pdf"),
+export const creditNoteOperations = op.group("creditNotes", {
+  list: op.pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
+  create: op.idempotent(op.create("/credit-notes", creditNoteInput, creditNote)),
+  show: op.show("/credit-notes/{creditNote}", creditNote),
+  update: op.update("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
+  delete: op.remove("/credit-notes/{creditNote}"),
+  pdf: op.pdf("/credit-notes/{creditNote}/pdf"),
 });
 
 const proformaInput = z
@@ -112,25 +102,25 @@ const proformaInput = z
   })
   .refine(...of.needsClient);
 
-export const proformaOperations = group("proformas", {
-  list: pagedList("/proformas", proformaPreview, 500, {
+export const proformaOperations = op.group("proformas", {
+  list: op.pagedList("/proformas", proformaPreview, 500, {
     ...paidFilters,
     withoutInvoice: flag,
     ...paidSort,
   }),
-  create: idempotent(create("/proformas", proformaInput, proforma)),
-  show: show("/proformas/{proforma}", proforma),
-  update: update("PUT", "/proformas/{proforma}", proformaInput, proforma),
-  delete: remove("/proformas/{proforma}"),
-  pdf: pdf("/proformas/{proforma}/pdf"),
+  create: op.idempotent(op.create("/proformas", proformaInput, proforma)),
+  show: op.show("/proformas/{proforma}", proforma),
+  update: op.update("PUT", "/proformas/{proforma}", proformaInput, proforma),
+  delete: op.remove("/proformas/{proforma}"),
+  pdf: op.pdf("/proformas/{proforma}/pdf"),
 });
 
 const orderInput = z
   .strictObject({ ...of.common, quotationId: maybe(id), ...of.methods, items: of.plainItems })
   .refine(...of.needsClient);
 
-export const orderOperations = group("orders", {
-  list: pagedList("/orders", orderPreview, 500, {
+export const orderOperations = op.group("orders", {
+  list: op.pagedList("/orders", orderPreview, 500, {
     ...of.documentFilters,
     ...of.issueRange,
     ...of.totalRange,
@@ -138,19 +128,19 @@ export const orderOperations = group("orders", {
     withoutProforma: flag,
     ...sorted(["number", "issueDate", "total", "totalWithVat"]),
   }),
-  create: idempotent(create("/orders", orderInput, order)),
-  show: show("/orders/{order}", order),
-  update: update("PUT", "/orders/{order}", orderInput, order),
-  delete: remove("/orders/{order}"),
-  pdf: pdf("/orders/{order}/pdf"),
+  create: op.idempotent(op.create("/orders", orderInput, order)),
+  show: op.show("/orders/{order}", order),
+  update: op.update("PUT", "/orders/{order}", orderInput, order),
+  delete: op.remove("/orders/{order}"),
+  pdf: op.pdf("/orders/{order}/pdf"),
 });
 
 const quotationInput = z
   .strictObject({ ...of.common, validityDate: maybe(day), items: of.plainItems })
   .refine(...of.needsClient);
 
-export const quotationOperations = group("quotations", {
-  list: pagedList("/quotations", quotationPreview, 500, {
+export const quotationOperations = op.group("quotations", {
+  list: op.pagedList("/quotations", quotationPreview, 500, {
     ...of.documentFilters,
     ...of.issueRange,
     validityDateFrom: day.optional(),
@@ -162,9 +152,9 @@ export const quotationOperations = group("quotations", {
     withoutOrder: flag,
     ...sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
   }),
-  create: idempotent(create("/quotations", quotationInput, quotation)),
-  show: show("/quotations/{quotation}", quotation),
-  update: update("PUT", "/quotations/{quotation}", quotationInput, quotation),
-  delete: remove("/quotations/{quotation}"),
-  pdf: statedRoute(pdf("/quotations/{quotation}/pdf")),
+  create: op.idempotent(op.create("/quotations", quotationInput, quotation)),
+  show: op.show("/quotations/{quotation}", quotation),
+  update: op.update("PUT", "/quotations/{quotation}", quotationInput, quotation),
+  delete: op.remove("/quotations/{quotation}"),
+  pdf: op.statedRoute(op.pdf("/quotations/{quotation}/pdf")),
 });

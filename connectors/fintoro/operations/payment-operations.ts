@@ -5,7 +5,7 @@ import {
   unlistedPaidTypes,
 } from "../resources/documents/document-payments.ts";
 import { seriesDocumentTypes } from "../resources/numerical-series.ts";
-import { create, filtered, group, idempotent, remove, show, wholeList } from "./operation-builders.ts";
+import * as op from "./operation-builders.ts";
 import { day, email, id, maybe, characters } from "./input-types.ts";
 
 const documentType = z.enum(paidDocumentTypes).meta({ unlisted: unlistedPaidTypes });
@@ -20,14 +20,14 @@ const paymentInput = z.strictObject({
   amount: z.number().optional(),
 });
 
-export const documentPaymentOperations = group("documentPayments", {
-  list: filtered(
-    wholeList("/document-payments", documentPayment),
+export const documentPaymentOperations = op.group("documentPayments", {
+  list: op.filtered(
+    op.wholeList("/document-payments", documentPayment),
     z.strictObject({ documentType, documentId: id }),
   ),
-  create: idempotent(create("/document-payments", paymentInput, documentPayment)),
-  show: show("/document-payments/{documentPayment}", documentPayment),
-  delete: remove("/document-payments/{documentPayment}"),
+  create: op.idempotent(op.create("/document-payments", paymentInput, documentPayment)),
+  show: op.show("/document-payments/{documentPayment}", documentPayment),
+  delete: op.remove("/document-payments/{documentPayment}"),
 });
 
 const mailInput = z.strictObject({
@@ -39,8 +39,8 @@ const mailInput = z.strictObject({
 });
 
 /** 202: the mail is queued, the answer has no body. */
-export const documentMailOperations = group("documentMails", {
-  send: idempotent({
+export const documentMailOperations = op.group("documentMails", {
+  send: op.idempotent({
     method: "POST",
     path: "/document-mails",
     origin: "published",

@@ -3,18 +3,7 @@ import { priceListItem } from "../resources/price-list-items.ts";
 import { inboundReceipt, outboundReceipt } from "../resources/warehouse-receipts.ts";
 import { warehouse } from "../resources/warehouses.ts";
 import { partyInput } from "./contacts.ts";
-import {
-  create,
-  group,
-  idempotent,
-  pagedList,
-  pdf,
-  remove,
-  show,
-  statedRoute,
-  update,
-  wholeList,
-} from "./operation-builders.ts";
+import * as op from "./operation-builders.ts";
 import { amount, day, id, limits, maybe, positive, price, sorted, characters } from "./input-types.ts";
 
 const warehouseInput = z.strictObject({
@@ -27,12 +16,12 @@ const warehouseInput = z.strictObject({
 });
 
 /** Creating a warehouse takes no `Idempotency-Key`. */
-export const warehouseOperations = group("warehouses", {
-  list: wholeList("/warehouses", warehouse),
-  create: create("/warehouses", warehouseInput, warehouse),
-  show: show("/warehouses/{warehouse}", warehouse),
-  update: update("PUT", "/warehouses/{warehouse}", warehouseInput, warehouse),
-  delete: remove("/warehouses/{warehouse}"),
+export const warehouseOperations = op.group("warehouses", {
+  list: op.wholeList("/warehouses", warehouse),
+  create: op.create("/warehouses", warehouseInput, warehouse),
+  show: op.show("/warehouses/{warehouse}", warehouse),
+  update: op.update("PUT", "/warehouses/{warehouse}", warehouseInput, warehouse),
+  delete: op.remove("/warehouses/{warehouse}"),
 });
 
 const line = z.strictObject({
@@ -60,34 +49,34 @@ const receiptSort = sorted(["number", "issue_date", "created_at", "updated_at"])
 
 const oneInbound = "/warehouse-inbound-receipts/{warehouseInboundReceipt}";
 
-export const inboundReceiptOperations = group("warehouseInboundReceipts", {
-  list: pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
+export const inboundReceiptOperations = op.group("warehouseInboundReceipts", {
+  list: op.pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
     warehouseId: id.optional(),
     supplierId: id.optional(),
     number: z.string().optional(),
     ...receiptSort,
   }),
-  create: idempotent(create("/warehouse-inbound-receipts", inboundInput, inboundReceipt)),
-  show: show(oneInbound, inboundReceipt),
-  update: update("PUT", oneInbound, inboundInput, inboundReceipt),
-  delete: statedRoute(remove(oneInbound)),
-  pdf: pdf(`${oneInbound}/pdf`),
+  create: op.idempotent(op.create("/warehouse-inbound-receipts", inboundInput, inboundReceipt)),
+  show: op.show(oneInbound, inboundReceipt),
+  update: op.update("PUT", oneInbound, inboundInput, inboundReceipt),
+  delete: op.statedRoute(op.remove(oneInbound)),
+  pdf: op.pdf(`${oneInbound}/pdf`),
 });
 
 const oneOutbound = "/warehouse-outbound-receipts/{warehouseOutboundReceipt}";
 
-export const outboundReceiptOperations = group("warehouseOutboundReceipts", {
-  list: pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
+export const outboundReceiptOperations = op.group("warehouseOutboundReceipts", {
+  list: op.pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
     warehouseId: id.optional(),
     clientId: id.optional(),
     number: z.string().optional(),
     ...receiptSort,
   }),
-  create: idempotent(create("/warehouse-outbound-receipts", outboundInput, outboundReceipt)),
-  show: show(oneOutbound, outboundReceipt),
-  update: update("PUT", oneOutbound, outboundInput, outboundReceipt),
-  delete: remove(oneOutbound),
-  pdf: statedRoute(pdf(`${oneOutbound}/pdf`)),
+  create: op.idempotent(op.create("/warehouse-outbound-receipts", outboundInput, outboundReceipt)),
+  show: op.show(oneOutbound, outboundReceipt),
+  update: op.update("PUT", oneOutbound, outboundInput, outboundReceipt),
+  delete: op.remove(oneOutbound),
+  pdf: op.statedRoute(op.pdf(`${oneOutbound}/pdf`)),
 });
 
 const itemInput = z.strictObject({
@@ -105,8 +94,8 @@ const itemInput = z.strictObject({
   purchaseVatRate: maybe(amount(0, 23)),
 });
 
-export const priceListItemOperations = group("priceListItems", {
-  list: pagedList("/price-list-items", priceListItem, 200, {
+export const priceListItemOperations = op.group("priceListItems", {
+  list: op.pagedList("/price-list-items", priceListItem, 200, {
     name: characters(255).optional(),
     priceFrom: z.number().optional(),
     priceTo: z.number().optional(),
@@ -115,8 +104,8 @@ export const priceListItemOperations = group("priceListItems", {
     onlyWarehouseItems: z.boolean().optional(),
     ...sorted(["name", "unit_price", "stock"]),
   }),
-  create: idempotent(create("/price-list-items", itemInput, priceListItem)),
-  show: show("/price-list-items/{priceListItem}", priceListItem),
-  update: update("PUT", "/price-list-items/{priceListItem}", itemInput, priceListItem),
-  delete: remove("/price-list-items/{priceListItem}"),
+  create: op.idempotent(op.create("/price-list-items", itemInput, priceListItem)),
+  show: op.show("/price-list-items/{priceListItem}", priceListItem),
+  update: op.update("PUT", "/price-list-items/{priceListItem}", itemInput, priceListItem),
+  delete: op.remove("/price-list-items/{priceListItem}"),
 });

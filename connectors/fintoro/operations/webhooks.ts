@@ -1,16 +1,7 @@
 import { z } from "zod";
 import { eventName } from "../../../src/connector/record-schema.ts";
 import { webhookSubscription, webhookSubscriptionWithSecret } from "../resources/webhook-subscriptions.ts";
-import {
-  create,
-  group,
-  idempotent,
-  remove,
-  show,
-  statedRoute,
-  update,
-  wholeList,
-} from "./operation-builders.ts";
+import * as op from "./operation-builders.ts";
 import { maybe, characters } from "./input-types.ts";
 
 const input = z.strictObject({
@@ -20,12 +11,12 @@ const input = z.strictObject({
   subscribedEvents: z.array(eventName()).min(1),
 });
 
-export const webhookSubscriptionOperations = group("webhookSubscriptions", {
-  list: wholeList("/webhook-subscriptions", webhookSubscription),
-  create: idempotent(create("/webhook-subscriptions", input, webhookSubscriptionWithSecret)),
-  show: show("/webhook-subscriptions/{webhookSubscription}", webhookSubscription),
-  update: update("PUT", "/webhook-subscriptions/{webhookSubscription}", input, webhookSubscription),
-  delete: statedRoute(remove("/webhook-subscriptions/{webhookSubscription}")),
+export const webhookSubscriptionOperations = op.group("webhookSubscriptions", {
+  list: op.wholeList("/webhook-subscriptions", webhookSubscription),
+  create: op.idempotent(op.create("/webhook-subscriptions", input, webhookSubscriptionWithSecret)),
+  show: op.show("/webhook-subscriptions/{webhookSubscription}", webhookSubscription),
+  update: op.update("PUT", "/webhook-subscriptions/{webhookSubscription}", input, webhookSubscription),
+  delete: op.statedRoute(op.remove("/webhook-subscriptions/{webhookSubscription}")),
   rotateSecret: {
     method: "POST",
     path: "/webhook-subscriptions/{webhookSubscription}/rotate-secret",

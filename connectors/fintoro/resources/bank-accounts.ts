@@ -1,6 +1,6 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
 import { bank } from "./lookups.ts";
+import { wholeResource } from "./resource-builders.ts";
 
 export const pairingStrategies = [
   "none",
@@ -40,13 +40,8 @@ export const bankAccountReference = t.record({
   autoPaymentMatching: t.boolean(),
 });
 
-export const bankAccounts = defineResource({
-  name: "bank_accounts",
-  singular: "bank_account",
-  title: "Bank accounts",
-  origin: "published",
+export const bankAccounts = wholeResource("bank_accounts", "bank_account", "Bank accounts", {
   record: bankAccount,
-  list: { kind: "whole", path: "/bank-accounts" },
   detail: "/bank-accounts/{id}",
   doc: "The company's own accounts",
 });

@@ -2,6 +2,7 @@ import * as t from "../../../src/connector/record-schema.ts";
 import { defineResource } from "../../../src/connector/resource.ts";
 import { client } from "./clients.ts";
 import { supplier } from "./suppliers.ts";
+import { wholeResource } from "./resource-builders.ts";
 
 /** One column of the sales pipeline. */
 export const businessCaseStatus = t.record({
@@ -29,16 +30,17 @@ export const businessCase = t.record({
   updatedAt: t.orNull(t.timestamp()),
 });
 
-export const businessCaseStatuses = defineResource({
-  name: "business_case_statuses",
-  singular: "business_case_status",
-  title: "Business case statuses",
-  origin: "stated",
-  record: businessCaseStatus,
-  list: { kind: "whole", path: "/business-case-statuses" },
-  detail: "/business-case-statuses/{id}",
-  doc: "Columns of the sales pipeline",
-});
+export const businessCaseStatuses = wholeResource(
+  "business_case_statuses",
+  "business_case_status",
+  "Business case statuses",
+  {
+    origin: "stated",
+    record: businessCaseStatus,
+    detail: "/business-case-statuses/{id}",
+    doc: "Columns of the sales pipeline",
+  },
+);
 
 export const businessCases = defineResource({
   name: "business_cases",

@@ -1,6 +1,6 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
 import { country } from "./lookups.ts";
+import { wholeResource } from "./resource-builders.ts";
 
 export const contactTypes = ["person", "company"] as const;
 
@@ -36,13 +36,8 @@ export const client = t.record({
   preferredTextAboveItems: t.doc("Default of new documents", t.orNull(t.text())),
 });
 
-export const clients = defineResource({
-  name: "clients",
-  singular: "client",
-  title: "Clients",
-  origin: "published",
+export const clients = wholeResource("clients", "client", "Clients", {
   record: client,
-  list: { kind: "whole", path: "/clients" },
   detail: "/clients/{id}",
   doc: "Customers as they are today; documents carry their own snapshot",
 });

@@ -1,6 +1,6 @@
-import type { z } from "zod";
-import { defineResource, type Resource } from "../../../src/connector/resource.ts";
+import type { Resource } from "../../../src/connector/resource.ts";
 import * as t from "../../../src/connector/record-schema.ts";
+import { wholeResource } from "./resource-builders.ts";
 
 /** Fixed lists of the service: ids are stable, labels follow the configured language. */
 const label = () => t.doc("Label in the pinned language", t.text());
@@ -38,24 +38,18 @@ export const paymentMethod = labelled();
 export const qrType = labelled();
 export const unit = labelled();
 
-function lookup(name: string, singular: string, title: string, path: string, type: z.ZodObject): Resource {
-  return defineResource({
-    name,
-    singular,
-    title,
-    origin: "stated",
-    record: type,
-    list: { kind: "whole", path },
-  });
-}
+/** Tables of these lists: name, singular, title and record. */
+const tables = [
+  ["banks", "bank", "Banks", bank],
+  ["countries", "country", "Countries", country],
+  ["languages", "language", "Languages", language],
+  ["currencies", "currency", "Currencies", currency],
+  ["delivery_methods", "delivery_method", "Delivery methods", deliveryMethod],
+  ["payment_methods", "payment_method", "Payment methods", paymentMethod],
+  ["qr_types", "qr_type", "QR code types", qrType],
+  ["units", "unit", "Units of measure", unit],
+] as const;
 
-export const lookups: readonly Resource[] = [
-  lookup("banks", "bank", "Banks", "/banks", bank),
-  lookup("countries", "country", "Countries", "/countries", country),
-  lookup("languages", "language", "Languages", "/languages", language),
-  lookup("currencies", "currency", "Currencies", "/currencies", currency),
-  lookup("delivery_methods", "delivery_method", "Delivery methods", "/delivery-methods", deliveryMethod),
-  lookup("payment_methods", "payment_method", "Payment methods", "/payment-methods", paymentMethod),
-  lookup("qr_types", "qr_type", "QR code types", "/qr-types", qrType),
-  lookup("units", "unit", "Units of measure", "/units", unit),
-];
+export const lookups: readonly Resource[] = tables.map(([name, singular, title, record]) =>
+  wholeResource(name, singular, title, { origin: "stated", record }),
+);

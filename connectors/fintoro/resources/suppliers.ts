@@ -1,7 +1,7 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
 import { contactTypes } from "./clients.ts";
 import { country } from "./lookups.ts";
+import { wholeResource } from "./resource-builders.ts";
 
 export const supplier = t.record({
   id: t.integer(),
@@ -18,12 +18,7 @@ export const supplier = t.record({
   country: t.orNull(t.nested("countries", country)),
 });
 
-export const suppliers = defineResource({
-  name: "suppliers",
-  singular: "supplier",
-  title: "Suppliers",
-  origin: "published",
+export const suppliers = wholeResource("suppliers", "supplier", "Suppliers", {
   record: supplier,
-  list: { kind: "whole", path: "/suppliers" },
   detail: "/suppliers/{id}",
 });

@@ -1,5 +1,5 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
+import { wholeResource } from "./resource-builders.ts";
 
 export const warehouse = t.record({
   id: t.integer(),
@@ -11,12 +11,7 @@ export const warehouse = t.record({
   outboundNumericalSeriesNextNumber: t.doc("Next number of outbound receipts", t.integer()),
 });
 
-export const warehouses = defineResource({
-  name: "warehouses",
-  singular: "warehouse",
-  title: "Warehouses",
-  origin: "published",
+export const warehouses = wholeResource("warehouses", "warehouse", "Warehouses", {
   record: warehouse,
-  list: { kind: "whole", path: "/warehouses" },
   detail: "/warehouses/{id}",
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
+import { wholeResource } from "./resource-builders.ts";
 
 const shape = {
   id: t.integer(),
@@ -25,12 +25,9 @@ export const webhookSubscriptionWithSecret = t.record({
   plainTextSecret: t.stated(t.text()),
 });
 
-export const webhookSubscriptions = defineResource({
-  name: "webhook_subscriptions",
-  singular: "webhook_subscription",
-  title: "Webhook subscriptions",
-  origin: "published",
-  record: webhookSubscription,
-  list: { kind: "whole", path: "/webhook-subscriptions" },
-  detail: "/webhook-subscriptions/{id}",
-});
+export const webhookSubscriptions = wholeResource(
+  "webhook_subscriptions",
+  "webhook_subscription",
+  "Webhook subscriptions",
+  { record: webhookSubscription, detail: "/webhook-subscriptions/{id}" },
+);

@@ -1,6 +1,6 @@
 import * as t from "../../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../../src/connector/resource.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
+import { documentResource } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { stockedItem } from "./invoices.ts";
@@ -44,15 +44,8 @@ export const creditNote = t.record({
   items: t.children("credit_note_items", stockedItem),
 });
 
-export const creditNotes = defineResource({
-  name: "credit_notes",
-  singular: "credit_note",
-  title: "Credit notes",
-  origin: "published",
+export const creditNotes = documentResource("credit_note", "Credit notes", {
   record: creditNote,
   preview: creditNotePreview,
-  list: { kind: "paged", path: "/credit-notes", perPage: 500, params: of.byNumber },
-  detail: "/credit-notes/{id}",
-  pdf: "/credit-notes/{id}/pdf",
   doc: "Corrections of invoices; their totals are negative",
 });

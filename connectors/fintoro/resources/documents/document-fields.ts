@@ -111,6 +111,3 @@ export const stockLink = {
 };
 
 export const dates = { issueDate: t.date(), dueDate: t.date() };
-
-/** Ascending by number: unique, and a new document comes last. */
-export const byNumber = { sortBy: "number", sortDirection: "asc" } as const;

@@ -1,6 +1,6 @@
 import * as t from "../../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../../src/connector/resource.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
+import { documentResource } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { invoicePreview } from "./invoice-preview.ts";
@@ -44,14 +44,4 @@ export const invoice = t.record({
   items: t.children("invoice_items", stockedItem),
 });
 
-export const invoices = defineResource({
-  name: "invoices",
-  singular: "invoice",
-  title: "Invoices",
-  origin: "published",
-  record: invoice,
-  preview: invoicePreview,
-  list: { kind: "paged", path: "/invoices", perPage: 500, params: of.byNumber },
-  detail: "/invoices/{id}",
-  pdf: "/invoices/{id}/pdf",
-});
+export const invoices = documentResource("invoice", "Invoices", { record: invoice, preview: invoicePreview });

@@ -1,5 +1,5 @@
 import * as t from "../../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../../src/connector/resource.ts";
+import { documentResource } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 
 export const orderPreview = t.record({
@@ -36,14 +36,4 @@ export const order = t.record({
   items: t.children("order_items", plainItem),
 });
 
-export const orders = defineResource({
-  name: "orders",
-  singular: "order",
-  title: "Orders",
-  origin: "published",
-  record: order,
-  preview: orderPreview,
-  list: { kind: "paged", path: "/orders", perPage: 500, params: of.byNumber },
-  detail: "/orders/{id}",
-  pdf: "/orders/{id}/pdf",
-});
+export const orders = documentResource("order", "Orders", { record: order, preview: orderPreview });

@@ -1,6 +1,6 @@
 import * as t from "../../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../../src/connector/resource.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
+import { documentResource } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 
@@ -48,14 +48,7 @@ export const proforma = t.record({
   items: t.children("proforma_items", proformaItem),
 });
 
-export const proformas = defineResource({
-  name: "proformas",
-  singular: "proforma",
-  title: "Proforma invoices",
-  origin: "published",
+export const proformas = documentResource("proforma", "Proforma invoices", {
   record: proforma,
   preview: proformaPreview,
-  list: { kind: "paged", path: "/proformas", perPage: 500, params: of.byNumber },
-  detail: "/proformas/{id}",
-  pdf: "/proformas/{id}/pdf",
 });

@@ -1,5 +1,5 @@
 import * as t from "../../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../../src/connector/resource.ts";
+import { documentResource } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 import { plainItem } from "./orders.ts";
 
@@ -33,14 +33,7 @@ export const quotation = t.record({
   items: t.children("quotation_items", plainItem),
 });
 
-export const quotations = defineResource({
-  name: "quotations",
-  singular: "quotation",
-  title: "Quotations",
-  origin: "published",
+export const quotations = documentResource("quotation", "Quotations", {
   record: quotation,
   preview: quotationPreview,
-  list: { kind: "paged", path: "/quotations", perPage: 500, params: of.byNumber },
-  detail: "/quotations/{id}",
-  pdf: "/quotations/{id}/pdf",
 });
