@@ -58,24 +58,15 @@ export const subjectOperations = op.group("subjects", {
   show: op.statedRoute(op.show("/subjects/{subject}", subject)),
 });
 
-const autoPairingStrategy = z.enum(pairingStrategies).optional();
-
 const createInput = z.strictObject({
   bankId: maybe(id),
   name: characters(255),
   iban: z.string(),
   swift: characters(255),
-  autoPairingStrategy,
+  autoPairingStrategy: z.enum(pairingStrategies).optional(),
 });
 
-const updateInput = z.strictObject({
-  bankId: maybe(id),
-  name: characters(255).optional(),
-  iban: z.string().optional(),
-  swift: characters(255).optional(),
-  autoPairingStrategy,
-  isPrimary: z.boolean().optional(),
-});
+const updateInput = createInput.extend({ isPrimary: z.boolean() }).partial();
 
 /** Creating an account takes no `Idempotency-Key`. */
 export const bankAccountOperations = op.group("bankAccounts", {

@@ -19,12 +19,28 @@ export const partyInput = {
   countryId: maybe(id),
 };
 
-const clientInput = z.strictObject({
-  ...partyInput,
+/** A delivery address with a zip code of that many characters. */
+const deliveryInput = (zipLength: number) => ({
   deliveryStreet: maybe(characters(255)),
   deliveryCity: maybe(characters(255)),
-  deliveryZip: maybe(characters(10)),
+  deliveryZip: maybe(characters(zipLength)),
   deliveryCountryId: maybe(id),
+});
+
+/** The client as a document may override it. */
+export const clientOverride = z.strictObject({
+  ...partyInput,
+  name: partyInput.name.optional(),
+  taxId: maybe(characters(20)),
+  vatId: maybe(characters(20)),
+  zip: maybe(characters(20)),
+  hasDeliveryAddress: z.boolean().optional(),
+  ...deliveryInput(20),
+});
+
+const clientInput = z.strictObject({
+  ...partyInput,
+  ...deliveryInput(10),
   preferredDeliveryMethodId: maybe(id),
   preferredPaymentMethodId: maybe(id),
   preferredCurrencyId: maybe(id),

@@ -16,22 +16,12 @@ export const businessCaseStatusOperations = op.group("businessCaseStatuses", {
   delete: op.remove("/business-case-statuses/{businessCaseStatus}"),
 });
 
+const caseInput = { statusId: maybe(id), name: characters(255), description: maybe(z.string()) };
 const caseCreateInput = z
-  .strictObject({
-    clientId: maybe(id),
-    supplierId: maybe(id),
-    statusId: maybe(id),
-    name: characters(255),
-    description: maybe(z.string()),
-  })
+  .strictObject({ clientId: maybe(id), supplierId: maybe(id), ...caseInput })
   .refine(...exactlyOne("clientId", "supplierId"));
-
 /** The linked contact cannot be changed. */
-const caseUpdateInput = z.strictObject({
-  statusId: maybe(id),
-  name: characters(255).optional(),
-  description: maybe(z.string()),
-});
+const caseUpdateInput = z.strictObject(caseInput).partial();
 
 export const businessCaseOperations = op.group("businessCases", {
   list: op.pagedList("/business-cases", businessCase, 200, {
@@ -57,6 +47,7 @@ const metadata = z.strictObject({
 });
 
 const targets = ["businessCaseId", "clientId", "supplierId"] as const;
+const logInput = { metadata, attachmentUploadTokens: z.array(z.string()).optional() };
 
 const logCreateInput = z
   .strictObject({
@@ -64,17 +55,12 @@ const logCreateInput = z
     clientId: maybe(id),
     supplierId: maybe(id),
     type: z.enum(writtenLogTypes),
-    metadata,
-    attachmentUploadTokens: z.array(z.string()).optional(),
+    ...logInput,
   })
   .refine(...exactlyOne(...targets));
 
 /** Type and target of an event cannot be changed. */
-const logUpdateInput = z.strictObject({
-  metadata,
-  attachmentUploadTokens: z.array(z.string()).optional(),
-  deletedAttachmentIds: z.array(id).optional(),
-});
+const logUpdateInput = z.strictObject({ ...logInput, deletedAttachmentIds: z.array(id).optional() });
 
 const logList = op.pagedList("/contact-activity-logs", contactActivityLog, 200, {
   businessCaseId: id.optional(),

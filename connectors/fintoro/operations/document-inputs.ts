@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { contactTypes } from "../resources/clients.ts";
 import { discountTypes } from "../resources/documents/document-fields.ts";
+import { clientOverride } from "./contacts.ts";
 import {
   amount,
   constantSymbol,
   day,
-  email,
   id,
   limits,
   maybe,
@@ -15,26 +14,6 @@ import {
   variableSymbol,
   characters,
 } from "./input-types.ts";
-
-/** The client as a document may override it. */
-const clientOverride = z.strictObject({
-  name: characters(255).optional(),
-  type: z.enum(contactTypes).optional(),
-  subjectId: maybe(characters(40)),
-  taxId: maybe(characters(20)),
-  vatId: maybe(characters(20)),
-  isVatPayer: z.boolean().optional(),
-  email: maybe(email(255)),
-  street: maybe(characters(255)),
-  city: maybe(characters(255)),
-  zip: maybe(characters(20)),
-  countryId: maybe(id),
-  hasDeliveryAddress: z.boolean().optional(),
-  deliveryStreet: maybe(characters(255)),
-  deliveryCity: maybe(characters(255)),
-  deliveryZip: maybe(characters(20)),
-  deliveryCountryId: maybe(id),
-});
 
 /** With `clientId` the object overrides the snapshot; without, the service finds or creates the client by it. */
 const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };

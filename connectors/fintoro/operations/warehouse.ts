@@ -45,16 +45,18 @@ const party = z.strictObject(partyInput);
 const inboundInput = z.strictObject({ ...receipt, supplierId: maybe(id), supplier: maybe(party) });
 const outboundInput = z.strictObject({ ...receipt, clientId: maybe(id), client: maybe(party) });
 
-const receiptSort = sorted(["number", "issue_date", "created_at", "updated_at"]);
+const receiptFilters = {
+  warehouseId: id.optional(),
+  number: z.string().optional(),
+  ...sorted(["number", "issue_date", "created_at", "updated_at"]),
+};
 
 const oneInbound = "/warehouse-inbound-receipts/{warehouseInboundReceipt}";
 
 export const inboundReceiptOperations = op.group("warehouseInboundReceipts", {
   list: op.pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
-    warehouseId: id.optional(),
     supplierId: id.optional(),
-    number: z.string().optional(),
-    ...receiptSort,
+    ...receiptFilters,
   }),
   create: op.idempotent(op.create("/warehouse-inbound-receipts", inboundInput, inboundReceipt)),
   show: op.show(oneInbound, inboundReceipt),
@@ -67,10 +69,8 @@ const oneOutbound = "/warehouse-outbound-receipts/{warehouseOutboundReceipt}";
 
 export const outboundReceiptOperations = op.group("warehouseOutboundReceipts", {
   list: op.pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
-    warehouseId: id.optional(),
     clientId: id.optional(),
-    number: z.string().optional(),
-    ...receiptSort,
+    ...receiptFilters,
   }),
   create: op.idempotent(op.create("/warehouse-outbound-receipts", outboundInput, outboundReceipt)),
   show: op.show(oneOutbound, outboundReceipt),

@@ -7,10 +7,6 @@ export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "
 export const quotationStatuses = ["waiting", "accepted", "rejected"] as const;
 export const discountTypes = ["percentage", "fixed"] as const;
 
-/** `open…`: the reference lists no values here, although it does for other documents. */
-export const discountType = () => t.orNull(t.oneOf(discountTypes));
-export const openDiscountType = () => t.orNull(t.oneOf(discountTypes, discountTypes));
-
 const clientId = () => t.doc("The live client", t.idOf("clients"));
 const client = () => t.doc("The client on the day of issue", t.snapshot(clientSnapshot));
 
@@ -57,13 +53,21 @@ export const symbols = {
   specificSymbol: t.orNull(t.integer()),
 };
 
-export const businessCaseId = t.orNull(t.idOf("business_cases"));
-export const discountValue = t.doc("Percent or amount, by the discount's type", t.orNull(t.decimal()));
+const discountValue = t.doc("Percent or amount, by the discount's type", t.orNull(t.decimal()));
 
-export const terms = {
+/** `isListed`: the reference lists the values of this discount's type; it does not for all documents. */
+export const discount = (isListed: boolean) => ({
+  discountType: t.orNull(t.oneOf(discountTypes, isListed ? [] : discountTypes)),
+  discountValue,
+});
+
+/** What was agreed for the whole document. */
+export const terms = (isDiscountListed: boolean) => ({
+  businessCaseId: t.orNull(t.idOf("business_cases")),
+  ...discount(isDiscountListed),
   transferTaxLiability: t.doc("Reverse charge: the client pays the VAT", t.boolean()),
   numericalSeriesId: t.orNull(t.idOf("numerical_series")),
-};
+});
 
 export const deliveryMethodId = t.idOf("delivery_methods");
 export const paymentMethodId = t.idOf("payment_methods");
@@ -72,12 +76,10 @@ export const currencyRate = t.doc("Units of the currency per euro; 1 for EUR", t
 export const languageId = t.idOf("languages");
 export const qrTypeId = t.idOf("qr_types");
 
-export const texts = {
+/** Texts, and the sums of the lines. */
+export const content = {
   note: t.orNull(t.text()),
   textAboveItems: t.orNull(t.text()),
-};
-
-export const itemSums = {
   itemsTotal: t.doc("Lines without VAT, before the document's discount", t.decimal()),
   itemsTotalWithVat: t.decimal(),
 };

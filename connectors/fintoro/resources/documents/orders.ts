@@ -13,24 +13,19 @@ export const orderPreview = t.record({
 export const plainItem = t.record({
   id: t.integer(),
   ...of.itemHead,
-  discountType: of.discountType(),
-  discountValue: of.discountValue,
+  ...of.discount(true),
   ...of.itemTotals,
 });
 
 export const order = t.record({
   ...of.documentHead,
   issueDate: t.date(),
-  businessCaseId: of.businessCaseId,
-  discountType: of.discountType(),
-  discountValue: of.discountValue,
-  ...of.terms,
+  ...of.terms(true),
   deliveryMethodId: of.deliveryMethodId,
   paymentMethodId: of.paymentMethodId,
   currencyId: of.currencyId,
   languageId: of.languageId,
-  ...of.texts,
-  ...of.itemSums,
+  ...of.content,
   ...of.totals,
   hasVat: of.hasVat,
   items: t.children("order_items", plainItem),
