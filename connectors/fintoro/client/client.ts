@@ -1,9 +1,10 @@
+import type { z } from "zod";
 import { systemRandom, type Random } from "../../../src/base/random.ts";
 import type { CallOptions, Methods } from "../../../src/connector/client/call-types.ts";
 import { methodsOf } from "../../../src/connector/client/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import * as groups from "../operations/groups.ts";
-import type { AttachmentUpload } from "./record-types.ts";
+import type { attachmentUpload } from "../operations/crm-operations.ts";
 
 type Groups = typeof groups;
 type Named = Omit<Groups, "token" | "contactActivityAttachments">;
@@ -13,7 +14,7 @@ interface Special {
   readonly whoami: Methods<Groups["token"]>["whoami"];
   readonly contactActivityAttachments: {
     /** The first of two steps: its tokens are given when an event is created or updated. */
-    readonly upload: (files: readonly File[], options?: CallOptions) => Promise<readonly AttachmentUpload[]>;
+    readonly upload: (files: readonly File[], options?: CallOptions) => Promise<readonly z.output<typeof attachmentUpload>[]>;
   };
 }
 

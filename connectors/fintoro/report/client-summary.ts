@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amountPair, clientId, clientName, count, currency, day } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 import { cents, currencyOf, daysSince, euroCents, summed } from "./amount-sql.ts";
 
 const isOpen = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
@@ -33,17 +33,17 @@ export const clientSummary: ReportView = {
   title: "Clients in numbers",
   doc: "Every client and currency it was invoiced in; a client without documents has one row without a currency",
   columns: [
-    clientId,
-    clientName,
-    currency,
-    count("invoices", "How many"),
-    count("credit_notes", "How many"),
-    ...amountPair("revenue", "Without VAT; credit notes reduce it"),
-    ...amountPair("revenue_with_vat", "With VAT"),
-    ...amountPair("to_be_paid", "What is open, as in v_receivables"),
-    ...amountPair("overdue", "What is open and past due on the report's date"),
-    day("first_issue_date", "Of its documents"),
-    day("last_issue_date", "Of its documents"),
+    c.clientId,
+    c.clientName,
+    c.currency,
+    c.count("invoices", "How many"),
+    c.count("credit_notes", "How many"),
+    ...c.amounts("revenue", "Without VAT; credit notes reduce it"),
+    ...c.amounts("revenue_with_vat", "With VAT"),
+    ...c.amounts("to_be_paid", "What is open, as in v_receivables"),
+    ...c.amounts("overdue", "What is open and past due on the report's date"),
+    c.date("first_issue_date", "Of its documents"),
+    c.date("last_issue_date", "Of its documents"),
   ],
   facets: ["currency"],
   sort: { column: "revenue_eur", descending: true },

@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { column, id, textColumn } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 
@@ -25,14 +25,14 @@ export const numberGaps: ReportView = {
     "missing before a series' first or after its last document is not known; numbers written by hand that do not " +
     "fit the series' pattern are left out",
   columns: [
-    id("numerical_series_id", "Id in numerical_series"),
-    textColumn("series", "Its name"),
-    textColumn("document_type", "Table of the documents"),
-    textColumn("after_number", "The last one before the gap"),
-    textColumn("before_number", "The first one after it"),
-    column("first_missing", "INTEGER", "Counter"),
-    column("last_missing", "INTEGER", "Counter"),
-    column("missing", "INTEGER", "How many"),
+    c.id("numerical_series_id", "Id in numerical_series"),
+    c.text("series", "Its name"),
+    c.text("document_type", "Table of the documents"),
+    c.text("after_number", "The last one before the gap"),
+    c.text("before_number", "The first one after it"),
+    c.count("first_missing", "Counter"),
+    c.count("last_missing", "Counter"),
+    c.count("missing", "How many"),
   ],
   facets: ["document_type", "series"],
   sql: `WITH series AS (

@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amountPair, count, currency, day, id, textColumn } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
 
 export const paymentsByDay: ReportView = {
@@ -7,16 +7,13 @@ export const paymentsByDay: ReportView = {
   title: "Payments by day",
   doc: "Payments by day, method and kind of document; what was paid back on credit notes is negative",
   columns: [
-    day("payment_date", "When it was paid"),
-    id("payment_method_id", "Id in payment_methods"),
-    textColumn("payment_method", "Its name"),
-    textColumn(
-      "document_type",
-      "invoice, proforma, credit-note; received-… are payments made by the company",
-    ),
-    currency,
-    count("payments", "How many"),
-    ...amountPair("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),
+    c.date("payment_date", "When it was paid"),
+    c.id("payment_method_id", "Id in payment_methods"),
+    c.text("payment_method", "Its name"),
+    c.text("document_type", "invoice, proforma, credit-note; received-… are payments made by the company"),
+    c.currency,
+    c.count("payments", "How many"),
+    ...c.amounts("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),
   ],
   facets: ["payment_method", "document_type", "currency"],
   sort: { column: "payment_date", descending: true },

@@ -1,14 +1,14 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amountColumn, amountPair, count, currency, id, month, textColumn } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 import { cents, currencyOf, euroCents, euroRate, summed, summedIfKnown, reportDate } from "./amount-sql.ts";
 
 const euroOnly = "known for EUR only: these documents carry no rate";
 
 const states = [
-  count("accepted", "Quotations accepted"),
-  count("rejected", "Quotations rejected"),
-  count("waiting", "Quotations without an answer, still valid on the report's date"),
-  count("expired", "Quotations without an answer, no longer valid"),
+  c.count("accepted", "Quotations accepted"),
+  c.count("rejected", "Quotations rejected"),
+  c.count("waiting", "Quotations without an answer, still valid on the report's date"),
+  c.count("expired", "Quotations without an answer, no longer valid"),
 ];
 
 export const pipeline: ReportView = {
@@ -18,15 +18,15 @@ export const pipeline: ReportView = {
     "What was offered and ordered, by month of issue: quotations by what became of them, orders beside them. The " +
     "service does not say which quotation an order came from, so conversion is that of quotations",
   columns: [
-    month,
-    currency,
-    count("quotations", "How many were issued"),
-    ...amountPair("quoted", "Without VAT", euroOnly),
+    c.month,
+    c.currency,
+    c.count("quotations", "How many were issued"),
+    ...c.amounts("quoted", "Without VAT", euroOnly),
     ...states,
-    ...amountPair("accepted_total", "Without VAT, of accepted quotations", euroOnly),
-    amountColumn("conversion", "Accepted quotations in percent of those answered; null while none is"),
-    count("orders", "How many were issued"),
-    ...amountPair("ordered", "Without VAT", euroOnly),
+    ...c.amounts("accepted_total", "Without VAT, of accepted quotations", euroOnly),
+    c.amount("conversion", "Accepted quotations in percent of those answered; null while none is"),
+    c.count("orders", "How many were issued"),
+    ...c.amounts("ordered", "Without VAT", euroOnly),
   ],
   facets: ["currency"],
   sort: { column: "month", descending: true },
@@ -73,13 +73,13 @@ export const casesByStatus: ReportView = {
     "Business cases with what was quoted, ordered and invoiced in them, by status and currency; a case without " +
     "documents counts in the row without a currency, one with documents in two currencies in both",
   columns: [
-    id("status_id", "Id in business_case_statuses; null for cases without one"),
-    textColumn("status", "Its name"),
-    currency,
-    count("business_cases", "How many"),
-    ...amountPair("quoted", "Without VAT", euroOnly),
-    ...amountPair("ordered", "Without VAT", euroOnly),
-    ...amountPair("invoiced", "Without VAT; credit notes reduce it"),
+    c.id("status_id", "Id in business_case_statuses; null for cases without one"),
+    c.text("status", "Its name"),
+    c.currency,
+    c.count("business_cases", "How many"),
+    ...c.amounts("quoted", "Without VAT", euroOnly),
+    ...c.amounts("ordered", "Without VAT", euroOnly),
+    ...c.amounts("invoiced", "Without VAT; credit notes reduce it"),
   ],
   facets: ["status", "currency"],
   sql: `WITH worth (case_id, currency, quoted, quoted_eur, ordered, ordered_eur, invoiced, invoiced_eur) AS (

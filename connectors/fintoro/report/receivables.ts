@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amountPair, clientId, clientName, count, currency, day, id, textColumn } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 import {
   ageOf,
   cents,
@@ -11,8 +11,8 @@ import {
   summedIfKnown,
 } from "./amount-sql.ts";
 
-const age = textColumn("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
-const daysOverdue = count("days_overdue", "Days past due on the report's date; 0 while it is not due");
+const age = c.text("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
+const daysOverdue = c.count("days_overdue", "Days past due on the report's date; 0 while it is not due");
 const open = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
 const days = `coalesce(max(${daysSince("d.due_date")}, 0), 0)`;
 
@@ -33,14 +33,14 @@ export const receivables: ReportView = {
   title: "Receivables",
   doc: "Invoices that are not paid, by client and age; without those that will not be paid",
   columns: [
-    clientId,
-    clientName,
-    currency,
+    c.clientId,
+    c.clientName,
+    c.currency,
     age,
-    count("invoices", "How many"),
-    ...amountPair("to_be_paid", "What is open"),
-    day("oldest_due_date", "Of these invoices"),
-    count("most_days_overdue", "Of these invoices"),
+    c.count("invoices", "How many"),
+    ...c.amounts("to_be_paid", "What is open"),
+    c.date("oldest_due_date", "Of these invoices"),
+    c.count("most_days_overdue", "Of these invoices"),
   ],
   facets: ["age", "currency"],
   sort: { column: "to_be_paid_eur", descending: true },
@@ -62,19 +62,19 @@ FROM (${openDocuments(table, rate)})`;
 /** Its columns. */
 function openColumns(key: string, table: string) {
   return [
-    id(key, `Id in ${table}`),
-    textColumn("number", "As printed"),
-    clientId,
-    clientName,
-    day("issue_date", "Of the document"),
-    day("due_date", "Of the document"),
+    c.id(key, `Id in ${table}`),
+    c.text("number", "As printed"),
+    c.clientId,
+    c.clientName,
+    c.date("issue_date", "Of the document"),
+    c.date("due_date", "Of the document"),
     daysOverdue,
     age,
-    textColumn("status", "As the service gives it"),
-    id("variable_symbol", "Identifies its payment"),
-    currency,
-    ...amountPair("total_with_vat", "Of the document"),
-    ...amountPair("to_be_paid", "What is open"),
+    c.text("status", "As the service gives it"),
+    c.id("variable_symbol", "Identifies its payment"),
+    c.currency,
+    ...c.amounts("total_with_vat", "Of the document"),
+    ...c.amounts("to_be_paid", "What is open"),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amountPair, count, currency, month } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
 
 /** One row for each document of a table. */
@@ -15,12 +15,12 @@ export const revenueByMonth: ReportView = {
   title: "Revenue by month",
   doc: "Invoices and credit notes by the month of their issue; credit notes are negative and reduce it",
   columns: [
-    month,
-    currency,
-    count("invoices", "How many were issued"),
-    count("credit_notes", "How many were issued"),
-    ...amountPair("revenue", "Without VAT, after all discounts"),
-    ...amountPair("revenue_with_vat", "With VAT"),
+    c.month,
+    c.currency,
+    c.count("invoices", "How many were issued"),
+    c.count("credit_notes", "How many were issued"),
+    ...c.amounts("revenue", "Without VAT, after all discounts"),
+    ...c.amounts("revenue_with_vat", "With VAT"),
   ],
   facets: ["currency"],
   sort: { column: "month", descending: true },

@@ -1,12 +1,12 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amountColumn, count, day, id, textColumn } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 import { daysSince } from "./amount-sql.ts";
 
 const item = [
-  id("price_list_item_id", "Id in price_list_items"),
-  textColumn("name", "Of the item"),
-  textColumn("warehouse_code", "Code of the stock card"),
-  textColumn("unit", "Unit of measure"),
+  c.id("price_list_item_id", "Id in price_list_items"),
+  c.text("name", "Of the item"),
+  c.text("warehouse_code", "Code of the stock card"),
+  c.text("unit", "Unit of measure"),
 ];
 
 export const stock: ReportView = {
@@ -15,15 +15,12 @@ export const stock: ReportView = {
   doc: "Every item by warehouse, with its value at the item's purchase price",
   columns: [
     ...item,
-    id("warehouse_id", "Id in warehouses"),
-    textColumn("warehouse_name", "Of the warehouse"),
-    amountColumn("quantity", "In this warehouse"),
-    amountColumn("purchase_price", "Without VAT, in EUR"),
-    amountColumn(
-      "value",
-      "Quantity x purchase price, to six decimals; null where no purchase price is known",
-    ),
-    amountColumn("unit_price", "Selling price without VAT"),
+    c.id("warehouse_id", "Id in warehouses"),
+    c.text("warehouse_name", "Of the warehouse"),
+    c.amount("quantity", "In this warehouse"),
+    c.amount("purchase_price", "Without VAT, in EUR"),
+    c.amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
+    c.amount("unit_price", "Selling price without VAT"),
   ],
   facets: ["warehouse_name"],
   sort: { column: "value", descending: true },
@@ -58,19 +55,16 @@ export const slowStock: ReportView = {
   doc: "Items on stock without a sale for more than 90 days (slow) or a year (dead)",
   columns: [
     ...item,
-    amountColumn("quantity", "In all warehouses"),
-    amountColumn("purchase_price", "Without VAT, in EUR"),
-    amountColumn(
-      "value",
-      "Quantity x purchase price, to six decimals; null where no purchase price is known",
-    ),
-    day("last_sold", "On an invoice or an outbound receipt; null: never"),
-    day("last_received", "On an inbound receipt"),
-    count(
+    c.amount("quantity", "In all warehouses"),
+    c.amount("purchase_price", "Without VAT, in EUR"),
+    c.amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
+    c.date("last_sold", "On an invoice or an outbound receipt; null: never"),
+    c.date("last_received", "On an inbound receipt"),
+    c.count(
       "idle_days",
       "Since the last sale, or since it first came if nothing was ever sold; null: never moved",
     ),
-    textColumn("state", "slow, dead, or never_moved"),
+    c.text("state", "slow, dead, or never_moved"),
   ],
   facets: ["state"],
   sort: { column: "value", descending: true },
@@ -89,19 +83,16 @@ export const purchasesBySupplier: ReportView = {
   title: "Purchases by supplier",
   doc: "Goods that came in, by supplier and currency; receipts carry no rate, so EUR is known for EUR only",
   columns: [
-    id("supplier_id", "Id in suppliers; null for receipts without one"),
-    textColumn(
-      "supplier_name",
-      "As the supplier is called today; one deleted since, as on one of its receipts",
-    ),
-    textColumn("currency", "ISO 4217 code; amounts of different currencies are never added"),
-    count("receipts", "How many"),
-    amountColumn("total", "Without VAT"),
-    amountColumn("total_eur", "The same in EUR; null for other currencies"),
-    amountColumn("total_with_vat", "With VAT"),
-    amountColumn("total_with_vat_eur", "The same in EUR; null for other currencies"),
-    day("first_issue_date", "Of its receipts"),
-    day("last_issue_date", "Of its receipts"),
+    c.id("supplier_id", "Id in suppliers; null for receipts without one"),
+    c.text("supplier_name", "As the supplier is called today; one deleted since, as on one of its receipts"),
+    c.text("currency", "ISO 4217 code; amounts of different currencies are never added"),
+    c.count("receipts", "How many"),
+    c.amount("total", "Without VAT"),
+    c.amount("total_eur", "The same in EUR; null for other currencies"),
+    c.amount("total_with_vat", "With VAT"),
+    c.amount("total_with_vat_eur", "The same in EUR; null for other currencies"),
+    c.date("first_issue_date", "Of its receipts"),
+    c.date("last_issue_date", "Of its receipts"),
   ],
   facets: ["currency"],
   sort: { column: "total", descending: true },

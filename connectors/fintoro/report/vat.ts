@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { amountColumn, amountPair, count, currency, month } from "./view-columns.ts";
+import * as c from "./view-columns.ts";
 import { cents, currencyOf, euroCents, shareOf, summed, summedIfKnown } from "./amount-sql.ts";
 
 /** One row for each document and VAT rate: the sum of its lines, and the sum of all rates up to it. */
@@ -36,13 +36,13 @@ export const vatByMonth: ReportView = {
     "A document's discount is spread over its rates in proportion, to the cent: base, VAT and reverse charge of " +
     "all rows together are the documents' totals",
   columns: [
-    month,
-    currency,
-    amountColumn("vat_rate", "Percent; null for documents without lines"),
-    count("documents", "Those with a line of this rate"),
-    ...amountPair("base", "Without VAT, where the seller owes it"),
-    ...amountPair("vat", "What is owed on it"),
-    ...amountPair("reverse_charge", "Without VAT, where the client owes it instead"),
+    c.month,
+    c.currency,
+    c.amount("vat_rate", "Percent; null for documents without lines"),
+    c.count("documents", "Those with a line of this rate"),
+    ...c.amounts("base", "Without VAT, where the seller owes it"),
+    ...c.amounts("vat", "What is owed on it"),
+    ...c.amounts("reverse_charge", "Without VAT, where the client owes it instead"),
   ],
   facets: ["currency", "vat_rate"],
   sort: { column: "month", descending: true },

@@ -1,52 +1,34 @@
 import type { ReportType, ReportViewColumn } from "../../../src/connector/report-view.ts";
 
-/** A view's column. */
-export function column(name: string, type: ReportType, doc: string): ReportViewColumn {
-  return { name, type, doc };
-}
+const columnOf =
+  (type: ReportType) =>
+  (name: string, doc: string): ReportViewColumn => ({ name, type, doc });
 
 /** A record's id. */
-export function id(name: string, doc: string): ReportViewColumn {
-  return column(name, "INTEGER", doc);
-}
-
-/** A number of things. */
-export function count(name: string, doc: string): ReportViewColumn {
-  return column(name, "INTEGER", doc);
-}
-
+export const id = columnOf("INTEGER");
+/** A whole number of things. */
+export const count = columnOf("INTEGER");
 /** A text. */
-export function textColumn(name: string, doc: string): ReportViewColumn {
-  return column(name, "TEXT", doc);
-}
-
+export const text = columnOf("TEXT");
 /** A date. */
-export function day(name: string, doc: string): ReportViewColumn {
-  return column(name, "DATE", doc);
-}
-
-/** An amount, a price or a quantity. */
-export function amountColumn(name: string, doc: string): ReportViewColumn {
-  return column(name, "DECIMAL(18,6)", doc);
-}
+export const date = columnOf("DATE");
+/** An amount, a price, a quantity or a percentage. */
+export const amount = columnOf("DECIMAL(18,6)");
 
 /** An amount in the row's currency, and the same in EUR as `NAME_eur`. */
-export function amountPair(
+export function amounts(
   name: string,
   doc: string,
   euroDoc = "rounded to cents per document",
 ): ReportViewColumn[] {
   const inEuro = `The same in EUR, ${euroDoc}; null where a rate is not known`;
-  return [amountColumn(name, doc), amountColumn(`${name}_eur`, inEuro)];
+  return [amount(name, doc), amount(`${name}_eur`, inEuro)];
 }
 
-export const month = textColumn("month", "YYYY-MM");
-export const currency = textColumn(
-  "currency",
-  "ISO 4217 code; amounts of different currencies are never added",
-);
+export const month = text("month", "YYYY-MM");
+export const currency = text("currency", "ISO 4217 code; amounts of different currencies are never added");
 export const clientId = id("client_id", "Id in clients, also of a client deleted since");
-export const clientName = textColumn(
+export const clientName = text(
   "client_name",
   "As the client is called today; one deleted since, as on one of its documents",
 );
