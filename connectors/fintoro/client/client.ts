@@ -14,7 +14,10 @@ interface Special {
   readonly whoami: Methods<Groups["token"]>["whoami"];
   readonly contactActivityAttachments: {
     /** The first of two steps: its tokens are given when an event is created or updated. */
-    readonly upload: (files: readonly File[], options?: CallOptions) => Promise<readonly z.output<typeof attachmentUpload>[]>;
+    readonly upload: (
+      files: readonly File[],
+      options?: CallOptions,
+    ) => Promise<readonly z.output<typeof attachmentUpload>[]>;
   };
 }
 

@@ -67,10 +67,7 @@ const clientFilters = z.strictObject({
 
 export const clientOperations = op.group("clients", {
   list: op.filtered(op.wholeList("/clients", client), clientFilters),
-  create: op.idempotent(op.create("/clients", clientInput, client)),
-  show: op.show("/clients/{client}", client),
-  update: op.update("PUT", "/clients/{client}", clientInput, client),
-  delete: op.remove("/clients/{client}"),
+  ...op.records("/clients", "/clients/{client}", client, clientInput),
 });
 
 const supplierInput = z.strictObject(partyInput);
@@ -81,8 +78,5 @@ const supplierFilters = z.strictObject({
 
 export const supplierOperations = op.group("suppliers", {
   list: op.filtered(op.wholeList("/suppliers", supplier), supplierFilters),
-  create: op.idempotent(op.create("/suppliers", supplierInput, supplier)),
-  show: op.show("/suppliers/{supplier}", supplier),
-  update: op.update("PUT", "/suppliers/{supplier}", supplierInput, supplier),
-  delete: op.remove("/suppliers/{supplier}"),
+  ...op.records("/suppliers", "/suppliers/{supplier}", supplier, supplierInput),
 });

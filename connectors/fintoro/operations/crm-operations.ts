@@ -8,12 +8,12 @@ import { email, exactlyOne, id, maybe, sorted, characters } from "./input-types.
 
 const statusInput = z.strictObject({ name: characters(255), color: characters(7) });
 
+const oneStatus = "/business-case-statuses/{businessCaseStatus}";
+
 export const businessCaseStatusOperations = op.group("businessCaseStatuses", {
   list: op.wholeList("/business-case-statuses", businessCaseStatus),
-  create: op.idempotent(op.create("/business-case-statuses", statusInput, businessCaseStatus)),
-  show: op.statedRoute(op.show("/business-case-statuses/{businessCaseStatus}", businessCaseStatus)),
-  update: op.update("PUT", "/business-case-statuses/{businessCaseStatus}", statusInput, businessCaseStatus),
-  delete: op.remove("/business-case-statuses/{businessCaseStatus}"),
+  ...op.records("/business-case-statuses", oneStatus, businessCaseStatus, statusInput),
+  show: op.statedRoute(op.show(oneStatus, businessCaseStatus)),
 });
 
 const caseInput = { statusId: maybe(id), name: characters(255), description: maybe(z.string()) };

@@ -47,10 +47,8 @@ export const invoiceOperations = op.group("invoices", {
     ...paidFilters,
     ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
   }),
-  create: op.idempotent(op.create("/invoices", invoiceInput, invoice)),
-  show: op.show("/invoices/{invoice}", invoice),
+  ...op.records("/invoices", "/invoices/{invoice}", invoice, invoiceInput),
   update: op.update("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
-  delete: op.remove("/invoices/{invoice}"),
   createCreditNote: op.idempotent(op.create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote)),
   pdf: op.statedRoute(op.pdf("/invoices/{invoice}/pdf")),
 });
@@ -84,10 +82,8 @@ const paidSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVa
 
 export const creditNoteOperations = op.group("creditNotes", {
   list: op.pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
-  create: op.idempotent(op.create("/credit-notes", creditNoteInput, creditNote)),
-  show: op.show("/credit-notes/{creditNote}", creditNote),
+  ...op.records("/credit-notes", "/credit-notes/{creditNote}", creditNote, creditNoteInput),
   update: op.update("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
-  delete: op.remove("/credit-notes/{creditNote}"),
   pdf: op.pdf("/credit-notes/{creditNote}/pdf"),
 });
 
@@ -108,10 +104,7 @@ export const proformaOperations = op.group("proformas", {
     withoutInvoice: flag,
     ...paidSort,
   }),
-  create: op.idempotent(op.create("/proformas", proformaInput, proforma)),
-  show: op.show("/proformas/{proforma}", proforma),
-  update: op.update("PUT", "/proformas/{proforma}", proformaInput, proforma),
-  delete: op.remove("/proformas/{proforma}"),
+  ...op.records("/proformas", "/proformas/{proforma}", proforma, proformaInput),
   pdf: op.pdf("/proformas/{proforma}/pdf"),
 });
 
@@ -128,10 +121,7 @@ export const orderOperations = op.group("orders", {
     withoutProforma: flag,
     ...sorted(["number", "issueDate", "total", "totalWithVat"]),
   }),
-  create: op.idempotent(op.create("/orders", orderInput, order)),
-  show: op.show("/orders/{order}", order),
-  update: op.update("PUT", "/orders/{order}", orderInput, order),
-  delete: op.remove("/orders/{order}"),
+  ...op.records("/orders", "/orders/{order}", order, orderInput),
   pdf: op.pdf("/orders/{order}/pdf"),
 });
 
@@ -152,9 +142,6 @@ export const quotationOperations = op.group("quotations", {
     withoutOrder: flag,
     ...sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
   }),
-  create: op.idempotent(op.create("/quotations", quotationInput, quotation)),
-  show: op.show("/quotations/{quotation}", quotation),
-  update: op.update("PUT", "/quotations/{quotation}", quotationInput, quotation),
-  delete: op.remove("/quotations/{quotation}"),
+  ...op.records("/quotations", "/quotations/{quotation}", quotation, quotationInput),
   pdf: op.statedRoute(op.pdf("/quotations/{quotation}/pdf")),
 });

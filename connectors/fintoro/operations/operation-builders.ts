@@ -89,6 +89,21 @@ export function statedRoute<O extends Unnamed>(operation: O): O {
   return { ...operation, origin: "stated" };
 }
 
+/** What most kinds of records offer: create, show, replace and delete. */
+export function records<
+  const P extends string,
+  const O extends string,
+  S extends z.ZodObject,
+  B extends z.ZodObject,
+>(path: P, one: O, schema: S, body: B) {
+  return {
+    create: idempotent(create(path, body, schema)),
+    show: show(one, schema),
+    update: update("PUT", one, body, schema),
+    delete: remove(one),
+  };
+}
+
 type Named<T> = { readonly [K in keyof T]: T[K] & { readonly name: string } };
 
 /** Operations named after their group: `invoices.create`. */

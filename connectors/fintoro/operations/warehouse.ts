@@ -58,9 +58,7 @@ export const inboundReceiptOperations = op.group("warehouseInboundReceipts", {
     supplierId: id.optional(),
     ...receiptFilters,
   }),
-  create: op.idempotent(op.create("/warehouse-inbound-receipts", inboundInput, inboundReceipt)),
-  show: op.show(oneInbound, inboundReceipt),
-  update: op.update("PUT", oneInbound, inboundInput, inboundReceipt),
+  ...op.records("/warehouse-inbound-receipts", oneInbound, inboundReceipt, inboundInput),
   delete: op.statedRoute(op.remove(oneInbound)),
   pdf: op.pdf(`${oneInbound}/pdf`),
 });
@@ -72,10 +70,7 @@ export const outboundReceiptOperations = op.group("warehouseOutboundReceipts", {
     clientId: id.optional(),
     ...receiptFilters,
   }),
-  create: op.idempotent(op.create("/warehouse-outbound-receipts", outboundInput, outboundReceipt)),
-  show: op.show(oneOutbound, outboundReceipt),
-  update: op.update("PUT", oneOutbound, outboundInput, outboundReceipt),
-  delete: op.remove(oneOutbound),
+  ...op.records("/warehouse-outbound-receipts", oneOutbound, outboundReceipt, outboundInput),
   pdf: op.statedRoute(op.pdf(`${oneOutbound}/pdf`)),
 });
 
@@ -104,8 +99,5 @@ export const priceListItemOperations = op.group("priceListItems", {
     onlyWarehouseItems: z.boolean().optional(),
     ...sorted(["name", "unit_price", "stock"]),
   }),
-  create: op.idempotent(op.create("/price-list-items", itemInput, priceListItem)),
-  show: op.show("/price-list-items/{priceListItem}", priceListItem),
-  update: op.update("PUT", "/price-list-items/{priceListItem}", itemInput, priceListItem),
-  delete: op.remove("/price-list-items/{priceListItem}"),
+  ...op.records("/price-list-items", "/price-list-items/{priceListItem}", priceListItem, itemInput),
 });
