@@ -1,3 +1,4 @@
+import { isoTime } from "../base/clock.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
@@ -35,8 +36,9 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   while (!closed.aborted) {
     const succeeded = guard(() => {
       const service = parts.service();
-      if (service.state !== written?.state || service.message !== written.message)
-        mirror.apply(() => mirror.meta.set("service", storedService(service)));
+      const { state, message, sinceMs } = service;
+      if (state !== written?.state || message !== written.message)
+        mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
       written = service;
       const nowMs = clock.nowMs();
       if (!parts.receives()) return;
@@ -46,8 +48,4 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
     });
     await clock.sleep(succeeded ? checkEveryMs : heartbeatMs, closed);
   }
-}
-
-function storedService({ state, message, sinceMs }: CompanyStatusView["service"]) {
-  return { state, message, since: new Date(sinceMs).toISOString() };
 }

@@ -47,15 +47,16 @@ export class FollowUps {
   readonly dirtySeq: number;
   private readonly mirror: Mirror;
   private readonly queue: WorkQueue;
-  private readonly receivedAtMs: number;
   private readonly work = new Map<string, NewWorkItem>();
-  private stamp: ReadStamp | null = null;
+  private readonly stamp: ReadStamp;
 
   constructor(mirror: Mirror, queue: WorkQueue, receivedAtMs: number) {
     this.mirror = mirror;
     this.queue = queue;
-    this.receivedAtMs = receivedAtMs;
-    this.dirtySeq = mirror.sequence.next();
+    const seq = mirror.sequence.next();
+    this.dirtySeq = seq;
+    const facts = { receivedAtMs, requestId: null, run: null };
+    this.stamp = { cause: "webhook", sentSeq: seq, receivedSeq: seq, ...facts };
   }
 
   /** For an event that is new in the inbox, or that is replayed. */
@@ -81,14 +82,6 @@ export class FollowUps {
 
   private keepEvent({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void {
     if (type === null || resourceId === null || typeof body !== "string") return;
-    this.stamp ??= {
-      cause: "webhook",
-      sentSeq: this.dirtySeq,
-      receivedSeq: this.dirtySeq,
-      receivedAtMs: this.receivedAtMs,
-      requestId: null,
-      run: null,
-    };
     const about = resource ?? snakeCase(type.split(".", 1)[0] ?? type);
     this.mirror.log.addEvent(this.stamp, about, resourceId, body);
   }

@@ -53,9 +53,9 @@ export function createKeyring(parts: KeyringParts): Keyring {
   const watched = watchedFiles(parts, files);
   const fixed = configKeys(parts, null);
   let readAtMs = Number.NEGATIVE_INFINITY;
-  let current: AcceptedKeys = { secrets: [], untilMs: 0 };
+  let current = acceptedAt(0, []);
   const gather = () => {
-    current = acceptedNow([...fixed, ...watched.flatMap((file) => file.keys())], clock.nowMs());
+    current = acceptedAt(clock.nowMs(), [...fixed, ...watched.flatMap((file) => file.keys())]);
     onSecrets(current.secrets);
   };
   const refresh = () => {
@@ -78,13 +78,8 @@ export function createKeyring(parts: KeyringParts): Keyring {
   };
 }
 
-interface AcceptedKeys {
-  readonly secrets: readonly string[];
-  /** When the first of them ends. */
-  readonly untilMs: number;
-}
-
-function acceptedNow(keys: readonly RetiredKey[], nowMs: number): AcceptedKeys {
+/** The keys accepted at a time, and when the first of them ends. */
+function acceptedAt(nowMs: number, keys: readonly RetiredKey[]) {
   const accepted = keys.filter((key) => isAccepted(key, nowMs));
   const ends = accepted.flatMap(({ until }) => (until === null ? [] : [Date.parse(until)]));
   return {
@@ -107,17 +102,10 @@ function configKeys({ secrets, places }: KeyringParts, file: string | null): Ret
   });
 }
 
-/** A file with keys, as it was read last. */
-interface WatchedFile {
-  /** Reads the file if it changed. True: it did. */
-  refresh(): boolean;
-  keys(): readonly RetiredKey[];
-}
-
 /** Gives null for a text that says nothing: the keys stay as they are. */
 type ParseKeys = (text: string) => readonly RetiredKey[] | null;
 
-function watchedFiles(parts: KeyringParts, files: KeyFiles): WatchedFile[] {
+function watchedFiles(parts: KeyringParts, files: KeyFiles) {
   const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
   const configured = [...paths].flatMap((path) => [
     // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
@@ -129,9 +117,10 @@ function watchedFiles(parts: KeyringParts, files: KeyFiles): WatchedFile[] {
 }
 
 /** `lasting`: keys known before the first read. They, and those read later, stay when the file is removed. */
-function watch(files: KeyFiles, path: string, parse: ParseKeys, lasting?: RetiredKey[]): WatchedFile {
-  let keys: readonly RetiredKey[] = lasting ?? [];
+function watch(files: KeyFiles, path: string, parse: ParseKeys, lasting?: readonly RetiredKey[]) {
+  let keys = lasting ?? [];
   let version: string | null = null;
+  /** Reads the file if it changed. True: it did. */
   const refresh = () => {
     try {
       const found = files.version(path);
