@@ -4,8 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
-import { DemoSetup } from "../../src/cli/demo/demo-setup.ts";
-import { queryRows } from "../../src/cli/demo/mirror-reader.ts";
+import { DemoSetup, queryRow } from "../../src/cli/demo/demo-setup.ts";
 import { compareFiles, publishFiles } from "../../src/cli/demo/report-steps.ts";
 import { serveWebhooks } from "../../src/cli/demo/webhook-steps.ts";
 import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/cli.ts";
@@ -48,7 +47,7 @@ test("each change is seen in the mirror's file, those during an outage after it,
     expect(lines.filter((line) => /in the mirror \d+ ms later$/.test(line))).toHaveLength(4);
     const { events, failed } = demo.deliveries();
     expect(failed).toBeGreaterThan(0);
-    const [inbox] = queryRows<{ kept: number }>(demo.database, "SELECT count(*) AS kept FROM _inbox");
+    const inbox = queryRow<{ kept: number }>(demo.database, "SELECT count(*) AS kept FROM _inbox");
     expect(inbox?.kept).toBe(events);
     expect(lines.join("\n")).toContain(`webhooks inbox shows ${events}:`);
   });

@@ -1,4 +1,3 @@
-import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { LoadedConfig } from "../../config/load.ts";
@@ -6,6 +5,7 @@ import { failFrom, ok, type CheckResult, type CheckSubject } from "../checks/che
 import { checkDataDir, checkDisk, checkLock } from "../checks/data-folder.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
 import { checkWebhook } from "../checks/webhook-endpoint.ts";
+import { shownPath } from "../console/output.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import type { Ending } from "../program/exit-code.ts";
@@ -49,7 +49,7 @@ async function checkConfig(context: CommandContext, report: Report): Promise<Loa
     const loaded = context.config("token");
     const count = loaded.config.companies.length;
     const companies = count === 1 ? "1 company" : `${count} companies`;
-    await report(ok("config", `${shownPath(loaded, context)}, ${companies}`));
+    await report(ok("config", `${shownPath(context.cwd, loaded.path)}, ${companies}`));
     return loaded;
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
@@ -57,11 +57,6 @@ async function checkConfig(context: CommandContext, report: Report): Promise<Loa
       await report({ ...failFrom("config", error), detail: line });
     return null;
   }
-}
-
-function shownPath({ path: file }: LoadedConfig, { cwd }: CommandContext): string {
-  const relative = path.relative(cwd, file);
-  return relative.startsWith("..") ? file : relative;
 }
 
 function lineOf({ status, company, name, detail, hint }: CompanyResult): string {

@@ -3,6 +3,7 @@ import { DemoSetup } from "../demo/demo-setup.ts";
 import { publishFiles } from "../demo/report-steps.ts";
 import { crashSync, nightlySync, resumeSync } from "../demo/sync-steps.ts";
 import { serveWebhooks } from "../demo/webhook-steps.ts";
+import { shownPath } from "../console/output.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 
@@ -14,8 +15,6 @@ const sandboxRequest = {
   limit: 100_000,
   windowMs: 60_000,
   latencyMs: 40,
-  limiter: undefined,
-  faults: undefined,
   retryScale: 0.5,
 };
 
@@ -44,36 +43,24 @@ async function showAll(context: CommandContext, folder: string, sandbox: Running
   const { globals, output, cwd } = context;
   const print = (line: string) => (globals.json ? Promise.resolve() : output.line(line));
   await print("A stand-in for the service runs on this machine, with a made-up company of 400 documents.");
-  await print("It answers faster than the real one, which allows 120 requests a minute.\n");
+  await print("It answers faster than the real one, which allows 120 requests a minute.");
   const demo = new DemoSetup(context, sandbox, folder, print);
   try {
-    const complete = await takeSteps(demo);
+    let complete = true;
+    for (const [index, [title, step]] of steps.entries()) {
+      await print(`\n${index + 1}. ${title}`);
+      complete = (await step(demo)) && complete;
+    }
     const { database, report } = demo;
     if (globals.json) await output.json({ database, report, complete });
     if (!complete) await print("\nNot everything went as it should: see above.");
     await print(`\nAll of it is yours to open, in ${folder}`);
-    const [mirror, published] = [database, report].map((file) => shortPath(cwd, file));
-    await print(`   sqlite3 ${mirror} "SELECT number, client_name, total_with_vat FROM invoices"`);
-    await print(`   sqlite3 ${published} "SELECT * FROM v_revenue_by_month"`);
+    await demo.print(
+      `sqlite3 ${shownPath(cwd, database)} "SELECT number, client_name, total_with_vat FROM invoices"`,
+    );
+    await demo.print(`sqlite3 ${shownPath(cwd, report)} "SELECT * FROM v_revenue_by_month"`);
     return complete;
   } finally {
     await demo.close();
   }
-}
-
-/** Takes every step, also after one that did not end well. Returns whether all of them did. */
-async function takeSteps(demo: DemoSetup): Promise<boolean> {
-  let complete = true;
-  for (const [index, [title, step]] of steps.entries()) {
-    if (index > 0) await demo.print("");
-    await demo.print(`${index + 1}. ${title}`);
-    complete = (await step(demo)) && complete;
-  }
-  return complete;
-}
-
-/** The path as it is typed in the working folder. */
-function shortPath(cwd: string, file: string): string {
-  const relative = path.relative(cwd, file);
-  return relative.startsWith("..") ? file : relative;
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { MirrorError } from "../../base/errors.ts";
 
@@ -62,6 +63,12 @@ export async function printResult(
 ): Promise<void> {
   if (globals.json) return output.json(document);
   for (const line of lines) await output.line(line);
+}
+
+/** The path of a file as it is typed in the working folder; absolute when the file is outside. */
+export function shownPath(cwd: string, file: string): string {
+  const relative = path.relative(cwd, file);
+  return relative.startsWith("..") ? file : relative;
 }
 
 /** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */

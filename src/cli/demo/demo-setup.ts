@@ -1,66 +1,120 @@
+import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
-import { MirrorError } from "../../base/errors.ts";
+import { isoTime } from "../../base/clock.ts";
+import { MirrorError, messageOf } from "../../base/errors.ts";
+import { openDatabase, type Db } from "../../store/database.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import type { CommandContext, DemoChange, RunningSandbox } from "../program/command.ts";
-import { DemoProcesses, failedCommand } from "./demo-processes.ts";
+import type { CommandContext, MadeChange, RunningSandbox } from "../program/command.ts";
+import { ownEntry } from "../program/own-process.ts";
 
 export const demoCompany = "acme";
 /** Variable with the token that may write, for `webhooks create` alone. */
 export const writeTokenVariable = "DEMO_WRITE_TOKEN";
 const marker = ".fintoro-mirror-demo";
 
-/** What the sandbox has sent to receivers so far. */
-interface Deliveries {
-  readonly events: number;
-  /** Events that a receiver answered with 2xx. */
-  readonly delivered: number;
-  readonly attempts: number;
-  /** Attempts without such an answer. */
-  readonly failed: number;
+/** This program as a process of its own, with what it printed so far. */
+export interface DemoProcess {
+  readonly child: ChildProcess;
+  /** Exit code; null when a signal ended it. */
+  readonly ended: Promise<number | null>;
+  isOver: boolean;
+  stdout: string;
+  stderr: string;
 }
 
-type Parts = Pick<CommandContext, "clock" | "random" | "log" | "version" | "signal" | "connectors">;
+/** A change that was made at the service. */
+export interface TimedChange extends MadeChange {
+  /** The wall clock just before, ISO. */
+  readonly since: string;
+  /** Milliseconds since then. */
+  readonly elapsedMs: () => number;
+}
 
-/** What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. */
+/**
+ * What the steps of the demo work with: a folder with a config, commands as processes, and the sandbox. No process
+ * outlives it: `close` and the end of this process kill those that still run.
+ */
 export class DemoSetup {
   readonly folder: string;
   readonly database: string;
   readonly report: string;
-  /** Where `webhooks create` stores the secret. */
-  readonly secret: string;
-  readonly processes: DemoProcesses;
-  /** Prints a line for the reader. */
-  readonly print: (line: string) => Promise<void>;
-  private readonly parts: Parts;
+  private readonly context: CommandContext;
   private readonly sandbox: RunningSandbox;
+  private readonly printLine: (line: string) => Promise<void>;
+  private readonly running = new Set<DemoProcess>();
+  private readonly killAll = () => {
+    for (const { child } of this.running) child.kill("SIGKILL");
+  };
 
   /**
    * Empties the folder and writes a config into it.
    * @throws MirrorError `usage` when it holds files that no demo made
    */
-  constructor(parts: Parts, sandbox: RunningSandbox, folder: string, print: (line: string) => Promise<void>) {
+  constructor(
+    context: CommandContext,
+    sandbox: RunningSandbox,
+    folder: string,
+    printLine: (line: string) => Promise<void>,
+  ) {
     emptyFolder(folder);
-    const inFolder = (name: string) => path.join(folder, name);
-    this.folder = folder;
-    this.database = inFolder(`${demoCompany}.db`);
-    this.report = inFolder(`${demoCompany}.report.db`);
-    this.secret = inFolder(`${demoCompany}.webhook-secret`);
-    this.print = print;
-    this.parts = parts;
+    this.context = context;
     this.sandbox = sandbox;
-    writeFileSync(inFolder(marker), "made by `fintoro-mirror demo`; may be deleted\n");
+    this.printLine = printLine;
+    this.folder = folder;
+    this.database = this.inFolder(`${demoCompany}.db`);
+    this.report = this.inFolder(`${demoCompany}.report.db`);
     this.writeConfig([]);
-    this.processes = new DemoProcesses(inFolder("config.yaml"), {
-      DEMO_TOKEN: sandbox.companies[0]?.readToken ?? sandbox.token,
-      [writeTokenVariable]: sandbox.token,
-    });
+    process.once("exit", this.killAll);
   }
 
-  /** Runs `sync` to its end. */
+  /** Prints a line of a step. */
+  print(text: string): Promise<void> {
+    return this.printLine(`   ${text}`);
+  }
+
+  /** The path of a file of the demo. */
+  inFolder(name: string): string {
+    return path.join(this.folder, name);
+  }
+
+  /** Starts a command of this program with --json. */
+  start(args: readonly string[]): DemoProcess {
+    const flags = ["--json", "--config", this.inFolder("config.yaml"), "--log-format", "json", "-q"];
+    const { token, companies } = this.sandbox;
+    const tokens = { DEMO_TOKEN: companies[0]?.readToken ?? token, [writeTokenVariable]: token };
+    const child = spawn(process.execPath, [ownEntry(), ...args, ...flags], {
+      env: { ...process.env, ...tokens },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const { promise: ended, resolve } = Promise.withResolvers<number | null>();
+    const started: DemoProcess = { child, ended, isOver: false, stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (started.stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (started.stderr += text));
+    child.once("error", (error) => (started.stderr += messageOf(error)));
+    child.once("close", (code) => {
+      started.isOver = true;
+      this.running.delete(started);
+      resolve(code);
+    });
+    this.running.add(started);
+    return started;
+  }
+
+  /**
+   * Runs a command to its end and gives the document it printed.
+   * @throws MirrorError `protocol` when it exits with anything but 0
+   */
+  async run<T>(args: readonly string[]): Promise<T> {
+    const started = this.start(args);
+    if ((await started.ended) !== 0) throw failedCommand(args, started);
+    return JSON.parse(started.stdout) as T;
+  }
+
+  /** Runs `sync` to its end, whatever its exit code. */
   async sync(): Promise<CompanyReport> {
-    const sync = this.processes.start(["sync"]);
+    const sync = this.start(["sync"]);
     await sync.ended;
     const reports = JSON.parse(sync.stdout || "{}") as { companies?: Record<string, CompanyReport> };
     const report = reports.companies?.[demoCompany];
@@ -84,59 +138,93 @@ export class DemoSetup {
     return this.sandbox.requestCount();
   }
 
-  deliveries(): Deliveries {
+  /** Events sent so far and those answered with 2xx; attempts to send them, and those without such an answer. */
+  deliveries(): Record<"events" | "delivered" | "attempts" | "failed", number> {
     const attempts = this.sandbox.attempts();
     const good = attempts.filter(({ outcome }) => outcome === "delivered");
-    return {
-      events: new Set(attempts.map(({ eventId }) => eventId)).size,
-      delivered: new Set(good.map(({ eventId }) => eventId)).size,
-      attempts: attempts.length,
-      failed: attempts.length - good.length,
-    };
+    const eventsOf = (some: typeof attempts) => new Set(some.map(({ eventId }) => eventId)).size;
+    const failed = attempts.length - good.length;
+    return { events: eventsOf(attempts), delivered: eventsOf(good), attempts: attempts.length, failed };
   }
 
-  /** Changes that can be made at the service now. */
-  changes(): readonly DemoChange[] {
-    return this.sandbox.changes();
+  /** Makes the changes of an ordinary morning at the service, each when it is asked for. */
+  *makeChanges(): Generator<TimedChange> {
+    for (const change of this.sandbox.changes()) {
+      const timed = { since: this.now(), elapsedMs: this.stopwatch() };
+      yield { ...change.make(), ...timed };
+    }
   }
 
-  /** Monotonic time. */
-  nowMs(): number {
-    return this.parts.clock.monotonicMs();
+  /** The wall clock, ISO: what the mirror writes from now on is not older. */
+  now(): string {
+    return isoTime(this.context.clock.nowMs());
   }
 
-  /** @throws MirrorError `stopped` when the demo is to stop */
-  async sleep(ms: number): Promise<void> {
-    await this.parts.clock.sleep(ms, this.parts.signal);
-    if (this.parts.signal.aborted) throw new MirrorError("stopped", "the demo was stopped");
+  /** A function that gives the milliseconds since. */
+  stopwatch(): () => number {
+    const { clock } = this.context;
+    const startedMs = clock.monotonicMs();
+    return () => Math.ceil(clock.monotonicMs() - startedMs);
   }
 
-  /** Waits until `isSo` holds; false when it did not within the time. */
-  async waitUntil(isSo: () => boolean, withinMs: number): Promise<boolean> {
-    for (const endMs = this.nowMs() + withinMs; this.nowMs() < endMs; await this.sleep(5))
-      if (isSo()) return true;
+  /**
+   * Waits until `isSo` holds, asked every 5 ms; false when it did not within the time.
+   * @throws MirrorError `stopped` when the demo is to stop
+   */
+  async waitUntil(
+    isSo: () => boolean | Promise<boolean>,
+    withinMs = Infinity,
+    everyMs = 5,
+  ): Promise<boolean> {
+    const { clock, signal } = this.context;
+    for (const elapsedMs = this.stopwatch(); elapsedMs() < withinMs; await clock.sleep(everyMs, signal)) {
+      if (signal.aborted) throw new MirrorError("stopped", "the demo was stopped");
+      if (await isSo()) return true;
+    }
     return isSo();
   }
 
-  /** Ends every process that still runs. */
-  close(): Promise<void> {
-    return this.processes.stop();
+  /** Kills what still runs and waits for its end. */
+  async close(): Promise<void> {
+    this.killAll();
+    await Promise.all([...this.running].map(({ ended }) => ended));
+    process.off("exit", this.killAll);
   }
 
   private writeConfig(more: readonly string[]): void {
     const head = [`base_url: ${this.sandbox.url}`, "data_dir: .", "companies:", `  ${demoCompany}:`];
     const lines = [...head, `    token: "\${env:DEMO_TOKEN}"`, ...more];
-    writeFileSync(path.join(this.folder, "config.yaml"), `${lines.join("\n")}\n`);
+    writeFileSync(this.inFolder("config.yaml"), `${lines.join("\n")}\n`);
   }
 
   /** Not of the range that systems give out: the port stays free while `serve` is killed and started again. */
   private async freePort(): Promise<number> {
     for (let tries = 0; tries < 100; tries++) {
-      const port = 20_000 + Math.floor(this.parts.random.next() * 12_000);
+      const port = 20_000 + Math.floor(this.context.random.next() * 12_000);
       if (await isFree(port)) return port;
     }
     throw new MirrorError("usage", "no port from 20000 to 32000 is free");
   }
+}
+
+/** The error of a command of the demo, with what it printed on stderr. */
+export function failedCommand([name = "a command"]: readonly string[], { stderr }: DemoProcess): MirrorError {
+  return new MirrorError("protocol", `${name} of the demo failed: ${stderr.trim()}`);
+}
+
+/** Reads a database file with a connection of its own, also beside its writer. */
+export function readDatabase<T>(file: string, read: (db: Db) => T): T {
+  const db = openDatabase(file, { readonly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** The first row of a query of a database file. */
+export function queryRow<T>(file: string, sql: string, ...values: readonly unknown[]): T | undefined {
+  return readDatabase(file, (db) => db.prepare(sql).get(...values) as T | undefined);
 }
 
 function isFree(port: number): Promise<boolean> {
@@ -147,6 +235,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
+/** Also marks the folder as one that a demo may empty. */
 function emptyFolder(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const files = readdirSync(folder);
@@ -155,4 +244,5 @@ function emptyFolder(folder: string): void {
       hint: "name an empty folder with --out",
     });
   for (const file of files) rmSync(path.join(folder, file), { recursive: true, force: true });
+  writeFileSync(path.join(folder, marker), "made by `fintoro-mirror demo`; may be deleted\n");
 }

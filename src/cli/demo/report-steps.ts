@@ -1,74 +1,39 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { formatSize } from "../../base/units.ts";
-import { demoCompany, type DemoSetup } from "./demo-setup.ts";
-import { queryRows } from "./mirror-reader.ts";
+import { demoCompany, queryRow, readDatabase, type DemoSetup } from "./demo-setup.ts";
+
+const debtors = `SELECT client_name AS client, sum(invoices) AS invoices, round(sum(to_be_paid), 2) AS owed
+  FROM v_receivables WHERE currency = 'EUR' GROUP BY client_id ORDER BY owed DESC LIMIT 3`;
 
 /** Publishes a report and files of two kinds, and compares them with the mirror. */
 export async function publishFiles(demo: DemoSetup): Promise<boolean> {
-  await demo.processes.run(["publish"]);
-  await demo.print(`   publish: ${fileText(demo.report)}; in it v_receivables, who owes us how much:`);
-  for (const { client, invoices, owed } of queryRows<Debtor>(demo.report, debtors)) {
+  await demo.run(["publish"]);
+  await demo.print(`publish: ${fileText(demo.report)}; in it v_receivables, who owes us how much:`);
+  for (const row of readDatabase(demo.report, (db) => db.prepare(debtors).all())) {
+    const { client, invoices, owed } = row as { client: string; invoices: number; owed: number };
     const name = client.replaceAll(/\s/g, " ").padEnd(40);
-    const amount = owed.toFixed(2).padStart(12);
-    await demo.print(`   ${name} ${String(invoices).padStart(3)} unpaid  ${amount} EUR`);
+    await demo.print(`${name} ${String(invoices).padStart(3)} unpaid  ${owed.toFixed(2).padStart(12)} EUR`);
   }
-  for (const format of ["csv", "parquet"])
-    await demo.processes.run(["export", ...exportedTables, "--format", format, "--out", exportFolder(demo)]);
-  const files = exportedFiles(demo).map(({ place }) => fileText(place));
-  await demo.print(`   export: ${files.join(", ")}`);
+  const args = ["export", "invoices", "v_receivables", "--out", demo.inFolder("export")];
+  for (const format of ["csv", "parquet"]) await demo.run([...args, "--format", format]);
+  const files = ["csv", "parquet"].flatMap((format) => [`invoices.${format}`, `v_receivables.${format}`]);
+  await demo.print(`export: ${files.map((name) => fileText(exported(demo, name))).join(", ")}`);
   return compareFiles(demo);
 }
 
 /** Compares the report and the exported files with the mirror. */
 export async function compareFiles(demo: DemoSetup): Promise<boolean> {
-  const files = exportedFiles(demo);
-  const haveSums = await compareSums(demo, files);
-  const haveRows = await compareRows(demo, files);
-  return haveSums && haveRows && files.length === 4;
+  const haveSums = await compareSums(demo);
+  return (await compareRows(demo)) && haveSums;
 }
 
-const exportedTables = ["invoices", "v_receivables"];
-
-function exportFolder({ folder }: DemoSetup): string {
-  return path.join(folder, "export");
+function exported(demo: DemoSetup, name: string): string {
+  return demo.inFolder(path.join("export", demoCompany, name));
 }
 
 function fileText(file: string): string {
   return `${path.basename(file)} (${formatSize(statSync(file).size)})`;
-}
-
-interface Debtor {
-  readonly client: string;
-  readonly invoices: number;
-  readonly owed: number;
-}
-
-const debtors = `SELECT client_name AS client, sum(invoices) AS invoices, round(sum(to_be_paid), 2) AS owed
-  FROM v_receivables WHERE currency = 'EUR' GROUP BY client_id ORDER BY owed DESC LIMIT 3`;
-
-interface ExportedFile {
-  readonly table: string;
-  readonly format: string;
-  /** As the manifest says. */
-  readonly rows: number;
-  readonly place: string;
-}
-
-/** The files of the manifest, CSV first. */
-function exportedFiles(demo: DemoSetup): ExportedFile[] {
-  const folder = path.join(exportFolder(demo), demoCompany);
-  const text = readFileSync(path.join(folder, "manifest.json"), "utf8");
-  const { files } = JSON.parse(text) as {
-    readonly files: readonly (ExportedFile & { readonly file: string })[];
-  };
-  const found = files.map(({ table, format, rows, file }) => ({
-    table,
-    format,
-    rows,
-    place: path.join(folder, file),
-  }));
-  return found.toSorted((a, b) => a.format.localeCompare(b.format));
 }
 
 interface Owed {
@@ -84,19 +49,15 @@ const owedInMirror = `SELECT count(*) AS invoices, round(sum(i.to_be_paid), 2) A
 const owedInReport = `SELECT sum(invoices) AS invoices, round(sum(to_be_paid), 2) AS owed
   FROM v_receivables WHERE currency = 'EUR'`;
 
-async function compareSums(demo: DemoSetup, files: readonly ExportedFile[]): Promise<boolean> {
-  const csv = files.find(({ table, format }) => table === "v_receivables" && format === "csv");
+async function compareSums(demo: DemoSetup): Promise<boolean> {
   const answers = [
-    queryRows<Owed>(demo.database, owedInMirror)[0],
-    queryRows<Owed>(demo.report, owedInReport)[0],
-    csv && owedInCsv(csv.place),
+    queryRow<Owed>(demo.database, owedInMirror),
+    queryRow<Owed>(demo.report, owedInReport),
+    owedInCsv(exported(demo, "v_receivables.csv")),
   ].map((found) => `${found?.owed?.toFixed(2) ?? "no"} EUR in ${found?.invoices ?? "no"} unpaid invoices`);
   const areEqual = new Set(answers).size === 1;
-  await demo.print(
-    areEqual
-      ? `   the mirror, the report and the CSV agree: ${answers[0] ?? ""}`
-      : `   the mirror, the report and the CSV differ: ${answers.join("; ")}`,
-  );
+  const finding = areEqual ? `agree: ${answers[0] ?? ""}` : `differ: ${answers.join("; ")}`;
+  await demo.print(`the mirror, the report and the CSV ${finding}`);
   return areEqual;
 }
 
@@ -110,18 +71,19 @@ function owedInCsv(file: string): Owed {
 /** Rows of a CSV file, the head too; quoted cells, which may hold commas and line breaks, are left out as `""`. */
 function csvRows(file: string): string[][] {
   const plain = readFileSync(file, "utf8").replaceAll(/"(?:[^"]|"")*"/g, '""');
-  return plain
-    .trimEnd()
-    .split(/\r?\n/)
-    .map((line) => line.split(","));
+  const lines = plain.trimEnd().split(/\r?\n/);
+  return lines.map((line) => line.split(","));
 }
 
-async function compareRows(demo: DemoSetup, files: readonly ExportedFile[]): Promise<boolean> {
+/** Compares the rows of the CSV file, and those that the manifest says of Parquet. */
+async function compareRows(demo: DemoSetup): Promise<boolean> {
   const sql = "SELECT count(*) AS count FROM invoices WHERE _deleted_at IS NULL";
-  const mirrored = queryRows<{ count: number }>(demo.database, sql)[0]?.count ?? 0;
-  const counts = files
-    .filter(({ table }) => table === "invoices")
-    .map(({ place, format, rows }) => (format === "csv" ? csvRows(place).length - 1 : rows));
-  await demo.print(`   invoices: ${mirrored} in the mirror, ${counts.join(" and ")} rows in the files`);
-  return counts.length === 2 && counts.every((count) => count === mirrored);
+  const mirrored = queryRow<{ count: number }>(demo.database, sql)?.count;
+  const { files } = JSON.parse(readFileSync(exported(demo, "manifest.json"), "utf8")) as {
+    readonly files: readonly { readonly file: string; readonly rows: number }[];
+  };
+  const parquet = files.find(({ file }) => file === "invoices.parquet")?.rows;
+  const csv = csvRows(exported(demo, "invoices.csv")).length - 1;
+  await demo.print(`invoices: ${mirrored} in the mirror, ${csv} and ${parquet} rows in the files`);
+  return csv === mirrored && parquet === mirrored;
 }

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/units.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
-import type { DemoSetup } from "./demo-setup.ts";
-import { rowCounts, withDatabase } from "./mirror-reader.ts";
+import { queryRow, readDatabase, type DemoSetup } from "./demo-setup.ts";
 
 /** After the lists, in the middle of the documents. */
 const crashAfterRequests = 480;
@@ -9,14 +9,15 @@ const crashAfterRequests = 480;
 /** A first sync, killed in the middle. */
 export async function crashSync(demo: DemoSetup): Promise<boolean> {
   const before = demo.requests();
-  const sync = demo.processes.start(["sync"]);
-  while (!sync.isOver && demo.requests() < before + crashAfterRequests) await demo.sleep(10);
+  const sync = demo.start(["sync"]);
+  await demo.waitUntil(() => sync.isOver || demo.requests() >= before + crashAfterRequests);
   const how = sync.isOver ? "it was faster than the kill" : "killed with SIGKILL";
   sync.child.kill("SIGKILL");
   await sync.ended;
-  const { documents, waiting } = rowCounts(demo.database);
-  await demo.print(`   ${how} after ${demo.requests() - before} requests`);
-  await demo.print(`   in the database: ${documents} documents, and ${waiting} requests still to be made`);
+  const counts = readDatabase(demo.database, (db) => new WorkQueue(db).counts());
+  const waiting = counts.reduce((sum, { count }) => sum + count, 0);
+  await demo.print(`${how} after ${demo.requests() - before} requests`);
+  await demo.print(`in the database: ${documents(demo)} documents, and ${waiting} requests still to be made`);
   return true;
 }
 
@@ -25,25 +26,31 @@ export async function resumeSync(demo: DemoSetup): Promise<boolean> {
   const before = demo.requests();
   const { finished_at, started_at, outcome } = await demo.sync();
   const took = formatDuration(Date.parse(finished_at) - Date.parse(started_at));
-  const { documents } = rowCounts(demo.database);
-  await demo.print(`   ${outcome} after ${demo.requests() - before} more requests in ${took}`);
+  await demo.print(`${outcome} after ${demo.requests() - before} more requests in ${took}`);
   await demo.print(
-    `   in the database: ${documents} documents; nothing was read twice but what was in flight`,
+    `in the database: ${documents(demo)} documents; nothing was read twice but what was in flight`,
   );
   return outcome === "complete";
 }
 
+/** Rows of documents in the mirror. */
+function documents({ database }: DemoSetup): number {
+  const tables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
+  const counts = tables.map((table) => `(SELECT count(*) FROM ${table})`);
+  return queryRow<{ count: number }>(database, `SELECT ${counts.join(" + ")} AS count`)?.count ?? 0;
+}
+
 /** An ordinary run after changes at the service. */
 export async function nightlySync(demo: DemoSetup): Promise<boolean> {
-  const seq = withDatabase(demo.database, (db) => new Changes(db).lastSeq());
-  for (const change of demo.changes()) await demo.print(`   ${change.make().sentence}`);
+  const seq = readDatabase(demo.database, (db) => new Changes(db).lastSeq());
+  for (const { sentence } of demo.makeChanges()) await demo.print(sentence);
   const { requests, outcome } = await demo.sync();
   const { list, child, detail, confirm } = requests;
   await demo.print(
-    `   ${outcome}: ${list + child} lists looked through, ${detail + confirm} records read again`,
+    `${outcome}: ${list + child} lists looked through, ${detail + confirm} records read again`,
   );
-  const counts = withDatabase(demo.database, (db) => new Changes(db).countsAfter(seq));
+  const counts = readDatabase(demo.database, (db) => new Changes(db).countsAfter(seq));
   const words = counts.map(({ resource, op, count }) => `${resource} ${count} ${op}`);
-  await demo.print(`   the change log says: ${words.join(", ")}`);
+  await demo.print(`the change log says: ${words.join(", ")}`);
   return outcome === "complete" && counts.length > 0;
 }

@@ -1,9 +1,16 @@
 import { statSync } from "node:fs";
-import path from "node:path";
 import { formatDuration } from "../../base/units.ts";
-import { failedCommand, type DemoProcess } from "./demo-processes.ts";
-import { demoCompany, writeTokenVariable, type DemoSetup } from "./demo-setup.ts";
-import { MirrorWatch } from "./mirror-reader.ts";
+import { Runs } from "../../state/runs.ts";
+import {
+  demoCompany,
+  failedCommand,
+  queryRow,
+  readDatabase,
+  writeTokenVariable,
+  type DemoProcess,
+  type DemoSetup,
+  type TimedChange,
+} from "./demo-setup.ts";
 
 const listensWithinMs = 30_000;
 const runsWithinMs = 60_000;
@@ -14,87 +21,76 @@ const retriedWithinMs = 75_000;
 /** `serve` mirrors changes at once; after a kill and a restart also those in between. */
 export async function serveWebhooks(demo: DemoSetup): Promise<boolean> {
   await demo.receive();
-  await subscribe(demo);
-  const watch = new MirrorWatch(demo.database);
-  const first = await startServe(demo);
-  await demo.print(`   serve listens on ${first.url}`);
-  const whole = await demo.waitUntil(() => watch.runOutcome() !== null, runsWithinMs);
-  await demo.print(
-    `   nobody listened before, so it looks through every list once: ${watch.runOutcome() ?? "not finished"}`,
-  );
-  watch.close();
+  await demo.run(["webhooks", "create", "--token-env", writeTokenVariable]);
+  const secret = `${demoCompany}.webhook-secret`;
+  const mode = (statSync(demo.inFolder(secret)).mode & 0o777).toString(8);
+  await demo.print(`webhooks create: subscribed to every event; the secret is in ${secret}, mode ${mode}`);
+  const since = demo.now();
+  const serve = await startServe(demo);
+  await demo.print(`serve listens on ${(JSON.parse(serve.stdout) as { readonly url: string }).url}`);
+  const whole = await demo.waitUntil(() => runOutcome(demo, since) !== null, runsWithinMs);
+  const outcome = runOutcome(demo, since) ?? "not finished";
+  await demo.print(`nobody listened before, so it looks through every list once: ${outcome}`);
   const mirrored = await mirrorChanges(demo);
-  first.child.kill("SIGKILL");
-  await first.ended;
-  await demo.print("   serve is killed with SIGKILL; meanwhile");
+  serve.child.kill("SIGKILL");
+  await serve.ended;
+  await demo.print("serve is killed with SIGKILL; meanwhile");
   const late = await mirrorMissedChanges(demo);
   return whole && mirrored && late;
 }
 
-async function subscribe(demo: DemoSetup): Promise<void> {
-  await demo.processes.run(["webhooks", "create", "--token-env", writeTokenVariable]);
-  const mode = (statSync(demo.secret).mode & 0o777).toString(8);
-  await demo.print(
-    `   webhooks create: subscribed to every event; the secret is in ${path.basename(demo.secret)}, mode ${mode}`,
-  );
-}
-
 /** Resolves once `serve` has printed where it listens. */
-async function startServe(
-  demo: DemoSetup,
-): Promise<Pick<DemoProcess, "child" | "ended"> & { readonly url: string }> {
-  const serve = demo.processes.start(["serve"]);
+async function startServe(demo: DemoSetup): Promise<DemoProcess> {
+  const serve = demo.start(["serve"]);
   const isReady = () => serve.stdout.includes("\n") || serve.isOver;
-  if (!(await demo.waitUntil(isReady, listensWithinMs)) || serve.isOver)
-    throw failedCommand(["serve"], serve);
-  const { url } = JSON.parse(serve.stdout) as { readonly url: string };
-  return { child: serve.child, ended: serve.ended, url };
+  if ((await demo.waitUntil(isReady, listensWithinMs)) && !serve.isOver) return serve;
+  throw failedCommand(["serve"], serve);
 }
 
-/** Makes one change after the other, each timed from its request until its row is in the mirror. */
+/** Outcome of the last run that ended since; null: none has. */
+function runOutcome({ database }: DemoSetup, since: string): string | null {
+  const ended = readDatabase(database, (db) => new Runs(db).lastEnded());
+  return ended && ended.finishedAt >= since ? ended.outcome : null;
+}
+
+function isMirrored({ database }: DemoSetup, { table, id, since }: TimedChange): boolean {
+  const sql = `SELECT 1 FROM ${table} WHERE id = ? AND _synced_at >= ?`;
+  return queryRow(database, sql, id, since) !== undefined;
+}
+
+/** Makes one change after the other, each timed until its row is in the mirror. */
 async function mirrorChanges(demo: DemoSetup): Promise<boolean> {
-  const changes = demo.changes();
-  let good = changes.length > 0;
-  for (const change of changes) {
-    const watch = new MirrorWatch(demo.database);
-    const startedMs = demo.nowMs();
-    const { sentence, table, id } = change.make();
-    const isThere = await demo.waitUntil(() => watch.hasChanged(table, id), mirroredWithinMs);
-    const tookMs = Math.ceil(demo.nowMs() - startedMs);
-    watch.close();
-    await demo.print(`   ${sentence}: ${isThere ? `in the mirror ${tookMs} ms later` : "not in the mirror"}`);
-    good &&= isThere;
+  const good: boolean[] = [];
+  for (const change of demo.makeChanges()) {
+    const isThere = await demo.waitUntil(() => isMirrored(demo, change), mirroredWithinMs);
+    const when = isThere ? `in the mirror ${change.elapsedMs()} ms later` : "not in the mirror";
+    await demo.print(`${change.sentence}: ${when}`);
+    good.push(isThere);
   }
-  return good;
+  return good.length > 0 && good.every(Boolean);
 }
 
 /** Makes changes while nobody listens; the service's retries bring them in after a restart. */
 async function mirrorMissedChanges(demo: DemoSetup): Promise<boolean> {
-  const watch = new MirrorWatch(demo.database);
   const failedBefore = demo.deliveries().failed;
-  const made = demo.changes().map((change) => change.make());
-  for (const { sentence } of made) await demo.print(`   ${sentence}`);
-  const isRefused = () => demo.deliveries().failed > failedBefore && !areAllDelivered(demo);
-  const refused = await demo.waitUntil(isRefused, mirroredWithinMs);
-  const startedMs = demo.nowMs();
+  const made = [...demo.makeChanges()];
+  for (const { sentence } of made) await demo.print(sentence);
+  const failed = () => demo.deliveries().failed - failedBefore;
+  const refused = await demo.waitUntil(() => failed() > 0 && !areAllDelivered(demo), mirroredWithinMs);
+  const elapsedMs = demo.stopwatch();
   const serve = await startServe(demo);
-  const upMs = demo.nowMs() - startedMs;
-  const isMirrored = () =>
-    areAllDelivered(demo) && made.every(({ table, id }) => watch.hasChanged(table, id));
-  const isThere = await demo.waitUntil(isMirrored, retriedWithinMs);
-  const tookMs = demo.nowMs() - startedMs;
-  watch.close();
-  await demo.print(
-    `   the service has tried ${demo.deliveries().failed - failedBefore} times in vain, and will try again`,
-  );
-  await demo.print(
-    `   serve is started again and listens after ${formatDuration(upMs)}; ` +
-      (isThere ? `all of it is in the mirror after ${formatDuration(tookMs)}` : "not all of it came in"),
-  );
+  const up = formatDuration(elapsedMs());
+  const isWhole = () => areAllDelivered(demo) && made.every((change) => isMirrored(demo, change));
+  const isThere = await demo.waitUntil(isWhole, retriedWithinMs);
+  const end = isThere
+    ? `all of it is in the mirror after ${formatDuration(elapsedMs())}`
+    : "not all of it came in";
+  await demo.print(`the service has tried ${failed()} times in vain, and will try again`);
+  await demo.print(`serve is started again and listens after ${up}; ${end}`);
   const kept = await compareInbox(demo);
   serve.child.kill("SIGTERM");
   const code = await serve.ended;
-  await demo.print(`   SIGTERM: serve finishes what it has begun and exits ${code ?? "by force"}`);
+  await demo.print(`SIGTERM: serve finishes what it has begun and exits ${code ?? "by force"}`);
   return refused && isThere && kept && code === 0;
 }
 
@@ -109,22 +105,18 @@ interface InboxOutput {
 
 /** Compares the events sent with `webhooks inbox`: none is missing, none still waits. */
 async function compareInbox(demo: DemoSetup): Promise<boolean> {
-  const { deliveries } = await finishedInbox(demo);
+  let { deliveries }: InboxOutput = { deliveries: [] };
+  // The last reads may still be under way when the expected rows are there.
+  const isRead = async () => {
+    const args = ["webhooks", "inbox", "--company", demoCompany, "--limit", "10000"];
+    ({ deliveries } = await demo.run<InboxOutput>(args));
+    return deliveries.every(({ state }) => state !== "waiting");
+  };
+  const allRead = await demo.waitUntil(isRead, mirroredWithinMs, 200);
   const groups = Map.groupBy(deliveries, ({ state, outcome }) => outcome ?? state);
   const words = [...groups].map(([outcome, { length }]) => `${length} ${outcome}`).join(", ");
   const { events, attempts } = demo.deliveries();
-  await demo.print(`   the service sent ${events} events in ${attempts} attempts`);
-  await demo.print(`   webhooks inbox shows ${deliveries.length}: ${words}`);
-  return deliveries.length === events && deliveries.every(({ state }) => state !== "waiting");
-}
-
-/** The last reads may still be under way when the expected rows are there. */
-async function finishedInbox(demo: DemoSetup): Promise<InboxOutput> {
-  const endMs = demo.nowMs() + mirroredWithinMs;
-  const args = ["webhooks", "inbox", "--company", demoCompany, "--limit", "10000"];
-  for (;;) {
-    const inbox = await demo.processes.run<InboxOutput>(args);
-    if (demo.nowMs() > endMs || inbox.deliveries.every(({ state }) => state !== "waiting")) return inbox;
-    await demo.sleep(200);
-  }
+  await demo.print(`the service sent ${events} events in ${attempts} attempts`);
+  await demo.print(`webhooks inbox shows ${deliveries.length}: ${words}`);
+  return allRead && deliveries.length === events;
 }

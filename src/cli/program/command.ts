@@ -54,21 +54,28 @@ export interface Connector {
 }
 
 export interface DemoChange {
-  /** Makes the change at the service. Gives a sentence about it, and the record that shows it in the mirror. */
-  make(): { readonly sentence: string; readonly table: string; readonly id: number };
+  /** Makes the change at the service. */
+  make(): MadeChange;
+}
+
+/** A sentence about a change, and the record that shows it in the mirror. */
+export interface MadeChange {
+  readonly sentence: string;
+  readonly table: string;
+  readonly id: number;
 }
 
 /** Settings of a sandbox; for undefined it uses its own. */
 export interface SandboxRequest {
   readonly port: number;
-  readonly seed: number | undefined;
+  readonly seed?: number | undefined;
   /** `small`, `medium` or a number. */
-  readonly records: string | undefined;
-  readonly limit: number | undefined;
-  readonly windowMs: number | undefined;
-  readonly limiter: string | undefined;
-  readonly latencyMs: number | undefined;
-  readonly faults: string | undefined;
+  readonly records?: string | undefined;
+  readonly limit?: number | undefined;
+  readonly windowMs?: number | undefined;
+  readonly limiter?: string | undefined;
+  readonly latencyMs?: number | undefined;
+  readonly faults?: string | undefined;
   /** Receives every event from the start; without `secret` it gets a secret of its own. */
   readonly webhookUrl?: string | undefined;
   readonly secret?: string | undefined;

@@ -22,12 +22,6 @@ export class Changes extends Repository {
     return this.selectColumn<number | null>("SELECT max(seq) FROM _change_log")[0] ?? 0;
   }
 
-  /** Does a change of this record come after `seq`? */
-  hasChanged(seq: number, resource: string, id: number): boolean {
-    const sql = "SELECT 1 FROM _change_log WHERE seq > ? AND resource = ? AND record_id = ?";
-    return this.exists(sql, seq, resource, id);
-  }
-
   /** How many changes of each kind come after `seq`, in the order of their first. */
   countsAfter(seq: number): { resource: string; op: string; count: number }[] {
     const sql = `SELECT resource, op, count(*) AS count FROM _change_log WHERE seq > ?
