@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/data-folder.ts";
 import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
 import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
-import type { CheckSubject } from "../../src/cli/checks/check-result.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { load } from "../support/config.ts";
 
@@ -77,7 +76,7 @@ describe("the webhook URL", () => {
   const judged = async (webhook: string, base = "https://service.example") => {
     const { config } = load(`base_url: ${base}\ncompanies: { acme: { token: t, webhook: { ${webhook} } } }`);
     const [company] = config.companies;
-    return company && checkWebhook({ config, company } as CheckSubject, lookup);
+    return company && checkWebhook({ config, company }, lookup);
   };
 
   test.each([

@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/clock.ts";
+import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
 import { afterRun } from "../../src/cli/runs/after-run.ts";
 import { commandThat, runCommand, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -139,7 +140,11 @@ async function after(folder: string, outcome: "complete" | "partial" | "failed",
   const run = await runAct(
     ["act"],
     async (context) => {
-      got = await afterRun(context, context.config("when_used").config, company, { outcome });
+      const scopes = companyScopes(context, context.config("when_used").config);
+      got = await afterRun(
+        scopes.find((scope) => scope.company.name === company)!,
+        outcome,
+      );
       return "complete" as const;
     },
     { cwd: folder, env: { T: "token-of-acme" } },

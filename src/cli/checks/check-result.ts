@@ -1,7 +1,6 @@
 import { MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
-import type { CommandContext } from "../program/command.ts";
 
+/** What a check found. */
 export interface CheckResult {
   readonly name: string;
   readonly status: "ok" | "warn" | "fail";
@@ -10,13 +9,6 @@ export interface CheckResult {
   readonly hint?: string;
   /** Kind of a failure; chooses the exit code. */
   readonly kind?: ErrorKind;
-}
-
-/** The company that a check is about. */
-export interface CheckSubject {
-  readonly context: CommandContext;
-  readonly config: Config;
-  readonly company: CompanyConfig;
 }
 
 /** A check that passed. */
@@ -36,6 +28,6 @@ export function fail(name: string, detail: string, hint: string, kind?: ErrorKin
 
 /** A check that failed with an error; its hint and kind are kept. */
 export function failFrom(name: string, error: unknown): CheckResult {
-  if (!(error instanceof MirrorError)) return fail(name, messageOf(error), "see the message");
-  return fail(name, error.message, error.hint ?? "see the message", error.kind);
+  const { hint = "see the message", kind } = error instanceof MirrorError ? error : {};
+  return fail(name, messageOf(error), hint, kind);
 }

@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import path from "node:path";
 import { messageOf } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
-import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
+import type { CompanyScope } from "../mirror/company-scope.ts";
+import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
 
 /** The data folder, or the nearest existing folder above it, in which it will be created. */
 export function nearestFolder(folder: string): string {
@@ -43,9 +43,9 @@ export function checkDisk(dataDir: string): CheckResult {
 }
 
 /** Warns while another process writes the mirror. */
-export function checkLock({ config, company }: CheckSubject): CheckResult {
+export function checkLock({ files }: CompanyScope): CheckResult {
   try {
-    const holder = lockHolder(mirrorFiles(config, company.name).lock)?.description;
+    const holder = lockHolder(files.lock)?.description;
     if (holder === undefined) return ok("lock", "nobody is writing the mirror");
     return warn("lock", `being written by ${holder}`, "a second `sync` beside it ends with exit code 11");
   } catch (error) {

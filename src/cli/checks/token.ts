@@ -1,31 +1,25 @@
-import { existsSync } from "node:fs";
 import { isLoopbackUrl } from "../../config/address.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { connectService } from "../../daemon/runs/service-connection.ts";
 import { Meta } from "../../state/meta.ts";
-import { openDatabase } from "../../store/database.ts";
 import { pinnedIdentity } from "../../sync/identity/identify.ts";
 import { judgeIdentity, refusal } from "../../sync/identity/identity-verdict.ts";
-import { connectService } from "../../daemon/runs/service-connection.ts";
+import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import { askWhoami } from "../mirror/whoami.ts";
+import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
 import { checkDataDir } from "./data-folder.ts";
-import { fail, failFrom, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
 
 /** Checks token, identity and clock with one request: its `Date` header shows the service's clock. */
-export async function checkToken(subject: CheckSubject): Promise<readonly CheckResult[]> {
-  const { context, config, company } = subject;
-  const { manifest } = context.connectors[0];
-  const writable = checkDataDir(config.dataDir).status === "ok";
+export async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> {
+  const { context, manifest, config, company } = scope;
+  const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
   try {
-    const service = connectService(context, config, company, {
-      attempts: 2,
-      budget: writable ? "file" : "memory",
-    });
+    const { transport, close } = connectService(context, config, company, { attempts: 2, budget });
     try {
-      const { answer, name } = await askWhoami(service.transport, manifest, context.signal);
+      const { answer, name } = await askWhoami(transport, manifest, context.signal);
       const skew = judgeClock(answer.headers["date"], context.clock.nowMs());
-      return [judgeToken(name), judgeMirror(subject, name), skew];
+      return [judgeToken(name), await judgeMirror(scope, name), skew];
     } finally {
-      await service.close();
+      await close();
     }
   } catch (error) {
     return [failFrom("token", error)];
@@ -40,23 +34,18 @@ function judgeToken(name: string | null): CheckResult {
 }
 
 /** Compares the token's company with the one that an existing mirror is pinned to. */
-function judgeMirror({ config, company }: CheckSubject, name: string | null): CheckResult {
-  const { mirror } = mirrorFiles(config, company.name);
-  if (!existsSync(mirror)) return ok("identity", "no mirror yet: the first sync pins the company");
-  const db = openDatabase(mirror, { readonly: true });
+async function judgeMirror(scope: CompanyScope, name: string | null): Promise<CheckResult> {
   try {
-    const pinned = pinnedIdentity(new Meta(db));
-    const verdict = judgeIdentity(pinned, {
-      name: name ?? "",
-      token: company.token.reveal(),
-      businessId: null,
+    return await readMirror(scope, (db) => {
+      if (!db) return ok("identity", "no mirror yet: the first sync pins the company");
+      const pinned = pinnedIdentity(new Meta(db));
+      const asked = { name: name ?? "", token: scope.company.token.reveal(), businessId: null };
+      const verdict = judgeIdentity(pinned, asked);
+      if (verdict.kind === "refused") return failFrom("identity", refusal(verdict.why));
+      return ok("identity", pinned ? `the mirror is of "${pinned.name}"` : "nothing pinned yet");
     });
-    if (verdict.kind === "refused") return failFrom("identity", refusal(verdict.why));
-    return ok("identity", pinned ? `the mirror is of "${pinned.name}"` : "nothing pinned yet");
   } catch (error) {
     return failFrom("identity", error);
-  } finally {
-    db.close();
   }
 }
 

@@ -1,10 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
-import type { Config } from "../../config/config.ts";
 import { endpointFault, type Lookup } from "../../webhook/subscriptions/endpoint-rules.ts";
-import type { CommandContext } from "../program/command.ts";
-import { fail, ok, warn, type CheckResult, type CheckSubject } from "./check-result.ts";
+import type { CompanyScope } from "../mirror/company-scope.ts";
+import { fail, ok, warn, type CheckResult } from "./check-result.ts";
 
 /** All addresses of a host name, as this machine resolves it. */
 async function addressesOf(host: string): Promise<readonly string[]> {
@@ -13,7 +12,7 @@ async function addressesOf(host: string): Promise<readonly string[]> {
 
 /** Checks the configured public URL by the service's own rules for an endpoint. */
 export async function checkWebhook(
-  { config, company }: CheckSubject,
+  { config, company }: Pick<CompanyScope, "config" | "company">,
   resolve: Lookup = addressesOf,
 ): Promise<CheckResult> {
   const { publicUrl, secrets } = company.webhook;
@@ -37,9 +36,8 @@ export async function checkWebhook(
  * Refuses a URL that the service would refuse, before a request is spent on it; logs what may be a fault.
  * @throws MirrorError `usage`
  */
-export async function assertEndpoint({ log }: CommandContext, config: Config, url: string): Promise<void> {
+export async function assertEndpoint({ context, config }: CompanyScope, url: string): Promise<void> {
   const fault = await endpointFault(url, { lookup: addressesOf, loopback: isLoopbackUrl(config.baseUrl) });
-  if (!fault) return;
-  if (fault.certain) throw new MirrorError("usage", fault.what, { hint: fault.hint });
-  log.warn(fault.what, { hint: fault.hint });
+  if (fault?.certain) throw new MirrorError("usage", fault.what, { hint: fault.hint });
+  if (fault) context.log.warn(fault.what, { hint: fault.hint });
 }

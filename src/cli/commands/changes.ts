@@ -1,45 +1,40 @@
 import { MirrorError } from "../../base/errors.ts";
-import { soleCompany } from "../../config/companies.ts";
-import { parseLossless } from "../../json/lossless.ts";
-import { stringifyLossless } from "../../json/lossless.ts";
+import { parseLossless, stringifyLossless } from "../../json/lossless.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { openExisting } from "../mirror/open-mirror.ts";
+import { readExisting, soleScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 
 const followEveryMs = 500;
 
+/** Prints the change log, in pieces: the whole of it need not fit into memory. */
 export const changesCommand: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
-  const { globals, connectors, output, clock, signal } = context;
+  const { globals, output, clock, signal } = context;
   const { follow, resource = null, since = 0 } = options;
-  const company = soleCompany(config, globals.company);
+  const scope = soleScope(context, config);
   if (follow && globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
-  if (resource !== null) selectResources(connectors[0].manifest, config.resources, [resource]);
-  const db = openExisting(config, company);
-  const changes = new Changes(db);
-  let seq = since;
-  // In pieces: the whole log need not fit into memory. A JSON document is always finished.
-  const printNew = async (separator: string) => {
-    for (let some = changes.after(seq, resource); some.length > 0; some = changes.after(seq, resource)) {
-      if (signal.aborted && !globals.json) return;
-      for (const change of some) {
-        await output.line(`${seq === since ? "" : separator}${changeLine(change)}`);
-        seq = change.seq;
+  if (resource !== null) selectResources(scope.manifest, config.resources, [resource]);
+  await readExisting(scope, async (db) => {
+    const changes = new Changes(db);
+    let seq = since;
+    const printNew = async () => {
+      for (let some = changes.after(seq, resource); some.length > 0; some = changes.after(seq, resource)) {
+        // A JSON document is always finished.
+        if (signal.aborted && !globals.json) return;
+        for (const change of some) {
+          await output.line(`${globals.json && seq !== since ? "," : ""}${changeLine(change)}`);
+          seq = change.seq;
+        }
       }
-    }
-  };
-  try {
+    };
     if (globals.json) await output.line('{"changes":[');
-    await printNew(globals.json ? "," : "");
+    await printNew();
     if (globals.json) await output.line(`],"next_since":${seq}}`);
-    if (!follow) return "complete";
-    while (!signal.aborted) {
+    while (follow && !signal.aborted) {
       await clock.sleep(followEveryMs, signal);
-      await printNew("");
+      await printNew();
     }
-  } finally {
-    db.close();
-  }
+  });
   return "complete";
 };
 

@@ -1,10 +1,10 @@
 import { MirrorError } from "../../base/errors.ts";
-import { chosenCompanies } from "../../config/companies.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { failFrom, ok, type CheckResult, type CheckSubject } from "../checks/check-result.ts";
+import { failFrom, ok, type CheckResult } from "../checks/check-result.ts";
 import { checkDataDir, checkDisk, checkLock } from "../checks/data-folder.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
 import { checkWebhook } from "../checks/webhook-endpoint.ts";
+import { companyScopes } from "../mirror/company-scope.ts";
 import { shownPath } from "../console/output.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -36,11 +36,9 @@ async function checkAll(context: CommandContext, report: Report): Promise<void> 
   await report(checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl));
   await report(checkDataDir(config.dataDir));
   await report(checkDisk(config.dataDir));
-  for (const company of chosenCompanies(config, context.globals.company)) {
-    const subject: CheckSubject = { context, config, company };
-    for (const result of await checkToken(subject)) await report(result, company.name);
-    await report(checkLock(subject), company.name);
-    await report(await checkWebhook(subject), company.name);
+  for (const scope of companyScopes(context, config)) {
+    const results = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];
+    for (const result of results) await report(result, scope.company.name);
   }
 }
 

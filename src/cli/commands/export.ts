@@ -2,23 +2,25 @@ import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
 import type { CommandContext } from "../program/command.ts";
+import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 import { forEachCompany } from "../runs/each-company.ts";
 import { exportCompany, type CompanyExport, type CompanyExported } from "../runs/export-company.ts";
-import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
+/** Exports tables or views of each company. */
 export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
-  forEachCompany(context, config, async (company) => {
-    const exported = await exportCompany(context, config, requestOf(context, company, args, options));
-    await print(context, company, exported);
+  forEachCompany(context, config, async (scope) => {
+    const exported = await exportCompany(scope, requestOf(context, args, options));
+    if (!context.globals.json)
+      for (const line of linesOf(exported, scope.company.name)) await context.output.line(line);
     return resultOf(exported);
   });
 
 function requestOf(
   { cwd }: CommandContext,
-  company: string,
   tables: readonly string[],
-  { format, out, to, dialect, partitionBy, since, nested }: CommandOptions<"export">,
+  { out, to, partitionBy, since, ...options }: CommandOptions<"export">,
 ): CompanyExport {
+  const { format, dialect, nested } = options;
   if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
   if (nested && since !== undefined)
     throw new MirrorError("usage", "--nested and --since exclude each other");
@@ -26,24 +28,15 @@ function requestOf(
     throw new MirrorError("usage", "--dialect needs --format csv");
   const partition = partitionBy === "none" ? null : partitionBy;
   const folder = out ?? (to === undefined ? "export" : null);
-  return {
-    company,
-    tables,
-    format,
-    dialect,
-    partition,
-    nested,
-    since: since ?? null,
-    out: folder === null ? null : path.resolve(cwd, folder),
-    to: to ?? null,
-  };
+  const place = { to: to ?? null, out: folder === null ? null : path.resolve(cwd, folder) };
+  return { ...options, ...place, tables, partition, since: since ?? null };
 }
 
 function resultOf({ manifest, path: file, files, removed, uploaded }: CompanyExported): object {
   const { seq, next_since, since, run } = manifest;
   const written = manifest.files.filter((each) => each.seq === seq);
-  const sum = (of: (each: (typeof written)[number]) => number) =>
-    written.reduce((total, each) => total + of(each), 0);
+  const sum = (key: "rows" | "bytes") => written.reduce((total, each) => total + each[key], 0);
+  const counts = { rows: sum("rows"), bytes: sum("bytes") };
   return {
     outcome: "complete",
     manifest: file,
@@ -51,27 +44,22 @@ function resultOf({ manifest, path: file, files, removed, uploaded }: CompanyExp
     next_since,
     since,
     run,
-    rows: sum(({ rows }) => rows),
-    bytes: sum(({ bytes }) => bytes),
+    ...counts,
     files,
     removed,
     uploaded,
   };
 }
 
-async function print(
-  { output, globals }: CommandContext,
-  company: string,
-  { manifest, path: file, files, uploaded }: CompanyExported,
-): Promise<void> {
-  if (globals.json) return;
+function linesOf({ manifest, path: file, files, uploaded }: CompanyExported, company: string): string[] {
   const size = formatSize(manifest.files.reduce((sum, { bytes }) => sum + bytes, 0));
-  await output.line(`${company}: ${files.length} files written, ${size}: ${path.dirname(file)}`);
+  const lines = [`${company}: ${files.length} files written, ${size}: ${path.dirname(file)}`];
   if (uploaded) {
     const { written, unchanged, removed } = uploaded;
-    await output.line(
+    lines.push(
       `  ${written.length} objects sent, ${unchanged.length} were there already, ${removed.length} removed`,
     );
   }
-  if (manifest.since !== null) await output.line(`  next time: --since ${manifest.next_since}`);
+  if (manifest.since !== null) lines.push(`  next time: --since ${manifest.next_since}`);
+  return lines;
 }

@@ -1,24 +1,18 @@
 import { formatSize } from "../../base/units.ts";
-import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { forEachCompany } from "../runs/each-company.ts";
 import { publishCompany } from "../runs/publish-company.ts";
-import type { CommandRun } from "../program/command-table.ts";
 
+/** Publishes the report of each company. */
 export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) =>
-  forEachCompany(context, config, async (company) => {
-    const published = await publishCompany(context, config, company, options);
-    await print(context, company, published);
+  forEachCompany(context, config, async (scope) => {
+    const { globals, output } = context;
+    const published = await publishCompany(scope, options);
     const { outcome, way, file, bytes, seq, reportDate, datasette } = published;
+    if (!globals.json) {
+      const what = outcome === "written" ? "report written" : "nothing changed since the last report";
+      await output.line(`${scope.company.name}: ${what}: ${file} (${formatSize(bytes)})`);
+      if (datasette !== null) await output.line(`  datasette --immutable ${file} --metadata ${datasette}`);
+    }
     return { outcome, way, file, bytes, seq, report_date: reportDate, datasette };
   });
-
-async function print(
-  { output, globals }: CommandContext,
-  company: string,
-  { outcome, file, bytes, datasette }: Awaited<ReturnType<typeof publishCompany>>,
-): Promise<void> {
-  if (globals.json) return;
-  const what = outcome === "written" ? "report written" : "nothing changed since the last report";
-  await output.line(`${company}: ${what}: ${file} (${formatSize(bytes)})`);
-  if (datasette !== null) await output.line(`  datasette --immutable ${file} --metadata ${datasette}`);
-}

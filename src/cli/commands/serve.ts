@@ -12,7 +12,7 @@ import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { afterRunInProcess, publishInProcess } from "../runs/after-run-process.ts";
+import { followUps } from "../runs/after-run-process.ts";
 
 /** For responses on their way when a signal comes. */
 const answerGraceMs = 3_000;
@@ -61,10 +61,8 @@ function createDaemon(context: CommandContext, config: Config, configPath: strin
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
   const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
-  const afterRun = afterRunInProcess(context, configPath);
-  const publish = publishInProcess(context, configPath);
-  const parts = { manifest, resourcesOf, clock, random, log, version };
-  return new Daemon({ ...parts, afterRun, publish, onSecrets: keepSecret }, config);
+  const parts = { manifest, resourcesOf, clock, random, log, version, onSecrets: keepSecret };
+  return new Daemon({ ...parts, ...followUps(context, configPath) }, config);
 }
 
 function listen(

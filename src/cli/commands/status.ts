@@ -1,47 +1,34 @@
-import { chosenCompanies } from "../../config/companies.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { CommandContext } from "../program/command.ts";
+import { readStatus, statusOutcome, type StatusQuestion } from "../../status/read-status.ts";
+import type { CompanyStatus } from "../../status/company-status.ts";
+import { statusLines } from "../../status/render/status-text.ts";
+import { printResult } from "../console/output.ts";
+import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-scope.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome } from "../program/exit-code.ts";
-import { openForReading } from "../mirror/open-mirror.ts";
-import { selectResources } from "../mirror/selected-resources.ts";
-import type { CompanyStatus } from "../../status/company-status.ts";
-import { readStatus, statusOutcome, type StatusQuestion } from "../../status/read-status.ts";
-import { statusLines } from "../../status/render/status-text.ts";
 
+/** Prints how every company's mirror stands. */
 export const statusCommand: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
-  const nowMs = context.clock.nowMs();
-  const statuses: Record<string, CompanyStatus> = {};
-  for (const company of chosenCompanies(config, context.globals.company)) {
-    statuses[company.name] = companyStatus(context, config, company, {
-      maxAgeMs: options.maxAge ?? null,
-      nowMs,
-    });
-  }
-  if (context.globals.json) await context.output.json({ companies: statuses });
-  else {
-    for (const [name, status] of Object.entries(statuses)) {
-      for (const line of statusLines(name, status, nowMs)) await context.output.line(line);
-    }
-  }
-  return worstOutcome(Object.values(statuses).map((status) => statusOutcome(status, nowMs)));
+  const question = { maxAgeMs: options.maxAge ?? null, nowMs: context.clock.nowMs() };
+  const companies: Record<string, CompanyStatus> = {};
+  for (const scope of companyScopes(context, config))
+    companies[scope.company.name] = await companyStatus(scope, question);
+  const lines = Object.entries(companies).flatMap(([name, one]) => statusLines(name, one, question.nowMs));
+  await printResult(context, { companies }, lines);
+  return worstOutcome(Object.values(companies).map((one) => statusOutcome(one, question.nowMs)));
 };
 
 function companyStatus(
-  context: CommandContext,
-  config: Config,
-  company: CompanyConfig,
+  scope: CompanyScope,
   question: Pick<StatusQuestion, "maxAgeMs" | "nowMs">,
-): CompanyStatus {
+): Promise<CompanyStatus> {
+  const { context, manifest, files, config } = scope;
   const { clock, log } = context;
-  const { manifest } = context.connectors[0];
   const selected = selectResources(manifest, config.resources, []);
-  const db = openForReading(config, company);
-  try {
-    return readStatus({
+  return readMirror(scope, (db) =>
+    readStatus({
       db,
-      files: mirrorFiles(config, company.name),
+      files,
       manifest,
       resources: new Set(selected.map(({ name }) => name)),
       spread: config.resources.parentsPerRun["contact_activity_logs"] !== undefined,
@@ -49,8 +36,6 @@ function companyStatus(
       ...question,
       clock,
       log,
-    });
-  } finally {
-    db?.close();
-  }
+    }),
+  );
 }

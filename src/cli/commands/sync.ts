@@ -1,63 +1,66 @@
+import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { formatDuration } from "../../base/units.ts";
-import { chosenCompanies } from "../../config/companies.ts";
-import type { RunRequest } from "../../daemon/runs/company-run.ts";
+import type { ProgressView } from "../../log/progress-view.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { printResult } from "../console/output.ts";
+import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
+import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { afterRun } from "../runs/after-run.ts";
 import { dryRun } from "../runs/dry-run.ts";
-import { syncCompany, type CompanyRun } from "../runs/local-sync.ts";
-import type { CommandOptions, CommandRun } from "../program/command-table.ts";
+import { syncCompany } from "../runs/local-sync.ts";
+import type { CompanyRun } from "../runs/remote-sync.ts";
 
 /** Companies that run at the same time; each has a request budget of its own. */
 const companiesAtOnce = 4;
 
+/** Makes one run of each company, then what follows it. */
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
-  const companies = chosenCompanies(config, context.globals.company);
+  const scopes = companyScopes(context, config);
   const resources = selectResources(context.connectors[0].manifest, config.resources, args);
-  if (options.dryRun) return dryRun(context, config, companies, resources, options.full);
-  const { maxDuration } = options;
-  const timer = new AbortController();
-  const timeout = maxDuration === undefined ? undefined : setTimeout(() => timer.abort(), maxDuration);
+  const { full, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
+  if (options.dryRun) return dryRun(context, scopes, resources, full);
+  if (resources.length === 0)
+    throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
+  const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);
   const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
-  const request = { ...requestOf(options, resources, timer.signal), untilMs };
-  const runs = companies.map((company) => syncCompany(context, config, company, request));
-  const views = () => runs.flatMap((run) => run.view() ?? []);
-  const reports = await context.progress(views, () => runAll(runs)).finally(() => clearTimeout(timeout));
+  const request = { resources, full, mostRequests, allowMassDelete, acceptIdentity, closed };
+  const reports = await runAll(context, scopes, { request, untilMs });
   const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
-  for (const [company, report] of reports)
-    outcomes.push(...(await afterRun(context, config, company, report)));
+  for (const scope of scopes) {
+    const report = reports.get(scope.company.name);
+    if (report) outcomes.push(...(await afterRun(scope, report.outcome)));
+  }
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
   await print(context, reports);
   return worstOutcome(outcomes);
 };
 
-function requestOf(
-  { full, maxRequests, allowMassDelete, acceptIdentity }: CommandOptions<"sync">,
-  resources: RunRequest["resources"],
-  closed: AbortSignal,
-): RunRequest {
-  if (resources.length === 0)
-    throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
-  return { resources, full, mostRequests: maxRequests, allowMassDelete, acceptIdentity, closed };
-}
-
-async function runAll(runs: readonly CompanyRun[]): Promise<Map<string, CompanyReport>> {
+/** Makes the runs while their progress is shown. */
+async function runAll(
+  context: CommandContext,
+  scopes: readonly CompanyScope[],
+  asked: Pick<CompanyRun, "request" | "untilMs">,
+): Promise<Map<string, CompanyReport>> {
   const places = new Semaphore(companiesAtOnce);
-  const reports = runs.map(async (run) => {
+  const views = scopes.map((): (() => ProgressView | null) => () => null);
+  const runOne = async (scope: CompanyScope, index: number) => {
     const release = await places.acquire();
     try {
-      return [run.company, await run.run()] as const;
+      const startedAt = isoTime(context.clock.nowMs());
+      const show: CompanyRun["show"] = (view) => (views[index] = view);
+      return [scope.company.name, await syncCompany({ ...asked, scope, startedAt, show })] as const;
     } finally {
       release?.();
     }
-  });
-  return new Map(await Promise.all(reports));
+  };
+  const read = () => views.flatMap((view) => view() ?? []);
+  return new Map(await context.progress(read, () => Promise.all(scopes.map(runOne))));
 }
 
 async function print(context: CommandContext, reports: ReadonlyMap<string, CompanyReport>): Promise<void> {

@@ -9,40 +9,32 @@ interface Followed {
   readonly company: Pick<CompanyConfig, "name">;
 }
 
-type Context = Pick<CommandContext, "env" | "globals" | "log" | "signal">;
-
 /**
- * What the daemon does after each run, in a process of its own: its memory and processor time are not the
- * receiver's. Guarantee: never rejects; failures are logged.
+ * What the daemon does after each run and when a pattern in `schedule.publish` is due, in a process of its own: its
+ * memory and processor time are not the receiver's. Guarantee: never rejects; failures are logged.
  */
-export function afterRunInProcess(context: Context, configPath: string) {
-  return async ({
-    config,
-    company,
-    report,
-  }: Followed & { readonly report: Pick<CompanyReport, "outcome"> }) => {
-    const { outcome } = report;
-    if (outcome !== "complete" && outcome !== "partial") return;
-    const publishes = config.schedule.publish === "after_sync";
-    if (!publishes && !config.exports.some(({ after }) => after === "sync")) return;
-    await runCommand(context, configPath, "after-run", company.name);
+export function followUps(
+  { globals, env, log, signal }: Pick<CommandContext, "env" | "globals" | "log" | "signal">,
+  configPath: string,
+) {
+  const perform = async (command: string, company: string) => {
+    const args = [command, "--company", company, "--config", configPath, "--log-format", globals.logFormat];
+    if (globals.quiet) args.push("--quiet");
+    try {
+      const code = await runOwn(args, env, signal);
+      if (code !== 0 && !signal.aborted)
+        log.warn(`${company}: ${command} did not succeed`, { exit_code: code });
+    } catch (error) {
+      log.error(`${company}: ${command} could not be started`, { error: messageOf(error) });
+    }
   };
-}
-
-/** What the daemon does when a pattern in `schedule.publish` is due. Guarantee: never rejects; failures are logged. */
-export function publishInProcess(context: Context, configPath: string) {
-  return ({ company }: Followed) => runCommand(context, configPath, "publish", company.name);
-}
-
-async function runCommand(context: Context, path: string, command: string, company: string): Promise<void> {
-  const { globals, env, log, signal } = context;
-  const args = [command, "--company", company, "--config", path, "--log-format", globals.logFormat];
-  if (globals.quiet) args.push("--quiet");
-  try {
-    const code = await runOwn(args, env, signal);
-    if (code !== 0 && !signal.aborted)
-      log.warn(`${company}: ${command} did not succeed`, { exit_code: code });
-  } catch (error) {
-    log.error(`${company}: ${command} could not be started`, { error: messageOf(error) });
-  }
+  return {
+    afterRun: async ({ config, company, report }: Followed & { readonly report: CompanyReport }) => {
+      if (report.outcome !== "complete" && report.outcome !== "partial") return;
+      const publishes = config.schedule.publish === "after_sync";
+      if (publishes || config.exports.some(({ after }) => after === "sync"))
+        await perform("after-run", company.name);
+    },
+    publish: ({ company }: Followed) => perform("publish", company.name),
+  };
 }

@@ -1,9 +1,9 @@
-import type { Config, ExportConfig } from "../../config/config.ts";
+import type { ExportConfig } from "../../config/config.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { failureOf } from "../console/failure-text.ts";
-import type { CommandContext } from "../program/command.ts";
+import type { CompanyScope } from "../mirror/company-scope.ts";
 import type { Outcome } from "../program/exit-code.ts";
-import { exportCompany, type CompanyExport } from "./export-company.ts";
+import { exportCompany } from "./export-company.ts";
 import { publishCompany } from "./publish-company.ts";
 
 /**
@@ -12,17 +12,15 @@ import { publishCompany } from "./publish-company.ts";
  * Returns an outcome for each that failed.
  */
 export async function afterRun(
-  parts: CommandContext,
-  config: Config,
-  company: string,
-  { outcome }: Pick<CompanyReport, "outcome">,
+  { context, config, ...company }: CompanyScope,
+  outcome: CompanyReport["outcome"],
 ): Promise<Outcome[]> {
   if (outcome !== "complete" && outcome !== "partial") return [];
-  const context: CommandContext = { ...parts, showing: withoutLines };
+  const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (Outcome | null)[] = [];
-  if (config.schedule.publish === "after_sync") outcomes.push(await publishOne(context, config, company));
+  if (config.schedule.publish === "after_sync") outcomes.push(await publishOne(scope));
   for (const wanted of config.exports)
-    if (wanted.after === "sync") outcomes.push(await exportOne(context, config, requestOf(wanted, company)));
+    if (wanted.after === "sync") outcomes.push(await exportOne(scope, wanted));
   return outcomes.filter((one) => one !== null);
 }
 
@@ -31,45 +29,43 @@ function withoutLines<T>(_read: () => readonly string[], work: () => Promise<T>)
   return work();
 }
 
-async function publishOne(context: CommandContext, config: Config, company: string): Promise<Outcome | null> {
-  const { log, signal } = context;
+async function publishOne(scope: CompanyScope): Promise<Outcome | null> {
+  const { log } = scope.context;
+  const { name } = scope.company;
   try {
-    const { outcome, file, bytes } = await publishCompany(context, config, company);
-    if (outcome === "written") log.info(`${company}: report written`, { file, bytes });
-    else log.debug(`${company}: nothing changed since the last report`, { file });
+    const { outcome, file, bytes } = await publishCompany(scope);
+    if (outcome === "written") log.info(`${name}: report written`, { file, bytes });
+    else log.debug(`${name}: nothing changed since the last report`, { file });
     return null;
   } catch (error) {
-    const { kind, message, hint } = failureOf(error);
-    if (kind === "locked") return null;
-    if (signal.aborted) return "interrupted";
-    log.error(`${company}: the report was not written: ${message}`, { kind, hint: hint ?? undefined });
-    return "database";
+    return failureOf(error).kind === "locked" ? null : logFailure(scope, "the report was not written", error);
   }
 }
 
-function requestOf(wanted: ExportConfig, company: string): CompanyExport {
-  const { format, out, to, dialect, tables, partitionBy: partition, nested } = wanted;
-  const chosen = { company, tables: tables ?? [], format, dialect, partition, nested };
-  return { ...chosen, out, to, since: null, ifChanged: true };
-}
-
-async function exportOne(
-  context: CommandContext,
-  config: Config,
-  request: CompanyExport,
-): Promise<Outcome | null> {
-  const { log, signal } = context;
-  const { company, format, out, to } = request;
+async function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome | null> {
+  const { log } = scope.context;
+  const { name } = scope.company;
+  const { tables, partitionBy: partition, format, out, to } = wanted;
+  const request = { ...wanted, tables: tables ?? [], partition, since: null, ifChanged: true };
   const where = out ?? to;
   try {
-    const { unchanged, files } = await exportCompany(context, config, request);
-    if (unchanged) log.debug(`${company}: nothing changed since the last export`, { format, where });
-    else log.info(`${company}: exported`, { format, where, files: files.length });
+    const { unchanged, files } = await exportCompany(scope, request);
+    if (unchanged) log.debug(`${name}: nothing changed since the last export`, { format, where });
+    else log.info(`${name}: exported`, { format, where, files: files.length });
     return null;
   } catch (error) {
-    const { kind, message, hint } = failureOf(error);
-    if (signal.aborted) return "interrupted";
-    log.error(`${company}: the export failed: ${message}`, { kind, format, where, hint: hint ?? undefined });
-    return "database";
+    return logFailure(scope, "the export failed", error, { format, where });
   }
+}
+
+function logFailure(
+  { context: { log, signal }, company }: CompanyScope,
+  what: string,
+  error: unknown,
+  fields: object = {},
+): Outcome {
+  const { kind, message, hint } = failureOf(error);
+  if (signal.aborted) return "interrupted";
+  log.error(`${company.name}: ${what}: ${message}`, { kind, ...fields, hint: hint ?? undefined });
+  return "database";
 }

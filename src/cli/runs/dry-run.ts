@@ -1,15 +1,13 @@
-import { existsSync } from "node:fs";
 import { formatDuration } from "../../base/units.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { connectService } from "../../daemon/runs/service-connection.ts";
 import { Records } from "../../store/tables/stored-records.ts";
-import { openDatabase } from "../../store/database.ts";
 import { estimateRun, type ResourceEstimate } from "../../sync/plan/estimate.ts";
 import { printResult } from "../console/output.ts";
+import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { Outcome } from "../program/exit-code.ts";
-import { connectService } from "../../daemon/runs/service-connection.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
@@ -23,43 +21,36 @@ interface Estimate {
 /** `sync --dry-run`: prints the requests that a run would need, and the time they take. Writes nothing. */
 export async function dryRun(
   context: CommandContext,
-  config: Config,
-  companies: readonly CompanyConfig[],
+  scopes: readonly CompanyScope[],
   resources: readonly Resource[],
   full: boolean,
 ): Promise<Outcome> {
-  const { limits } = context.connectors[0].manifest;
-  const estimates: Record<string, Estimate> = {};
-  for (const company of companies) {
-    const found = await estimate(context, config, company, resources, full);
-    estimates[company.name] = sumOf(found, limits);
+  const companies: Record<string, Estimate> = {};
+  const lines: string[] = [];
+  for (const scope of scopes) {
+    const { manifest, company } = scope;
+    const estimate = sumOf(await estimateOf(scope, resources, full), manifest.limits);
+    companies[company.name] = estimate;
+    lines.push(...estimateLines(company.name, estimate, manifest.limits));
   }
-  const lines = Object.entries(estimates).flatMap(([company, one]) => estimateLines(company, one, limits));
-  await printResult(context, { dry_run: true, companies: estimates }, lines);
+  await printResult(context, { dry_run: true, companies }, lines);
   return "complete";
 }
 
-async function estimate(
-  context: CommandContext,
-  config: Config,
-  company: CompanyConfig,
+async function estimateOf(
+  scope: CompanyScope,
   resources: readonly Resource[],
   full: boolean,
 ): Promise<Map<string, ResourceEstimate>> {
-  const { mirror } = mirrorFiles(config, company.name);
-  const db = existsSync(mirror) ? openDatabase(mirror, { readonly: true }) : null;
-  const service = connectService(context, config, company);
+  const { transport, close } = connectService(scope.context, scope.config, scope.company);
   try {
-    return await estimateRun(service.transport, resources, db ? new Records(db) : null, full);
+    return await readMirror(scope, (db) => estimateRun(transport, resources, db && new Records(db), full));
   } finally {
-    db?.close();
-    await service.close();
+    await close();
   }
 }
 
-type Limits = CommandContext["connectors"][0]["manifest"]["limits"];
-
-function sumOf(found: ReadonlyMap<string, ResourceEstimate>, limits: Limits): Estimate {
+function sumOf(found: ReadonlyMap<string, ResourceEstimate>, limits: Manifest["limits"]): Estimate {
   const sum = (kind: (typeof kinds)[number]) => [...found.values()].reduce((all, one) => all + one[kind], 0);
   const requests = { list: sum("list"), detail: sum("detail"), child: sum("child") };
   const total = requests.list + requests.detail + requests.child;
@@ -71,7 +62,7 @@ function sumOf(found: ReadonlyMap<string, ResourceEstimate>, limits: Limits): Es
 function estimateLines(
   company: string,
   { requests, minutes, resources }: Estimate,
-  limits: Limits,
+  limits: Manifest["limits"],
 ): string[] {
   const pace = `at ${limits.requests} in ${formatDuration(limits.windowMs)}`;
   const time = minutes < 1 ? "less than a minute" : `about ${minutes} minutes ${pace}`;

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
-import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import { failureOf } from "../console/failure-text.ts";
+import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { Outcome } from "../program/exit-code.ts";
 
@@ -13,24 +13,25 @@ import type { Outcome } from "../program/exit-code.ts";
 export async function forEachCompany(
   context: CommandContext,
   config: Config,
-  work: (company: string) => Promise<object>,
+  work: (scope: CompanyScope) => Promise<object>,
 ): Promise<Outcome> {
   const { globals, output, log, signal } = context;
-  const companies = chosenCompanies(config, globals.company);
-  const results: Record<string, object> = {};
+  const scopes = companyScopes(context, config);
+  const companies: Record<string, object> = {};
   let outcome: Outcome = "complete";
-  for (const { name } of companies) {
+  for (const scope of scopes) {
+    const { name } = scope.company;
     try {
-      results[name] = await work(name);
+      companies[name] = await work(scope);
     } catch (error) {
       const isUsage = error instanceof MirrorError && error.kind === "usage";
-      if (companies.length === 1 || signal.aborted || isUsage) throw error;
+      if (scopes.length === 1 || signal.aborted || isUsage) throw error;
       outcome = "database";
       const failure = failureOf(error);
-      results[name] = { outcome: "failed", error: failure };
+      companies[name] = { outcome: "failed", error: failure };
       log.error(`${name}: ${failure.message}`, { kind: failure.kind, hint: failure.hint ?? undefined });
     }
   }
-  if (globals.json) await output.json({ companies: results });
+  if (globals.json) await output.json({ companies });
   return outcome;
 }

@@ -1,6 +1,4 @@
 import { existsSync } from "node:fs";
-import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
 import { askDaemon } from "../../daemon/commands/ask-daemon.ts";
 import { formatSyncCommand } from "../../daemon/commands/sync-command.ts";
 import { emptyReport, type RunRequest } from "../../daemon/runs/company-run.ts";
@@ -9,23 +7,17 @@ import { DaemonCommands, type DaemonCommand } from "../../state/daemon-commands.
 import { openDatabase, type Db } from "../../store/database.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import type { CommandContext } from "../program/command.ts";
-
-/** A run that is asked for, and until when. */
-export interface TimedRequest extends RunRequest {
-  /** Epoch milliseconds when `closed` aborts; null: never. */
-  readonly untilMs: number | null;
-}
+import type { CompanyScope } from "../mirror/company-scope.ts";
 
 /** What a run of one company is made with, here or in the daemon. */
-export interface CompanyRunParts {
-  /** Its signal ends the waiting for a daemon, which goes on with the run. */
-  readonly context: CommandContext;
-  readonly config: Config;
-  readonly company: CompanyConfig;
-  readonly request: TimedRequest;
+export interface CompanyRun {
+  readonly scope: CompanyScope;
+  readonly request: RunRequest;
+  /** Epoch milliseconds when `request.closed` aborts; null: never. */
+  readonly untilMs: number | null;
   /** When this run was asked for, ISO. */
   readonly startedAt: string;
+  /** Takes what gives the run's progress; null before it begins. */
   readonly show: (view: () => ProgressView | null) => void;
 }
 
@@ -39,67 +31,67 @@ const endGraceMs = 30_000;
  * Has the daemon that holds the mirror make the run, and waits for its report. Null: the daemon has ended, and the
  * run is to be made here.
  */
-export async function followRemoteSync(parts: CompanyRunParts): Promise<CompanyReport | null> {
-  const db = await openCommands(parts);
-  if (!db) return reportIfEnded(parts);
+export async function followRemoteSync(run: CompanyRun): Promise<CompanyReport | null> {
+  const db = await openCommands(run);
+  if (!db) return reportIfEnded(run);
   try {
-    return await follow(parts, new DaemonCommands(db));
+    return await follow(run, new DaemonCommands(db));
   } finally {
     db.close();
   }
 }
 
-/** Waits for a daemon that has the lock and is still creating the mirror. Null: it has ended, or the run has. */
-async function openCommands(parts: CompanyRunParts): Promise<Db | null> {
-  const { mirror } = mirrorFiles(parts.config, parts.company.name);
-  const { clock, signal } = parts.context;
-  while (!signal.aborted && !parts.request.closed.aborted && isDaemonThere(parts)) {
-    const db = existsSync(mirror) ? openDatabase(mirror) : null;
+/** Waits for a daemon that has the lock and is still creating the mirror. Null: it has ended, or a signal came. */
+async function openCommands({ scope, request }: CompanyRun): Promise<Db | null> {
+  const { files, context } = scope;
+  while (!context.signal.aborted && !request.closed.aborted && isDaemonThere(scope)) {
+    const db = existsSync(files.mirror) ? openDatabase(files.mirror) : null;
     if (db && DaemonCommands.areIn(db)) return db;
     db?.close();
-    await clock.sleep(startCheckMs, signal);
+    await context.clock.sleep(startCheckMs, context.signal);
   }
   return null;
 }
 
-async function follow(parts: CompanyRunParts, commands: DaemonCommands): Promise<CompanyReport | null> {
-  const { request, context, company } = parts;
-  const { clock, log, signal } = context;
-  log.info(`${company.name}: the daemon holds the mirror and makes this run; following it`);
+async function follow(run: CompanyRun, commands: DaemonCommands): Promise<CompanyReport | null> {
+  const { request, untilMs, scope } = run;
+  const { clock, log, signal } = scope.context;
+  const { name } = scope.company;
+  log.info(`${name}: the daemon holds the mirror and makes this run; following it`);
   let latest: DaemonCommand | null = null;
-  parts.show(() => (latest?.state === "running" ? (latest.report as ProgressView | null) : null));
+  run.show(() => (latest?.state === "running" ? (latest.report as ProgressView | null) : null));
   let mentionAtMs = clock.monotonicMs() + silentMs;
-  const { ended, report } = await askDaemon("sync", formatSyncCommand(request, request.untilMs), {
+  const { ended, report } = await askDaemon("sync", formatSyncCommand(request, untilMs), {
     commands,
     clock,
     signal,
-    isDaemonThere: () => isDaemonThere(parts),
+    isDaemonThere: () => isDaemonThere(scope),
     isOver: () => request.closed.aborted,
     graceMs: endGraceMs,
     onProgress: (command) => {
       latest = command;
       if (command.state !== "waiting" || clock.monotonicMs() < mentionAtMs) return;
-      log.info(`${company.name}: the daemon is busy with another run; this one comes next`);
-      mentionAtMs = Number.POSITIVE_INFINITY;
+      log.info(`${name}: the daemon is busy with another run; this one comes next`);
+      mentionAtMs = Infinity;
     },
   });
   if (ended === "done" || ended === "failed") return report as CompanyReport;
   if (ended === "gone") {
-    log.warn(`${company.name}: the daemon is gone; going on without it`);
+    log.warn(`${name}: the daemon is gone; going on without it`);
     return null;
   }
-  if (ended === "interrupted")
-    log.info(`${company.name}: no longer followed; the daemon goes on with the run`);
-  return reportIfEnded(parts);
+  if (ended === "interrupted") log.info(`${name}: no longer followed; the daemon goes on with the run`);
+  return reportIfEnded(run);
 }
 
 /** The report of a run that ended before the daemon gave one; null: it has not ended. */
-function reportIfEnded({ context, request, startedAt }: CompanyRunParts): CompanyReport | null {
-  const { clock, signal } = context;
+function reportIfEnded({ scope, request, startedAt }: CompanyRun): CompanyReport | null {
+  const { clock, signal } = scope.context;
   if (signal.aborted) return emptyReport(clock, startedAt, "interrupted");
   return request.closed.aborted ? emptyReport(clock, startedAt, "stopped") : null;
 }
 
-function isDaemonThere({ config, company }: CompanyRunParts): boolean {
-  return lockHolder(mirrorFiles(config, company.name).lock)?.command === "serve";
+/** Does a daemon hold the company's mirror? */
+export function isDaemonThere({ files }: CompanyScope): boolean {
+  return lockHolder(files.lock)?.command === "serve";
 }

@@ -1,69 +1,54 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { Secret } from "../../../base/secret.ts";
-import type { CompanyConfig, Config } from "../../../config/config.ts";
 import type { Transport } from "../../../connector/transport.ts";
+import { connectService } from "../../../daemon/runs/service-connection.ts";
 import { Meta } from "../../../state/meta.ts";
 import { pinnedIdentity } from "../../../sync/identity/identify.ts";
-import { fingerprintOf, type Identity } from "../../../sync/identity/identity-verdict.ts";
+import { fingerprintOf } from "../../../sync/identity/identity-verdict.ts";
 import { Subscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
-import type { CommandContext } from "../../program/command.ts";
-import { openForReading } from "../../mirror/open-mirror.ts";
-import { connectService } from "../../../daemon/runs/service-connection.ts";
+import { readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami } from "../../mirror/whoami.ts";
 
 /**
- * The company with the token of this call: of the environment variable, else of the config.
+ * The scope with the token of this call: of the environment variable, else of the config. The config has it among
+ * its secrets, so that errors redact it.
  * @throws MirrorError `usage` when the variable is not set
  */
-export function companyAs(
-  { env, keepSecret }: CommandContext,
-  company: CompanyConfig,
-  variable: string | undefined,
-): CompanyConfig {
-  if (variable === undefined) return company;
+export function withToken(scope: CompanyScope, variable: string | undefined): CompanyScope {
+  if (variable === undefined) return scope;
+  const { env, keepSecret } = scope.context;
   const token = Object.hasOwn(env, variable) ? (env[variable] ?? "").trim() : "";
   if (token === "")
     throw new MirrorError("usage", `--token-env: the environment variable ${variable} is not set`);
   keepSecret([token]);
-  return { ...company, token: Secret.of(token) };
+  const company = { ...scope.company, token: Secret.of(token) };
+  const companies = scope.config.companies.map((one) => (one.name === company.name ? company : one));
+  return { ...scope, company, config: { ...scope.config, companies } };
 }
 
 /** Gives `work` the subscriptions of one company. Requests take permits from the budget that all processes share. */
 export async function withSubscriptions<T>(
-  context: CommandContext,
-  config: Config,
-  company: CompanyConfig,
+  scope: CompanyScope,
   work: (subscriptions: Subscriptions) => Promise<T>,
 ): Promise<T> {
+  const { context, manifest, config, company } = scope;
   const { random, signal } = context;
-  const { manifest } = context.connectors[0];
   if (!manifest.webhooks) throw new MirrorError("usage", `${manifest.title} sends no events`);
   const operations = manifest.webhooks.subscriptions;
-  const service = connectService(context, withToken(config, company), company);
+  const { transport, close } = connectService(context, config, company);
   try {
-    await assertSameCompany(context, config, company, service.transport);
-    return await work(new Subscriptions({ transport: service.transport, operations, random, signal }));
+    await assertSameCompany(scope, transport);
+    return await work(new Subscriptions({ transport, operations, random, signal }));
   } finally {
-    await service.close();
+    await close();
   }
 }
 
-/** The config with this call's token among its secrets, so that errors redact it. */
-function withToken(config: Config, company: CompanyConfig): Config {
-  const companies = config.companies.map((one) => (one.name === company.name ? company : one));
-  return { ...config, companies };
-}
-
 /** I10: refuses another company's token. A request is made only when the token is not the pinned one. */
-async function assertSameCompany(
-  { connectors, signal }: CommandContext,
-  config: Config,
-  company: CompanyConfig,
-  transport: Transport,
-): Promise<void> {
-  const pinned = pinnedIn(config, company);
-  if (!pinned || fingerprintOf(company.token.reveal(), pinned.salt) === pinned.fingerprint) return;
-  const { name } = await askWhoami(transport, connectors[0].manifest, signal);
+async function assertSameCompany(scope: CompanyScope, transport: Transport): Promise<void> {
+  const pinned = await readMirror(scope, (db) => db && pinnedIdentity(new Meta(db)));
+  if (!pinned || fingerprintOf(scope.company.token.reveal(), pinned.salt) === pinned.fingerprint) return;
+  const { name } = await askWhoami(transport, scope.manifest, scope.context.signal);
   if (name === pinned.name) return;
   const whose = name === null ? "nobody that the service names" : `"${name}"`;
   throw new MirrorError(
@@ -71,13 +56,4 @@ async function assertSameCompany(
     `this token belongs to another company: the mirror is of "${pinned.name}", this token of ${whose}`,
     { hint: "Nothing was changed. Take a token of the company that is mirrored." },
   );
-}
-
-function pinnedIn(config: Config, company: CompanyConfig): Identity | null {
-  const db = openForReading(config, company);
-  try {
-    return db && pinnedIdentity(new Meta(db));
-  } finally {
-    db?.close();
-  }
 }

@@ -1,34 +1,24 @@
-import { soleCompany } from "../../../config/companies.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
 import { printResult } from "../../console/output.ts";
-import { usualInboxCount, type CommandRun } from "../../program/command-table.ts";
-import { openExisting } from "../../mirror/open-mirror.ts";
+import { readExisting, soleScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
+import { usualInboxCount, type CommandRun } from "../../program/command-table.ts";
 import { readSince } from "./since.ts";
 
-export const webhooksInboxCommand: CommandRun<"webhooksInbox"> = async (
-  context,
-  { options, loaded: { config } },
-) => {
-  const company = soleCompany(config, context.globals.company);
-  const { since, resource, limit = usualInboxCount } = options;
-  if (resource !== undefined) selectResources(context.connectors[0].manifest, config.resources, [resource]);
-  const filter = {
-    most: limit + 1,
-    ...(since !== undefined && { since: readSince(since, context.clock.nowMs()) }),
-    ...(options.state !== undefined && { state: options.state }),
-    ...(resource !== undefined && { resource }),
-  };
-  const db = openExisting(config, company);
-  try {
-    const found = new InboxView(db).list(filter);
+/** Prints the newest stored events. */
+export const inboxCommand: CommandRun<"webhooksInbox"> = async (context, { options, loaded: { config } }) => {
+  const scope = soleScope(context, config);
+  const { since, resource, state, limit = usualInboxCount } = options;
+  if (resource !== undefined) selectResources(scope.manifest, config.resources, [resource]);
+  const from = since === undefined ? undefined : readSince(since, context.clock.nowMs());
+  await readExisting(scope, async (db) => {
+    const found = new InboxView(db).list({ most: limit + 1, since: from, state, resource });
     const rows = found.slice(0, limit).toReversed();
     if (found.length > limit)
       context.log.info(`there are more than these ${limit}: --limit, --since, --state and --resource choose`);
-    await printResult(context, { company: company.name, deliveries: rows.map(viewOf) }, rows.map(lineOf));
-  } finally {
-    db.close();
-  }
+    const document = { company: scope.company.name, deliveries: rows.map(viewOf) };
+    await printResult(context, document, rows.map(lineOf));
+  });
   return "complete";
 };
 

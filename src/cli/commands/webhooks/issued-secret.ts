@@ -1,8 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { isoTime } from "../../../base/clock.ts";
-import type { CompanyConfig, Config } from "../../../config/config.ts";
+import type { CompanyConfig } from "../../../config/config.ts";
 import type { SecretPlace } from "../../../config/secrets.ts";
-import { mirrorFiles } from "../../../config/mirror-files.ts";
 import {
   openPendingKey,
   readKey,
@@ -13,16 +12,14 @@ import {
 } from "../../../webhook/keys/key-files.ts";
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import { printResult } from "../../console/output.ts";
-import type { CommandContext } from "../../program/command.ts";
+import type { CompanyScope } from "../../mirror/company-scope.ts";
 import type { Ending } from "../../program/exit-code.ts";
 import { subscriptionLines, viewOfSubscription } from "./subscription-text.ts";
 
 /** How a new secret is asked for and kept. */
 export interface SecretPlan {
-  readonly context: CommandContext;
-  readonly config: Config;
+  readonly scope: CompanyScope;
   readonly configPath: string;
-  readonly company: CompanyConfig;
   /** The subscription delivers to this config's receiver. Otherwise the secret is only printed. */
   readonly here: boolean;
   /** Which secrets end: all of the config, or only the one in the file that is replaced. */
@@ -37,18 +34,18 @@ export interface SecretPlan {
  * and printed even when that failed.
  */
 export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedSecret>): Promise<Ending> {
-  const place = plan.here ? placeFor(plan.company) : null;
+  const place = plan.here ? placeFor(plan.scope.company) : null;
   const file = place?.kind === "file" ? place.path : null;
   if (file !== null) finishInterrupted(plan, file);
   const oldUntil = plan.here ? retireOld(plan, file) : undefined;
   const pending = file === null ? null : openPendingKey(file);
   const issued = await asking(ask, pending);
   const failure = pending?.store(issued.secret) ?? null;
-  plan.context.keepSecret([issued.secret]);
+  plan.scope.context.keepSecret([issued.secret]);
   await print(plan, issued, { stored: failure === null ? file : null, failure, oldUntil });
   if (failure === null) return "complete";
   const hint = `The secret stands on stdout, this once. Put it into ${file} yourself, mode 0600.`;
-  plan.context.log.error(`the secret could not be stored: ${failure}`, { hint });
+  plan.scope.context.log.error(`the secret could not be stored: ${failure}`, { hint });
   return "failed";
 }
 
@@ -68,9 +65,11 @@ function finishInterrupted(plan: SecretPlan, file: string): void {
   remember(plan, [readKey(file), left], defaultKeepOldMs);
   try {
     storePendingKey(file);
-    plan.context.log.warn(`a secret that was received before and not put in its place is now in ${file}`);
+    plan.scope.context.log.warn(
+      `a secret that was received before and not put in its place is now in ${file}`,
+    );
   } catch (error) {
-    plan.context.log.warn(`a secret that was received before cannot be put into ${file}`, { error });
+    plan.scope.context.log.warn(`a secret that was received before cannot be put into ${file}`, { error });
   }
 }
 
@@ -78,17 +77,14 @@ export const defaultKeepOldMs = 86_400_000;
 
 /** Remembers the old secrets. Returns until when they are accepted, null without an end; undefined when there are none. */
 function retireOld(plan: SecretPlan, file: string | null): string | null | undefined {
-  const { secrets } = plan.company.webhook;
-  const own = plan.replaces === "all" ? secrets.filter((secret) => secret.known) : [];
-  return remember(
-    plan,
-    [file === null ? null : readKey(file), ...own.map((secret) => secret.reveal())],
-    plan.keepOldMs,
-  );
+  const { secrets } = plan.scope.company.webhook;
+  const own = plan.replaces === "all" ? secrets.filter(({ known }) => known) : [];
+  const texts = [file === null ? null : readKey(file), ...own.map((secret) => secret.reveal())];
+  return remember(plan, texts, plan.keepOldMs);
 }
 
 function remember(
-  { context, config, company }: SecretPlan,
+  { scope: { context, config, files } }: SecretPlan,
   texts: readonly (string | null)[],
   keepMs: number | null,
 ): string | null | undefined {
@@ -98,7 +94,7 @@ function remember(
   const nowMs = context.clock.nowMs();
   const untilMs = keepMs === null ? null : nowMs + keepMs;
   mkdirSync(config.dataDir, { recursive: true });
-  retireKeys(mirrorFiles(config, company.name).secrets, old, { nowMs, untilMs });
+  retireKeys(files.secrets, old, { nowMs, untilMs });
   return untilMs === null ? null : isoTime(untilMs);
 }
 
@@ -116,8 +112,8 @@ async function print(
   { subscription, secret }: IssuedSecret,
   { stored, failure, oldUntil }: Kept,
 ): Promise<void> {
-  const { context, company } = plan;
-  const view = viewOfSubscription(subscription, company, context.connectors[0].manifest.events);
+  const { context, company } = plan.scope;
+  const view = viewOfSubscription(subscription, plan.scope);
   const next = [nextStepText(plan, failure)];
   if (oldUntil !== undefined) next.push(oldSecretText(oldUntil));
   const until = oldUntil === undefined ? {} : { old_accepted_until: oldUntil };
@@ -135,7 +131,7 @@ function placeFor({ webhook }: CompanyConfig): SecretPlace | null {
 }
 
 /** What was done with the secret, or what the reader has to do. Pure. */
-function nextStepText({ company, configPath, here }: SecretPlan, failure: string | null): string {
+function nextStepText({ scope: { company }, configPath, here }: SecretPlan, failure: string | null): string {
   const place = placeFor(company);
   if (!here)
     return "it does not deliver to this config's receiver: give the secret to the one that it delivers to";

@@ -1,83 +1,65 @@
 import { MirrorError } from "../../../base/errors.ts";
-import { soleCompany } from "../../../config/companies.ts";
-import type { CompanyConfig, Config } from "../../../config/config.ts";
-import { mirrorFiles } from "../../../config/mirror-files.ts";
-import { lockHolder, takeWriterLock } from "../../../store/writer-lock.ts";
-import { openMirror } from "../../../state/mirror.ts";
 import { DaemonCommands } from "../../../state/daemon-commands.ts";
-import { openDatabase } from "../../../store/database.ts";
 import { InboxView } from "../../../state/inbox/inbox-view.ts";
-import type { InboxState } from "../../../state/inbox/inbox.ts";
+import { openMirror } from "../../../state/mirror.ts";
+import { WorkQueue } from "../../../state/work-queue.ts";
+import { openDatabase } from "../../../store/database.ts";
+import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
 import { replayRemotely } from "../../../daemon/commands/remote-replay.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
-import { WorkQueue } from "../../../state/work-queue.ts";
 import { printResult } from "../../console/output.ts";
+import { readExisting, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
-import type { CommandContext } from "../../program/command.ts";
+import { isDaemonThere } from "../../runs/remote-sync.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
-import type { Ending } from "../../program/exit-code.ts";
-import { openExisting } from "../../mirror/open-mirror.ts";
 import { readSince } from "./since.ts";
 
-/** The events to replay: by id, or all received since a time, of one state or of any. */
-type ReplayChoice =
-  | { readonly ids: readonly string[] }
-  /** `since`: ISO. */
-  | { readonly since: string; readonly state: InboxState | null };
-
-export const webhooksReplayCommand: CommandRun<"webhooksReplay"> = async (
-  context,
-  { args, options, loaded: { config } },
-) => {
-  const company = soleCompany(config, context.globals.company);
-  const ids = idsOf(config, company, choiceOf(args, options, context.clock.nowMs()));
-  const beside = lockHolder(mirrorFiles(config, company.name).lock)?.command === "serve";
-  const perform = beside ? byDaemon : byOurselves;
-  return print(context, company, await perform(context, config, company, ids), beside);
+/** Replays stored events: a daemon that holds the mirror does it, else this process. */
+export const replayCommand: CommandRun<"webhooksReplay"> = async (context, { args, options, loaded }) => {
+  const scope = soleScope(context, loaded.config);
+  const ids = await chosenEvents(scope, args, options);
+  const beside = isDaemonThere(scope);
+  const { queued, unread, missing } = await (beside ? byDaemon : byOurselves)(scope, ids);
+  const replayed = queued + unread;
+  const then = beside ? "the daemon reads them now" : "`sync` reads them";
+  const next = queued > 0 ? then : "there is nothing to read";
+  if (missing.length > 0)
+    context.log.error(`no such event: ${missing.join(", ")}`, { hint: "`webhooks inbox` shows the ids" });
+  const company = scope.company.name;
+  const line = `${company}: replayed ${replayed} (${queued} to read, ${unread} without anything to read); ${next}`;
+  await printResult(context, { company, replayed, queued, unread, missing, next }, [line]);
+  return missing.length > 0 ? "failed" : "complete";
 };
 
-function choiceOf(
+/** Ids in the order of receipt; ids of the command line as they are, known or not. */
+async function chosenEvents(
+  scope: CompanyScope,
   ids: readonly string[],
   { since, state }: CommandOptions<"webhooksReplay">,
-  nowMs: number,
-): ReplayChoice {
+): Promise<readonly string[]> {
   if (since !== undefined && ids.length > 0)
     throw new MirrorError("usage", "event ids and --since exclude each other");
-  if (since !== undefined) return { since: readSince(since, nowMs), state: state ?? null };
-  if (ids.length === 0)
+  if (since === undefined && ids.length === 0)
     throw new MirrorError("usage", "which events? Give their ids, or --since", {
       hint: "`webhooks inbox` shows the ids",
     });
-  if (state !== undefined) throw new MirrorError("usage", "--state goes with --since");
-  return { ids };
-}
-
-/** Ids in the order of receipt; ids of the command line as they are, known or not. */
-function idsOf(config: Config, company: CompanyConfig, choice: ReplayChoice): readonly string[] {
-  const db = openExisting(config, company);
-  try {
-    if ("ids" in choice) return [...new Set(choice.ids)];
-    return new InboxView(db).idsSince(choice.since, choice.state);
-  } finally {
-    db.close();
-  }
+  if (since === undefined && state !== undefined) throw new MirrorError("usage", "--state goes with --since");
+  const from = since === undefined ? null : readSince(since, scope.context.clock.nowMs());
+  return readExisting(scope, (db) =>
+    from === null ? [...new Set(ids)] : new InboxView(db).idsSince(from, state ?? null),
+  );
 }
 
 const timeoutMs = 30_000;
 
-async function byDaemon(
-  { clock, signal }: CommandContext,
-  config: Config,
-  company: CompanyConfig,
-  ids: readonly string[],
-): Promise<ReplayResult> {
-  const files = mirrorFiles(config, company.name);
-  const db = openDatabase(files.mirror);
+async function byDaemon(scope: CompanyScope, ids: readonly string[]): Promise<ReplayResult> {
+  const { clock, signal } = scope.context;
+  const db = openDatabase(scope.files.mirror);
   try {
-    const isDaemonThere = () => lockHolder(files.lock)?.command === "serve";
     const commands = new DaemonCommands(db);
-    return await replayRemotely({ commands, clock, signal, isDaemonThere, timeoutMs }, ids);
+    const isThere = () => isDaemonThere(scope);
+    return await replayRemotely({ commands, clock, signal, isDaemonThere: isThere, timeoutMs }, ids);
   } finally {
     db.close();
   }
@@ -87,42 +69,20 @@ async function byDaemon(
  * Replays without a daemon.
  * @throws MirrorError `locked` while another command writes the mirror
  */
-async function byOurselves(
-  { clock, connectors }: CommandContext,
-  config: Config,
-  company: CompanyConfig,
-  ids: readonly string[],
-): Promise<ReplayResult> {
-  const files = mirrorFiles(config, company.name);
-  const { manifest } = connectors[0];
+async function byOurselves(scope: CompanyScope, ids: readonly string[]): Promise<ReplayResult> {
+  const { context, manifest, config, files } = scope;
   const lock = takeWriterLock(files.lock, "webhooks replay");
   try {
-    const mirror = await openMirror(files.mirror, manifest, {}, clock);
+    const mirror = await openMirror(files.mirror, manifest, {}, context.clock);
     try {
       const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
       const queue = new WorkQueue(mirror.db);
       const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
-      return ingest.replay(ids, clock.nowMs());
+      return ingest.replay(ids, context.clock.nowMs());
     } finally {
       mirror.close();
     }
   } finally {
     lock.release();
   }
-}
-
-async function print(
-  context: CommandContext,
-  company: CompanyConfig,
-  { queued, unread, missing }: ReplayResult,
-  beside: boolean,
-): Promise<Ending> {
-  const replayed = queued + unread;
-  const then = beside ? "the daemon reads them now" : "`sync` reads them";
-  const next = queued > 0 ? then : "there is nothing to read";
-  if (missing.length > 0)
-    context.log.error(`no such event: ${missing.join(", ")}`, { hint: "`webhooks inbox` shows the ids" });
-  const line = `${company.name}: replayed ${replayed} (${queued} to read, ${unread} without anything to read); ${next}`;
-  await printResult(context, { company: company.name, replayed, queued, unread, missing, next }, [line]);
-  return missing.length > 0 ? "failed" : "complete";
 }

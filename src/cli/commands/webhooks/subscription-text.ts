@@ -1,31 +1,12 @@
-import type { RecordId } from "../../../base/ids.ts";
-import type { CompanyConfig } from "../../../config/config.ts";
-import type { EventRule } from "../../../connector/connector-manifest.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
-
-/** A subscription as `--json` shows it. */
-export interface SubscriptionView {
-  readonly id: RecordId;
-  readonly name: string | null;
-  readonly url: string;
-  /** True when it delivers to this config's receiver. */
-  readonly here: boolean;
-  readonly active: boolean;
-  readonly events: readonly string[];
-  /** Events of the catalogue that it does not send. */
-  readonly missing_events: readonly string[];
-  readonly last_success_at: string | null;
-  readonly last_failure_at: string | null;
-  readonly disabled_reason: string | null;
-}
+import type { CompanyScope } from "../../mirror/company-scope.ts";
 
 /** A subscription as `--json` prints it. */
-export function viewOfSubscription(
-  one: Subscription,
-  company: CompanyConfig,
-  rules: readonly EventRule[],
-): SubscriptionView {
+export type SubscriptionView = ReturnType<typeof viewOfSubscription>;
+
+/** Describes a subscription; `here`: it delivers to this config's receiver. */
+export function viewOfSubscription(one: Subscription, { company, manifest }: CompanyScope) {
   return {
     id: one.id,
     name: one.name,
@@ -33,7 +14,7 @@ export function viewOfSubscription(
     here: deliversHere(one.url, company),
     active: one.active,
     events: one.events,
-    missing_events: missingEvents(one, rules),
+    missing_events: missingEvents(one, manifest.events),
     last_success_at: one.lastSuccessAt,
     last_failure_at: one.lastFailureAt,
     disabled_reason: one.disabledReason,
@@ -58,6 +39,5 @@ function eventsText({ events, missing_events: missing }: SubscriptionView): stri
   if (missing.length === 0) return `all ${events.length} events`;
   const named = missing.slice(0, mostNamed).join(", ");
   const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
-  const known = events.length + missing.length;
-  return `${events.length} of ${known} events; not ${named}${more}`;
+  return `${events.length} of ${events.length + missing.length} events; not ${named}${more}`;
 }

@@ -1,0 +1,160 @@
+import { MirrorError } from "../../../base/errors.ts";
+import {
+  deliversHere,
+  eventsNamed,
+  subscriptionId,
+  subscriptionWith,
+} from "../../../webhook/subscriptions/event-choice.ts";
+import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
+import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
+import { printResult } from "../../console/output.ts";
+import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
+import { withSubscriptions, withToken } from "./access.ts";
+import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
+import { subscriptionLines, viewOfSubscription, type SubscriptionView } from "./subscription-text.ts";
+
+/** Lists every company's subscriptions. A company that fails is logged, and the others are still listed. */
+export const listCommand: CommandRun<"webhooksList"> = async (context, { options, loaded }) => {
+  const scopes = companyScopes(context, loaded.config);
+  if (options.tokenEnv !== undefined && scopes.length > 1)
+    throw new MirrorError("usage", "--token-env is of one company: name it with --company");
+  const companies: Record<string, { readonly subscriptions: readonly SubscriptionView[] }> = {};
+  const lines: string[] = [];
+  let failure: MirrorError | null = null;
+  for (const each of scopes) {
+    const scope = withToken(each, options.tokenEnv);
+    const { name } = scope.company;
+    try {
+      const all = await withSubscriptions(scope, (subscriptions) => subscriptions.list());
+      const views = all.map((one) => viewOfSubscription(one, scope));
+      companies[name] = { subscriptions: views };
+      if (views.length === 0) lines.push(`${name}: no subscription; \`webhooks create\` makes one`);
+      lines.push(...views.flatMap((view) => subscriptionLines(name, view)));
+      warnOfSilence(scope, views);
+    } catch (error) {
+      if (!(error instanceof MirrorError) || loaded.config.companies.length === 1) throw error;
+      failure ??= error;
+      context.log.error(`${name}: ${error.message}`, { kind: error.kind, hint: error.hint });
+    }
+  }
+  await printResult(context, { companies }, lines);
+  return failure ? { kind: failure.kind } : "complete";
+};
+
+/** Warns when the config expects deliveries and no active subscription sends them. */
+function warnOfSilence({ context, company }: CompanyScope, views: readonly SubscriptionView[]): void {
+  const { publicUrl } = company.webhook;
+  if (publicUrl === null || views.some(({ here, active }) => here && active)) return;
+  context.log.warn(`${company.name}: the service delivers nothing to ${publicUrl}`, {
+    hint: "`webhooks create` makes a subscription, `webhooks update ID --active on` wakes one that is off",
+  });
+}
+
+/** Creates a subscription and stores its secret. */
+export const createCommand: CommandRun<"webhooksCreate"> = async (context, { options, loaded }) => {
+  const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
+  const { company, manifest } = scope;
+  const url = options.url ?? company.webhook.publicUrl;
+  if (url === null)
+    throw new MirrorError("usage", "where should events go? The config has no public_url", {
+      hint: `set companies.${company.name}.webhook.public_url, or give --url`,
+    });
+  const events = eventsNamed(options.events ?? "all", manifest.events);
+  await assertEndpoint(scope, url);
+  return withSubscriptions(scope, async (subscriptions) => {
+    const others = (await subscriptions.list()).filter((one) => sameUrl(one.url, url));
+    if (others.length > 0)
+      context.log.warn(
+        `the service already delivers there: each event will come ${others.length + 1} times`,
+        {
+          subscriptions: others.map(({ id }) => String(id)),
+          hint: "`webhooks delete ID` takes one away; `webhooks rotate ID` gives it a new secret",
+        },
+      );
+    const here = deliversHere(url, company) || company.webhook.publicUrl === null;
+    const keepOldMs = others.length > 0 ? null : defaultKeepOldMs;
+    const plan = { scope, configPath: loaded.path, here, replaces: "stored", keepOldMs } as const;
+    const input = { name: options.name ?? "fintoro-mirror", url, active: true, events };
+    return receiveSecret(plan, () => subscriptions.create(input));
+  });
+};
+
+function sameUrl(one: string, other: string): boolean {
+  return URL.parse(one)?.href === URL.parse(other)?.href;
+}
+
+/** Has the service issue a new secret for a subscription, and stores it. */
+export const rotateCommand: CommandRun<"webhooksRotate"> = async (context, { args, options, loaded }) => {
+  const id = subscriptionId(args);
+  const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
+  const { company } = scope;
+  return withSubscriptions(scope, async (subscriptions) => {
+    const all = await subscriptions.list();
+    const chosen = subscriptionWith(id, all);
+    const onlyOne = company.webhook.publicUrl === null && all.length === 1;
+    const here = onlyOne || deliversHere(chosen.url, company);
+    // With several subscriptions that deliver here, the stored secret may be of any of them: it stays accepted.
+    const shared = all.some((one) => one.id !== chosen.id && deliversHere(one.url, company));
+    const keepOldMs = shared ? null : (options.keepOld ?? defaultKeepOldMs);
+    const replaces = shared ? "stored" : "all";
+    const plan = { scope, configPath: loaded.path, here, replaces, keepOldMs } as const;
+    return receiveSecret(plan, () => subscriptions.rotate(chosen.id));
+  });
+};
+
+/** Changes what is named of a subscription. */
+export const updateCommand: CommandRun<"webhooksUpdate"> = async (context, { args, options, loaded }) => {
+  const id = subscriptionId(args);
+  const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
+  const change = changeOf(scope, options);
+  if (change.url !== undefined) await assertEndpoint(scope, change.url);
+  const changed = await withSubscriptions(scope, async (subscriptions) => {
+    const { name, url, active, events } = subscriptionWith(id, await subscriptions.list());
+    return subscriptions.update(id, { name, url, active, events, ...change });
+  });
+  const view = viewOfSubscription(changed, scope);
+  const { name } = scope.company;
+  await printResult(context, { company: name, subscription: view }, subscriptionLines(name, view));
+  return "complete";
+};
+
+function changeOf(
+  { manifest }: CompanyScope,
+  { url, events, active, name }: CommandOptions<"webhooksUpdate">,
+): Partial<SubscriptionInput> {
+  const change: Partial<SubscriptionInput> = {
+    ...(url === undefined ? {} : { url }),
+    ...(events === undefined ? {} : { events: eventsNamed(events, manifest.events) }),
+    ...(active === "unchanged" ? {} : { active: active === "on" }),
+    ...(name === undefined ? {} : { name: name === "" ? null : name }),
+  };
+  if (Object.keys(change).length > 0) return change;
+  throw new MirrorError("usage", "nothing to change: give --url, --events, --active or --name");
+}
+
+/** Ends a subscription, once it is confirmed. */
+export const deleteCommand: CommandRun<"webhooksDelete"> = async (context, { args, options, loaded }) => {
+  const id = subscriptionId(args);
+  const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
+  const { ask } = context;
+  if (!options.yes && !ask) throw new MirrorError("usage", "nobody is here to confirm it: give --yes");
+  const deleted = await withSubscriptions(scope, async (subscriptions) => {
+    const chosen = subscriptionWith(id, await subscriptions.list());
+    if (!options.yes && !(await isConfirmed(ask, chosen))) return null;
+    await subscriptions.remove(chosen.id);
+    return chosen.id;
+  });
+  const { name } = scope.company;
+  if (deleted === null) {
+    context.log.warn("nothing was deleted");
+    return "failed";
+  }
+  await printResult(context, { company: name, deleted }, [`${name}: subscription ${deleted} is deleted`]);
+  return "complete";
+};
+
+async function isConfirmed(ask: CompanyScope["context"]["ask"], { id, url }: Subscription): Promise<boolean> {
+  const answer = (await ask?.(`Delete subscription ${id}, which delivers to ${url}? [y/N] `)) ?? "";
+  return /^\s*y(es)?\s*$/i.test(answer);
+}

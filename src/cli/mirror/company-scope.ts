@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { MirrorError } from "../../base/errors.ts";
+import { chosenCompanies, soleCompany } from "../../config/companies.ts";
+import type { CompanyConfig, Config } from "../../config/config.ts";
+import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import { assertReadable } from "../../store/migrations/migrate.ts";
+import { openDatabase, type Db } from "../../store/database.ts";
+import type { CommandContext } from "../program/command.ts";
+
+/** What a command works with for one company. */
+export interface CompanyScope {
+  readonly context: CommandContext;
+  readonly manifest: Manifest;
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  readonly files: MirrorFiles;
+}
+
+/** The companies that a command works on: all, or the one named by `--company`. Throws MirrorError `usage`. */
+export function companyScopes(context: CommandContext, config: Config): CompanyScope[] {
+  return chosenCompanies(config, context.globals.company).map((one) => scopeOf(context, config, one));
+}
+
+/** The company of a command that works on a single one. Throws MirrorError `usage` where there are several. */
+export function soleScope(context: CommandContext, config: Config): CompanyScope {
+  return scopeOf(context, config, soleCompany(config, context.globals.company));
+}
+
+function scopeOf(context: CommandContext, config: Config, company: CompanyConfig): CompanyScope {
+  const { manifest } = context.connectors[0];
+  return { context, manifest, config, company, files: mirrorFiles(config, company.name) };
+}
+
+/**
+ * Runs `read` on a read-only connection to the mirror, without the lock, also beside its writer; with null when
+ * there is no mirror yet.
+ * @throws MirrorError `database` when it is no mirror, or of a newer version
+ */
+export async function readMirror<T>(
+  { files }: Pick<CompanyScope, "files">,
+  read: (db: Db | null) => T | Promise<T>,
+): Promise<T> {
+  const db = existsSync(files.mirror) ? openDatabase(files.mirror, { readonly: true }) : null;
+  try {
+    if (db) assertReadable(db);
+    return await read(db);
+  } finally {
+    db?.close();
+  }
+}
+
+/**
+ * Runs `read` like `readMirror`, on a mirror that must be there.
+ * @throws MirrorError `database` also when there is none yet
+ */
+export function readExisting<T>(scope: CompanyScope, read: (db: Db) => T | Promise<T>): Promise<T> {
+  return readMirror(scope, (db) => {
+    if (db) return read(db);
+    throw new MirrorError("database", `there is no mirror of ${scope.company.name} yet`, {
+      hint: "Run `fintoro-mirror sync` first.",
+    });
+  });
+}
