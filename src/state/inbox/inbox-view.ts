@@ -59,10 +59,9 @@ export class InboxView extends Repository {
       WHERE (@state IS NULL OR i.state = @state) AND (@resource IS NULL OR i.resource = @resource)
         AND i.received_at >= @since
       ORDER BY i.rowid DESC LIMIT @most`;
-    const every = { state: null, resource: null, since: "" };
-    const rows = this.statement(sql)
-      .safeIntegers()
-      .all({ ...every, ...filter }) as SelectedRow[];
+    const { state = null, resource = null, since = "", most } = filter;
+    const select = this.statement(sql).safeIntegers();
+    const rows = select.all({ state, resource, since, most }) as SelectedRow[];
     return rows.map(({ workState, workError, workAttempts, resourceId, ...row }) => ({
       ...row,
       resourceId: resourceId === null ? null : canonicalId(resourceId),
