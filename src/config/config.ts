@@ -3,7 +3,7 @@ import type { Secret } from "../base/secret.ts";
 import type { configSchema } from "./config-schema.ts";
 
 /** A value that nobody can change, with everything in it. */
-export type Frozen<T> = T extends Secret | string | number | boolean | null
+type Frozen<T> = T extends Secret | string | number | boolean | null
   ? T
   : { readonly [K in keyof T]: Frozen<T[K]> };
 

@@ -12,7 +12,7 @@ import {
 import { messageOf, MirrorError } from "../base/errors.ts";
 
 /** Counted from 1. */
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }

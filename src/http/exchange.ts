@@ -1,5 +1,4 @@
 import type { Pool } from "undici";
-import { linkSignals } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
@@ -130,18 +129,14 @@ interface Deadline {
 /** Aborts one exchange as a whole: when its time is over, however slowly bytes come, or when the caller stops. */
 function startDeadline(clock: Clock, timeoutMs: number, caller: AbortSignal): Deadline {
   const [timeout, timer] = [new AbortController(), new AbortController()];
-  const linked = linkSignals(caller, timeout.signal);
   const watch = async () => {
     await clock.sleep(timeoutMs, timer.signal);
     if (!timer.signal.aborted && !caller.aborted) timeout.abort();
   };
   void watch();
   return {
-    signal: linked.signal,
+    signal: AbortSignal.any([caller, timeout.signal]),
     reason: () => (timeout.signal.aborted ? "timeout" : caller.aborted ? "stopped" : null),
-    stop: () => {
-      linked.release();
-      timer.abort();
-    },
+    stop: () => timer.abort(),
   };
 }

@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { linkSignals, throwIfAborted } from "../base/cancellation.ts";
+import { throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
@@ -59,12 +59,8 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
   const wire = wireFor(base, options);
   return {
     async send(request) {
-      const stop = linkSignals(request.signal, closing.signal);
-      try {
-        return await sendUntilDone(wire, await callFor(base, options, request, stop.signal), options);
-      } finally {
-        stop.release();
-      }
+      const signal = AbortSignal.any([closing.signal, ...(request.signal ? [request.signal] : [])]);
+      return sendUntilDone(wire, await callFor(base, options, request, signal), options);
     },
     stats: () => structuredClone(wire.counters),
     close: async () => {

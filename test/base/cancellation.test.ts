@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { linkSignals, throwIfAborted, yieldToLoop } from "../../src/base/cancellation.ts";
+import { throwIfAborted, yieldToLoop } from "../../src/base/cancellation.ts";
 
 test("throws kind `stopped` with the given message once the signal has aborted", async () => {
   const stop = new AbortController();
@@ -16,15 +16,4 @@ test("lets timers of the thread run", async () => {
   setImmediate(() => (ran = true));
   await yieldToLoop(undefined, "interrupted");
   expect(ran).toBe(true);
-});
-
-test("a linked signal aborts with any of the others, until it is released", () => {
-  const [one, two] = [new AbortController(), new AbortController()];
-  const linked = linkSignals(one.signal, undefined, two.signal);
-  const released = linkSignals(one.signal, two.signal);
-  released.release();
-  expect(linked.signal.aborted).toBe(false);
-  two.abort();
-  expect([linked.signal.aborted, released.signal.aborted]).toEqual([true, false]);
-  expect(linkSignals(two.signal).signal.aborted).toBe(true);
 });
