@@ -26,69 +26,48 @@ export interface BudgetFileOptions {
  * started anew. Throws MirrorError `database` when the file cannot be used.
  */
 export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
-  const file = new BudgetFile(options);
-  file.read();
-  return file;
+  const { path, clock, log = silentLog, bootId = readBootId() } = options;
+  let file: OpenFile | null = null;
+  const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
+  const read = ({ select }: OpenFile): RateLimitState | null => {
+    const row = select.get();
+    return row ? decodeState(row.state, here()) : null;
+  };
+  const close = () => {
+    file?.db.close();
+    file = null;
+  };
+  /** A damaged file is moved away, and the step repeated with a new one, once. */
+  const using = <T>(act: (open: OpenFile) => T): T => {
+    const attempt = () => act((file ??= openDatabase(path)));
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isDamaged(error)) throw asMirrorError(error, path);
+      close();
+      moveAway(path, clock, log);
+      return attempt();
+    }
+  };
+  const transact = <T>(open: OpenFile, step: (state: RateLimitState | null) => Step<T>): T => {
+    const known = read(open);
+    const { state, result } = step(known);
+    if (state !== known) open.replace.run(encodeState(state, here()));
+    return result;
+  };
+  using(read);
+  return {
+    shared: true,
+    transact: (step) => using((open) => open.db.transaction(() => transact(open, step)).immediate()),
+    read: () => using(read),
+    close,
+  };
 }
 
 /** Steps take microseconds. A longer wait means that another program holds the file. */
 const busyTimeoutMs = 5_000;
 
-class BudgetFile implements RateLimitStore {
-  readonly shared = true;
-  readonly #options: BudgetFileOptions;
-  readonly #bootId: string | null;
-  #open: ReturnType<typeof openDatabase> | null = null;
-
-  constructor(options: BudgetFileOptions) {
-    this.#options = options;
-    this.#bootId = options.bootId === undefined ? readBootId() : options.bootId;
-  }
-
-  transact<T>(step: (state: RateLimitState | null) => Step<T>): T {
-    return this.#using(({ db, select, replace }) => {
-      const run = db.transaction(() => {
-        const known = this.#decode(select.get());
-        const { state, result } = step(known);
-        if (state !== known) replace.run(encodeState(state, this.#clocks()));
-        return result;
-      });
-      return run.immediate();
-    });
-  }
-
-  read(): RateLimitState | null {
-    return this.#using(({ select }) => this.#decode(select.get()));
-  }
-
-  close(): void {
-    this.#open?.db.close();
-    this.#open = null;
-  }
-
-  /** A damaged file is moved away, and the step repeated with a new one, once. */
-  #using<T>(act: (open: ReturnType<typeof openDatabase>) => T): T {
-    const { path, clock, log = silentLog } = this.#options;
-    const attempt = () => act((this.#open ??= openDatabase(path)));
-    try {
-      return attempt();
-    } catch (error) {
-      if (!isDamaged(error)) throw asMirrorError(error, path);
-      this.close();
-      moveAway(path, clock, log);
-      return attempt();
-    }
-  }
-
-  #decode(row: { readonly state: string } | undefined): RateLimitState | null {
-    return row ? decodeState(row.state, this.#clocks()) : null;
-  }
-
-  #clocks(): Origin {
-    const { clock } = this.#options;
-    return { bootId: this.#bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
-  }
-}
+type OpenFile = ReturnType<typeof openDatabase>;
 
 function openDatabase(path: string) {
   mkdirSync(dirname(path), { recursive: true });
