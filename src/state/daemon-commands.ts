@@ -54,11 +54,9 @@ export class DaemonCommands extends Repository {
     return this.select("id = ?", id)[0] ?? null;
   }
 
-  /** The oldest that waits, of one kind or of both. */
-  next(kind?: DaemonCommandKind): DaemonCommand | null {
-    return (
-      this.select("state = 'waiting' AND kind = ifnull(?, kind) ORDER BY id LIMIT 1", kind ?? null)[0] ?? null
-    );
+  /** The oldest of its kind that waits. */
+  next(kind: DaemonCommandKind): DaemonCommand | null {
+    return this.select("state = 'waiting' AND kind = ? ORDER BY id LIMIT 1", kind)[0] ?? null;
   }
 
   /** Those waiting and running, the oldest first. */

@@ -28,7 +28,7 @@ describe("a command", () => {
   test("reaches another connection as it was given, and its answer comes back", () => {
     const asking = new DaemonCommands(connect());
     const id = asking.add("replay", { ids: ["a"] }, asker);
-    expect(commands.next()).toEqual({
+    expect(commands.next("replay")).toEqual({
       id,
       kind: "replay",
       askedAt: "2026-03-01T00:00:00.000Z",
@@ -46,14 +46,15 @@ describe("a command", () => {
     });
   });
 
-  test("is begun once, the oldest first, and by its kind where asked", () => {
+  test("is begun once, the oldest of its kind first", () => {
     const [sync, replay] = [commands.add("sync", {}, asker), commands.add("replay", {}, asker)];
-    expect(commands.next()?.id).toBe(sync);
+    const later = commands.add("sync", {}, asker);
+    expect(commands.next("sync")?.id).toBe(sync);
     expect(commands.next("replay")?.id).toBe(replay);
     expect(commands.start(sync)).toBe(true);
     expect(commands.start(sync)).toBe(false);
-    expect(commands.next()?.id).toBe(replay);
-    expect(commands.open().map(({ id }) => id)).toEqual([sync, replay]);
+    expect(commands.next("sync")?.id).toBe(later);
+    expect(commands.open().map(({ id }) => id)).toEqual([sync, replay, later]);
   });
 
   test("can be withdrawn while it waits, and no longer once it is begun", () => {
@@ -79,7 +80,7 @@ describe("a writer that begins", () => {
     commands.start(left);
     expect(commands.dropStale((pid) => pid === process.pid, startMs)).toBe(1);
     expect(commands.find(dead)).toBeNull();
-    expect(commands.next()).toMatchObject({ id: left, state: "waiting", options: { full: true } });
+    expect(commands.next("sync")).toMatchObject({ id: left, state: "waiting", options: { full: true } });
   });
 
   test("keeps answers for a week, whoever asked", () => {
@@ -101,7 +102,7 @@ test("answers are forgotten after a week, also where the one who gives them neve
 });
 
 test("what waits is found without a look at what is answered", () => {
-  const sql = "SELECT * FROM _orders WHERE state = 'waiting' AND kind = ifnull(?, kind) ORDER BY id LIMIT 1";
+  const sql = "SELECT * FROM _orders WHERE state = 'waiting' AND kind = ? ORDER BY id LIMIT 1";
   const plan = connect().prepare(`EXPLAIN QUERY PLAN ${sql}`).all("sync") as { detail: string }[];
   expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining("_orders_waiting")]);
 });
