@@ -43,17 +43,13 @@ export const events: readonly EventRule[] = [
   rule("document-payments.deleted", "documentPayment", "document_payments", "confirm"),
 ];
 
-const documents: Readonly<Record<string, string>> = {
-  invoices: "invoice",
-  credit_notes: "credit-note",
-  proformas: "proforma",
-  orders: "order",
-  quotations: "quotation",
-};
-const receipts: Readonly<Record<string, string>> = {
-  warehouse_inbound_receipts: "warehouse-inbound-receipt",
-  warehouse_outbound_receipts: "warehouse-outbound-receipt",
-};
+const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
+const receipts = ["warehouse_inbound_receipts", "warehouse_outbound_receipts"];
+
+/** `credit_notes` -> `credit-note` */
+function kindOf(resource: string): string {
+  return resource.replace(/s$/, "").replaceAll("_", "-");
+}
 
 const [kindColumn, idColumn] = relatedDocumentColumns;
 
@@ -62,16 +58,17 @@ export const invalidationRules: readonly InvalidationRule[] = [
   // A credit note changes what is left to pay of its invoice.
   { resource: "credit_notes", dependent: "invoices", by: { kind: "column", column: "invoice_id" } },
   // A series shows the number that the next document gets.
-  ...Object.entries(documents).map(([resource, is]): InvalidationRule => {
-    return { resource, dependent: "numerical_series", by: { kind: "counting", column: "document_type", is } };
+  ...documents.map((resource): InvalidationRule => {
+    const by = { kind: "counting", column: "document_type", is: kindOf(resource) } as const;
+    return { resource, dependent: "numerical_series", by };
   }),
   // A warehouse shows the next numbers of its receipts.
-  ...Object.keys(receipts).map((resource): InvalidationRule => {
+  ...receipts.map((resource): InvalidationRule => {
     return { resource, dependent: "warehouses", by: { kind: "column", column: "warehouse_id" } };
   }),
   // CRM events show their document as it is now.
-  ...Object.entries({ ...documents, ...receipts }).map(([resource, is]): InvalidationRule => {
-    const by = { kind: "pointing", column: kindColumn, is, idColumn } as const;
+  ...[...documents, ...receipts].map((resource): InvalidationRule => {
+    const by = { kind: "pointing", column: kindColumn, is: kindOf(resource), idColumn } as const;
     return { resource, dependent: "contact_activity_logs", by };
   }),
 ];

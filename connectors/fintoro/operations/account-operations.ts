@@ -10,7 +10,7 @@ import { characters, id, maybe } from "./input-types.ts";
 const legalForms = ["freelancer", "company"] as const;
 
 /** A company of the public registry; the mirror does not hold these. */
-export const subject = record({
+const subject = record({
   id: integer(),
   name: text(),
   taxId: orNull(text()),

@@ -4,13 +4,6 @@ import { cents, currencyOf, euroCents, euroRate, summed, summedIfKnown, reportDa
 
 const euroOnly = "known for EUR only: these documents carry no rate";
 
-const states = [
-  c.count("accepted", "Quotations accepted"),
-  c.count("rejected", "Quotations rejected"),
-  c.count("waiting", "Quotations without an answer, still valid on the report's date"),
-  c.count("expired", "Quotations without an answer, no longer valid"),
-];
-
 export const pipeline: ReportView = {
   name: "v_pipeline",
   title: "Quotations and orders",
@@ -22,7 +15,10 @@ export const pipeline: ReportView = {
     c.currency,
     c.count("quotations", "How many were issued"),
     ...c.amounts("quoted", "Without VAT", euroOnly),
-    ...states,
+    c.count("accepted", "Quotations accepted"),
+    c.count("rejected", "Quotations rejected"),
+    c.count("waiting", "Quotations without an answer, still valid on the report's date"),
+    c.count("expired", "Quotations without an answer, no longer valid"),
     ...c.amounts("accepted_total", "Without VAT, of accepted quotations", euroOnly),
     c.amount("conversion", "Accepted quotations in percent of those answered; null while none is"),
     c.count("orders", "How many were issued"),

@@ -12,7 +12,6 @@ import {
 } from "./amount-sql.ts";
 
 const age = c.text("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
-const daysOverdue = c.count("days_overdue", "Days past due on the report's date; 0 while it is not due");
 const open = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
 const days = `coalesce(max(${daysSince("d.due_date")}, 0), 0)`;
 
@@ -51,49 +50,43 @@ FROM (${openDocuments("invoices", "d.currency_rate")})
 GROUP BY client_id, currency, age`,
 };
 
-/** SQL of a view with one row for each open document. */
-function oneByOne(key: string, table: string, rate: string): string {
-  return `SELECT id AS ${key}, number, client_id, client_name, issue_date, due_date, days_overdue, age, status,
+/** A view with one row for each open document of a table; `rate` is SQL. */
+function oneByOne(table: string, key: string, rate: string): Omit<ReportView, "name" | "title" | "doc"> {
+  return {
+    columns: [
+      c.id(key, `Id in ${table}`),
+      c.text("number", "As printed"),
+      c.clientId,
+      c.clientName,
+      c.date("issue_date", "Of the document"),
+      c.date("due_date", "Of the document"),
+      c.count("days_overdue", "Days past due on the report's date; 0 while it is not due"),
+      age,
+      c.text("status", "As the service gives it"),
+      c.id("variable_symbol", "Identifies its payment"),
+      c.currency,
+      ...c.amounts("total_with_vat", "Of the document"),
+      ...c.amounts("to_be_paid", "What is open"),
+    ],
+    facets: ["age", "status", "currency"],
+    sort: { column: "due_date", descending: false },
+    sql: `SELECT id AS ${key}, number, client_id, client_name, issue_date, due_date, days_overdue, age, status,
   variable_symbol, currency, gross / 100.0 AS total_with_vat, gross_eur / 100.0 AS total_with_vat_eur,
   open / 100.0 AS to_be_paid, open_eur / 100.0 AS to_be_paid_eur
-FROM (${openDocuments(table, rate)})`;
-}
-
-/** Its columns. */
-function openColumns(key: string, table: string) {
-  return [
-    c.id(key, `Id in ${table}`),
-    c.text("number", "As printed"),
-    c.clientId,
-    c.clientName,
-    c.date("issue_date", "Of the document"),
-    c.date("due_date", "Of the document"),
-    daysOverdue,
-    age,
-    c.text("status", "As the service gives it"),
-    c.id("variable_symbol", "Identifies its payment"),
-    c.currency,
-    ...c.amounts("total_with_vat", "Of the document"),
-    ...c.amounts("to_be_paid", "What is open"),
-  ];
+FROM (${openDocuments(table, rate)})`,
+  };
 }
 
 export const openInvoices: ReportView = {
   name: "v_open_invoices",
   title: "Open invoices",
   doc: "The invoices behind v_receivables, one by one",
-  columns: openColumns("invoice_id", "invoices"),
-  facets: ["age", "status", "currency"],
-  sort: { column: "due_date", descending: false },
-  sql: oneByOne("invoice_id", "invoices", "d.currency_rate"),
+  ...oneByOne("invoices", "invoice_id", "d.currency_rate"),
 };
 
 export const unpaidProformas: ReportView = {
   name: "v_unpaid_proformas",
   title: "Unpaid proformas",
   doc: "Proforma invoices that are not paid, without those that will not be; they carry no rate, so EUR is known for EUR only",
-  columns: openColumns("proforma_id", "proformas"),
-  facets: ["age", "status", "currency"],
-  sort: { column: "due_date", descending: false },
-  sql: oneByOne("proforma_id", "proformas", `(${euroRate})`),
+  ...oneByOne("proformas", "proforma_id", `(${euroRate})`),
 };

@@ -9,6 +9,11 @@ const item = [
   c.text("unit", "Unit of measure"),
 ];
 
+const worth = [
+  c.amount("purchase_price", "Without VAT, in EUR"),
+  c.amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
+];
+
 export const stock: ReportView = {
   name: "v_stock",
   title: "Stock",
@@ -18,8 +23,7 @@ export const stock: ReportView = {
     c.id("warehouse_id", "Id in warehouses"),
     c.text("warehouse_name", "Of the warehouse"),
     c.amount("quantity", "In this warehouse"),
-    c.amount("purchase_price", "Without VAT, in EUR"),
-    c.amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
+    ...worth,
     c.amount("unit_price", "Selling price without VAT"),
   ],
   facets: ["warehouse_name"],
@@ -56,8 +60,7 @@ export const slowStock: ReportView = {
   columns: [
     ...item,
     c.amount("quantity", "In all warehouses"),
-    c.amount("purchase_price", "Without VAT, in EUR"),
-    c.amount("value", "Quantity x purchase price, to six decimals; null where no purchase price is known"),
+    ...worth,
     c.date("last_sold", "On an invoice or an outbound receipt; null: never"),
     c.date("last_received", "On an inbound receipt"),
     c.count(

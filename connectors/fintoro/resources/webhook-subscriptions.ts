@@ -2,7 +2,7 @@ import { z } from "zod";
 import * as t from "../../../src/connector/record-schema.ts";
 import { wholeResource } from "./resource-builders.ts";
 
-const shape = {
+export const webhookSubscription = t.record({
   id: t.integer(),
   companyId: t.doc("The service's number of the company", t.integer()),
   name: t.orNull(t.text()),
@@ -15,13 +15,10 @@ const shape = {
   disabledReason: t.orNull(t.text()),
   createdAt: t.orNull(t.timestamp()),
   updatedAt: t.orNull(t.timestamp()),
-};
-
-export const webhookSubscription = t.record(shape);
+});
 
 /** The answer of create and rotate: the only time the secret is shown. Never stored in the mirror. */
-export const webhookSubscriptionWithSecret = t.record({
-  ...shape,
+export const webhookSubscriptionWithSecret = webhookSubscription.extend({
   plainTextSecret: t.stated(t.text()),
 });
 

@@ -30,7 +30,7 @@ export function buildRequest(operation: Operation, call: Call, random: Random): 
   return {
     method: operation.method,
     path: pathFor(operation, call.id),
-    query: operation.query ? queryFor(operation, call.query) : undefined,
+    query: queryFor(operation, call.query),
     headers: key === undefined ? undefined : { "Idempotency-Key": key },
     ...bodyFor(operation, call.input),
     expect: expectation[operation.answer.kind],
@@ -59,9 +59,7 @@ function queryFor(operation: Operation, query: unknown): Record<string, QueryVal
   if (!operation.query) return undefined;
   const checked = checkInput(operation.name, operation.query, query ?? {});
   const given = Object.entries(checked).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, value === null ? "" : (value as QueryValue)]),
-  );
+  return Object.fromEntries(given.map(([name, value]) => [name, (value ?? "") as QueryValue]));
 }
 
 function bodyFor(operation: Operation, input: unknown): Pick<ServiceRequest, "json" | "form"> {

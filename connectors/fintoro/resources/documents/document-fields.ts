@@ -7,9 +7,6 @@ export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "
 export const quotationStatuses = ["waiting", "accepted", "rejected"] as const;
 export const discountTypes = ["percentage", "fixed"] as const;
 
-const clientId = () => t.doc("The live client", t.idOf("clients"));
-const client = () => t.doc("The client on the day of issue", t.snapshot(clientSnapshot));
-
 const opening = {
   id: t.integer(),
   uuid: t.doc("Stable, also part of the public web address", t.text()),
@@ -17,28 +14,25 @@ const opening = {
   number: t.doc("As printed, unique in its kind", t.text()),
 };
 
-const addresses = {
+const buyer = {
+  clientId: t.doc("The live client", t.idOf("clients")),
+  client: t.doc("The client on the day of issue", t.snapshot(clientSnapshot)),
+};
+
+const pdfDownloadUrl = () => t.doc("Address of its PDF; data, never followed", t.text());
+
+export const documentHead = {
+  ...opening,
   webDokladUrl: t.doc("Public web page of the document", t.text()),
-  pdfDownloadUrl: t.doc("Address of its PDF; data, never followed", t.text()),
-};
-
-const parties = {
+  pdfDownloadUrl: pdfDownloadUrl(),
   company: t.doc("The company on the day of issue", t.snapshot(companySnapshot)),
-  clientId: clientId(),
-  client: client(),
+  ...buyer,
 };
-
-export const documentHead = { ...opening, ...addresses, ...parties };
 
 /** The same, where the interface document states the address of the PDF. */
-export const documentHeadStated = {
-  ...opening,
-  ...addresses,
-  pdfDownloadUrl: t.stated(t.doc("Address of its PDF; data, never followed", t.text())),
-  ...parties,
-};
+export const documentHeadStated = { ...documentHead, pdfDownloadUrl: t.stated(pdfDownloadUrl()) };
 
-export const previewHead = { ...opening, clientId: clientId(), client: client() };
+export const previewHead = { ...opening, ...buyer };
 
 export const previewTotals = {
   currency: t.nested("currencies", currency),
