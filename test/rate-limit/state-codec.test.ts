@@ -49,13 +49,6 @@ describe("the state comes back as it was", () => {
   });
 });
 
-test("the end of a late request is known under its older name", () => {
-  const state = { ...exhausted(), late: [{ sentAt: 100, endedAt: 300 }] };
-  const older = encodeState(state, at(400)).replace('"endedAt"', '"settledAt"');
-  expect(older).not.toContain("endedAt");
-  expect(decodeState(older, at(500))).toEqual(state);
-});
-
 describe("after a reboot times are carried over by the wall clock", () => {
   test("so that the rest of a used-up window is still waited for", () => {
     const text = encodeState(exhausted(), at(400));
