@@ -36,7 +36,7 @@ export interface ExportResult {
  * Source of truth: the mirror. Worst outcome of a crash: see Staging.
  */
 export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
-  const pool = await SnapshotPool.open(parts.mirror, parts.manifest, { reportDate: parts.reportDate });
+  const pool = await SnapshotPool.open(parts);
   try {
     const tables = chosenTables(pool.snapshot.tables, request);
     const current = request.ifChanged ? await findCurrent(request, pool.snapshot.seq, tables) : null;

@@ -1,4 +1,3 @@
-import { throwIfAborted } from "../base/cancellation.ts";
 import type { ReportType } from "../connector/report-view.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { hasTable } from "../store/database.ts";
@@ -16,7 +15,7 @@ import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-type
 import { planExport, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import { documentDate } from "./plan/table-choice.ts";
-import type { EncodedRows, Encoding, Job, NestedTable } from "./workers/protocol.ts";
+import type { EncodedRows, Encoding, NestedTable } from "./workers/protocol.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 
 /** What all tables of one export share. */
@@ -60,41 +59,33 @@ function planOf({ parts, request, pool }: ExportContext, table: SnapshotTable): 
   return planExport(table, { format, since, partition, date, hasRaw });
 }
 
-let lastJob = 0;
-
 async function writeFiles(
-  context: ExportContext,
+  { parts, request, pool, staging }: ExportContext,
   plan: TablePlan,
   encoding: Encoding,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile[]> {
-  const { request, pool, staging } = context;
-  const { company, format, partition } = request;
-  const job: Job = { id: ++lastJob, setup: plan.setup, source: plan.source, encoding };
-  const common = { table: plan.table.name, format, columns: writtenColumns(plan, encoding) };
-  const laidOut = await pool.openJob(job);
-  try {
-    const files: ManifestFile[] = [];
-    for (const { part, ranges } of rangesByPart(plan, job, laidOut, pool)) {
-      const file = filePath({ company, table: plan.table.name, format, part, partition });
-      let rows = 0;
-      const encodedRows = encodeInOrder(context, job, ranges, (more) => {
-        rows += more;
-        onRows(more);
-      });
-      const written = await writeNewFile(staging.placeOf(file), contentOf(encoding, encodedRows));
-      files.push({
-        ...common,
-        file: fromManifest(company, file),
-        ...written,
-        rows,
-        seq: pool.snapshot.seq,
-      });
-    }
-    return files;
-  } finally {
-    await pool.closeJob(job);
+  const { format, company } = request;
+  const { setup, source, table } = plan;
+  const common = {
+    table: table.name,
+    format,
+    seq: pool.snapshot.seq,
+    columns: writtenColumns(plan, encoding),
+  };
+  const laidOut = await pool.openJob({ setup, source, encoding });
+  const files: ManifestFile[] = [];
+  for (const { part, ranges } of rangesByPart(plan, encoding, laidOut, pool)) {
+    const file = filePath(request, table.name, part);
+    let rows = 0;
+    const content = contentOf(encoding, pool.encode(ranges, parts.signal), (more) => {
+      rows += more;
+      onRows(more);
+    });
+    const written = await writeNewFile(staging.placeOf(file), content);
+    files.push({ ...common, file: fromManifest(company, file), ...written, rows });
   }
+  return files;
 }
 
 interface PartRanges {
@@ -105,12 +96,13 @@ interface PartRanges {
 /** Rows that were laid out are divided by their numbers, a table in its place by its keys. */
 function rangesByPart(
   plan: TablePlan,
-  { encoding, source }: Job,
+  encoding: Encoding,
   laidOut: readonly LaidOutPart[],
   pool: SnapshotPool,
 ): PartRanges[] {
   const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
-  if (plan.setup.length === 0) return [{ part: null, ranges: rangesOf(pool.snapshot.db, source, rowsEach) }];
+  if (plan.setup.length === 0)
+    return [{ part: null, ranges: rangesOf(pool.snapshot.db, plan.source, rowsEach) }];
   if (plan.isPartitioned && laidOut.length > 0)
     return laidOut.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
   return [{ part: null, ranges: numberedRanges(1, laidOut[0]?.[2] ?? 0, rowsEach) }];
@@ -125,6 +117,7 @@ function* numberedRanges(first: number, last: number, rowsEach: number): Generat
 async function* contentOf(
   encoding: Encoding,
   encodedRows: AsyncIterable<EncodedRows>,
+  onRows: (rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const rowGroups: RowGroup[] = [];
   let offset = 0;
@@ -133,7 +126,8 @@ async function* contentOf(
     offset = parquetMagic.length;
   }
   if (encoding.kind === "csv") yield csvHead(encoding.columns, encoding.dialect);
-  for await (const { parts } of encodedRows) {
+  for await (const { parts, rows } of encodedRows) {
+    onRows(rows);
     for (const { bytes, rowGroup } of parts) {
       if (rowGroup) rowGroups.push(placeRowGroup(rowGroup, offset));
       offset += bytes.length;
@@ -142,37 +136,6 @@ async function* contentOf(
     }
   }
   if (encoding.kind === "parquet") yield parquetFooter({ ...encoding, rowGroups });
-}
-
-/** Ranges that each worker encodes ahead of the one that is written. */
-const aheadEach = 1;
-
-/** Encodes ranges on all workers of a job; yields them in order. Memory holds `1 + aheadEach` for each worker. */
-async function* encodeInOrder(
-  { parts, pool }: ExportContext,
-  job: Job,
-  ranges: Iterable<KeyRange>,
-  onRows: (rows: number) => void,
-): AsyncGenerator<EncodedRows> {
-  const ahead = pool.workersFor(job).length * (1 + aheadEach) - 1;
-  const pending: Promise<EncodedRows>[] = [];
-  const oldest = async () => {
-    const encoded = await (pending.shift() as Promise<EncodedRows>);
-    onRows(encoded.rows);
-    return encoded;
-  };
-  try {
-    for (const range of ranges) {
-      throwIfAborted(parts.signal, "the export was interrupted; the earlier files are unchanged");
-      const encoded = pool.encode(job, range);
-      encoded.catch(() => undefined);
-      pending.push(encoded);
-      if (pending.length > ahead) yield await oldest();
-    }
-    while (pending.length > 0) yield await oldest();
-  } finally {
-    await Promise.allSettled(pending);
-  }
 }
 
 function encodingOf(

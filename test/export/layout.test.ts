@@ -109,11 +109,11 @@ describe("the date that a table is partitioned by", () => {
   });
 
   test("every part has the same number of folders, also that of rows without a date", () => {
-    const place = { company: "acme", table: "t", format: "csv", partition: "month" } as const;
-    expect(filePath({ ...place, part: "2026-03" })).toBe("company=acme/t/year=2026/month=03/part-0.csv");
+    const monthly = { company: "acme", format: "csv", partition: "month" } as const;
+    expect(filePath(monthly, "t", "2026-03")).toBe("company=acme/t/year=2026/month=03/part-0.csv");
     const none = "__HIVE_DEFAULT_PARTITION__";
-    expect(filePath({ ...place, part: "" })).toBe(`company=acme/t/year=${none}/month=${none}/part-0.csv`);
-    expect(filePath({ ...place, part: null })).toBe("company=acme/t/part-0.csv");
-    expect(filePath({ ...place, part: null, partition: null })).toBe("acme/t.csv");
+    expect(filePath(monthly, "t", "")).toBe(`company=acme/t/year=${none}/month=${none}/part-0.csv`);
+    expect(filePath(monthly, "t", null)).toBe("company=acme/t/part-0.csv");
+    expect(filePath({ ...monthly, partition: null }, "t", null)).toBe("acme/t.csv");
   });
 });

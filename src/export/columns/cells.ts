@@ -35,14 +35,17 @@ export function endOfCell(cells: Uint8Array, from: number): number {
 /** SQLite's limit on a function's arguments is at least this in every build. */
 const maxArguments = 100;
 
-/** A query for all cells of all rows of `from`: one row with one BLOB, NULL where there are no rows. */
+/** The row that a query of `cellsSql` gives. */
+export type CellsRow = readonly [rows: number, cells: Uint8Array | null];
+
+/** A query for all cells of all rows of `from`: their number and one BLOB, NULL where there are no rows. */
 export function cellsSql(expressions: readonly string[], from: string): string {
   const end = "CAST(x'ff' AS TEXT)";
   const cells = expressions.map((sql) => `ifnull(${sql},CAST(x'fe' AS TEXT))`);
   const groups: string[] = [];
   for (let at = 0; at < cells.length; at += maxArguments)
     groups.push(`concat_ws(${end},${cells.slice(at, at + maxArguments).join(",")})`);
-  return `SELECT CAST(group_concat(${groups.join(`||${end}||`)},${end}) AS BLOB) FROM ${from}`;
+  return `SELECT count(*), CAST(group_concat(${groups.join(`||${end}||`)},${end}) AS BLOB) FROM ${from}`;
 }
 
 /** Smaller buffers may be slices of Node's shared pool. */

@@ -1,5 +1,5 @@
 import type { Db, Statement } from "../../store/database.ts";
-import { cellsSql, freeBytes } from "./cells.ts";
+import { cellsSql, freeBytes, type CellsRow } from "./cells.ts";
 
 /**
  * Where a table's rows are read from: by ranges of an integer key, which is the order they are stored in. A
@@ -35,17 +35,21 @@ export class CellReader {
 
   constructor(db: Db, source: RowSource) {
     const { from, key, columns } = source;
-    this.#cells = db.prepare(cellsSql(columns, `${from} WHERE ${key} > ? AND ${key} <= ?`)).pluck();
+    this.#cells = db.prepare(cellsSql(columns, `${from} WHERE ${key} > ? AND ${key} <= ?`)).raw();
     this.#keyAtOffset = keyAtOffset(db, source);
   }
 
-  /** Calls `take` for each piece; its memory is freed when `take` returns. Rows of one key stay together. */
-  read({ after, upTo }: KeyRange, take: (cells: Uint8Array, piece: KeyRange) => void): void {
+  /**
+   * Calls `take` for each piece; its memory is freed when `take` returns. Rows of one key stay together. Returns
+   * the number of rows.
+   */
+  read({ after, upTo }: KeyRange, take: (cells: Uint8Array, piece: KeyRange) => void): number {
+    let total = 0;
     for (let at = after; at < upTo;) {
-      const rows = this.#pieceRows;
-      const next = this.#keyAtOffset.get(at, rows - 1) as bigint | undefined;
+      const next = this.#keyAtOffset.get(at, this.#pieceRows - 1) as bigint | undefined;
       const end = next === undefined || next > upTo ? upTo : next;
-      const cells = this.#cells.get(at, end) as Uint8Array | null;
+      const [rows, cells] = this.#cells.get(at, end) as CellsRow;
+      total += rows;
       if (cells !== null) {
         const sizeBytes = cells.length;
         take(cells, { after: at, upTo: end });
@@ -55,6 +59,7 @@ export class CellReader {
       }
       at = end;
     }
+    return total;
   }
 }
 

@@ -59,7 +59,6 @@ export class CsvWriter {
   readonly #decimalComma: boolean;
   #out = new Uint8Array(0);
   #at = 0;
-  rows = 0;
 
   constructor(columns: readonly CellColumn[], dialect: Dialect) {
     this.#kinds = columns.map(({ type }) => kindOf(type));
@@ -79,10 +78,7 @@ export class CsvWriter {
       from = this.#cell(cells, from, column);
       const last = column === columns - 1;
       this.#out[this.#at++] = last ? carriageReturn : this.#separator;
-      if (last) {
-        this.#out[this.#at++] = newline;
-        this.rows++;
-      }
+      if (last) this.#out[this.#at++] = newline;
     }
     return this.#out.subarray(0, this.#at);
   }

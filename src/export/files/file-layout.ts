@@ -1,24 +1,22 @@
 import path from "node:path";
-import type { Format, Partition } from "../plan/formats.ts";
+import type { ExportRequest } from "../plan/export-request.ts";
+import type { Partition } from "../plan/formats.ts";
 
 /** The manifest's path below the export's folder. All paths here use `/`. */
 export function manifestPath(company: string): string {
   return `${company}/manifest.json`;
 }
 
-/** Which file of an export. */
-export interface FilePlace {
-  readonly company: string;
-  readonly table: string;
-  readonly format: Format;
-  /** `2026`, `2026-03`, empty for rows without a date; null: the table is not partitioned. */
-  readonly part: string | null;
-  /** How the export is partitioned; null: not at all. */
-  readonly partition: Partition | null;
-}
-
-/** `acme/invoices.csv`, `company=acme/invoices/year=2026/month=03/part-0.parquet`. */
-export function filePath({ company, table, format, part, partition }: FilePlace): string {
+/**
+ * A file's path: `acme/invoices.csv`, `company=acme/invoices/year=2026/month=03/part-0.parquet`.
+ *
+ * @param part `2026`, `2026-03`, empty for rows without a date; null: the table is not partitioned
+ */
+export function filePath(
+  { company, format, partition }: Pick<ExportRequest, "company" | "format" | "partition">,
+  table: string,
+  part: string | null,
+): string {
   if (partition === null) return `${company}/${table}.${format}`;
   const folders = part === null ? [] : partFolders(part, partition);
   return [`company=${company}`, table, ...folders, `part-0.${format}`].join("/");

@@ -1,10 +1,10 @@
 import type { Db, Statement } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { cellsSql, endOfCell, nullCell } from "../columns/cells.ts";
+import { cellsSql, endOfCell, nullCell, type CellsRow } from "../columns/cells.ts";
 import { asciiText } from "../columns/number-cell.ts";
 import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
 import { CsvWriter } from "../csv/csv-writer.ts";
-import { RecordLines, RowLines } from "../jsonl/jsonl-writer.ts";
+import { createRowLines, recordLines, type LineWriter } from "../jsonl/jsonl-writer.ts";
 import { cellParser } from "../parquet/logical-values.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import { RowGroupWriter } from "../parquet/row-group-writer.ts";
@@ -19,28 +19,26 @@ export function createEncoder(db: Db, { encoding, source }: Job): Encoder {
   switch (encoding.kind) {
     case "parquet":
       return parquetEncoder(db, reader, source, encoding);
-    case "csv":
-      return lineEncoder(reader, new CsvWriter(encoding.columns, encoding.dialect));
+    case "csv": {
+      const writer = new CsvWriter(encoding.columns, encoding.dialect);
+      return lineEncoder(reader, (cells) => writer.write(cells));
+    }
     case "records":
-      return lineEncoder(reader, new RecordLines());
+      return lineEncoder(reader, recordLines);
     case "objects":
-      return lineEncoder(reader, new RowLines(encoding.columns));
+      return lineEncoder(reader, createRowLines(encoding.columns));
     default:
       return encoding satisfies never;
   }
 }
 
-interface LineWriter {
-  rows: number;
-  write(cells: Uint8Array): Uint8Array;
-}
-
-function lineEncoder(reader: CellReader, writer: LineWriter): Encoder {
+function lineEncoder(reader: CellReader, write: LineWriter): Encoder {
   return (range) => {
     const parts: EncodedRows["parts"][number][] = [];
-    const before = writer.rows;
-    reader.read(range, (cells) => parts.push({ bytes: new Uint8Array(writer.write(cells)), rowGroup: null }));
-    return { parts, rows: writer.rows - before };
+    const rows = reader.read(range, (cells) =>
+      parts.push({ bytes: new Uint8Array(write(cells)), rowGroup: null }),
+    );
+    return { parts, rows };
   };
 }
 
@@ -56,7 +54,7 @@ function parquetEncoder(
   /** The nested columns' values of the row whose cells begin at `from`. */
   const listsIn = (piece: KeyRange, cells: Uint8Array) => {
     const byParent = children.map((child) =>
-      structsByParent(child.cells.get(piece.after, piece.upTo) as Uint8Array | null, child.table),
+      structsByParent(child.cells.get(piece.after, piece.upTo) as CellsRow, child.table),
     );
     return (from: number) => {
       const id = asciiText(cells, from, endOfCell(cells, from));
@@ -64,11 +62,10 @@ function parquetEncoder(
     };
   };
   return (range) => {
-    reader.read(range, (cells, piece) =>
+    const rows = reader.read(range, (cells, piece) =>
       writer.write(cells, nested.length === 0 ? undefined : listsIn(piece, cells)),
     );
-    const parts = writer.finish();
-    return { parts, rows: parts.reduce((sum, { rowGroup }) => sum + Number(rowGroup.num_rows), 0) };
+    return { parts: writer.finish(), rows };
   };
 }
 
@@ -82,7 +79,7 @@ function childCells(
   const parents = `SELECT ${id} FROM ${from} WHERE ${key} > ? AND ${key} <= ?`;
   const rows = `(SELECT ${names.join(", ")} FROM ${quoted(name)}
     WHERE ${quoted(parentKey)} IN (${parents}) ORDER BY ${quoted(parentKey)}, position)`;
-  return db.prepare(cellsSql(names, rows)).pluck();
+  return db.prepare(cellsSql(names, rows)).raw();
 }
 
 type Struct = Record<string, unknown>;
@@ -92,10 +89,7 @@ type Struct = Record<string, unknown>;
  *
  * @throws TypeOverflow with the column as `list.column`
  */
-function structsByParent(
-  cells: Uint8Array | null,
-  { name: list, columns }: NestedTable,
-): Map<string, Struct[]> {
+function structsByParent([, cells]: CellsRow, { name: list, columns }: NestedTable): Map<string, Struct[]> {
   const found = new Map<string, Struct[]>();
   if (cells === null) return found;
   const parsers = columns.map(({ name, type }) => ({ name, type, parse: cellParser(type) }));

@@ -1,12 +1,12 @@
-import type { ErrorKind } from "../../base/errors.ts";
+import type { ErrorKind, ErrorOptions } from "../../base/errors.ts";
 import type { ReportType } from "../../connector/report-view.ts";
 import type { CellColumn } from "../columns/cells.ts";
-import type { KeyRange, RowSource } from "../columns/row-source.ts";
+import type { KeyRange } from "../columns/row-source.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { RowGroup } from "../parquet/column-chunk.ts";
 import type { ParquetFile } from "../parquet/footer.ts";
 import type { NestedColumn } from "../parquet/parquet-types.ts";
-import type { LaidOutPart } from "../plan/export-plan.ts";
+import type { LaidOutPart, TablePlan } from "../plan/export-plan.ts";
 
 /** How a table's cells become bytes of a file. */
 export type Encoding =
@@ -21,12 +21,8 @@ export interface NestedTable extends NestedColumn {
   readonly parentKey: string;
 }
 
-/** One table to encode. */
-export interface Job {
-  readonly id: number;
-  /** Statements that lay out the rows. With any, the first worker does the whole job. */
-  readonly setup: readonly string[];
-  readonly source: RowSource;
+/** One table to encode. With a setup, the first worker does all of it. */
+export interface Job extends Pick<TablePlan, "setup" | "source"> {
   readonly encoding: Encoding;
 }
 
@@ -47,11 +43,10 @@ export interface WorkerCalls {
   /** Begins a read transaction, after ending the last one. */
   begin(): SnapshotId;
   execute(statements: readonly string[]): void;
-  /** Returns the parts that the setup laid out; none without a setup. */
+  /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
   open(job: Job): readonly LaidOutPart[];
-  /** @throws TypeOverflow */
-  encode(job: number, range: KeyRange): EncodedRows;
-  close(job: number): void;
+  /** Encodes rows of the open job. @throws TypeOverflow */
+  encode(range: KeyRange): EncodedRows;
 }
 
 /** One call on its way to a worker; calls are answered in their order. */
@@ -60,17 +55,14 @@ export interface WorkerRequest {
   readonly args: readonly unknown[];
 }
 
-/** The answer to a request. */
+/** The answer to a request; errors of the project's own classes are taken apart, as a message loses the class. */
 export type WorkerReply =
   | { readonly kind: "result"; readonly value: unknown }
   | { readonly kind: "overflow"; readonly column: string; readonly type: ReportType }
-  | (Failure & { readonly kind: "failed" });
-
-/** An error on its way between threads; `errorKind` is null if it is no MirrorError. */
-export interface Failure {
-  readonly errorKind: ErrorKind | null;
-  readonly message: string;
-  readonly hint: string | undefined;
-  readonly retryable: boolean;
-  readonly stack: string | undefined;
-}
+  | {
+      readonly kind: "refused";
+      readonly errorKind: ErrorKind;
+      readonly message: string;
+      readonly options: ErrorOptions;
+    }
+  | { readonly kind: "broken"; readonly error: Error };

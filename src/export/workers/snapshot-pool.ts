@@ -1,10 +1,11 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { assert, MirrorError } from "../../base/errors.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
-import { openSnapshot, type Snapshot, type SnapshotOptions } from "../../state/mirror-snapshot.ts";
+import { throwIfAborted } from "../../base/cancellation.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";
 import type { KeyRange } from "../columns/row-source.ts";
 import type { LaidOutPart } from "../plan/export-plan.ts";
+import type { ExportParts } from "../plan/export-request.ts";
 import type { EncodedRows, Job, SnapshotId } from "./protocol.ts";
 import { WorkerHandle } from "./worker-handle.ts";
 
@@ -12,6 +13,8 @@ import { WorkerHandle } from "./worker-handle.ts";
 const maxThreads = 2;
 /** A mirror below this is read before a second thread has started. */
 const smallMirrorBytes = 16_000_000;
+/** Ranges that each worker encodes ahead of the one that is written. */
+const aheadEach = 1;
 /** To use them up, a writer must commit between the first reads of two connections every time. */
 const maxAttempts = 200;
 
@@ -19,6 +22,8 @@ const maxAttempts = 200;
 export class SnapshotPool {
   readonly snapshot: Snapshot;
   readonly #workers: readonly WorkerHandle[];
+  /** Those that work on the open job. */
+  #active: readonly WorkerHandle[] = [];
 
   private constructor(snapshot: Snapshot, workers: readonly WorkerHandle[]) {
     this.snapshot = snapshot;
@@ -32,8 +37,8 @@ export class SnapshotPool {
    *
    * @throws MirrorError `database`: no mirror, or one that changes too fast
    */
-  static async open(mirror: string, manifest: Manifest, options: SnapshotOptions): Promise<SnapshotPool> {
-    let snapshot = openSnapshot(mirror, manifest, options);
+  static async open({ mirror, manifest, reportDate }: ExportParts): Promise<SnapshotPool> {
+    let snapshot = openSnapshot(mirror, manifest, { reportDate });
     const isSmall = statSync(mirror).size < smallMirrorBytes;
     const threads = isSmall ? 1 : Math.min(maxThreads, availableParallelism());
     const workers = Array.from({ length: threads }, () => new WorkerHandle(mirror));
@@ -49,7 +54,7 @@ export class SnapshotPool {
         }
         snapshot.close();
         began = begin();
-        snapshot = openSnapshot(mirror, manifest, options);
+        snapshot = openSnapshot(mirror, manifest, { reportDate });
       }
       throw new MirrorError(
         "database",
@@ -65,31 +70,36 @@ export class SnapshotPool {
     }
   }
 
-  /** The workers of a job: only the first one has the rows that a setup lays out. */
-  workersFor(job: Job): readonly WorkerHandle[] {
-    return job.setup.length > 0 ? this.#workers.slice(0, 1) : this.#workers;
-  }
-
-  /** Returns the parts that the job's setup laid out; none without a setup. */
+  /** Opens a job in place of the last one. Returns the parts that its setup laid out; none without a setup. */
   async openJob(job: Job): Promise<readonly LaidOutPart[]> {
-    const [parts = []] = await Promise.all(this.workersFor(job).map((worker) => worker.call("open", job)));
+    // Only the first worker has the rows that a setup lays out.
+    this.#active = job.setup.length > 0 ? this.#workers.slice(0, 1) : this.#workers;
+    const [parts = []] = await Promise.all(this.#active.map((worker) => worker.call("open", job)));
     return parts;
   }
 
-  async closeJob(job: Job): Promise<void> {
-    await Promise.all(this.workersFor(job).map((worker) => worker.call("close", job.id)));
-  }
-
   /**
-   * Encodes a range of an open job's rows on the worker with the least to do.
+   * Encodes ranges of the open job's rows, each on the worker with the least to do; yields them in order. Memory
+   * holds `1 + aheadEach` of them for each worker.
    *
-   * @throws TypeOverflow
+   * @throws TypeOverflow, or MirrorError `stopped`
    */
-  encode(job: Job, range: KeyRange): Promise<EncodedRows> {
-    const [first, ...others] = this.workersFor(job);
-    assert(first, "a pool has a worker");
-    const worker = others.reduce((least, each) => (each.load < least.load ? each : least), first);
-    return worker.call("encode", job.id, range);
+  async *encode(ranges: Iterable<KeyRange>, signal?: AbortSignal): AsyncGenerator<EncodedRows> {
+    const ahead = this.#active.length * (1 + aheadEach) - 1;
+    const pending: Promise<EncodedRows>[] = [];
+    try {
+      for (const range of ranges) {
+        throwIfAborted(signal, "the export was interrupted; the earlier files are unchanged");
+        const worker = this.#active.reduce((least, each) => (each.load < least.load ? each : least));
+        const encoded = worker.call("encode", range);
+        encoded.catch(() => undefined);
+        pending.push(encoded);
+        if (pending.length > ahead) yield (await pending.shift()) as EncodedRows;
+      }
+      while (pending.length > 0) yield (await pending.shift()) as EncodedRows;
+    } finally {
+      await Promise.allSettled(pending);
+    }
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { MirrorError } from "../../base/errors.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
-import type { Failure, WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
+import type { WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
 
 /** A thread beyond these ends with an error; the process goes on. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
@@ -12,7 +12,7 @@ interface PendingCall {
   readonly reject: (error: Error) => void;
 }
 
-/** The pool's side of one worker. */
+/** The pool's side of one worker thread. */
 export class WorkerHandle {
   readonly #worker: Worker;
   /** Calls without an answer, the oldest first. */
@@ -53,7 +53,6 @@ export class WorkerHandle {
   #answer(reply: WorkerReply): void {
     const call = this.#pending.shift();
     if (reply.kind === "result") call?.resolve(reply.value);
-    else if (reply.kind === "overflow") call?.reject(new TypeOverflow(reply.column, reply.type));
     else call?.reject(errorOf(reply));
   }
 
@@ -78,8 +77,9 @@ function threadError(error: unknown): Error {
   });
 }
 
-function errorOf({ errorKind, message, hint, retryable, stack }: Failure): Error {
-  if (errorKind === null) return Object.assign(new Error(message), { stack });
-  const options = hint === undefined ? { retryable } : { hint, retryable };
-  return new MirrorError(errorKind, message, options);
+function errorOf(reply: Exclude<WorkerReply, { kind: "result" }>): Error {
+  if (reply.kind === "overflow") return new TypeOverflow(reply.column, reply.type);
+  return reply.kind === "broken"
+    ? reply.error
+    : new MirrorError(reply.errorKind, reply.message, reply.options);
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, MirrorError } from "../../base/errors.ts";
+import { assert, hintOf, MirrorError } from "../../base/errors.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import { partsSql, type LaidOutPart } from "../plan/export-plan.ts";
@@ -15,7 +15,8 @@ const port = parentPort;
 /** The mirror's file. */
 const mirror = workerData as string;
 const db = openDatabase(mirror, { readonly: true });
-const encoders = new Map<number, Encoder>();
+/** Of the open job. */
+let encoder: Encoder | null = null;
 
 const calls: WorkerCalls = {
   begin: () => {
@@ -29,33 +30,35 @@ const calls: WorkerCalls = {
     for (const statement of statements) db.exec(statement);
   },
   open: (job) => {
+    encoder = null;
     calls.execute(job.setup);
-    encoders.set(job.id, createEncoder(db, job));
+    encoder = createEncoder(db, job);
     return job.setup.length > 0 ? (db.prepare(partsSql).raw(true).all() as LaidOutPart[]) : [];
   },
-  encode: (job, range) => {
-    const encode = encoders.get(job);
-    assert(encode, "a job is opened before its rows are encoded");
-    return encode(range);
+  encode: (range) => {
+    assert(encoder, "a job is opened before its rows are encoded");
+    return encoder(range);
   },
-  close: (job) => void encoders.delete(job),
 };
 
-port.on("message", (request: WorkerRequest) => {
-  const reply = replyTo(request);
-  const encoded =
-    request.method === "encode" && reply.kind === "result" ? (reply.value as EncodedRows) : null;
-  port.postMessage(reply, encoded?.parts.map(({ bytes }) => bytes.buffer as ArrayBuffer) ?? []);
+port.on("message", ({ method, args }: WorkerRequest) => {
+  const reply = replyTo(method, args);
+  const encoded = method === "encode" && reply.kind === "result" ? (reply.value as EncodedRows).parts : [];
+  port.postMessage(
+    reply,
+    encoded.map(({ bytes }) => bytes.buffer as ArrayBuffer),
+  );
 });
 
-function replyTo({ method, args }: WorkerRequest): WorkerReply {
+function replyTo(method: WorkerRequest["method"], args: WorkerRequest["args"]): WorkerReply {
   try {
     const call = calls[method] as (...args: readonly unknown[]) => unknown;
     return { kind: "result", value: guarded(mirror, () => call(...args)) };
   } catch (error) {
     if (error instanceof TypeOverflow) return { kind: "overflow", column: error.column, type: error.type };
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    const { kind: errorKind = null, hint, retryable = false } = error instanceof MirrorError ? error : {};
-    return { kind: "failed", errorKind, message, hint, retryable, stack };
+    if (!(error instanceof MirrorError))
+      return { kind: "broken", error: error instanceof Error ? error : new Error(String(error)) };
+    const { kind: errorKind, message, retryable } = error;
+    return { kind: "refused", errorKind, message, options: { retryable, ...hintOf(error) } };
   }
 }
