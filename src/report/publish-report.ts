@@ -1,9 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
-import { assert, MirrorError } from "../base/errors.ts";
+import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import { openSnapshot, showSnapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
-import { databaseError, openDatabase, type Db } from "../store/database.ts";
+import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
+import { databaseError, guarded, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
 import { pause, type ReportDraft } from "./publish-draft.ts";
@@ -78,14 +78,16 @@ export async function publishReport(parts: PublishParts): Promise<Published> {
   try {
     const last = findReport(paths.report) ? readLastReport(paths.report) : null;
     removeNext(paths);
-    const options = snapshotOptions(parts);
-    const { origin, way } = lookAhead(parts, options, last);
-    if (last && !parts.force && sameOrigin(last, origin)) return publishedOf(parts, "unchanged", null, last);
-    const job = { parts, paths, options, last };
-    const written = (await writeNext(job, way)) ?? (await writeNext(job, "anew"));
-    assert(written, "a report can always be made anew");
-    replaceReport(paths);
-    return publishedOf(parts, "written", written.way, written.origin);
+    const { way, origin } = await writeNext(parts, paths, last);
+    if (way !== null) replaceReport(paths);
+    return {
+      outcome: way === null ? "unchanged" : "written",
+      way,
+      file: paths.report,
+      bytes: statSync(paths.report).size,
+      seq: origin.seq,
+      reportDate: origin.reportDate,
+    };
   } catch (error) {
     removeNext(paths);
     throw databaseError(paths.report, error);
@@ -100,68 +102,27 @@ function noMirror({ company, mirror }: PublishParts): MirrorError {
   });
 }
 
-function snapshotOptions({ company, clock, timezone, version, manifest }: PublishParts): SnapshotOptions {
-  const nowMs = clock.nowMs();
-  const facts = { company, published_at: isoTime(nowMs), timezone, connector: manifest.name, version };
-  return { reportDate: localDate(nowMs, timezone), facts };
-}
-
-/** The origin that a report would have now, and the way to make it, without reading rows. */
-function lookAhead(
-  { mirror, manifest, force, way }: PublishParts,
-  options: SnapshotOptions,
-  last: LastReport | null,
-): Written {
-  const snapshot = openSnapshot(mirror, manifest, options);
-  try {
-    const { db, seq, tables } = snapshot;
-    const origin = originOf(snapshot, layoutOf(manifest, tables).hash, options.reportDate);
-    const isOfThisMirror = last !== null && last.seq <= seq && changeAt(db, last.seq) === last.lastChange;
-    if (!isOfThisMirror || last.layout !== origin.layout) return { origin, way: "anew" };
-    return { origin, way: way ?? (force ? "anew" : fasterWay(last.rows, seq - last.seq)) };
-  } finally {
-    snapshot.close();
-  }
-}
-
-/** Measured: an update takes half as long with one row in twenty changed, and as long with one in ten. */
-function fasterWay(rows: number, changes: number): PublishWay {
-  return rows >= 20_000 && changes * 20 <= rows ? "changes" : "anew";
-}
-
-interface Written {
-  readonly origin: Origin;
-  readonly way: PublishWay;
-}
-
-interface PublishJob {
-  readonly parts: PublishParts;
-  readonly paths: ReportPaths;
-  readonly options: SnapshotOptions;
-  readonly last: LastReport | null;
-}
-
-/**
- * Writes the next report in one transaction, without a journal: an unfinished file is removed. Null: the mirror's
- * layout changed meanwhile, so that a copy of the last report cannot be updated.
- */
+/** Writes the next report from one consistent read, unless it would equal the last one: then `way` is null. */
 async function writeNext(
-  { parts, paths, options, last }: PublishJob,
-  way: PublishWay,
-): Promise<Written | null> {
-  const { mirror, manifest, signal, onStep = () => undefined } = parts;
-  removeNext(paths);
-  if (way === "changes") copyReport(paths);
+  parts: PublishParts,
+  paths: ReportPaths,
+  last: LastReport | null,
+): Promise<{ readonly way: PublishWay | null; readonly origin: Origin }> {
+  const { manifest, mirror, signal, onStep = () => undefined } = parts;
   const db = openDatabase(":memory:");
   try {
-    attach(db, mirror, paths.next);
-    const snapshot = showSnapshot(db, "mirror", manifest, options);
+    const options = snapshotOptions(parts);
+    const snapshot = guarded(mirror, () => readMirror(db, mirror, manifest, options));
     const layout = layoutOf(manifest, snapshot.tables);
     const origin = originOf(snapshot, layout.hash, options.reportDate);
+    if (last && !parts.force && sameOrigin(last, origin)) return { way: null, origin };
     const draft = { db, layout, signal, onStep };
-    if (way === "anew") await buildReport(draft, last?.undeclared ?? new Map());
-    else if (last?.layout !== layout.hash) return null;
-    else await updateReport(draft, last.seq);
+    const base = last && isUpdatable(db, last, origin) ? last : null;
+    const way = base ? (parts.way ?? fasterWay(parts, base.rows, origin.seq - base.seq)) : "anew";
+    if (way === "changes") copyReport(paths);
+    attachReport(db, paths.next, pageSizeFor(statSync(mirror).size));
+    if (base && way === "changes") await updateReport(draft, base.seq);
+    else await buildReport(draft, last?.undeclared ?? new Map());
     writeFacts(draft, origin, await redeclareTables(draft));
     await pause(draft);
     db.pragma("analysis_limit = 1000");
@@ -169,28 +130,48 @@ async function writeNext(
     db.exec("COMMIT");
     await pause(draft);
     assertSound(db);
-    return { origin, way };
+    return { way, origin };
   } finally {
     db.close();
   }
 }
 
-/** Attaches the `mirror` and the `report`, and begins the transaction. */
-function attach(db: Db, mirror: string, next: string): void {
+function snapshotOptions({ company, clock, timezone, version, manifest }: PublishParts): SnapshotOptions {
+  const nowMs = clock.nowMs();
+  const facts = { company, published_at: isoTime(nowMs), timezone, connector: manifest.name, version };
+  return { reportDate: localDate(nowMs, timezone), facts };
+}
+
+/** Attaches the `mirror` and begins the transaction that reads it. */
+function readMirror(db: Db, mirror: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
   db.prepare("ATTACH ? AS mirror").run(mirror);
-  db.prepare("ATTACH ? AS report").run(next);
   db.pragma("mirror.synchronous = FULL");
   db.pragma("mirror.cache_size = -16000");
-  db.pragma(`report.page_size = ${pageSizeFor(statSync(mirror).size)}`);
-  db.pragma("report.auto_vacuum = NONE");
-  db.pragma("report.journal_mode = OFF");
-  db.pragma("report.synchronous = OFF");
-  db.pragma("report.locking_mode = EXCLUSIVE");
-  db.pragma("report.cache_size = -64000");
   // The empty main database's cache is what an index is sorted in. Runs that fit the processor's cache, merged
   // afterwards, take half the time of one sort.
   db.pragma("main.cache_size = -2000");
   db.exec("BEGIN");
+  return showSnapshot(db, "mirror", manifest, options);
+}
+
+/** Whether the last report is of this mirror, and stored as the next one will be. */
+function isUpdatable(db: Db, last: LastReport, { seq, layout }: Origin): boolean {
+  return last.seq <= seq && changeAt(db, last.seq) === last.lastChange && last.layout === layout;
+}
+
+/** Measured: an update takes half as long with one row in twenty changed, and as long with one in ten. */
+function fasterWay({ force }: PublishParts, rows: number, changes: number): PublishWay {
+  return !force && rows >= 20_000 && changes * 20 <= rows ? "changes" : "anew";
+}
+
+/** Attaches the `report`, which is written without a journal: an unfinished file is removed. */
+function attachReport(db: Db, next: string, pageSize: number): void {
+  db.prepare("ATTACH ? AS report").run(next);
+  db.pragma(`report.page_size = ${pageSize}`);
+  db.pragma("report.auto_vacuum = NONE");
+  db.pragma("report.journal_mode = OFF");
+  db.pragma("report.locking_mode = EXCLUSIVE");
+  db.pragma("report.cache_size = -64000");
 }
 
 /** Large pages make a large report a fifth faster to write and to scan; a small one would be mostly empty. */
@@ -204,13 +185,4 @@ function assertSound(db: Db): void {
   throw new MirrorError("database", `the new report is damaged and was removed: ${String(found)}`, {
     hint: "Check the disk and memory, then publish again.",
   });
-}
-
-function publishedOf(
-  { report }: PublishParts,
-  outcome: Published["outcome"],
-  way: PublishWay | null,
-  { seq, reportDate }: Origin,
-): Published {
-  return { outcome, way, file: report, bytes: statSync(report).size, seq, reportDate };
 }

@@ -8,7 +8,7 @@ type Bound = number | bigint | boolean | Uint8Array;
 export interface Dictionary {
   /** For each distinct value the place where it first appears. */
   readonly firsts: readonly number[];
-  /** Valid until the next call of `dictionaryOf`. */
+  /** Valid until the next `encode` of any column. */
   readonly indexes: Uint16Array;
 }
 
@@ -22,6 +22,12 @@ export interface EncodedValues {
   readonly min: Bound | undefined;
   readonly max: Bound | undefined;
 }
+
+const maxDistinct = 16_384;
+/** Shared by all columns of a thread, which are encoded one after another. */
+const table = new Int32Array(4 * maxDistinct);
+const hashes = new Int32Array(maxDistinct);
+const indexes = new Uint16Array(maxRowGroupRows);
 
 /** The values of one column of the row group that is being filled: takes cells, gives encoded values. */
 export abstract class ColumnBuffer {
@@ -64,8 +70,7 @@ export abstract class ColumnBuffer {
   /** Encodes the values; the bytes are valid until the next `add`. */
   encode(): EncodedValues {
     const dictionary = this.findDictionary();
-    const bounds = this.#bounds(dictionary?.firsts);
-    return { plain: this.plain(dictionary?.firsts), dictionary, ...bounds };
+    return { plain: this.plain(dictionary?.firsts), dictionary, ...this.#bounds(dictionary?.firsts) };
   }
 
   #bounds(distinct: readonly number[] | undefined): Pick<EncodedValues, "min" | "max"> {
@@ -81,8 +86,37 @@ export abstract class ColumnBuffer {
     return { min: this.valueAt(least), max: this.valueAt(greatest) };
   }
 
-  /** Null: the type has no dictionary, or it would not pay. */
+  /**
+   * Finds the distinct values in a hash table. Null: the type has no hashes, or more than a quarter of the values
+   * are distinct: a dictionary should halve the size, as hyparquet-writer demands.
+   */
   protected findDictionary(): Dictionary | null {
+    if (this.hashAt(0) === null) return null;
+    const most = Math.min(maxDistinct, Math.max(1, this.count >>> 2));
+    const mask = tableSize(most) - 1;
+    table.fill(0, 0, mask + 1);
+    const firsts: number[] = [];
+    for (let i = 0; i < this.count; i++) {
+      const hash = this.hashAt(i) as number;
+      let slot = (hash ^ (hash >>> 15)) & mask;
+      let found = (table[slot] as number) - 1;
+      while (found !== -1 && !(hashes[found] === hash && this.compare(firsts[found] as number, i) === 0)) {
+        slot = (slot + 1) & mask;
+        found = (table[slot] as number) - 1;
+      }
+      if (found === -1) {
+        if (firsts.length === most || isHopeless(i, firsts.length)) return null;
+        found = firsts.push(i) - 1;
+        hashes[found] = hash;
+        table[slot] = firsts.length;
+      }
+      indexes[i] = found;
+    }
+    return { firsts, indexes };
+  }
+
+  /** A value's hash for the dictionary; null: the type has none. */
+  protected hashAt(_i: number): number | null {
     return null;
   }
 
@@ -93,46 +127,6 @@ export abstract class ColumnBuffer {
   protected abstract valueAt(i: number): Bound;
   /** PLAIN encoding of all values, or of those with the indexes that a dictionary gives. */
   protected abstract plain(indexes: readonly number[] | undefined): Uint8Array;
-}
-
-const maxDistinct = 16_384;
-/** Shared by all columns of a thread, which are encoded one after another. */
-const table = new Int32Array(4 * maxDistinct);
-const indexes = new Uint16Array(maxRowGroupRows);
-
-/**
- * Finds the distinct values of a column chunk in a hash table. Null if there are more than a quarter of the
- * values: a dictionary should halve the size, as hyparquet-writer demands.
- */
-export function dictionaryOf(
-  count: number,
-  hashAt: (i: number) => number,
-  isSame: (i: number, j: number) => boolean,
-): Dictionary | null {
-  const most = Math.min(maxDistinct, Math.max(1, count >>> 2));
-  const mask = tableSize(most) - 1;
-  table.fill(0, 0, mask + 1);
-  const firsts: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const hash = hashAt(i);
-    let slot = (hash ^ (hash >>> 15)) & mask;
-    for (;;) {
-      const found = (table[slot] as number) - 1;
-      if (found === -1) {
-        if (firsts.length === most || isHopeless(i, firsts.length)) return null;
-        firsts.push(i);
-        table[slot] = firsts.length;
-        indexes[i] = firsts.length - 1;
-        break;
-      }
-      if (isSame(firsts[found] as number, i)) {
-        indexes[i] = found;
-        break;
-      }
-      slot = (slot + 1) & mask;
-    }
-  }
-  return { firsts, indexes };
 }
 
 /** Slots of the hash table: a power of two, at least half of them empty. */

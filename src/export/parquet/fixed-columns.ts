@@ -1,7 +1,7 @@
 import type { ReportType } from "../../connector/report-view.ts";
 import { cellEnd, endOfCell } from "../columns/cells.ts";
 import { asciiText } from "../columns/number-cell.ts";
-import { ColumnBuffer, dictionaryOf, type Dictionary } from "./column-buffer.ts";
+import { ColumnBuffer } from "./column-buffer.ts";
 import { daysSinceEpoch, integerParser } from "./logical-values.ts";
 import { decimalOf, maxRowGroupRows } from "./parquet-types.ts";
 
@@ -71,14 +71,9 @@ export class Int64Column extends ColumnBuffer {
       : difference;
   }
 
-  protected override findDictionary(): Dictionary | null {
+  protected override hashAt(i: number): number {
     const words = this.#words;
-    return dictionaryOf(
-      this.count,
-      (i) =>
-        Math.imul(words[2 * i] as number, 0x9e3779b1) ^ Math.imul(words[2 * i + 1] as number, 0x85ebca6b),
-      (i, j) => words[2 * i] === words[2 * j] && words[2 * i + 1] === words[2 * j + 1],
-    );
+    return Math.imul(words[2 * i] as number, 0x9e3779b1) ^ Math.imul(words[2 * i + 1] as number, 0x85ebca6b);
   }
 
   protected valueAt(i: number): bigint {
@@ -118,13 +113,8 @@ export class DateColumn extends ColumnBuffer {
     return this.valueAt(i) - this.valueAt(j);
   }
 
-  protected override findDictionary(): Dictionary | null {
-    const days = this.#days;
-    return dictionaryOf(
-      this.count,
-      (i) => Math.imul(days[i] as number, 0x9e3779b1),
-      (i, j) => days[i] === days[j],
-    );
+  protected override hashAt(i: number): number {
+    return Math.imul(this.valueAt(i), 0x9e3779b1);
   }
 
   protected valueAt(i: number): number {

@@ -1,5 +1,5 @@
 import { cellEnd } from "../columns/cells.ts";
-import { ColumnBuffer, dictionaryOf, type Dictionary } from "./column-buffer.ts";
+import { ColumnBuffer, type Dictionary } from "./column-buffer.ts";
 import { maxRowGroupRows } from "./parquet-types.ts";
 
 /** From this length on, copying by `set` is faster than a loop. */
@@ -58,16 +58,13 @@ export class TextColumn extends ColumnBuffer {
   }
 
   protected override findDictionary(): Dictionary | null {
-    const hashes = this.#hashes;
-    const found = this.#hashing
-      ? dictionaryOf(
-          this.count,
-          (i) => hashes[i] as number,
-          (i, j) => hashes[i] === hashes[j] && this.compare(i, j) === 0,
-        )
-      : null;
+    const found = super.findDictionary();
     this.#hashing = found !== null || ++this.#groups % dictionaryEvery === 0;
     return found;
+  }
+
+  protected override hashAt(i: number): number | null {
+    return this.#hashing ? (this.#hashes[i] as number) : null;
   }
 
   protected plain(indexes: readonly number[] | undefined): Uint8Array {
