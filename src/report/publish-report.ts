@@ -166,6 +166,8 @@ function fasterWay({ force }: PublishParts, rows: number, changes: number): Publ
 
 /** Attaches the `report`, which is written without a journal: an unfinished file is removed. */
 function attachReport(db: Db, next: string, pageSize: number): void {
+  // Databases without a journal are refused in SQLite's defensive mode.
+  db.unsafeMode();
   db.prepare("ATTACH ? AS report").run(next);
   db.pragma(`report.page_size = ${pageSize}`);
   db.pragma("report.auto_vacuum = NONE");
