@@ -9,7 +9,7 @@ import {
   type ExportManifest,
   type ManifestFile,
 } from "./files/export-manifest.ts";
-import { belowOut, isInside, manifestPath } from "./files/file-layout.ts";
+import { belowOut, manifestPath } from "./files/file-layout.ts";
 import { Staging } from "./files/staging.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import { chosenTables } from "./plan/table-choice.ts";
@@ -105,11 +105,8 @@ async function commit(
     run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     files: [...keptFiles(before, format, tables), ...written],
   };
-  const below = (file: string) => belowOut(company, file);
-  const files = written.map(({ file }) => below(file));
-  const removed = removedFiles(before, manifest)
-    .map(below)
-    .filter((file) => isInside(company, file));
+  const files = written.map(({ file }) => belowOut(company, file));
+  const removed = removedFiles(before, manifest).map((file) => belowOut(company, file));
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove: removed });
   return { manifest, path: place, files, removed, unchanged: false };

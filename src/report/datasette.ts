@@ -28,16 +28,16 @@ export function datasetteMetadata(manifest: Manifest, report: string, company: s
 function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
   const { title, doc, columns } = table;
   const described = columns.map((column) => [column.name, describe(column)] as const);
-  const facets = facetsOf(table);
+  // JSON leaves out what is undefined.
   return {
     title,
-    ...(doc === null ? {} : { description: doc }),
+    description: doc ?? undefined,
     columns: Object.fromEntries(described.filter(([, words]) => words !== "")),
-    ...unitsOf(table),
-    ...(facets.length > 0 ? { facets } : {}),
+    units: unitsOf(table),
+    facets: facetsOf(table),
     ...sortOf(table),
-    ...labelOf(table),
-    ...(isHidden(table, manifest) ? { hidden: true } : {}),
+    label_column: labelOf(table),
+    hidden: isHidden(table, manifest) || undefined,
   };
 }
 
@@ -48,14 +48,15 @@ function describe({ doc, references, values }: SnapshotTable["columns"][number])
 }
 
 /** Columns that count days: Datasette writes the unit behind the number. */
-function unitsOf({ columns }: SnapshotTable): object {
+function unitsOf({ columns }: SnapshotTable): object | undefined {
   const days = columns.filter(({ name }) => /(^|_)days(_|$)/.test(name)).map(({ name }) => [name, "day"]);
-  return days.length > 0 ? { units: Object.fromEntries(days) as Record<string, string> } : {};
+  return days.length > 0 ? Object.fromEntries(days) : undefined;
 }
 
 /** Few values each: statuses and kinds, yes or no, the currency. */
-function facetsOf({ view, columns }: SnapshotTable): readonly string[] {
-  return view ? (view.facets ?? []) : columns.filter(isFacet).map(({ name }) => name);
+function facetsOf({ view, columns }: SnapshotTable): readonly string[] | undefined {
+  const facets = view ? (view.facets ?? []) : columns.filter(isFacet).map(({ name }) => name);
+  return facets.length > 0 ? facets : undefined;
 }
 
 function isFacet({ name, values, references }: SnapshotTable["columns"][number]): boolean {
@@ -73,11 +74,9 @@ function sortOf({ view, columns, kind }: SnapshotTable): object {
 }
 
 /** What stands for a row where another one points to it. */
-function labelOf({ columns, kind }: SnapshotTable): object {
-  if (kind !== "table") return {};
+function labelOf({ columns, kind }: SnapshotTable): string | undefined {
   const names = new Set(columns.map(({ name }) => name));
-  const label = ["number", "symbol", "name"].find((name) => names.has(name));
-  return label === undefined ? {} : { label_column: label };
+  return kind === "table" ? ["number", "symbol", "name"].find((name) => names.has(name)) : undefined;
 }
 
 /** The service's own fixed lists are there to be joined, not to be looked at. */

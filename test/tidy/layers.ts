@@ -111,7 +111,8 @@ export function namesNoTable(source: Source, tables: ReadonlySet<string>): Compl
   return [...named].map((table) => `${source.path}: names the connector's table ${table}`);
 }
 
-const ownTableSql = /\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+_[a-z]/;
+/** `_about` is public: views of the report read it. */
+const ownTableSql = /\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+_(?!about\b)[a-z]/;
 const ownTableFolders = ["src/state/", "src/store/", "src/report/", "src/export/"];
 
 /** SQL on own tables stands in `state/`; store, report and export have their own tables. */

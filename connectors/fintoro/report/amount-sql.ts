@@ -33,7 +33,7 @@ export function currencyOf(document: string): string {
 export const euroRate = "CASE WHEN c.symbol = 'EUR' THEN 1 END";
 
 /** The report's date; `_about` is part of every report. */
-export const reportDate = `(SELECT value FROM "_about" WHERE subject = 'report' AND fact = 'report_date')`;
+export const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;
 
 /** SQL of the whole days from a date to the report's date. */
 export function daysSince(date: string): string {

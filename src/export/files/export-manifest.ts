@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Format } from "../plan/formats.ts";
+import { belowOut } from "./file-layout.ts";
 
 /** One file of an export. */
 export interface ManifestFile {
@@ -59,8 +60,16 @@ export function keptFiles(
   );
 }
 
-/** Files that the last manifest names and the next one does not; relative to the manifest. */
+/**
+ * Files that the last manifest names and the next one does not; relative to the manifest. A file outside of the
+ * company's folders is left out: a forged manifest must not remove other files.
+ */
 export function removedFiles(before: ExportManifest | null, next: ExportManifest): string[] {
   const kept = new Set(next.files.map(({ file }) => file));
-  return (before?.files ?? []).map(({ file }) => file).filter((file) => !kept.has(file));
+  const files = before?.files.map(({ file }) => file) ?? [];
+  return files.filter((file) => !kept.has(file) && isInside(next.company, belowOut(next.company, file)));
+}
+
+function isInside(company: string, file: string): boolean {
+  return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
 }

@@ -40,8 +40,3 @@ export function fromManifest(company: string, file: string): string {
 export function belowOut(company: string, file: string): string {
   return path.posix.normalize(`${company}/${file}`);
 }
-
-/** Whether a path is inside the company's folders. A forged manifest must not remove other files. */
-export function isInside(company: string, file: string): boolean {
-  return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
-}

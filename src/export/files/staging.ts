@@ -77,8 +77,10 @@ export class Staging {
     const text = await readFile(this.#record, "utf8").catch(() => null);
     if (text === null) return;
     const { files, manifest, remove } = JSON.parse(text) as CommitRecord;
-    const folders = new Set<string>();
-    for (const file of files) folders.add(await this.#moveIntoPlace(file));
+    const folders = new Set(files.map((file) => path.dirname(path.join(this.#out, file))));
+    for (const folder of folders) await mkdir(folder, { recursive: true });
+    for (const file of files)
+      if (existsSync(this.placeOf(file))) await rename(this.placeOf(file), path.join(this.#out, file));
     for (const folder of folders) syncToDisk(folder);
     const place = path.join(this.#out, manifest.path);
     await mkdir(path.dirname(place), { recursive: true });
@@ -87,24 +89,14 @@ export class Staging {
     await rm(this.#record, { force: true });
   }
 
-  /** Returns the folder that the file is in. */
-  async #moveIntoPlace(file: string): Promise<string> {
-    const place = path.join(this.#out, file);
-    const folder = path.dirname(place);
-    await mkdir(folder, { recursive: true });
-    if (existsSync(this.placeOf(file))) await rename(this.placeOf(file), place);
-    return folder;
-  }
-
   /** Removes a file and the folders that are empty then. */
   async #remove(file: string): Promise<void> {
     await rm(path.join(this.#out, file), { force: true });
-    for (let folder = path.dirname(file); folder !== "."; folder = path.dirname(folder)) {
-      const removed = rmdir(path.join(this.#out, folder)).then(
-        () => true,
-        () => false,
-      );
-      if (!(await removed)) return;
+    try {
+      for (let folder = path.dirname(file); folder !== "."; folder = path.dirname(folder))
+        await rmdir(path.join(this.#out, folder));
+    } catch {
+      // The folder holds other files.
     }
   }
 }

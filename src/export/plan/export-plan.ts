@@ -2,7 +2,8 @@ import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { RowSource } from "../columns/row-source.ts";
-import type { Format, Partition } from "./formats.ts";
+import type { ExportRequest } from "./export-request.ts";
+import type { Partition } from "./formats.ts";
 
 /** A column of the files. */
 interface OutColumn extends CellColumn {
@@ -23,17 +24,15 @@ export interface TablePlan {
 }
 
 /** What `planExport` goes by. */
-export interface PlanOptions {
-  readonly format: Format;
-  readonly since: number | null;
-  readonly partition: Partition | null;
+export interface PlanOptions extends Pick<ExportRequest, "format" | "since" | "partition"> {
   /** The column that the table is partitioned by. */
   readonly date: string | null;
   /** Whether the mirror has the JSON of the table's records. */
   readonly hasRaw: boolean;
 }
 
-const rowsTable = "_export_rows";
+/** Where a setup lays rows out. */
+const rowsTable = "temp._export_rows";
 /** Before a changed row: `upsert` or `delete`, and the record's last change. */
 const ownColumns: readonly OutColumn[] = [
   { name: "_op", type: "TEXT", nullable: false },
@@ -50,14 +49,14 @@ export function planExport(table: SnapshotTable, options: PlanOptions): TablePla
   const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
   if (inPlace)
     return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson), isPartitioned: false };
-  const rows = since === null ? rowsSql(table, isJson, date) : changesSql(table, since, isJson);
   const part = partition === null || date === null ? "''" : partSql(partition, date);
+  const names = (isJson ? ["_json"] : columns.map(({ name }) => name)).map(quoted);
+  const rows = since === null ? presentRows(table, isJson) : `(${changesSql(table, since, isJson)})`;
   const setup = [
-    `DROP TABLE IF EXISTS temp.${quoted(rowsTable)}`,
-    `CREATE TEMP TABLE ${quoted(rowsTable)} AS SELECT ${part} AS _part, * FROM (${rows}) ORDER BY ${orderOf(table, since)}`,
+    `DROP TABLE IF EXISTS ${rowsTable}`,
+    `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${rows} ORDER BY ${orderOf(table, since)}`,
   ];
-  const names = isJson ? ["json"] : columns.map(({ name }) => name);
-  const source = { from: `temp.${quoted(rowsTable)}`, key: "rowid", columns: names.map(quoted) };
+  const source = { from: rowsTable, key: "rowid", columns: names };
   return { table, columns, isJson, setup, source, isPartitioned: partition !== null };
 }
 
@@ -65,7 +64,7 @@ export function planExport(table: SnapshotTable, options: PlanOptions): TablePla
 export type LaidOutPart = readonly [name: string, firstRow: number, lastRow: number];
 
 /** Query: the parts of rows that a setup laid out. */
-export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM temp.${quoted(rowsTable)} GROUP BY _part ORDER BY _part`;
+export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM ${rowsTable} GROUP BY _part ORDER BY _part`;
 
 /** A deletion has an id and nothing else. */
 function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn[] {
@@ -83,11 +82,8 @@ function withRaw(name: string): string {
   return `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
 }
 
-function rowsSql({ name, columns }: SnapshotTable, isJson: boolean, date: string | null): string {
-  if (!isJson)
-    return `SELECT ${columns.map((column) => quoted(column.name)).join(", ")} FROM ${quoted(name)}`;
-  const day = date === null ? "NULL" : `t.${quoted(date)}`;
-  return `SELECT t.id AS id, ${day} AS ${quoted(date ?? "_day")}, w.json AS json FROM ${withRaw(name)}`;
+function presentRows({ name }: SnapshotTable, isJson: boolean): string {
+  return isJson ? `(SELECT t.*, w.json AS _json FROM ${withRaw(name)})` : quoted(name);
 }
 
 function orderOf({ kind, primaryKey }: SnapshotTable, since: number | null): string {
@@ -116,7 +112,7 @@ function changesSql(table: SnapshotTable, since: number, isJson: boolean): strin
   if (isJson) {
     const record = "substr(ltrim(w.json, char(9, 10, 13, 32)), 2)";
     const members = `CASE WHEN t.id IS NULL THEN '"id":' || c.id || '}' ELSE ${record} END`;
-    const json = `'{"_op":"' || ${op} || '","_seq":' || c.seq || ',' || ${members} AS json`;
+    const json = `'{"_op":"' || ${op} || '","_seq":' || c.seq || ',' || ${members} AS _json`;
     return `SELECT ${own}, ${json} FROM ${changed} LEFT JOIN main.${quoted(`_raw_${name}`)} w ON w.id = c.id`;
   }
   const shown = columns.map((column) =>

@@ -3,14 +3,8 @@ import path from "node:path";
 import { throwIfAborted } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
-import {
-  keptFiles,
-  parseManifest,
-  removedFiles,
-  type ExportManifest,
-  type ManifestFile,
-} from "../files/export-manifest.ts";
-import { belowOut, isInside, manifestPath } from "../files/file-layout.ts";
+import { keptFiles, parseManifest, removedFiles, type ExportManifest } from "../files/export-manifest.ts";
+import { belowOut, manifestPath } from "../files/file-layout.ts";
 import type { ExportRequest } from "../plan/export-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 
@@ -57,38 +51,22 @@ export async function uploadExport(
   const files = manifest.files.filter(
     ({ format: ofFile, table }) => ofFile === format && (tables.length === 0 || tables.includes(table)),
   );
-  const { written, unchanged } = await uploadFiles(parts, files, before, async (file) => {
-    await uploadFile(parts, keyOf(file), path.join(out, belowOut(company, file)));
-  });
-  const remote: ExportManifest = { ...manifest, files: [...keptFiles(before, format, tables), ...files] };
-  const body = Buffer.from(`${JSON.stringify(remote, null, 2)}\n`);
-  await withRetries(parts, () => parts.store.put(manifestKey, body, "application/json"));
-  const removed = removedFiles(before, remote).filter((file) => isInside(company, belowOut(company, file)));
-  for (const file of removed) await withRetries(parts, () => parts.store.remove(keyOf(file)));
-  return {
-    written: [...written.map(keyOf), manifestKey],
-    unchanged: unchanged.map(keyOf),
-    removed: removed.map(keyOf),
-  };
-}
-
-async function uploadFiles(
-  { signal, onFile }: UploadParts,
-  files: readonly ManifestFile[],
-  before: ExportManifest | null,
-  upload: (file: string) => Promise<void>,
-): Promise<{ written: string[]; unchanged: string[] }> {
   const known = new Map(before?.files.map(({ file, sha256 }) => [file, sha256]));
   const written: string[] = [];
   const unchanged: string[] = [];
   for (const [done, { file, sha256 }] of files.entries()) {
-    throwIfAborted(signal, interrupted);
-    onFile?.(file, done, files.length);
+    throwIfAborted(parts.signal, interrupted);
+    parts.onFile?.(file, done, files.length);
     const isThere = known.get(file) === sha256;
-    if (!isThere) await upload(file);
-    (isThere ? unchanged : written).push(file);
+    if (!isThere) await uploadFile(parts, keyOf(file), path.join(out, belowOut(company, file)));
+    (isThere ? unchanged : written).push(keyOf(file));
   }
-  return { written, unchanged };
+  const remote: ExportManifest = { ...manifest, files: [...keptFiles(before, format, tables), ...files] };
+  const body = Buffer.from(`${JSON.stringify(remote, null, 2)}\n`);
+  await withRetries(parts, () => parts.store.put(manifestKey, body, "application/json"));
+  const removed = removedFiles(before, remote);
+  for (const file of removed) await withRetries(parts, () => parts.store.remove(keyOf(file)));
+  return { written: [...written, manifestKey], unchanged, removed: removed.map(keyOf) };
 }
 
 const interrupted = "the upload was interrupted; the object store keeps the earlier manifest";
