@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
+import { silentLog } from "../../src/base/logger.ts";
 import {
   ForbiddenError,
   InvalidError,
@@ -13,8 +14,6 @@ import {
 import { awayAfter } from "../../src/sync/context/limits.ts";
 import { ContinuousRetryPolicy } from "../../src/sync/retry/continuous-retry-policy.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
-import { openShop } from "../support/mirror.ts";
-import { runContextOf } from "../support/sync.ts";
 
 function row(id: number, attempts = 0): WorkItem {
   const reason = "people.updated";
@@ -25,8 +24,7 @@ function row(id: number, attempts = 0): WorkItem {
 /** `probe`: why the service does not answer; null when it does. */
 async function policyWith(probe: () => unknown) {
   const seen = { working: 0, probes: 0 };
-  const run = runContextOf(await openShop(), { runId: null, share: "events" });
-  const policy = new ContinuousRetryPolicy(run, {
+  const policy = new ContinuousRetryPolicy(silentLog, {
     probe: async () => {
       seen.probes += 1;
       return probe();

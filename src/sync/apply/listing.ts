@@ -97,23 +97,16 @@ function noteUnsettled({ run, resource, item }: AnswerContext, { attempt, total,
 
 function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySet<RecordId>): void {
   const { run, resource } = answer;
-  run.tally.swept.add(resource.name);
-  run.runs.noteSwept(requireRunId(run), sweepKey(resource.name, listing.variant), listing.startedAt);
-  if (run.startedAtMs - Date.parse(listing.startedAt) > trustPauseMs)
-    queueFreshSweep(answer, listing.variant);
+  const { name } = resource;
+  const { variant, startedAt } = listing;
+  run.tally.swept.add(name);
+  run.runs.noteSwept(requireRunId(run), sweepKey(name, variant), startedAt);
+  if (run.startedAtMs - Date.parse(startedAt) > trustPauseMs) queueFreshSweep(answer, variant);
   queueOrphans(answer);
-  releaseQuarantined(answer, listing, seen);
-}
-
-/** A quarantined record without a row cannot be checked: it is deleted when the complete list does not show it. */
-function releaseQuarantined(
-  { run, resource: { name } }: AnswerContext,
-  listing: Listing,
-  seen: ReadonlySet<RecordId>,
-): void {
-  if (listing.variant !== "") return;
+  if (variant !== "") return;
+  // A quarantined record without a row cannot be checked: it is deleted when the complete list does not show it.
   const { quarantine, records } = run.mirror;
-  for (const id of quarantine.idsBefore(name, listing.startedAt)) {
+  for (const id of quarantine.idsBefore(name, startedAt)) {
     if (!seen.has(id) && !records.isLive(name, id)) quarantine.release(name, id);
   }
 }

@@ -108,7 +108,7 @@ export class Engine {
       const mayStart = this.mode === "reading" && this.inFlight.size < concurrency;
       if (mayStart && this.start(signal)) continue;
       if (this.inFlight.size === 0) {
-        if (this.mode === "draining" || (policy.ends && policy.nextDueMs() === null)) return;
+        if (this.mode === "draining" || (policy.ends && this.nextDueMs() === null)) return;
         policy.idle();
       }
       // With all places of follow-ups taken nothing is due until one of them ends, or the queue changes.
@@ -120,7 +120,7 @@ export class Engine {
   /** Waits until a request is done or the queue changes, and with `timed` until an item is due. */
   private async waitForMore(timed: boolean): Promise<void> {
     const { clock } = this.run;
-    const dueMs = timed ? this.options.policy.nextDueMs() : null;
+    const dueMs = timed ? this.nextDueMs() : null;
     if (dueMs === null) return this.notifier.wait();
     const ms = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
     return this.notifier.wait({ clock, ms });
@@ -131,11 +131,16 @@ export class Engine {
     return queue.lease(clock.nowMs(), names, share);
   }
 
-  private hasMore(): boolean {
+  /** When an item is due that is not, epoch ms: one that failed, and unless the policy ends also a recheck. */
+  private nextDueMs(): number | null {
     const { queue, names, share } = this.run;
+    return this.options.policy.ends ? queue.nextRetryMs(names, share) : queue.nextDueMs(names, share);
+  }
+
+  private hasMore(): boolean {
     const item = this.lease();
-    if (item) queue.unlease(item);
-    return item !== null || queue.nextRetryMs(names, share) !== null;
+    if (item) this.run.queue.unlease(item);
+    return item !== null || this.nextDueMs() !== null;
   }
 
   /** False: nothing may be started now. */

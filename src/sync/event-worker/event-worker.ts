@@ -102,6 +102,6 @@ export class EventWorker {
         () => null,
         (error: unknown) => error,
       );
-    return { run, policy: new ContinuousRetryPolicy(run, { probe, onWorking }) };
+    return { run, policy: new ContinuousRetryPolicy(run.log, { probe, onWorking }) };
   }
 }

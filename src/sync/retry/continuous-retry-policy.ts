@@ -1,8 +1,8 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
 import { NotFoundError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
-import type { RunContext } from "../context/run-context.ts";
 import { failureOutcome, type FailureOutcome } from "./failure-outcome.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
 
@@ -23,7 +23,7 @@ const longestPostponeMs = 60_000;
  */
 export class ContinuousRetryPolicy implements RetryPolicy {
   readonly ends = false;
-  private readonly run: RunContext;
+  private readonly log: Log;
   private readonly hooks: ContinuousRetryHooks;
   /** By item: its failures, and how many items had succeeded at the last of them. */
   private readonly suspicions = new Map<number, { readonly successes: number; readonly failures: number }>();
@@ -31,15 +31,9 @@ export class ContinuousRetryPolicy implements RetryPolicy {
   private failuresInARow = 0;
   private probing: Promise<unknown> | null = null;
 
-  constructor(run: RunContext, hooks: ContinuousRetryHooks) {
-    this.run = run;
+  constructor(log: Log, hooks: ContinuousRetryHooks) {
+    this.log = log;
     this.hooks = hooks;
-  }
-
-  /** Includes rechecks. */
-  nextDueMs(): number | null {
-    const { queue, names, share } = this.run;
-    return queue.nextDueMs(names, share);
   }
 
   idle(): void {
@@ -97,7 +91,7 @@ export class ContinuousRetryPolicy implements RetryPolicy {
 
   private logBug(error: unknown, item: WorkItem): void {
     const stack = error instanceof Error ? error.stack : undefined;
-    this.run.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
+    this.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
   }
 }
 

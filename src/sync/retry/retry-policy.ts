@@ -1,15 +1,12 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { awayAfter } from "../context/limits.ts";
-import type { RunContext } from "../context/run-context.ts";
 import { failureOutcome, type FailureOutcome } from "./failure-outcome.ts";
 
 /** What differs between a run, which ends, and the event worker, which does not. */
 export interface RetryPolicy {
-  /** Is the work over when nothing is due and nothing in flight? */
+  /** Is the work over when nothing is due and nothing in flight? Rechecks are left to others then. */
   readonly ends: boolean;
-  /** When the queue must be looked at again even if nothing changes it, epoch ms; null: nothing waits for a time. */
-  nextDueMs(): number | null;
   /** Nothing is due and nothing is in flight. */
   idle(): void;
   succeeded(item: WorkItem): void;
@@ -18,11 +15,10 @@ export interface RetryPolicy {
 }
 
 /** A run ends when nothing of its own is due. It waits for items that failed a moment ago, not for rechecks. */
-export function batchRetryPolicy({ queue, names, share }: RunContext): RetryPolicy {
+export function batchRetryPolicy(): RetryPolicy {
   let failuresInARow = 0;
   return {
     ends: true,
-    nextDueMs: () => queue.nextRetryMs(names, share),
     idle: () => undefined,
     succeeded: () => {
       failuresInARow = 0;

@@ -47,7 +47,7 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
   try {
     const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
     ({ run, resumed } = beginRun(parts, options, identified, startedAtMs));
-    const policy = batchRetryPolicy(run);
+    const policy = batchRetryPolicy();
     const ended = await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
     learnBusinessId(mirror);
     if (options.signal.aborted) return finish("interrupted");
