@@ -1,4 +1,4 @@
-import { recordId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
@@ -8,7 +8,7 @@ import { ownedBy, removeOrReread } from "../deletion/removal.ts";
 import { markRouteProven } from "../deletion/route-probe.ts";
 import { queueDependents, queueOverlapped } from "../plan/read-reasons.ts";
 import { completeEvents, isNews } from "./complete-events.ts";
-import { quarantineWithoutId } from "./records-without-id.ts";
+import { idOrQuarantine } from "./records-without-id.ts";
 
 /**
  * Applies a record as its own route gives it, and the records it owns, in one transaction.
@@ -44,16 +44,13 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
     if (!link) continue;
     const overrides = { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id };
     const seen = new Set<RecordId>();
-    for (const { slice: part, id: text } of parts) {
-      const partId = text === null ? null : recordId(text);
-      if (partId === null) {
-        quarantineWithoutId(answer, name, part);
-        continue;
-      }
+    for (const part of parts) {
+      const partId = idOrQuarantine(answer, name, part);
+      if (partId === null) continue;
       seen.add(partId);
       const result = run.mirror
         .table(name)
-        .put({ stamp, id: partId, slice: part, source: "list", overrides });
+        .put({ stamp, id: partId, slice: part.slice, source: "list", overrides });
       run.tally.of(name).listed += 1;
       run.tally.count(name, result);
       if (result === "stale") queueOverlapped(answer, owned, partId);

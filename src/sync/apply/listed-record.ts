@@ -1,10 +1,10 @@
-import { recordId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import { hasKey } from "../../extract/answers.ts";
 import type { Slices } from "../../json/slices.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import { queueChildList, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
-import { quarantineWithoutId } from "./records-without-id.ts";
+import { idOrQuarantine } from "./records-without-id.ts";
 
 /**
  * Applies some records of a list's answer, inside the apply transaction, and queues what must be read of them:
@@ -23,14 +23,11 @@ export function applyListed(
   const children = childrenOf(run, resource.name);
   const ids: RecordId[] = [];
   for (let i = from; i < to; i++) {
-    const text = records.id(i);
-    const id = text === null ? null : recordId(text);
-    if (id === null) {
-      quarantineWithoutId(answer, resource.name, records.slice(i));
-      continue;
-    }
+    const record = { id: records.id(i), slice: records.slice(i) };
+    const id = idOrQuarantine(answer, resource.name, record);
+    if (id === null) continue;
     ids.push(id);
-    const result = applyOne(answer, id, records.slice(i));
+    const result = applyOne(answer, id, record.slice);
     const isNew = result === "inserted";
     if (!firstAttempt && !isNew) continue;
     // A later read found the record deleted, so its own lists cannot be read.

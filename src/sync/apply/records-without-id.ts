@@ -1,12 +1,23 @@
+import { recordId, type RecordId } from "../../base/ids.ts";
 import type { ReadContext, RunContext } from "../context/run-context.ts";
 
-/** Keeps a record without a usable id in quarantine: it has no place in a table, but nothing is dropped (I12). */
-export function quarantineWithoutId({ run, stamp }: ReadContext, resource: string, slice: Buffer): void {
+/**
+ * The id of a record in an answer. A record without a usable one (null) is kept in quarantine: it has no place in a
+ * table, but nothing is dropped (I12).
+ */
+export function idOrQuarantine(
+  { run, stamp }: ReadContext,
+  resource: string,
+  record: { readonly id: string | null; readonly slice: Buffer },
+): RecordId | null {
+  const id = record.id === null ? null : recordId(record.id);
+  if (id !== null) return id;
   const reason = "the record has no usable id";
-  const key = run.mirror.quarantine.add(stamp, { resource, id: null, reason, json: slice.toString() });
+  const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });
   const seen = run.withoutId.get(resource) ?? new Set();
   run.withoutId.set(resource, seen.add(key));
   run.tally.of(resource).failed += 1;
+  return null;
 }
 
 /**

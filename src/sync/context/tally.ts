@@ -2,22 +2,13 @@ import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
 const noRecords = { listed: 0, inserted: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, pending: 0 };
-const noRequests = {
-  total: 0,
-  list: 0,
-  detail: 0,
-  child: 0,
-  confirm: 0,
-  file: 0,
-  retried: 0,
-  rate_limited: 0,
-};
+const unsent = { total: 0, list: 0, detail: 0, child: 0, confirm: 0, file: 0, retried: 0, rate_limited: 0 };
 
 /** What one run did to one resource, in records. */
 export type ResourceCounts = typeof noRecords;
 
 /** Requests of one run, by what they read. */
-export type RequestCounts = typeof noRequests;
+export type RequestCounts = typeof unsent;
 
 /** Why a resource is not complete after this run. Each is shown; none stops other resources. */
 export interface Trouble {
@@ -30,7 +21,7 @@ export interface Trouble {
 
 /** The counts of one run while it works. */
 export class Tally {
-  readonly requests: RequestCounts = { ...noRequests };
+  readonly requests: RequestCounts = { ...unsent };
   readonly resources = new Map<string, ResourceCounts>();
   /** Resources of which a list was read whole. */
   readonly swept = new Set<string>();

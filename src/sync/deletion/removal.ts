@@ -12,12 +12,17 @@ import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
  */
 export function removeRecord(read: ReadContext, resource: Resource, id: RecordId): boolean {
   const { run, stamp } = read;
-  const removal = run.mirror.table(resource.name).remove(stamp, id);
+  const { mirror } = run;
+  const removal = mirror.table(resource.name).remove(stamp, id);
   if (removal === "stale") return false;
   if (removal === "removed") run.tally.of(resource.name).deleted += 1;
-  for (const owned of run.mirror.manifest.resources)
+  for (const owned of mirror.manifest.resources)
     removeOrReread(read, owned, ownedBy(run, owned, resource, id));
-  cascade(read, resource, id);
+  for (const { resource: referred, dependent, column } of mirror.manifest.cascades) {
+    const referring =
+      referred === resource.name ? mirror.records.liveIdsWhere(dependent, { [column]: id }) : [];
+    for (const one of referring) queueRecord(read, "cascade", { resource: dependent, id: one });
+  }
   releaseChildren(read, resource, id);
   return true;
 }
@@ -34,15 +39,6 @@ export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: R
   if (!link) return [];
   const type = snakeCase(link.typeField);
   return run.mirror.records.liveIdsWhere(owned.name, { [type]: link.type, [snakeCase(link.idField)]: id });
-}
-
-function cascade(read: ReadContext, { name }: Resource, id: RecordId): void {
-  const { mirror } = read.run;
-  for (const { resource, dependent, column } of mirror.manifest.cascades) {
-    if (resource !== name) continue;
-    for (const one of mirror.records.liveIdsWhere(dependent, { [column]: id }))
-      queueRecord(read, "cascade", { resource: dependent, id: one });
-  }
 }
 
 /** The list of a deleted parent cannot be read any more: its records are checked one by one. */

@@ -54,12 +54,15 @@ export class Engine {
   private readonly inFlight = new Set<Promise<void>>();
   /** Of those in flight, beside events: rechecks and what events lead to. They may wait long for the budget. */
   private followUps = 0;
+  /** Events are leased first, so follow-ups are held back without holding an event back: half is free for events. */
+  private readonly mostFollowUps: number;
   private readonly abort = new AbortController();
   private readonly notifier = new Notifier();
 
   constructor(run: RunContext, options: EngineOptions) {
     this.run = run;
     this.options = options;
+    this.mostFollowUps = Math.max(1, Math.floor(options.concurrency / 2));
   }
 
   /**
@@ -163,11 +166,6 @@ export class Engine {
       this.notifier.notify();
     });
     return true;
-  }
-
-  /** Events are leased first, so follow-ups are held back without holding an event back: half is free for events. */
-  private get mostFollowUps(): number {
-    return Math.max(1, Math.floor(this.options.concurrency / 2));
   }
 
   private async process(item: WorkItem, signal: AbortSignal): Promise<void> {

@@ -10,18 +10,8 @@ export interface RecordRef {
   readonly id: RecordId;
 }
 
-/** A record that was read, and what applying it came to. */
-interface ChangedRecord {
-  readonly resource: Resource;
-  readonly id: RecordId;
-  readonly outcome: EventOutcome;
-}
-
 /** The record that owns this one, as its row says, deleted or not: the document of a payment. */
-export function ownersOf(
-  { mirror }: RunContext,
-  { resource: { name, list }, id }: ChangedRecord,
-): RecordRef[] {
+export function ownersOf({ mirror }: RunContext, { name, list }: Resource, id: RecordId): RecordRef[] {
   if (list.kind !== "owned") return [];
   return list.by.flatMap(({ resource, type, typeField, idField }) => {
     const [ownType, text] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
@@ -32,7 +22,9 @@ export function ownersOf(
 /** The records of this run that change with this one by the invalidation rules of the connector. */
 export function dependentsOf(
   run: RunContext,
-  { resource: { name }, id, outcome }: ChangedRecord,
+  { name }: Resource,
+  id: RecordId,
+  outcome: EventOutcome,
 ): RecordRef[] {
   const { records } = run.mirror;
   const changesCount = outcome === "inserted" || outcome === "deleted";

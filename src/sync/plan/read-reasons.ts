@@ -215,10 +215,9 @@ export function queueRecheck({ run, item, stamp }: AnswerContext): void {
  */
 export function queueDependents(read: AnswerContext, id: RecordId, outcome: EventOutcome): void {
   const { run, resource, stamp } = read;
-  const changed = { resource, id, outcome };
   const queue = (dueAtMs: number) => (one: RecordRef) => {
     if (run.selected.has(one.resource)) queueRecord(read, "changed with another", one, { dueAtMs });
   };
-  ownersOf(run, changed).forEach(queue(0));
-  dependentsOf(run, changed).forEach(queue(stamp.receivedAtMs));
+  ownersOf(run, resource, id).forEach(queue(0));
+  dependentsOf(run, resource, id, outcome).forEach(queue(stamp.receivedAtMs));
 }
