@@ -79,10 +79,8 @@ function runUnderWay({ runs }: Health, holder: LockHolder | null): CompanyStatus
 }
 
 /** Which of the tables that the config asks for are older than allowed? Pure. */
-function judgeFreshness(
-  health: Pick<Health, "resources">,
-  { resources, maxAgeMs, nowMs }: StatusQuestion,
-): Freshness {
+function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
+  const { resources, maxAgeMs, nowMs } = question;
   const asked = health.resources.filter(({ name }) => resources.has(name));
   const oldest = earliest(asked.map(({ sweptAt }) => sweptAt));
   if (maxAgeMs === null) return { oldest, stale: [] };
@@ -95,10 +93,8 @@ function judgeFreshness(
 }
 
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */
-export function statusOutcome(
-  { mirrored, freshness, health, events }: CompanyStatus,
-  nowMs: number,
-): "complete" | "partial" | "difference" {
+export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" | "partial" | "difference" {
+  const { mirrored, freshness, health, events } = status;
   if (!mirrored || freshness.stale.length > 0) return "difference";
   if (!health || health.quarantine.length > 0 || health.deadLetters.length > 0) return "partial";
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";

@@ -75,11 +75,8 @@ function serviceReasons({ service }: CompanyStatusView, nowMs: number, limits: R
  * A list is complete before the details of its records are: only a complete run shows that all is there. A run that
  * was cut off left something unread, until another one ends; one under way is about to.
  */
-function runReasons(
-  { wholeRunMs, run, lastRun }: CompanyStatusView,
-  nowMs: number,
-  lists: string[],
-): string[] {
+function runReasons(view: CompanyStatusView, nowMs: number, lists: string[]): string[] {
+  const { wholeRunMs, run, lastRun } = view;
   if (wholeRunMs === null) {
     const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
     return [`not everything was read yet${since}`];

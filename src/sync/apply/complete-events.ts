@@ -1,13 +1,11 @@
 import { isoTime } from "../../base/clock.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { EventOutcome, CompletedEvent } from "../../state/inbox/inbox.ts";
-import type { WorkItem } from "../../state/work-item.ts";
 import type { AnswerContext } from "../context/run-context.ts";
 import { isRecheck, queueRecheck } from "../plan/read-reasons.ts";
 
 /** Was this read queued by an event, and not by a list or another record? */
-export function isOfEvent(manifest: Manifest, { reason }: Pick<WorkItem, "reason">): boolean {
-  return isRecheck(reason) || manifest.events.some(({ type }) => type === reason);
+export function isOfEvent({ run, item: { reason } }: AnswerContext): boolean {
+  return isRecheck(reason) || run.mirror.manifest.events.some(({ type }) => type === reason);
 }
 
 /**
@@ -16,14 +14,9 @@ export function isOfEvent(manifest: Manifest, { reason }: Pick<WorkItem, "reason
  *
  * @param completed how many events the read completed
  */
-export function isNews(
-  manifest: Manifest,
-  item: WorkItem,
-  outcome: EventOutcome,
-  completed: number,
-): boolean {
-  if (isRecheck(item.reason)) return completed > 0 || outcome !== "unchanged";
-  return completed > 0 || isOfEvent(manifest, item);
+export function isNews(answer: AnswerContext, outcome: EventOutcome, completed: number): boolean {
+  if (isRecheck(answer.item.reason)) return completed > 0 || outcome !== "unchanged";
+  return completed > 0 || isOfEvent(answer);
 }
 
 /**
@@ -44,18 +37,16 @@ export function completeEvents(answer: AnswerContext, outcome: EventOutcome): nu
 
 const mostLogged = 3;
 
-function logEvents(
-  { run, item: { resource, target }, stamp: { requestId } }: AnswerContext,
-  outcome: EventOutcome,
-  events: readonly CompletedEvent[],
-): void {
+function logEvents(answer: AnswerContext, outcome: EventOutcome, events: readonly CompletedEvent[]): void {
+  const { run, item, stamp } = answer;
+  const { resource, target } = item;
   const types = new Set(events.map(({ type }) => type));
   const ids = events.slice(0, mostLogged).map(({ eventId }) => eventId);
   run.log.info(`${resource} ${target}: ${outcome}, after ${events.length === 1 ? "an event" : "events"}`, {
     resource,
     id: target.slice("id:".length),
     outcome,
-    request_id: requestId,
+    request_id: stamp.requestId,
     events: events.length,
     type: [...types].slice(0, mostLogged).join(", "),
     webhook_id: ids.join(", "),

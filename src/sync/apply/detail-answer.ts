@@ -29,7 +29,7 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
     if (result !== "quarantined") applyOwned(answer, id, slice);
     run.queue.done(item, stamp.sentSeq);
     const completed = completeEvents(answer, result);
-    if (isNews(run.mirror.manifest, item, result, completed)) queueDependents(answer, id, result);
+    if (isNews(answer, result, completed)) queueDependents(answer, id, result);
   });
 }
 

@@ -51,7 +51,7 @@ function applyDeletion(answer: AnswerContext): void {
   const id = recordOf(item);
   const wasLive = mirror.records.isLive(resource.name, id);
   // An absent record was counted when it was queued; what another deletion led to is not counted.
-  const counts = wasLive && (item.kind !== "confirm" || isOfEvent(mirror.manifest, item));
+  const counts = wasLive && (item.kind !== "confirm" || isOfEvent(answer));
   if (counts && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
     queue.deadLetter(item, "held: a mass deletion");
@@ -61,7 +61,7 @@ function applyDeletion(answer: AnswerContext): void {
   queue.done(item, stamp.sentSeq);
   const outcome = wasLive ? "deleted" : "absent";
   const completed = completeEvents(answer, outcome);
-  if (wasLive && isNews(mirror.manifest, item, outcome, completed)) queueDependents(answer, id, outcome);
+  if (wasLive && isNews(answer, outcome, completed)) queueDependents(answer, id, outcome);
 }
 
 function checkParent(answer: AnswerContext, error: unknown): void {

@@ -77,9 +77,6 @@ export function runRouteProofs(queue: WorkQueue, clock: Clock): RouteProofs {
   const others = sharedRouteProofs(queue, clock);
   return {
     has: (resource) => own.has(resource) || others.has(resource),
-    add: (resource) => {
-      own.add(resource);
-      others.add(resource);
-    },
+    add: (resource) => [own, others].forEach((proofs) => proofs.add(resource)),
   };
 }

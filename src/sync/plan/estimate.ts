@@ -50,17 +50,17 @@ export async function estimateRun(
 
 const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };
 
-/** @param skipped how many records need no detail */
+/** @param kept how many records need no detail */
 async function estimateList(
   transport: Transport,
   resource: Resource,
-  skipped: number,
+  kept: number,
 ): Promise<ResourceEstimate> {
   const { list, gives } = resource;
   try {
     const records = await countRecords(transport, resource);
     const pages = list.kind === "paged" ? Math.ceil(records / list.perPage) : variantsOf(resource).length;
-    const detail = gives === "preview" ? Math.max(0, records - skipped) : 0;
+    const detail = gives === "preview" ? Math.max(0, records - kept) : 0;
     return { list: Math.max(1, pages), detail, child: 0, records };
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;

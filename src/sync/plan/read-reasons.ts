@@ -76,23 +76,20 @@ export function queueOverlapped(read: ReadContext, resource: Resource, id: Recor
 
 const recheckAfterMs = 60_000;
 /** Reads that only test a route. Mirrors of older versions hold `canary`. */
-const routeProbes = ["route probe", "canary"];
+const routeProbes = new Set(["route probe", "canary"]);
 
 /** Is this the second read of an event's record? Mirrors of older versions hold `second look`. */
 export function isRecheck(reason: string): boolean {
   return reason === "recheck" || reason === "second look";
 }
 
+type Sweep = Omit<PagePayload, "page">;
+
 /**
  * The first page of a list. Pure.
  * Guard: a run begins each list once; only the functions below begin it again.
  */
-export function sweepWork(
-  resource: string,
-  sweep: Omit<PagePayload, "page">,
-  lane: Lane,
-  dirtySeq: number,
-): NewWorkItem {
+export function sweepWork(resource: string, sweep: Sweep, lane: Lane, dirtySeq: number): NewWorkItem {
   const target = pageTarget(sweep.variant, 1);
   return { kind: "list", resource, target, lane, reason: "sweep", payload: { ...sweep, page: 1 }, dirtySeq };
 }
@@ -195,7 +192,7 @@ export function queueOrphans(answer: AnswerContext): void {
  * Guard: a recheck and a route probe queue no recheck, and a record that is queued anyway gets none.
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext): void {
-  if (item.lane !== "webhook" || isRecheck(item.reason) || routeProbes.includes(item.reason)) return;
+  if (item.lane !== "webhook" || isRecheck(item.reason) || routeProbes.has(item.reason)) return;
   run.queue.addIfAbsent({
     kind: item.kind,
     resource: item.resource,

@@ -21,12 +21,6 @@ export interface SweepQuestion {
   readonly dirtySeq: number;
 }
 
-/** Which lists a run begins, and which open sweeps it drops first because they began too long ago. */
-export interface SweepPlan {
-  readonly firstPages: readonly NewWorkItem[];
-  readonly abandoned: readonly { readonly resource: string; readonly variant: string }[];
-}
-
 /** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */
 export function variantsOf(resource: Resource): readonly string[] {
   if (resource.list.kind === "paged") return [""];
@@ -40,11 +34,13 @@ export function variantsOf(resource: Resource): readonly string[] {
  * A run that follows an interrupted one continues its open sweeps and does not repeat its complete ones. Those
  * that were complete long before are read again, but after everything else: a budget of a few requests a
  * night still gets to the end.
+ *
+ * @returns the first pages to read, and the open sweeps to drop first because they began too long ago
  */
 export function planSweeps(
   resources: readonly Resource[],
   { unfinished, openSweeps, nowMs, dirtySeq }: SweepQuestion,
-): SweepPlan {
+) {
   const firstPages: NewWorkItem[] = [];
   const abandoned: { resource: string; variant: string }[] = [];
   const resumes = unfinished !== null && nowMs - unfinished.startedAtMs <= resumeWithinMs;

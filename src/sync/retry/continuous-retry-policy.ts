@@ -50,7 +50,10 @@ export class ContinuousRetryPolicy implements RetryPolicy {
     const outcome = outcomeForOne(error, item);
     if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
     if (!mayBeAway(error)) {
-      if (!(error instanceof MirrorError)) this.logBug(error, item);
+      if (!(error instanceof MirrorError)) {
+        const stack = error instanceof Error ? error.stack : undefined;
+        this.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
+      }
       this.answered();
       return outcome;
     }
@@ -87,11 +90,6 @@ export class ContinuousRetryPolicy implements RetryPolicy {
     if (item.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
     this.suspicions.delete(item.id);
     return { kind: "dead" };
-  }
-
-  private logBug(error: unknown, item: WorkItem): void {
-    const stack = error instanceof Error ? error.stack : undefined;
-    this.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
   }
 }
 

@@ -25,7 +25,7 @@ export type FailureOutcome =
   | { readonly kind: "dead" };
 
 /** Errors that may pass, or concern one record only. */
-const passing: readonly ErrorKind[] = ["unavailable", "network", "rate_limited", "protocol"];
+const passing = new Set<ErrorKind>(["unavailable", "network", "rate_limited", "protocol"]);
 
 /** What this error means for this work item in a run. Pure. */
 export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
@@ -33,7 +33,7 @@ export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
   if (error.kind === "stopped") return { kind: "drain" };
   if (error.kind === "forbidden") return { kind: "hold", why: "forbidden" };
   if (error.kind === "not_found" || error.kind === "invalid") return refused(error, item);
-  if (!passing.includes(error.kind)) return { kind: "stop" };
+  if (!passing.has(error.kind)) return { kind: "stop" };
   if (!error.retryable || item.attempts + 1 >= mostAttempts) return { kind: "dead" };
   return { kind: "retry", afterMs: itemRetryDelayMs(item.attempts) };
 }
