@@ -12,9 +12,7 @@ export const creditNotePreview = t.record({
   ...of.dates,
   deliveryDate,
   ...of.previewTotals,
-  toBePaid: of.toBePaid,
-  status: of.paymentStatus(),
-  hasVat: of.hasVat,
+  ...of.payment,
 });
 
 export const creditNote = t.record({
@@ -27,16 +25,11 @@ export const creditNote = t.record({
   ...of.dates,
   deliveryDate,
   ...of.terms(false),
-  paymentMethodId: of.paymentMethodId,
-  currencyId: of.currencyId,
-  currencyRate: of.currencyRate,
-  languageId: of.languageId,
+  ...of.settings("paymentMethodId", "currencyId", "currencyRate", "languageId"),
   ...of.content,
   alreadyPaid: of.alreadyPaid,
   ...of.totals,
-  toBePaid: of.toBePaid,
-  status: of.paymentStatus(),
-  hasVat: of.hasVat,
+  ...of.payment,
   items: t.children("credit_note_items", stockedItem),
 });
 

@@ -63,12 +63,21 @@ export const terms = (isDiscountListed: boolean) => ({
   numericalSeriesId: t.orNull(t.idOf("numerical_series")),
 });
 
-export const deliveryMethodId = t.idOf("delivery_methods");
-export const paymentMethodId = t.idOf("payment_methods");
-export const currencyId = t.idOf("currencies");
-export const currencyRate = t.doc("Units of the currency per euro; 1 for EUR", t.decimal());
-export const languageId = t.idOf("languages");
-export const qrTypeId = t.idOf("qr_types");
+const settingFields = {
+  deliveryMethodId: t.idOf("delivery_methods"),
+  paymentMethodId: t.idOf("payment_methods"),
+  currencyId: t.idOf("currencies"),
+  currencyRate: t.doc("Units of the currency per euro; 1 for EUR", t.decimal()),
+  languageId: t.idOf("languages"),
+  qrTypeId: t.idOf("qr_types"),
+};
+
+type Settings = typeof settingFields;
+
+/** The settings that a kind of document has, in the order of its answer. */
+export function settings<K extends keyof Settings>(...names: readonly K[]): Pick<Settings, K> {
+  return Object.fromEntries(names.map((name) => [name, settingFields[name]])) as Pick<Settings, K>;
+}
 
 /** Texts, and the sums of the lines. */
 export const content = {
@@ -85,7 +94,9 @@ export const totals = {
 
 export const toBePaid = t.doc("What is still open", t.decimal());
 export const alreadyPaid = t.doc("What was paid so far", t.decimal());
-export const paymentStatus = () => t.oneOf(paymentStatuses);
+
+/** How far it is paid, and whether it has VAT. */
+export const payment = { toBePaid, status: t.oneOf(paymentStatuses), hasVat };
 
 export const itemHead = {
   name: t.text(),

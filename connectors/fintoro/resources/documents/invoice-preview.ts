@@ -1,5 +1,5 @@
 import * as t from "../../../../src/connector/record-schema.ts";
-import { dates, hasVat, paymentStatus, previewHead, previewTotals, toBePaid } from "./document-fields.ts";
+import { dates, payment, previewHead, previewTotals } from "./document-fields.ts";
 
 /** In a file of its own because payments show an invoice, and invoices show their payments. */
 export const invoicePreview = t.record({
@@ -7,7 +7,5 @@ export const invoicePreview = t.record({
   ...dates,
   deliveryDate: t.date(),
   ...previewTotals,
-  toBePaid,
-  status: paymentStatus(),
-  hasVat,
+  ...payment,
 });

@@ -8,9 +8,7 @@ export const proformaPreview = t.record({
   ...of.previewHead,
   ...of.dates,
   ...of.previewTotals,
-  toBePaid: of.toBePaid,
-  status: of.paymentStatus(),
-  hasVat: of.hasVat,
+  ...of.payment,
 });
 
 const proformaItem = t.record({
@@ -28,17 +26,13 @@ export const proforma = t.record({
   ...of.symbols,
   ...of.dates,
   ...of.terms(false),
-  deliveryMethodId: of.deliveryMethodId,
-  paymentMethodId: of.paymentMethodId,
-  currencyId: of.currencyId,
-  languageId: of.languageId,
-  qrTypeId: of.qrTypeId,
+  ...of.settings("deliveryMethodId", "paymentMethodId", "currencyId", "languageId", "qrTypeId"),
   ...of.content,
   alreadyPaid: of.alreadyPaid,
   ...of.totals,
   toBePaid: of.toBePaid,
   willBePaid: t.doc("Payment is still expected", t.boolean()),
-  status: of.paymentStatus(),
+  status: of.payment.status,
   hasVat: of.hasVat,
   items: t.children("proforma_items", proformaItem),
 });
