@@ -7,13 +7,7 @@ export type Db = Database.Database;
 export type Statement = Database.Statement;
 
 /** In older versions, two connections can corrupt a write-ahead log while they reset it. */
-const oldestVersion = [3, 51, 3] as const;
-
-/** How a database is opened. */
-export interface OpenOptions {
-  /** @default false */
-  readonly readonly?: boolean;
-}
+const oldestVersion = "3.51.3";
 
 const busyTimeoutMs = 5_000;
 
@@ -21,12 +15,12 @@ const busyTimeoutMs = 5_000;
  * Opens a database; the one place that does. A writing connection runs `synchronous=FULL`, so that what was committed
  * survives a power failure; the library itself would use NORMAL. Throws MirrorError `database`.
  */
-export function openDatabase(path: string, options: OpenOptions = {}): Db {
+export function openDatabase(path: string, { readonly = false } = {}): Db {
   return guarded(path, () => {
-    const db = new Database(path, { readonly: options.readonly ?? false, timeout: busyTimeoutMs });
+    const db = new Database(path, { readonly, timeout: busyTimeoutMs });
     try {
       assertVersion(db);
-      if (!options.readonly) setUpWriter(db);
+      if (!readonly) setUpWriter(db);
       return db;
     } catch (error) {
       db.close();
@@ -46,17 +40,8 @@ function setUpWriter(db: Db): void {
 
 function assertVersion(db: Db): void {
   const version = String(db.prepare("SELECT sqlite_version()").pluck().get());
-  const parts = version.split(".").map(Number);
-  for (const [i, floor] of oldestVersion.entries()) {
-    const part = parts[i] ?? 0;
-    if (part > floor) return;
-    if (part < floor) {
-      throw new MirrorError(
-        "database",
-        `SQLite ${version} is too old: ${oldestVersion.join(".")} or newer is needed`,
-      );
-    }
-  }
+  if (version.localeCompare(oldestVersion, "en", { numeric: true }) >= 0) return;
+  throw new MirrorError("database", `SQLite ${version} is too old: ${oldestVersion} or newer is needed`);
 }
 
 /** Has the main database this table? Not, where an older version wrote it. */

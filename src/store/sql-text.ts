@@ -41,15 +41,6 @@ export function insertSql(table: string, columns: readonly string[], rows = 1): 
     .compile().sql;
 }
 
-/** `SELECT` of these columns by `id`. */
-export function selectByIdSql(table: string, columns: readonly string[]): string {
-  return sqlBuilder
-    .selectFrom(table)
-    .select([...columns])
-    .where("id", "=", null)
-    .compile().sql;
-}
-
 /** `"name"` with inner quotes doubled: names can come from the service. */
 export function quoted(identifier: string): string {
   return `"${identifier.replaceAll('"', '""')}"`;

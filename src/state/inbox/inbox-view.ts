@@ -1,23 +1,16 @@
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { canonicalId } from "../../base/ids.ts";
 import { hasTable } from "../../store/database.ts";
 import { Repository } from "../../store/repository.ts";
-import type { EventOutcome, InboxState } from "./inbox.ts";
+import type { Delivery, EventEvaluation, EventOutcome, InboxState } from "./inbox.ts";
 
 /** A stored event, and the state of its read while it waits for one. Times are ISO. */
-export interface InboxRow {
-  readonly eventId: string;
-  readonly type: string | null;
-  readonly resourceType: string | null;
-  readonly resourceId: RecordId | null;
-  readonly occurredAt: string | null;
+export interface InboxRow
+  extends Omit<Delivery, "readable" | "body">, Pick<EventEvaluation, "resource" | "target" | "problem"> {
   readonly receivedAt: string;
   readonly state: InboxState;
-  readonly resource: string | null;
-  readonly target: string | null;
   readonly doneAt: string | null;
   readonly outcome: EventOutcome | null;
   readonly requestId: string | null;
-  readonly problem: string | null;
   /** The queued item of a waiting event; `dead` is a dead letter. */
   readonly work: InboxWork | null;
 }

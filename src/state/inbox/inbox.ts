@@ -49,10 +49,8 @@ export interface CompletedEvent {
 }
 
 /** An event as the inbox keeps it. */
-export interface StoredEvent {
-  readonly eventId: string;
+export interface StoredEvent extends Pick<Delivery, "eventId" | "body"> {
   readonly state: InboxState;
-  readonly body: string | Buffer;
 }
 
 /**

@@ -35,6 +35,7 @@ import {
   type Fence,
   type PreviewCells,
 } from "./merge-rules.ts";
+import type { NewChange } from "./change-log.ts";
 import type { ApplyResult, IncomingRecord, ListedAs, ReadStamp, Removal } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
@@ -117,8 +118,7 @@ export class ResourceTable {
       this.remember(stamp, id);
       return "absent";
     }
-    const before = this.statements.selectRaw.get(id) as string;
-    const seq = this.context.log.add({ stamp, resource: name, id, op: "delete", before }, fence.last_change);
+    const seq = this.logChange({ stamp, id }, "delete", fence);
     const at = isoTime(stamp.receivedAtMs);
     for (const child of this.statements.children) child.clear.run(id);
     this.statements.markDeleted.run(at, at, id);
@@ -145,11 +145,9 @@ export class ResourceTable {
     const fence = this.fence(id);
     const stored = isLive(fence) ? this.stored(id) : null;
     if (!fence || !stored || !fillsAny(this.plan, stored.row, added)) return;
-    const before = this.statements.selectRaw.get(id) as string;
     const overrides = Object.fromEntries(this.storedCells(id));
     this.writeCells({ stamp, id, overrides }, stored, true);
-    const change = { stamp, resource: this.resource.name, id, op: "update", before } as const;
-    this.statements.setLastChange.run(this.context.log.add(change, fence.last_change), id);
+    this.statements.setLastChange.run(this.logChange({ stamp, id }, "update", fence), id);
   }
 
   /** Adds columns for unknown fields, in the transaction that brought them, and fills them for older rows. */
@@ -240,16 +238,20 @@ export class ResourceTable {
     fence: Fence | undefined,
   ): void {
     const { stamp, id, slice, source, listed } = incoming;
-    const before = isLive(fence) ? (this.statements.selectRaw.get(id) as string) : null;
-    const op = isLive(fence) ? "update" : "insert";
+    const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);
     this.writeCells(incoming, decoded, fence !== undefined);
     this.statements.upsertRaw.run(id, slice);
     this.context.sequence.markStored();
-    const change = { stamp, resource: this.resource.name, id, op, before } as const;
-    const seq = this.context.log.add(change, fence?.last_change ?? null);
     const covered = coveredSha(this.plan, this.previewPlan, listed, decoded.row);
     const { receivedSeq, receivedAtMs } = stamp;
     this.statements.upsertFence.run([id, sha, covered, source, receivedSeq, receivedAtMs, seq, 0]);
+  }
+
+  /** Call before the record's JSON is written. Returns the number of the change. */
+  private logChange({ stamp, id }: RowTarget, op: NewChange["op"], fence: Fence | undefined): number {
+    const before = isLive(fence) ? (this.statements.selectRaw.get(id) as string) : null;
+    const change = { stamp, resource: this.resource.name, id, op, before };
+    return this.context.log.add(change, fence?.last_change ?? null);
   }
 
   private writeCells({ stamp, id, overrides }: RowTarget, { row }: DecodedRecord, existed: boolean): void {

@@ -36,7 +36,7 @@ export async function migrate(
 ): Promise<void> {
   refuseNewer(db, steps);
   const migrator = new Migrator({
-    db: new Kysely<unknown>({ dialect: new AtomicDialect({ database: withoutClose(db) }) }),
+    db: kyselyOn(db),
     provider: { getMigrations: async () => ({ ...steps }) },
     migrationTableName: table,
     migrationLockTableName: `${table}_lock`,
@@ -45,9 +45,8 @@ export async function migrate(
   if (error === undefined) return;
   const known = databaseError(db.name, error);
   if (known instanceof MirrorError) throw known;
-  throw new MirrorError("database", `the database could not be brought up to date: ${db.name}`, {
-    cause: error,
-  });
+  const why = `the database could not be brought up to date: ${db.name}`;
+  throw new MirrorError("database", why, { cause: error });
 }
 
 /** Throws MirrorError `database` where no mirror that this version can read is attached as `schema`. */
@@ -73,29 +72,23 @@ export function appliedMigrations(db: Db, schema = "main"): string[] {
 function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {
   const unknown = appliedMigrations(db).filter((name) => !Object.hasOwn(steps, name));
   if (unknown.length === 0) return;
-  throw new MirrorError(
-    "database",
-    `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`,
-    {
-      hint: "Update fintoro-mirror, or point data_dir at another folder.",
-    },
-  );
+  const why = `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`;
+  throw new MirrorError("database", why, {
+    hint: "Update fintoro-mirror, or point data_dir at another folder.",
+  });
 }
 
 /** SQLite creates and alters tables in transactions; kysely learns so from its adapter. */
-class AtomicDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return new AtomicAdapter();
-  }
-}
-
 class AtomicAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** Kysely closes its database at the end; this one stays open. */
-function withoutClose(db: Db) {
-  return { prepare: (text: string) => db.prepare(text), close: () => undefined };
+/** Kysely would close its database at the end; this one stays open. */
+function kyselyOn(db: Db): Kysely<unknown> {
+  const database = { prepare: (text: string) => db.prepare(text), close: () => undefined };
+  const dialect = new SqliteDialect({ database });
+  dialect.createAdapter = () => new AtomicAdapter();
+  return new Kysely({ dialect });
 }

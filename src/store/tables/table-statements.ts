@@ -1,6 +1,6 @@
 import type { ChildPlan, Column, NewColumn, TablePlan } from "./table-plan.ts";
 import { sqlType } from "./table-plan.ts";
-import { insertSql, quoted, selectByIdSql, upsertSql } from "../sql-text.ts";
+import { insertSql, quoted, upsertSql } from "../sql-text.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Cell } from "./row-decoder.ts";
 import { hasTable, type Db, type Statement } from "../database.ts";
@@ -100,18 +100,20 @@ export function prepareStatements(db: Db, plan: TablePlan) {
   const raw = rawTable(plan.table);
   const fence = fenceTable(plan.table);
   const facts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
+  const select = (table: string, columns: readonly string[]) =>
+    db.prepare(`SELECT ${columns.map(quoted).join(", ")} FROM ${quoted(table)} WHERE id = ?`);
   const updateFence = (set: string) => db.prepare(`UPDATE ${quoted(fence)} SET ${set} WHERE id = ?`);
   return {
     /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`. */
     upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
-    selectRow: db.prepare(selectByIdSql(plan.table, names)).raw(true).safeIntegers(true),
+    selectRow: select(plan.table, names).raw().safeIntegers(),
     markDeleted: db.prepare(`UPDATE ${quoted(plan.table)} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`),
     /** Takes the JSON as the bytes that came, without making a string of them. */
     upsertRaw: db.prepare(
       `INSERT INTO ${quoted(raw)} (id, json) VALUES (?, CAST(? AS TEXT)) ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
     ),
-    selectRaw: db.prepare(selectByIdSql(raw, ["json"])).pluck(),
-    selectFence: db.prepare(selectByIdSql(fence, facts)),
+    selectRaw: select(raw, ["json"]).pluck(),
+    selectFence: select(fence, facts),
     upsertFence: db.prepare(upsertSql(fence, "id", ["id", ...facts])),
     setListedSha: updateFence("listed_sha = ?"),
     setLastChange: updateFence("last_change = ?"),
