@@ -195,9 +195,7 @@ export class WorkQueue extends Repository {
 
   /** Removes a resource's items with such targets. */
   drop(resource: string, targetPrefix: string): void {
-    const like = `${targetPrefix.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-    const sql = String.raw`DELETE FROM _work WHERE resource = ? AND target LIKE ? ESCAPE '\'`;
-    this.execute(sql, resource, like);
+    this.execute("DELETE FROM _work WHERE resource = ? AND instr(target, ?) = 1", resource, targetPrefix);
   }
 
   /** Is it still to be read, and not given up? */

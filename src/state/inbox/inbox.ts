@@ -73,12 +73,8 @@ export class Inbox extends Repository {
   }
 
   /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
-  complete(
-    resource: string,
-    target: string,
-    sentSeq: number,
-    { outcome, requestId, at }: Completion,
-  ): CompletedEvent[] {
+  complete(resource: string, target: string, sentSeq: number, read: Completion): CompletedEvent[] {
+    const { outcome, requestId, at } = read;
     const sql = `UPDATE _inbox SET state = 'done', settled_at = ?, outcome = ?, request_id = ?, problem = NULL
       WHERE state = 'waiting' AND resource = ? AND target = ? AND dirty_seq <= ?
       RETURNING event_id AS eventId, type`;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import { canonicalId, type RecordId } from "../../base/ids.ts";
 import type { ReadStamp } from "./read-stamp.ts";
@@ -14,10 +14,8 @@ export interface Quarantined {
 }
 
 /** A record that cannot become a row; `id` is null where it has none. */
-interface UnusableRecord {
-  readonly resource: string;
+interface UnusableRecord extends Pick<Quarantined, "resource" | "reason"> {
   readonly id: RecordId | null;
-  readonly reason: string;
   readonly json: string;
 }
 
@@ -44,7 +42,7 @@ export class Quarantine extends Repository {
         at = excluded.at, request_id = excluded.request_id, json = excluded.json
       WHERE reason <> excluded.reason OR json <> excluded.json`;
     this.resources.add(resource);
-    const key = id === null ? `sha:${createHash("sha1").update(json).digest("hex")}` : String(id);
+    const key = id === null ? `sha:${hash("sha1", json, "hex")}` : String(id);
     this.execute(sql, resource, key, id, reason, isoTime(stamp.receivedAtMs), stamp.requestId, json);
     return key;
   }

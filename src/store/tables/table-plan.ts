@@ -95,15 +95,11 @@ export function planTable(resource: Resource): TablePlan {
 }
 
 function indexesOf({ list, lookedUpBy }: Resource): string[][] {
-  const besides = lookedUpBy ? [[...lookedUpBy]] : [];
-  return [...besides, ...indexesOfList(list)];
-}
-
-function indexesOfList(list: Resource["list"]): string[][] {
-  if (list.kind === "parents") return list.parents.map(({ field }) => [snakeCase(field)]);
-  if (list.kind !== "owned") return [];
+  const columns = lookedUpBy ? [[...lookedUpBy]] : [];
+  if (list.kind === "parents") columns.push(...list.parents.map(({ field }) => [snakeCase(field)]));
+  if (list.kind !== "owned") return columns;
   const pairs = list.by.map(({ typeField, idField }) => `${snakeCase(typeField)} ${snakeCase(idField)}`);
-  return [...new Set(pairs)].map((pair) => pair.split(" "));
+  return [...columns, ...[...new Set(pairs)].map((pair) => pair.split(" "))];
 }
 
 /** The columns of scalar, lookup and snapshot fields, in their order. Pure. */
