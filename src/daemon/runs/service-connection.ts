@@ -13,8 +13,8 @@ export interface ServiceConnection {
   readonly transport: HttpTransport;
   readonly rateLimiter: RateLimiter;
   /** Another transport on the same budget, with limits of its own; the caller closes it. */
-  limited(limits: RequestLimits): HttpTransport;
-  close(): Promise<void>;
+  readonly limited: (limits: RequestLimits) => HttpTransport;
+  readonly close: () => Promise<void>;
 }
 
 /** How a connection differs from the usual one. */
