@@ -52,11 +52,10 @@ export async function writeTable(
 }
 
 function planOf({ parts, request, pool }: ExportContext, table: SnapshotTable): TablePlan {
-  const { format, since, partition } = request;
-  const date = partition === null ? null : documentDate(parts.manifest, table);
+  const date = request.partition === null ? null : documentDate(parts.manifest, table);
   // A mirror of an older version has no JSON of records.
   const hasRaw = hasTable(pool.snapshot.db, `_raw_${table.name}`);
-  return planExport(table, { format, since, partition, date, hasRaw });
+  return planExport(table, { ...request, date, hasRaw });
 }
 
 async function writeFiles(
@@ -103,10 +102,12 @@ function rangesByPart(
   const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
   if (plan.setup.length === 0)
     return [{ part: null, ranges: rangesOf(pool.snapshot.db, plan.source, rowsEach) }];
-  if (plan.isPartitioned && laidOut.length > 0)
-    return laidOut.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
-  return [{ part: null, ranges: numberedRanges(1, laidOut[0]?.[2] ?? 0, rowsEach) }];
+  const parts = laidOut.length > 0 ? laidOut : [noRows];
+  return parts.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
 }
+
+/** A table without rows has a file, too. */
+const noRows: LaidOutPart = [null, 1, 0];
 
 function* numberedRanges(first: number, last: number, rowsEach: number): Generator<KeyRange> {
   for (let after = first - 1; after < last; after += rowsEach)

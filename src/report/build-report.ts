@@ -24,9 +24,9 @@ export async function buildReport(draft: ReportDraft, undeclared: UndeclaredKeys
   db.pragma(`report.user_version = ${userVersion}`);
   let rows = 0;
   for (const table of layout.tables) {
-    const keys = referencesOf(table).map(({ name }) => name);
-    const held = keys.filter((name) => !undeclared.get(table.name)?.includes(name));
-    rows += await buildTable(draft, table, { keys: new Set(held), texts: new Set() }, rows);
+    const held = referencesOf(table).filter(({ name }) => !undeclared.get(table.name)?.includes(name));
+    const keys = new Set(held.map(({ name }) => name));
+    rows += await buildTable(draft, table, { keys, texts: new Set() }, rows);
   }
   for (const view of layout.views) createView(db, "report", view);
 }

@@ -16,14 +16,7 @@ import {
   type LastReport,
   type Origin,
 } from "./report-facts.ts";
-import {
-  copyReport,
-  findReport,
-  removeNext,
-  replaceReport,
-  reportPaths,
-  type ReportPaths,
-} from "./report-file.ts";
+import { copyReport, findReport, nextOf, removeNext, replaceReport } from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
 import { updateReport } from "./update-report.ts";
 
@@ -72,25 +65,20 @@ export interface Published {
  * @throws MirrorError `locked`, `stopped` or `database`
  */
 export async function publishReport(parts: PublishParts): Promise<Published> {
-  const paths = reportPaths(parts.report);
+  const { report } = parts;
   if (!existsSync(parts.mirror)) throw noMirror(parts);
-  const lock = takeWriterLock(paths.lock, "publish", `the report ${parts.report}`);
+  const lock = takeWriterLock(`${report}.lock`, "publish", `the report ${report}`);
   try {
-    const last = findReport(paths.report) ? readLastReport(paths.report) : null;
-    removeNext(paths);
-    const { way, origin } = await writeNext(parts, paths, last);
-    if (way !== null) replaceReport(paths);
-    return {
-      outcome: way === null ? "unchanged" : "written",
-      way,
-      file: paths.report,
-      bytes: statSync(paths.report).size,
-      seq: origin.seq,
-      reportDate: origin.reportDate,
-    };
+    const last = findReport(report) ? readLastReport(report) : null;
+    removeNext(report);
+    const { way, origin } = await writeNext(parts, last);
+    if (way !== null) replaceReport(report);
+    const { seq, reportDate } = origin;
+    const outcome = way === null ? "unchanged" : "written";
+    return { outcome, way, file: report, bytes: statSync(report).size, seq, reportDate };
   } catch (error) {
-    removeNext(paths);
-    throw databaseError(paths.report, error);
+    removeNext(report);
+    throw databaseError(report, error);
   } finally {
     lock.release();
   }
@@ -105,10 +93,9 @@ function noMirror({ company, mirror }: PublishParts): MirrorError {
 /** Writes the next report from one consistent read, unless it would equal the last one: then `way` is null. */
 async function writeNext(
   parts: PublishParts,
-  paths: ReportPaths,
   last: LastReport | null,
 ): Promise<{ readonly way: PublishWay | null; readonly origin: Origin }> {
-  const { manifest, mirror, signal, onStep = () => undefined } = parts;
+  const { manifest, mirror, report, signal, onStep = () => undefined } = parts;
   const db = openDatabase(":memory:");
   try {
     const options = snapshotOptions(parts);
@@ -119,8 +106,8 @@ async function writeNext(
     const draft = { db, layout, signal, onStep };
     const base = last && isUpdatable(db, last, origin) ? last : null;
     const way = base ? (parts.way ?? fasterWay(parts, base.rows, origin.seq - base.seq)) : "anew";
-    if (way === "changes") copyReport(paths);
-    attachReport(db, paths.next, pageSizeFor(statSync(mirror).size));
+    if (way === "changes") copyReport(report);
+    attachReport(db, nextOf(report), pageSizeFor(statSync(mirror).size));
     if (base && way === "changes") await updateReport(draft, base.seq);
     else await buildReport(draft, last?.undeclared ?? new Map());
     writeFacts(draft, origin, await redeclareTables(draft));

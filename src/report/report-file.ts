@@ -12,24 +12,9 @@ import {
 import { replaceFile } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 
-/**
- * The report's file and what stands beside it.
- *
- * Guarantee: the report's name always leads to a complete file, the earlier or the new one (`replaceFile`).
- * Source of truth: the mirror.
- * Worst outcome of a crash: `next` is left over until the next publish.
- */
-export interface ReportPaths {
-  readonly report: string;
-  /** Where the next report is written. */
-  readonly next: string;
-  /** Held by the process that publishes. */
-  readonly lock: string;
-}
-
-/** The paths of the report with this name. */
-export function reportPaths(report: string): ReportPaths {
-  return { report, next: `${report}.next`, lock: `${report}.lock` };
+/** Where the next report is written. */
+export function nextOf(report: string): string {
+  return `${report}.next`;
 }
 
 /** "FmRp", the `application_id` of every report: only such a file is replaced. */
@@ -57,14 +42,15 @@ export function findReport(report: string): boolean {
 const besideEndings = ["-journal", "-wal", "-shm"];
 
 /** Removes what a killed publish left. */
-export function removeNext({ next }: ReportPaths): void {
-  for (const ending of ["", ...besideEndings]) rmSync(next + ending, { force: true });
+export function removeNext(report: string): void {
+  for (const ending of ["", ...besideEndings]) rmSync(nextOf(report) + ending, { force: true });
 }
 
 const ownerWrites = 0o200;
 
-/** Copies the report to `next`; shares its blocks where the file system can. */
-export function copyReport({ report, next }: ReportPaths): void {
+/** Copies the report to `nextOf` it; shares its blocks where the file system can. */
+export function copyReport(report: string): void {
+  const next = nextOf(report);
   copyFileSync(report, next, constants.COPYFILE_FICLONE);
   chmodSync(next, statSync(next).mode | ownerWrites);
 }
@@ -72,8 +58,13 @@ export function copyReport({ report, next }: ReportPaths): void {
 /**
  * Puts the next report in place, with the mode of the earlier one. Removes a journal that a foreign writer left
  * beside the earlier report, because SQLite would apply it to the new one.
+ *
+ * Guarantee: the report's name always leads to a complete file, the earlier or the new one (`replaceFile`).
+ * Source of truth: the mirror.
+ * Worst outcome of a crash: the next report's file is left over until the next publish.
  */
-export function replaceReport({ report, next }: ReportPaths): void {
+export function replaceReport(report: string): void {
+  const next = nextOf(report);
   if (existsSync(report)) chmodSync(next, statSync(report).mode);
   for (const ending of besideEndings) rmSync(report + ending, { force: true });
   replaceFile(next, report);

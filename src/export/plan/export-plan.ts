@@ -20,7 +20,6 @@ export interface TablePlan {
   /** Statements that lay out the rows, for one connection; empty: any connection reads the table in place. */
   readonly setup: readonly string[];
   readonly source: RowSource;
-  readonly isPartitioned: boolean;
 }
 
 /** What `planExport` goes by. */
@@ -47,9 +46,8 @@ export function planExport(table: SnapshotTable, options: PlanOptions): TablePla
   const own = since === null ? [] : ownColumns;
   const columns = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
   const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
-  if (inPlace)
-    return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson), isPartitioned: false };
-  const part = partition === null || date === null ? "''" : partSql(partition, date);
+  if (inPlace) return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson) };
+  const part = partition === null || date === null ? "NULL" : partSql(partition, date);
   const names = (isJson ? ["_json"] : columns.map(({ name }) => name)).map(quoted);
   const rows = since === null ? presentRows(table, isJson) : `(${changesSql(table, since, isJson)})`;
   const setup = [
@@ -57,11 +55,11 @@ export function planExport(table: SnapshotTable, options: PlanOptions): TablePla
     `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${rows} ORDER BY ${orderOf(table, since)}`,
   ];
   const source = { from: rowsTable, key: "rowid", columns: names };
-  return { table, columns, isJson, setup, source, isPartitioned: partition !== null };
+  return { table, columns, isJson, setup, source };
 }
 
-/** A part of rows that a setup laid out, as the numbers of its rows. */
-export type LaidOutPart = readonly [name: string, firstRow: number, lastRow: number];
+/** A part of rows that a setup laid out, as the numbers of its rows; null: all of a table that is not partitioned. */
+export type LaidOutPart = readonly [name: string | null, firstRow: number, lastRow: number];
 
 /** Query: the parts of rows that a setup laid out. */
 export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM ${rowsTable} GROUP BY _part ORDER BY _part`;

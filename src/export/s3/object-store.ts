@@ -2,42 +2,32 @@ import { S3mini, S3ServiceError } from "s3mini";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import type { S3Access } from "./target.ts";
 
-/** The S3 operations of an upload. All reject with a MirrorError: `network`, `forbidden` or `unavailable`. */
-export interface ObjectStore {
-  /** Null: there is no such object. */
-  read(key: string): Promise<string | null>;
-  put(key: string, body: Uint8Array, type: string): Promise<void>;
-  remove(key: string): Promise<void>;
-  begin(key: string, type: string): Promise<PartsUpload>;
-}
-
-/** A large object, sent part by part; invisible until it is finished. */
-interface PartsUpload {
-  put(part: Uint8Array): Promise<void>;
-  finish(): Promise<void>;
-  abort(): Promise<void>;
-}
-
 /** For one request with a part of any size. */
 const requestTimeoutMs = 300_000;
+
+/** The S3 operations of an upload. All reject with a MirrorError: `network`, `forbidden` or `unavailable`. */
+export type ObjectStore = ReturnType<typeof connectStore>;
 
 /**
  * Connects to an object store. Uses s3mini (300 kB without dependencies; the vendor's client has 15 MB).
  * Redirects are refused: signatures go to the given endpoint only (I9).
  */
-export function connectStore(access: S3Access): ObjectStore {
+export function connectStore(access: S3Access) {
   const s3 = new S3mini({ ...access, fetch: fetchWithoutRedirects, requestAbortTimeout: requestTimeoutMs });
   return {
-    read: (key) => guardedRequest(key, () => s3.getObject(key)),
-    put: (key, body, type) => guardedRequest(key, async () => void (await s3.putObject(key, body, type))),
-    remove: (key) => guardedRequest(key, async () => void (await s3.deleteObject(key))),
-    begin: async (key, type) => {
+    /** Null: there is no such object. */
+    read: (key: string) => guardedRequest(key, () => s3.getObject(key)),
+    put: (key: string, body: Uint8Array, type: string) =>
+      guardedRequest(key, async () => void (await s3.putObject(key, body, type))),
+    remove: (key: string) => guardedRequest(key, async () => void (await s3.deleteObject(key))),
+    /** Begins a large object, sent part by part; it is invisible until it is finished. */
+    begin: async (key: string, type: string) => {
       const id = await guardedRequest(key, () => s3.getMultipartUploadId(key, type));
       const parts: Awaited<ReturnType<typeof s3.uploadPart>>[] = [];
       const put = async (part: Uint8Array) =>
         void parts.push(await s3.uploadPart(key, id, part, parts.length + 1));
       return {
-        put: (part) => guardedRequest(key, () => put(part)),
+        put: (part: Uint8Array) => guardedRequest(key, () => put(part)),
         finish: () =>
           guardedRequest(key, async () => void (await s3.completeMultipartUpload(key, id, parts))),
         abort: () => guardedRequest(key, async () => void (await s3.abortMultipartUpload(key, id))),
