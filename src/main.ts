@@ -47,19 +47,12 @@ function ask(question: string, signal: AbortSignal): Promise<string> {
 }
 
 /** Starts the stand-in service; its code is imported for commands that start one. */
-async function startSandbox({
-  records,
-  faults,
-  webhookUrl,
-  secret,
-  webhookFaults,
-  ...request
-}: SandboxRequest) {
+async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...rest }: SandboxRequest) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox-options.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/fault-text.ts");
   const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/delivery-faults.ts");
-  const given = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const webhook =
     webhookUrl === undefined ? null : { url: webhookUrl, ...(secret !== undefined && { secret }) };
   const sandbox = await start({

@@ -36,7 +36,7 @@ export interface LoadedConfig {
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const named = options.path ?? (options.env["FINTORO_MIRROR_CONFIG"] || "config.yaml");
   const file = path.resolve(options.cwd, named);
-  const shownPath = shown(file, options.cwd);
+  const shownPath = shortPath(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath);
   if (yaml.value === undefined)
@@ -47,7 +47,8 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
 
-function shown(file: string, cwd: string): string {
+/** The path of a file as it is typed in the folder `cwd`; absolute when the file is outside. */
+export function shortPath(file: string, cwd: string): string {
   const relative = path.relative(cwd, file);
   return relative.startsWith("..") || path.isAbsolute(relative) ? file : relative;
 }

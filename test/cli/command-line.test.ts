@@ -10,7 +10,7 @@ const sync = command({
   args: [{ name: "[resource...]", doc: "only these" }],
   options: {
     full: flag("--full", "re-read everything"),
-    maxRequests: wholeNumber("--max-requests <n>", "stop after so many", { min: 1, max: 1000 }),
+    maxRequests: wholeNumber("--max-requests <n>", "stop after so many", 1, 1000),
     maxDuration: durationMs("--max-duration <duration>", "stop after so long"),
     mode: choice("--mode <mode>", "how", ["quick", "slow"], "quick"),
     note: text("--note <text>", "a note"),

@@ -40,13 +40,8 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
 
 /** A change as JSON. `before` and `after` are inserted as received, number literals included. */
 function changeLine(change: Change): string {
-  const facts = {
-    resource: change.resource,
-    op: change.op,
-    at: change.at,
-    cause: change.cause,
-    request_id: change.requestId,
-  };
+  const { resource, op, at, cause, requestId: request_id } = change;
+  const facts = { resource, op, at, cause, request_id };
   const head = `{"seq":${change.seq},"record_id":${change.recordId},${JSON.stringify(facts).slice(1, -1)}`;
   return `${head},"before":${oneLine(change.before)},"after":${oneLine(change.after)}}`;
 }

@@ -1,11 +1,10 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { LoadedConfig } from "../../config/load.ts";
+import { shortPath, type LoadedConfig } from "../../config/load.ts";
 import { failFrom, ok, type CheckResult } from "../checks/check-result.ts";
 import { checkDataDir, checkDisk, checkLock } from "../checks/data-folder.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
 import { checkWebhook } from "../checks/webhook-endpoint.ts";
 import { companyScopes } from "../mirror/company-scope.ts";
-import { shownPath } from "../console/output.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import type { Ending } from "../program/exit-code.ts";
@@ -47,7 +46,7 @@ async function checkConfig(context: CommandContext, report: Report): Promise<Loa
     const loaded = context.config("token");
     const count = loaded.config.companies.length;
     const companies = count === 1 ? "1 company" : `${count} companies`;
-    await report(ok("config", `${shownPath(context.cwd, loaded.path)}, ${companies}`));
+    await report(ok("config", `${shortPath(loaded.path, context.cwd)}, ${companies}`));
     return loaded;
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;

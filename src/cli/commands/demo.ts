@@ -1,15 +1,14 @@
 import path from "node:path";
+import { shortPath } from "../../config/load.ts";
 import { DemoSetup } from "../demo/demo-setup.ts";
 import { publishFiles } from "../demo/report-steps.ts";
 import { crashSync, nightlySync, resumeSync } from "../demo/sync-steps.ts";
 import { serveWebhooks } from "../demo/webhook-steps.ts";
-import { shownPath } from "../console/output.ts";
 import type { CommandContext, RunningSandbox } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 
 /** Faster than the real service, so that hours take a minute. */
 const sandboxRequest = {
-  port: 0,
   seed: 7,
   records: "400",
   limit: 100_000,
@@ -56,9 +55,9 @@ async function showAll(context: CommandContext, folder: string, sandbox: Running
     if (!complete) await print("\nNot everything went as it should: see above.");
     await print(`\nAll of it is yours to open, in ${folder}`);
     await demo.print(
-      `sqlite3 ${shownPath(cwd, database)} "SELECT number, client_name, total_with_vat FROM invoices"`,
+      `sqlite3 ${shortPath(database, cwd)} "SELECT number, client_name, total_with_vat FROM invoices"`,
     );
-    await demo.print(`sqlite3 ${shownPath(cwd, report)} "SELECT * FROM v_revenue_by_month"`);
+    await demo.print(`sqlite3 ${shortPath(report, cwd)} "SELECT * FROM v_revenue_by_month"`);
     return complete;
   } finally {
     await demo.close();

@@ -36,19 +36,8 @@ function resultOf({ manifest, path: file, files, removed, uploaded }: CompanyExp
   const { seq, next_since, since, run } = manifest;
   const written = manifest.files.filter((each) => each.seq === seq);
   const sum = (key: "rows" | "bytes") => written.reduce((total, each) => total + each[key], 0);
-  const counts = { rows: sum("rows"), bytes: sum("bytes") };
-  return {
-    outcome: "complete",
-    manifest: file,
-    seq,
-    next_since,
-    since,
-    run,
-    ...counts,
-    files,
-    removed,
-    uploaded,
-  };
+  const state = { seq, next_since, since, run, rows: sum("rows"), bytes: sum("bytes") };
+  return { outcome: "complete", manifest: file, ...state, files, removed, uploaded };
 }
 
 function linesOf({ manifest, path: file, files, uploaded }: CompanyExported, company: string): string[] {

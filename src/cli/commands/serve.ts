@@ -29,7 +29,10 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
   const server = await listen(context, daemon, address);
   daemon.start();
   try {
-    await printReady(context, config, address, server);
+    const url = urlOf(address.host, server.port);
+    const companies = config.companies.map(({ name }) => name);
+    const line = `listening on ${url} for ${companies.join(", ")}`;
+    await printResult(context, { url, pid: process.pid, companies }, [line]);
     while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
   } finally {
     stopReloading();
@@ -78,18 +81,6 @@ function listen(
     limits: () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) }),
   });
   return startServer({ host, port, companies: daemon, clock, log, pages });
-}
-
-async function printReady(
-  context: CommandContext,
-  config: Config,
-  { host }: ListenAddress,
-  { port }: WebhookServer,
-): Promise<void> {
-  const url = urlOf(host, port);
-  const companies = config.companies.map(({ name }) => name);
-  const line = `listening on ${url} for ${companies.join(", ")}`;
-  await printResult(context, { url, pid: process.pid, companies }, [line]);
 }
 
 function urlOf(host: string, port: number): string {

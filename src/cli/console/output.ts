@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { MirrorError } from "../../base/errors.ts";
 
@@ -65,19 +64,11 @@ export async function printResult(
   for (const line of lines) await output.line(line);
 }
 
-/** The path of a file as it is typed in the working folder; absolute when the file is outside. */
-export function shownPath(cwd: string, file: string): string {
-  const relative = path.relative(cwd, file);
-  return relative.startsWith("..") ? file : relative;
-}
-
 /** `JSON.rawJSON` is in every supported Node, but not yet in TypeScript's library. */
-interface RawJson {
-  rawJSON(text: string): unknown;
-}
+const { rawJSON } = JSON as typeof JSON & { rawJSON(this: void, text: string): unknown };
 
 function exactNumbers(_key: string, value: unknown): unknown {
-  return typeof value === "bigint" ? (JSON as typeof JSON & RawJson).rawJSON(String(value)) : value;
+  return typeof value === "bigint" ? rawJSON(String(value)) : value;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { nearest } from "../../base/names.ts";
+import { didYouMean } from "../../base/names.ts";
 import type { ResourceChoice } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -24,8 +24,7 @@ export function selectResources(
 function assertKnown(manifest: Manifest, name: string): void {
   const known = manifest.resources.map((resource) => resource.name);
   if (known.includes(name)) return;
-  const meant = nearest(name, known);
-  throw new MirrorError("usage", `unknown resource "${name}"${meant ? `; did you mean "${meant}"?` : ""}`, {
+  throw new MirrorError("usage", `unknown resource "${name}"${didYouMean(name, known)}`, {
     hint: "`fintoro-mirror schema --tables` lists them all",
   });
 }

@@ -43,22 +43,18 @@ export function tableDocs(manifest: Manifest): TableDoc[] {
 function docsOfResource(resource: Resource): TableDoc[] {
   const plan = planTable(resource);
   const data = plan.columns.filter((column) => column.name !== "id").map(columnDoc);
-  const main = {
-    table: resource.name,
-    place: "both" as const,
-    title: resource.title,
-    doc: resource.doc ?? null,
-    columns: [recordKey, ...data, ...ownColumns],
-  };
-  const children = plan.children.map((child) => ({
+  const { name, title, doc = null } = resource;
+  const place = "both";
+  const main: TableDoc = { table: name, place, title, doc, columns: [recordKey, ...data, ...ownColumns] };
+  const children = plan.children.map((child): TableDoc => ({
     table: child.table,
-    place: "both" as const,
-    title: `${resource.title}: ${child.field}`,
+    place,
+    title: `${title}: ${child.field}`,
     doc:
       resource.fields[child.field]?.doc ??
       `One row for each of a record's ${child.field}, replaced as a set.`,
     columns: [
-      keyDoc(child.parentKey, `The record it belongs to.`, resource.name),
+      keyDoc(child.parentKey, "The record it belongs to.", name),
       keyDoc("position", "Its place in the record, from 0."),
       ...child.columns.map(columnDoc),
     ],
@@ -67,15 +63,9 @@ function docsOfResource(resource: Resource): TableDoc[] {
 }
 
 function columnDoc(column: Column): ColumnDoc {
-  return {
-    name: column.name,
-    type: sqlType(column),
-    report_type: reportTypes[column.scalar],
-    nullable: column.nullable,
-    references: column.references,
-    doc: column.doc,
-    values: column.values,
-  };
+  const { name, scalar, nullable, references, doc, values } = column;
+  const report_type = reportTypes[scalar];
+  return { name, type: sqlType(column), report_type, nullable, references, doc, values };
 }
 
 function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {
@@ -87,23 +77,22 @@ function reportColumnDoc({ name, type, nullable, references, doc, values }: Snap
 }
 
 function keyDoc(name: string, doc: string, references: string | null = null): ColumnDoc {
-  return { ...own(name, "INTEGER", doc, references), report_type: "INTEGER" };
+  return own(name, doc, { type: "INTEGER", report_type: "INTEGER", references });
 }
 
-function own(
-  name: string,
-  type: string,
-  doc: string,
-  references: string | null = null,
-  nullable = false,
-): ColumnDoc {
-  return { name, type, report_type: null, nullable, references, doc, values: null };
+/** A column of the mirror alone: text that is never null, unless `more` says otherwise. */
+function own(name: string, doc: string, more: Partial<ColumnDoc> = {}): ColumnDoc {
+  const type = "TEXT";
+  return { name, type, report_type: null, nullable: false, references: null, doc, values: null, ...more };
 }
+
+const integer = { type: "INTEGER" };
+const nullable = { nullable: true };
 
 const recordKey = keyDoc("id", "The record's id in the service.");
 const ownColumns = [
-  own("_deleted_at", "TEXT", "When the service was found to have it no longer; the row stays.", null, true),
-  own("_synced_at", "TEXT", "When this row was last written."),
+  own("_deleted_at", "When the service was found to have it no longer; the row stays.", nullable),
+  own("_synced_at", "When this row was last written."),
 ];
 
 /** The mirror's own tables that are meant to be read. */
@@ -114,9 +103,9 @@ const ownTables: readonly TableDoc[] = [
     title: "Records as received",
     doc: "The JSON of every record exactly as the service wrote it, number literals included.",
     columns: [
-      own("resource", "TEXT", "The record's table."),
-      own("id", "INTEGER", "The record's id."),
-      own("json", "TEXT", "The record."),
+      own("resource", "The record's table."),
+      own("id", "The record's id.", integer),
+      own("json", "The record."),
     ],
   },
   {
@@ -125,18 +114,17 @@ const ownTables: readonly TableDoc[] = [
     title: "Change log",
     doc: "Every change of the mirror in the order of its commits. Applied from the first, it gives the live rows; an `event` is about a record without a table, and changes none.",
     columns: [
-      own("seq", "INTEGER", "Grows with every change."),
-      own("resource", "TEXT", "The record's table."),
-      own("record_id", "INTEGER", "The record's id."),
-      { ...own("op", "TEXT", "What happened."), values: ["insert", "update", "delete", "event"] },
-      own("at", "TEXT", "When it was written."),
-      {
-        ...own("cause", "TEXT", "Why the record was read."),
+      own("seq", "Grows with every change.", integer),
+      own("resource", "The record's table."),
+      own("record_id", "The record's id.", integer),
+      own("op", "What happened.", { values: ["insert", "update", "delete", "event"] }),
+      own("at", "When it was written."),
+      own("cause", "Why the record was read.", {
         values: ["sweep", "hydrate", "webhook", "confirm", "repair", "schema"],
-      },
-      own("request_id", "TEXT", "The service's id of the request that brought it.", null, true),
-      own("before", "TEXT", "The whole record before; null on insert.", null, true),
-      own("after", "TEXT", "The whole record after; null on delete.", null, true),
+      }),
+      own("request_id", "The service's id of the request that brought it.", nullable),
+      own("before", "The whole record before; null on insert.", nullable),
+      own("after", "The whole record after; null on delete.", nullable),
     ],
   },
 ];
@@ -160,41 +148,19 @@ const places = { mirror: "In the mirror only", report: "In the report only", bot
 
 function renderTable({ table, place, title, doc, columns }: TableDoc): string {
   const head = ["| column | type | in the report | null | meaning |", "|---|---|---|---|---|"];
-  return [
-    `## ${table}`,
-    "",
-    [title, places[place], doc]
-      .filter((part) => part !== null)
-      .map(sentence)
-      .join(" "),
-    "",
-    ...head,
-    ...columns.map(renderColumn),
-  ].join("\n");
+  const text = sentences([title, places[place], doc]);
+  return [`## ${table}`, "", text, "", ...head, ...columns.map(renderColumn)].join("\n");
 }
 
-function renderColumn({
-  name,
-  type,
-  report_type: inReport,
-  nullable,
-  references,
-  doc,
-  values,
-}: ColumnDoc): string {
-  const meaning = [
-    doc,
-    references === null ? null : `Id in ${references}.`,
-    values === null ? null : `Known values: ${values.join(", ")}.`,
-  ];
-  const text = meaning
-    .filter((part) => part !== null)
-    .map(sentence)
-    .join(" ")
-    .replaceAll("|", String.raw`\|`);
+function renderColumn(column: ColumnDoc): string {
+  const { name, type, report_type: inReport, nullable, references, doc, values } = column;
+  const reference = references === null ? null : `Id in ${references}.`;
+  const known = values === null ? null : `Known values: ${values.join(", ")}.`;
+  const text = sentences([doc, reference, known]).replaceAll("|", String.raw`\|`);
   return `| ${name} | ${type} | ${inReport ?? ""} | ${nullable ? "yes" : ""} | ${text} |`;
 }
 
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+function sentences(parts: readonly (string | null)[]): string {
+  const texts = parts.filter((part) => part !== null);
+  return texts.map((text) => (/[.!?]$/.test(text) ? text : `${text}.`)).join(" ");
 }

@@ -12,11 +12,7 @@ export async function askWhoami(
   const { list } = resourceNamed(manifest, manifest.identity.resource);
   if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
   const answer = await transport.send({ method: "GET", path: list.path, expect: "json", signal });
-  return { answer, name: nameIn(answer, manifest) };
-}
-
-function nameIn({ body }: ServiceAnswer, manifest: Manifest): string | null {
-  const record = parseLossless(body);
+  const record = parseLossless(answer.body);
   const name = isObject(record) ? record[manifest.identity.nameField] : null;
-  return typeof name === "string" && name !== "" ? name : null;
+  return { answer, name: typeof name === "string" && name !== "" ? name : null };
 }

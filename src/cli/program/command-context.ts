@@ -8,15 +8,9 @@ import type { CommandContext } from "./command.ts";
 import type { Globals } from "./globals.ts";
 import type { ProcessEnvironment } from "./process-environment.ts";
 
-interface OpenedContext {
-  readonly context: CommandContext;
-  /** The config, where the command asks for it before it is loaded. */
-  readonly loaded: LoadedConfig | null;
-}
-
 /**
  * Reads the config if the command needs it, then loads the connectors: a refused config costs no more than
- * its check.
+ * its check. `loaded` is the config, where the command asks for it before it is loaded.
  * @throws MirrorError `config`
  */
 export async function openContext(
@@ -24,7 +18,7 @@ export async function openContext(
   { command, globals }: Request & { kind: "run" },
   console: Console,
   stop: AbortSignal,
-): Promise<OpenedContext> {
+): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
   const { env, cwd, version, clock, random, signals, ask } = environment;
   const config = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
@@ -32,18 +26,9 @@ export async function openContext(
   const [first, ...others] = environment.connectors;
   const connectors = [await first.load(), ...(await Promise.all(others.map((one) => one.load())))] as const;
   const signal = AbortSignal.any([stop, output.closed]);
+  const values = { globals, connectors, env, cwd, version, output, log, clock, random, signal, config };
   const context: CommandContext = {
-    globals,
-    connectors,
-    env,
-    cwd,
-    version,
-    output,
-    log,
-    clock,
-    random,
-    signal,
-    config,
+    ...values,
     onHangup: (listener) => {
       signals.on("SIGHUP", listener);
       return () => void signals.off("SIGHUP", listener);
@@ -63,13 +48,10 @@ function readConfig(
   secrets: LoadOptions["secrets"] = "required",
 ): LoadedConfig {
   const path = globals.config === undefined ? {} : { path: globals.config };
-  const loaded = loadConfig({ ...path, env, cwd, readFile: readText, connectors, secrets });
+  const readFile = (file: string) => readFileSync(file, "utf8");
+  const loaded = loadConfig({ ...path, env, cwd, readFile, connectors, secrets });
   redaction.add(secretTexts(loaded.config));
   if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
   for (const warning of loaded.warnings) log.warn(warning);
   return loaded;
-}
-
-function readText(file: string): string {
-  return readFileSync(file, "utf8");
 }

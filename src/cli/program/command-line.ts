@@ -24,7 +24,7 @@ export function readCommandLine(
   commands: readonly Command[],
   version: string,
 ): Request {
-  const found: { command: Command; node: Node; args: readonly string[] }[] = [];
+  const found: { readonly command: Command; readonly node: Node }[] = [];
   const printed: string[] = [];
   const root = newNode(new Node("fintoro-mirror"), printed)
     .description(
@@ -33,7 +33,8 @@ export function readCommandLine(
     .version(version, "-V, --version", "print the version");
   addOptions(root, globalOptions);
   for (const command of commands) {
-    addCommand(root, command, printed, (node, args) => found.push({ command, node, args }));
+    const node = addCommand(root, command, printed);
+    node.action(() => void found.push({ command, node }));
   }
   try {
     root.parse([...argv], { from: "user" });
@@ -47,7 +48,10 @@ export function readCommandLine(
   return {
     kind: "run",
     command: first.command,
-    input: { args: first.args, options: readOptions(first.command.options, optionsOf(first.node)) as never },
+    input: {
+      args: first.node.args,
+      options: readOptions(first.command.options, optionsOf(first.node)) as never,
+    },
     globals: readOptions(globalOptions, root.opts()),
   };
 }
@@ -65,27 +69,14 @@ function newNode(node: Node, printed: string[]): Node {
     });
 }
 
-function addCommand(
-  root: Node,
-  command: Command,
-  printed: string[],
-  onRun: (node: Node, args: readonly string[]) => void,
-): void {
+function addCommand(root: Node, command: Command, printed: string[]): Node {
   const words = command.name.split(" ");
   const last = words.at(-1) ?? "";
   const node = newNode(new Node(last), printed).description(command.summary);
   for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
   addOptions(node, command.options);
-  node.action((...passed: unknown[]) =>
-    onRun(
-      node,
-      passed
-        .slice(0, -2)
-        .flat()
-        .filter((arg) => arg !== undefined) as string[],
-    ),
-  );
   groupOf(root, words.slice(0, -1), printed).addCommand(node);
+  return node;
 }
 
 /** The parent of `connector check`, created with its first command. */

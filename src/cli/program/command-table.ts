@@ -36,7 +36,8 @@ export const commandTable = {
       maxRequests: wholeNumber(
         "--max-requests <n>",
         "stop after so many requests per company; the next run goes on",
-        { min: 1, max: 100_000_000 },
+        1,
+        100_000_000,
       ),
       maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
       allowMassDelete: flag(
@@ -71,10 +72,7 @@ export const commandTable = {
     summary: "the change log as JSON lines, oldest first",
     config: "when_used",
     options: {
-      since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", {
-        min: 0,
-        max: 9e15,
-      }),
+      since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", 0, 9e15),
       follow: flag("--follow", "stay and print new changes as they are committed"),
       resource: text("--resource <table>", "only this table"),
     },
@@ -104,10 +102,7 @@ export const commandTable = {
         "standard",
       ),
       partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
-      since: wholeNumber("--since <seq>", "only what changed after this position of the change log", {
-        min: 0,
-        max: 9e15,
-      }),
+      since: wholeNumber("--since <seq>", "only what changed after this position of the change log", 0, 9e15),
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
     },
   },
@@ -176,10 +171,7 @@ export const commandTable = {
       since: text("--since <duration|time>", "received since: 2h, 3d, 2026-11-21, 2026-11-21T08:00Z"),
       state,
       resource: text("--resource <table>", "only events about this table"),
-      limit: wholeNumber("--limit <n>", `the newest so many (default ${usualInboxCount})`, {
-        min: 1,
-        max: 1_000_000,
-      }),
+      limit: wholeNumber("--limit <n>", `the newest so many (default ${usualInboxCount})`, 1, 1_000_000),
     },
   },
   webhooksReplay: {

@@ -67,7 +67,8 @@ export interface MadeChange {
 
 /** Settings of a sandbox; for undefined it uses its own. */
 export interface SandboxRequest {
-  readonly port: number;
+  /** 0 takes a free one. */
+  readonly port?: number | undefined;
   readonly seed?: number | undefined;
   /** `small`, `medium` or a number. */
   readonly records?: string | undefined;

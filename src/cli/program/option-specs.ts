@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { nearest } from "../../base/names.ts";
+import { didYouMean } from "../../base/names.ts";
 import { parseDurationMs } from "../../base/units.ts";
 
 /** An option as the parser gives it: undefined when absent, a boolean for a flag, otherwise its text. */
@@ -51,8 +51,7 @@ export function choice<const V extends readonly string[], D extends V[number] | 
     if (typeof given !== "string") return otherwise as D;
     const value = values.find((each) => each === given);
     if (value !== undefined) return value;
-    const meant = nearest(given, values);
-    const suggestion = meant === undefined ? "" : `; did you mean "${meant}"?`;
+    const suggestion = didYouMean(given, values);
     throw new MirrorError("usage", `${longName(flags)} must be one of ${values.join(", ")}${suggestion}`);
   };
   const usual = otherwise === undefined ? "" : `; default ${otherwise}`;
@@ -63,13 +62,14 @@ export function choice<const V extends readonly string[], D extends V[number] | 
 export function wholeNumber(
   flags: string,
   doc: string,
-  range: { readonly min: number; readonly max: number },
+  min: number,
+  max: number,
 ): OptionSpec<number | undefined> {
   const read = (given: Given) => {
     if (typeof given !== "string") return undefined;
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
-    if (value >= range.min && value <= range.max) return value;
-    throw refuse(flags, given, `a whole number from ${range.min} to ${range.max}`);
+    if (value >= min && value <= max) return value;
+    throw refuse(flags, given, `a whole number from ${min} to ${max}`);
   };
   return { flags, doc, read };
 }

@@ -1,5 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { formatDuration } from "../../../base/units.ts";
+import { printResult } from "../../console/output.ts";
 import { command, type RunningSandbox } from "../../program/command.ts";
 import { choice, durationMs, text, wholeNumber } from "../../program/option-specs.ts";
 
@@ -7,24 +8,18 @@ export const sandboxCommand = command({
   name: "sandbox",
   summary: "run a stand-in for the service, with made-up data, until it is stopped",
   options: {
-    port: wholeNumber("--port <n>", "port on 127.0.0.1; 0 takes a free one (default 0)", {
-      min: 0,
-      max: 65_535,
-    }),
-    seed: wholeNumber("--seed <n>", "the same seed makes the same data (default 1)", {
-      min: 0,
-      max: 4_294_967_295,
-    }),
+    port: wholeNumber("--port <n>", "port on 127.0.0.1; 0 takes a free one (default 0)", 0, 65_535),
+    seed: wholeNumber("--seed <n>", "the same seed makes the same data (default 1)", 0, 4_294_967_295),
     records: text("--records <size>", "small, medium or a number of documents (default small)"),
-    limit: wholeNumber("--limit <n>", "requests in a window (default 120)", { min: 1, max: 1_000_000 }),
-    window: durationMs("--window <duration>", "length of the window (default 60s)"),
+    limit: wholeNumber("--limit <n>", "requests in a window (default 120)", 1, 1_000_000),
+    windowMs: durationMs("--window <duration>", "length of the window (default 60s)"),
     limiter: choice(
       "--limiter <kind>",
       "how the window behaves",
       ["fixed", "whole_seconds", "hit_time"],
       "fixed",
     ),
-    latency: durationMs("--latency <duration>", "wait before every answer (default 0ms)"),
+    latencyMs: durationMs("--latency <duration>", "wait before every answer (default 0ms)"),
     faults: text("--faults <list>", "what goes wrong how often: 500:0.05,reset:0.01,latency=200"),
     webhookUrl: text("--webhook-url <url>", "sends every event there; this machine is allowed, too"),
     secret: text(
@@ -37,24 +32,17 @@ export const sandboxCommand = command({
     ),
   },
   async run({ connectors, output, globals, log, clock, signal }, { options }) {
-    const { window: windowMs, latency: latencyMs, ...others } = options;
     if (options.secret !== undefined && options.webhookUrl === undefined)
       throw new MirrorError("usage", "--secret signs what goes to --webhook-url, which is not given");
     if (options.secret?.trim() === "")
       throw new MirrorError("usage", "--secret is empty", {
         hint: "Name a text of your choice, or leave it out: one is made up and printed.",
       });
-    const sandbox = await connectors[0].startSandbox({
-      ...others,
-      windowMs,
-      latencyMs,
-      port: options.port ?? 0,
-    });
+    const sandbox = await connectors[0].startSandbox(options);
     try {
       const { url, token, companies, webhookSecrets } = sandbox;
-      const [secret] = webhookSecrets;
-      if (globals.json) await output.json({ url, token, webhook_secret: secret, companies });
-      else await output.line(introduction(sandbox));
+      const document = { url, token, webhook_secret: webhookSecrets[0], companies };
+      await printResult({ globals, output }, document, introduction(sandbox));
       const startedMs = clock.monotonicMs();
       while (!signal.aborted) await clock.sleep(dayMs, signal);
       log.info("the sandbox ends and forgets everything", {
@@ -69,8 +57,8 @@ export const sandboxCommand = command({
 
 const dayMs = 86_400_000;
 
-function introduction({ url, token, companies, webhookSecrets }: RunningSandbox): string {
+function introduction({ url, token, companies, webhookSecrets }: RunningSandbox): string[] {
   const others = companies.slice(1).map((company) => `token of ${company.name}  ${company.token}`);
   const secrets = webhookSecrets.map((secret) => `webhook secret  ${secret}`);
-  return [`base_url  ${url}`, `token     ${token}`, ...others, ...secrets].join("\n");
+  return [`base_url  ${url}`, `token     ${token}`, ...others, ...secrets];
 }

@@ -1,18 +1,16 @@
 import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts";
 import { formatDuration } from "../../../base/units.ts";
+import { printResult } from "../../console/output.ts";
 import { command, type CommandContext } from "../../program/command.ts";
-import { durationMs, flag, text, wholeNumber } from "../../program/option-specs.ts";
+import { durationMs, flag, text, wholeNumber, type OptionValues } from "../../program/option-specs.ts";
 
 /** Where the running sandbox is. */
 const sandboxOptions = {
   url: text("--url <base>", "of the running sandbox (default: base_url of the config)"),
-  port: wholeNumber("--port <n>", "of the running sandbox on this machine", { min: 1, max: 65_535 }),
+  port: wholeNumber("--port <n>", "of the running sandbox on this machine", 1, 65_535),
 };
 
-interface SandboxAddress {
-  readonly url: string | undefined;
-  readonly port: number | undefined;
-}
+type SandboxAddress = OptionValues<typeof sandboxOptions>;
 
 interface SandboxEvent {
   readonly id: string;
@@ -44,7 +42,7 @@ export const sandboxTriggerCommand = command({
   summary: "make an event happen in a running sandbox, by the change that causes it",
   args: [{ name: "<event>", doc: "invoices.paid, clients.updated, ..." }],
   options: {
-    id: wholeNumber("--id <n>", "of the record (otherwise one is chosen)", { min: 1, max: 1e15 - 1 }),
+    id: wholeNumber("--id <n>", "of the record (otherwise one is chosen)", 1, 1e15 - 1),
     forge: flag("--forge", "send the event without the change"),
     ...sandboxOptions,
   },
@@ -53,8 +51,7 @@ export const sandboxTriggerCommand = command({
     const { id, forge } = options;
     const ask = connectTo(context, options);
     const done = (await ask("POST", "/sandbox/trigger", { event, id, forge })) as TriggerAnswer;
-    if (context.globals.json) await context.output.json(done);
-    else for (const line of triggerLines(done)) await context.output.line(line);
+    await printResult(context, done, triggerLines(done));
     return done.events.every((one) => isDelivered(one, done)) ? "complete" : "failed";
   },
 });
@@ -106,8 +103,8 @@ export const sandboxTickCommand = command({
   summary: "run a working day in a running sandbox, within a minute",
   options: {
     duration: durationMs("--duration <duration>", "how long the day takes (default 60s)"),
-    changes: wholeNumber("--changes <n>", "how much happens (default 200)", { min: 1, max: 100_000 }),
-    seed: wholeNumber("--seed <n>", "the same seed does the same work", { min: 0, max: 4_294_967_295 }),
+    changes: wholeNumber("--changes <n>", "how much happens (default 200)", 1, 100_000),
+    seed: wholeNumber("--seed <n>", "the same seed does the same work", 0, 4_294_967_295),
     ...sandboxOptions,
   },
   async run(context, { options }) {
@@ -117,8 +114,7 @@ export const sandboxTickCommand = command({
     const report = await followTick(context, ask, duration + lateByMs);
     if (report.problem !== null)
       throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
-    if (context.globals.json) await context.output.json(report);
-    else for (const line of tickLines(report)) await context.output.line(line);
+    await printResult(context, report, tickLines(report));
     return report.changes < report.of ? "interrupted" : "complete";
   },
 });
@@ -158,7 +154,10 @@ function connectTo(context: CommandContext, address: SandboxAddress): Ask {
   const origin = originOf(context, address);
   return async (method, path, input) => {
     const response = await send(`${origin}${path}`, method, input);
-    const answer = response.status === 204 ? {} : await readAnswer(response, origin);
+    const json = response.status === 204 ? Promise.resolve({}) : response.json();
+    const answer: unknown = await json.catch((cause: unknown) => {
+      throw new MirrorError("protocol", `what answers at ${origin} is no sandbox`, { cause });
+    });
     if (response.ok) return answer;
     const { message } = answer as { readonly message?: unknown };
     const why = typeof message === "string" ? message : `the sandbox answered ${response.status}`;
@@ -187,13 +186,5 @@ async function send(url: string, method: string, input: unknown): Promise<Respon
       hint: "start one with `fintoro-mirror sandbox --port N`, and name it with --url or --port",
       cause,
     });
-  }
-}
-
-async function readAnswer(response: Response, origin: string): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch (cause) {
-    throw new MirrorError("protocol", `what answers at ${origin} is no sandbox`, { cause });
   }
 }

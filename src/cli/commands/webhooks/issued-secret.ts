@@ -8,7 +8,6 @@ import {
   readPendingKey,
   retireKeys,
   storePendingKey,
-  type PendingKey,
 } from "../../../webhook/keys/key-files.ts";
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import { printResult } from "../../console/output.ts";
@@ -39,7 +38,10 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
   if (file !== null) finishInterrupted(plan, file);
   const oldUntil = plan.here ? retireOld(plan, file) : undefined;
   const pending = file === null ? null : openPendingKey(file);
-  const issued = await asking(ask, pending);
+  const issued = await ask().catch((error: unknown) => {
+    pending?.discard();
+    throw error;
+  });
   const failure = pending?.store(issued.secret) ?? null;
   plan.scope.context.keepSecret([issued.secret]);
   await print(plan, issued, { stored: failure === null ? file : null, failure, oldUntil });
@@ -49,27 +51,17 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
   return "failed";
 }
 
-async function asking(ask: () => Promise<IssuedSecret>, pending: PendingKey | null): Promise<IssuedSecret> {
-  try {
-    return await ask();
-  } catch (error) {
-    pending?.discard();
-    throw error;
-  }
-}
-
 /** Stores a secret that an earlier call received and could not put into its file, after a crash for example. */
 function finishInterrupted(plan: SecretPlan, file: string): void {
+  const { log } = plan.scope.context;
   const left = readPendingKey(file);
   if (left === null) return;
   remember(plan, [readKey(file), left], defaultKeepOldMs);
   try {
     storePendingKey(file);
-    plan.scope.context.log.warn(
-      `a secret that was received before and not put in its place is now in ${file}`,
-    );
+    log.warn(`a secret that was received before and not put in its place is now in ${file}`);
   } catch (error) {
-    plan.scope.context.log.warn(`a secret that was received before cannot be put into ${file}`, { error });
+    log.warn(`a secret that was received before cannot be put into ${file}`, { error });
   }
 }
 

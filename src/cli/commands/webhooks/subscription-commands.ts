@@ -9,6 +9,7 @@ import type { Subscription, SubscriptionInput } from "../../../webhook/subscript
 import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
 import { printResult } from "../../console/output.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
+import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { withSubscriptions, withToken } from "./access.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
@@ -137,11 +138,11 @@ function changeOf(
 export const deleteCommand: CommandRun<"webhooksDelete"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
-  const { ask } = context;
-  if (!options.yes && !ask) throw new MirrorError("usage", "nobody is here to confirm it: give --yes");
+  if (!options.yes && !context.ask)
+    throw new MirrorError("usage", "nobody is here to confirm it: give --yes");
   const deleted = await withSubscriptions(scope, async (subscriptions) => {
     const chosen = subscriptionWith(id, await subscriptions.list());
-    if (!options.yes && !(await isConfirmed(ask, chosen))) return null;
+    if (!options.yes && !(await isConfirmed(context, chosen))) return null;
     await subscriptions.remove(chosen.id);
     return chosen.id;
   });
@@ -154,7 +155,7 @@ export const deleteCommand: CommandRun<"webhooksDelete"> = async (context, { arg
   return "complete";
 };
 
-async function isConfirmed(ask: CompanyScope["context"]["ask"], { id, url }: Subscription): Promise<boolean> {
+async function isConfirmed({ ask }: CommandContext, { id, url }: Subscription): Promise<boolean> {
   const answer = (await ask?.(`Delete subscription ${id}, which delivers to ${url}? [y/N] `)) ?? "";
   return /^\s*y(es)?\s*$/i.test(answer);
 }
