@@ -53,7 +53,7 @@ export function controlOf(parts: ControlParts) {
   const actor = (index?: number, random = ownRandom) => new Actor(parts.router, at(index).company, random);
   return {
     clock,
-    webhooks: webhookControlOf(companies, at),
+    webhooks: webhookControlOf(at, chosen),
     /** Gives the record as its detail shows it; throws `Invalid` where the service would answer 422. */
     create: (table: TableName, input: unknown, index?: number) =>
       actor(index).write("POST", table, null, input),

@@ -137,10 +137,10 @@ export function documentsOf(company: Company, kind: records.DocumentKind): Table
 
 type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
 
-/** Appends one event to the company's log, after the change that it is about. */
+/** Appends one event to the company's log, after the change that it is about. Subscriptions have no events. */
 export function emit(company: Company, table: TableName, change: Change, id: number): void {
   const { path, type } = collections[table];
-  company.events.append(`${path}.${change}`, type, id);
+  if (table !== "webhook_subscriptions") company.events.append(`${path}.${change}`, type, id);
 }
 
 /** A quantity (millionths) that came to a warehouse, or left it. */

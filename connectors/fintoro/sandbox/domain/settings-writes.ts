@@ -7,7 +7,7 @@ import { check, expectLookups, refuse } from "../rules/problems.ts";
 import { filled, id, parse, sentOnly, text } from "../rules/request-shape.ts";
 import { endpointFlaws } from "../rules/webhook-address.ts";
 import type { Company } from "./company-state.ts";
-import { recordWrites, saveRecord, stampsOf, type Writes } from "./record-writes.ts";
+import { recordWrites, saveRecord, stampsOf } from "./record-writes.ts";
 
 const strategies = z.enum([
   "none",
@@ -124,35 +124,21 @@ const subscriptionInput = z.object({
   subscribedEvents: z.array(z.enum(eventTypes as [string, ...string[]])).min(1),
 });
 
-function subscriptionFrom({ settings }: Company, input: unknown) {
+/** Webhook subscriptions have no events of their own. Replacing one keeps its secret. */
+export const subscriptionWrites = recordWrites("webhook_subscriptions", (company, input, own) => {
   const sent = parse(subscriptionInput, input);
-  check((problems) => {
-    for (const flaw of endpointFlaws(sent.url, settings.allowLoopbackWebhooks)) problems.add("url", flaw);
-  });
-  return sent;
+  const flaws = endpointFlaws(sent.url, company.settings.allowLoopbackWebhooks);
+  check((problems) => flaws.forEach((flaw) => problems.add("url", flaw)));
+  const { secret = newSecret(company), lastSuccessAtMs = null, lastFailureAtMs = null } = own ?? {};
+  return { ...sent, secret, lastSuccessAtMs, lastFailureAtMs, ...stampsOf(company, own) };
+});
+
+/** Gives the subscription another secret. */
+export function rotateSecret(company: Company, own: Subscription): Subscription {
+  const rotated = { ...own, secret: newSecret(company), ...stampsOf(company, own) };
+  return company.tables.webhook_subscriptions.replace(rotated);
 }
 
 function newSecret({ random }: Company): string {
   return `whsec_${random.uuid().replaceAll("-", "")}`;
 }
-
-function changeSubscription(company: Company, own: Subscription, facts: Partial<Subscription>): Subscription {
-  return company.tables.webhook_subscriptions.replace({ ...own, ...facts, ...stampsOf(company, own) });
-}
-
-/** Gives the subscription another secret. */
-export function rotateSecret(company: Company, own: Subscription): Subscription {
-  return changeSubscription(company, own, { secret: newSecret(company) });
-}
-
-/** Webhook subscriptions have no events of their own. Replacing one keeps its secret. */
-export const subscriptionWrites = {
-  create: (company, input) => {
-    const facts = subscriptionFrom(company, input);
-    const secret = newSecret(company);
-    const times = { lastSuccessAtMs: null, lastFailureAtMs: null, ...stampsOf(company) };
-    return company.tables.webhook_subscriptions.add((newId) => ({ id: newId, ...facts, secret, ...times }));
-  },
-  update: (company, own, input) => changeSubscription(company, own, subscriptionFrom(company, input)),
-  remove: ({ tables }, own) => tables.webhook_subscriptions.remove(own.id),
-} satisfies Writes<Subscription>;

@@ -1,23 +1,16 @@
 import { centsToNumber } from "../base/decimal-money.ts";
 import { totalsOf } from "../domain/documents/totals.ts";
 import { currencyById } from "../lookups/currencies.ts";
-import type { Document, DocumentKind } from "../model/company-records.ts";
+import type { Document } from "../model/company-records.ts";
+import texts from "../model/document-texts.json" with { type: "json" };
 import type { Receipt } from "../model/warehouse-records.ts";
 import { lineCents } from "../view/stock-view.ts";
-
-const titles: Readonly<Record<DocumentKind, string>> = {
-  invoice: "Faktúra",
-  "credit-note": "Dobropis",
-  proforma: "Zálohová faktúra",
-  order: "Objednávka",
-  quotation: "Cenová ponuka",
-};
 
 /** A document as its receiver gets it. */
 export function documentPdf(document: Document): Buffer {
   const { net, gross, items } = totalsOf(document);
   const currency = currencyById(document.currencyId)?.symbol ?? "";
-  return pdfOf(`${titles[document.kind]} ${document.number}`, [
+  return pdfOf(`${texts[document.kind].title} ${document.number}`, [
     `Dodávateľ: ${document.company.name}, IČO ${document.company.subjectId}`,
     `Odberateľ: ${document.client.name}`,
     `Dátum vystavenia: ${document.issueDate}`,

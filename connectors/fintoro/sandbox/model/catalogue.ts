@@ -1,50 +1,39 @@
 import type { Document, DocumentKind } from "./company-records.ts";
 
-/** A collection of the service: its name here, and its path, which is also the prefix of its event types. */
-export interface Collection {
-  readonly table: string;
-  readonly path: string;
-  /** `resource.type` of its events. */
-  readonly type: string;
-}
+/** `resource.type` of the events of each table. */
+const eventResources = {
+  clients: "client",
+  suppliers: "supplier",
+  bank_accounts: "bankAccount",
+  business_case_statuses: "businessCaseStatus",
+  business_cases: "businessCase",
+  contact_activity_logs: "contactActivityLog",
+  warehouses: "warehouse",
+  warehouse_inbound_receipts: "warehouseInboundReceipt",
+  warehouse_outbound_receipts: "warehouseOutboundReceipt",
+  price_list_items: "priceListItem",
+  invoices: "invoice",
+  credit_notes: "creditNote",
+  proformas: "proforma",
+  orders: "order",
+  quotations: "quotation",
+  document_payments: "documentPayment",
+  webhook_subscriptions: "webhookSubscription",
+} as const;
 
-const rows = [
-  ["clients", "clients", "client"],
-  ["suppliers", "suppliers", "supplier"],
-  ["bank_accounts", "bank-accounts", "bankAccount"],
-  ["business_case_statuses", "business-case-statuses", "businessCaseStatus"],
-  ["business_cases", "business-cases", "businessCase"],
-  ["contact_activity_logs", "contact-activity-logs", "contactActivityLog"],
-  ["warehouses", "warehouses", "warehouse"],
-  ["warehouse_inbound_receipts", "warehouse-inbound-receipts", "warehouseInboundReceipt"],
-  ["warehouse_outbound_receipts", "warehouse-outbound-receipts", "warehouseOutboundReceipt"],
-  ["price_list_items", "price-list-items", "priceListItem"],
-  ["invoices", "invoices", "invoice"],
-  ["credit_notes", "credit-notes", "creditNote"],
-  ["proformas", "proformas", "proforma"],
-  ["orders", "orders", "order"],
-  ["quotations", "quotations", "quotation"],
-  ["document_payments", "document-payments", "documentPayment"],
-  ["webhook_subscriptions", "webhook-subscriptions", "webhookSubscription"],
-] as const;
-
-/** The collections by the names that tables of them have. */
-export type TableName = (typeof rows)[number][0];
-
-/** Each collection by its table. */
-export const collections: Readonly<Record<TableName, Collection>> = Object.fromEntries(
-  rows.map(([table, path, type]) => [table, { table, path, type }]),
-) as Record<TableName, Collection>;
-
+/** The names of the collections, which are those of the tables of a mirror. */
+export type TableName = keyof typeof eventResources;
 /** All tables but the number series, which have no events. */
-export const tableNames: readonly TableName[] = rows.map(([table]) => table);
+export const tableNames = Object.keys(eventResources) as readonly TableName[];
+
+/** Each collection's path, which is also the prefix of its event types, and `resource.type` of its events. */
+export const collections = Object.fromEntries(
+  tableNames.map((name) => [name, { path: name.replaceAll("_", "-"), type: eventResources[name] }]),
+) as Readonly<Record<TableName, { readonly path: string; readonly type: string }>>;
 
 /** How a kind of document differs from the others. Rules, views and lists read it here. */
 interface KindFacts {
   readonly table: TableName;
-  readonly label: string;
-  /** In the address of its web page. */
-  readonly webPath: string;
   /** It has payments, and with them a status, a bank account and symbols. */
   readonly payable: boolean;
   /** Its lines have ids that last, a price-list item, and receipts of a warehouse. */
@@ -62,8 +51,6 @@ const methods = ["deliveryMethodId", "paymentMethodId"] as const;
 export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   invoice: {
     table: "invoices",
-    label: "Invoice",
-    webPath: "fa",
     payable: true,
     movesStock: true,
     sources: ["proforma", "order", "quotation"],
@@ -71,8 +58,6 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   },
   "credit-note": {
     table: "credit_notes",
-    label: "Credit note",
-    webPath: "credit-note",
     payable: true,
     movesStock: true,
     sources: [],
@@ -80,8 +65,6 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   },
   proforma: {
     table: "proformas",
-    label: "Proforma",
-    webPath: "proforma",
     payable: true,
     movesStock: false,
     sources: ["order", "quotation"],
@@ -89,8 +72,6 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   },
   order: {
     table: "orders",
-    label: "Order",
-    webPath: "obj",
     payable: false,
     movesStock: false,
     sources: ["quotation"],
@@ -98,8 +79,6 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   },
   quotation: {
     table: "quotations",
-    label: "Quotation",
-    webPath: "cp",
     payable: false,
     movesStock: false,
     sources: [],
@@ -121,9 +100,9 @@ const changes = ["created", "updated", "deleted"];
 
 /** All event types that a subscription may name. */
 export const eventTypes: readonly string[] = [
-  ...rows
-    .filter(([table]) => table !== "document_payments" && table !== "webhook_subscriptions")
-    .flatMap(([, path]) => changes.map((change) => `${path}.${change}`)),
+  ...tableNames
+    .filter((table) => table !== "document_payments" && table !== "webhook_subscriptions")
+    .flatMap((table) => changes.map((change) => `${collections[table].path}.${change}`)),
   "document-payments.created",
   "document-payments.deleted",
   "price-list-items.stock-updated",
@@ -133,3 +112,11 @@ export const eventTypes: readonly string[] = [
   "received-invoices.paid",
   "received-receipts.paid",
 ];
+
+/** What a CRM event can belong to: its kind, the field of requests and answers that names it, and its table. */
+export const activityTargets = [
+  { kind: "businessCase", field: "businessCaseId", table: "business_cases" },
+  { kind: "client", field: "clientId", table: "clients" },
+  { kind: "supplier", field: "supplierId", table: "suppliers" },
+] as const;
+export const targetFields = activityTargets.map(({ field }) => field);

@@ -5,15 +5,7 @@ import type { Company, RecordOf } from "../domain/company-state.ts";
 import { list, type Answer } from "../http/service-answer.ts";
 import { basePath } from "../http/request.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
-import {
-  parse,
-  queryDate,
-  queryFlag,
-  queryInt,
-  queryNumber,
-  queryOneOf,
-  queryText,
-} from "../rules/request-shape.ts";
+import { date, parse, queryFlag, queryInt, queryNumber, queryOneOf, text } from "../rules/request-shape.ts";
 import { detailViewOf, type View } from "./record-views.ts";
 import type { Call } from "./router.ts";
 
@@ -28,8 +20,8 @@ type Test<T, V> = (record: T, wanted: V, call: Call) => boolean;
 export const by = {
   int: <T>(test: Test<T, number>): Filter<T> => ({ schema: queryInt(), test }),
   number: <T>(test: Test<T, number>): Filter<T> => ({ schema: queryNumber(), test }),
-  text: <T>(test: Test<T, string>): Filter<T> => ({ schema: queryText(), test }),
-  date: <T>(test: Test<T, string>): Filter<T> => ({ schema: queryDate(), test }),
+  text: <T>(test: Test<T, string>): Filter<T> => ({ schema: text().optional(), test }),
+  date: <T>(test: Test<T, string>): Filter<T> => ({ schema: date().optional(), test }),
   word: <T>(words: readonly [string, ...string[]], test: Test<T, string>): Filter<T> => ({
     schema: queryOneOf(words),
     test,

@@ -6,7 +6,7 @@ import { logsOf } from "../domain/crm/activities.ts";
 import { paymentsOf } from "../domain/documents/payment-rules.ts";
 import { list, oneRecord, type Answer } from "../http/service-answer.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import { documentKinds, payableKinds } from "../model/catalogue.ts";
+import { activityTargets, documentKinds, payableKinds, targetFields } from "../model/catalogue.ts";
 import type { DocumentKind } from "../model/company-records.ts";
 import type { Party, Subject } from "../model/contact-records.ts";
 import type { Receipt } from "../model/warehouse-records.ts";
@@ -142,24 +142,17 @@ const logQuery = z.object({
   supplierId: queryInt(),
   type: queryOneOf(["note", "email", "phone_call", "document_linked"]),
 });
-const logTargets = [
-  ["businessCaseId", "businessCase", "business_cases"],
-  ["clientId", "client", "clients"],
-  ["supplierId", "supplier", "suppliers"],
-] as const;
 
 /** The CRM events of one business case, client or supplier. */
 export function listLogs(call: Call): Answer {
   const { company, language } = call;
   const wanted = parse(logQuery, call.query);
-  const [only, ...others] = logTargets.filter(([param]) => wanted[param] !== undefined);
-  if (!only || others.length > 0) {
-    const fields = logTargets.map(([param]) => param).join(", ");
-    refuse(only?.[0] ?? "businessCaseId", "exactly_one", { fields });
-  }
-  const [param, kind, table] = only;
-  const id = wanted[param] ?? 0;
-  if (!company.tables[table].has(id)) refuse(param, "exists");
+  const [only, ...others] = activityTargets.filter(({ field }) => wanted[field] !== undefined);
+  if (!only || others.length > 0)
+    refuse(only?.field ?? "businessCaseId", "exactly_one", { fields: targetFields.join(", ") });
+  const { field, kind, table } = only;
+  const id = wanted[field] ?? 0;
+  if (!company.tables[table].has(id)) refuse(field, "exists");
   const all = logsOf(company, { kind, id });
   const logs = all.filter(({ type }) => wanted.type === undefined || type === wanted.type);
   return onePage(call, "/contact-activity-logs", logs, tenPerPage, (log) => logView(company, log, language));

@@ -5,7 +5,7 @@ import { logView } from "../view/activity-view.ts";
 import { clientView, supplierView } from "../view/contact-view.ts";
 import { documentView, paymentView } from "../view/document-view.ts";
 import * as settings from "../view/settings-view.ts";
-import { inboundView, itemView, outboundView } from "../view/stock-view.ts";
+import { itemView, receiptViewOf } from "../view/stock-view.ts";
 
 /** What a detail shows of a record. */
 export type View<T> = (company: Company, record: T, language: Language) => JsonObject;
@@ -18,8 +18,8 @@ const recordViews: { readonly [K in keyof Tables]: View<RecordOf<K>> } = {
   business_cases: settings.caseView,
   contact_activity_logs: logView,
   warehouses: (_, warehouse) => ({ ...warehouse }),
-  warehouse_inbound_receipts: inboundView,
-  warehouse_outbound_receipts: outboundView,
+  warehouse_inbound_receipts: receiptViewOf("inbound"),
+  warehouse_outbound_receipts: receiptViewOf("outbound"),
   price_list_items: itemView,
   invoices: documentView,
   credit_notes: documentView,

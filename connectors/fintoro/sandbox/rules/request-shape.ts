@@ -34,8 +34,6 @@ export const queryFlag = () =>
   queryPart((value) => ["true", "false", "1", "0"].includes(value), "boolean")
     .transform((value) => value === "true" || value === "1")
     .optional();
-export const queryDate = () => date().optional();
-export const queryText = (max = 255) => z.string().max(max).optional();
 export const queryOneOf = <const V extends readonly [string, ...string[]]>(values: V) =>
   z.enum(values).optional();
 

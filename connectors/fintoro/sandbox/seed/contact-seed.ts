@@ -2,7 +2,7 @@ import { momentOf } from "../base/calendar.ts";
 import { businessId } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { latin } from "../base/values.ts";
-import { czechia, slovakia } from "../lookups/countries.ts";
+import { czechia, slovakia } from "../lookups/lookup-lists.ts";
 import { czechCrown } from "../lookups/currencies.ts";
 import type { DeliveryAddress, Party, Preferences, Subject } from "../model/contact-records.ts";
 import { abroad, czechWords, oddNames, oddNotes, slovakWords, type Words } from "./sample-words.ts";

@@ -3,7 +3,7 @@ import { centsToNumber } from "../base/decimal-money.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { totalsOf } from "../domain/documents/totals.ts";
 import type { ActivityMetadata, ActivityTarget, Attachment, Document } from "../model/company-records.ts";
-import { callNotes, caseTopics, oddNotes, statusNames } from "./sample-words.ts";
+import { activityTypes, callNotes, caseTopics, files, oddNotes, statusNames } from "./sample-words.ts";
 import { fill, type Plan, type Seeding } from "./seed-plan.ts";
 
 /** Fills in the statuses of business cases. */
@@ -42,9 +42,7 @@ export function seedCases({ plan, company: { tables } }: Seeding): void {
 }
 
 /** The types of twelve CRM events in a row. */
-const typeRow =
-  "note email phone_call document_linked document_created note document_updated email document_deleted phone_call document_payment_added note";
-const types = typeRow.split(" ");
+const types = activityTypes.split(" ");
 
 /** Fills in CRM events of clients, suppliers and business cases; some are about an invoice. */
 export function seedActivities({ plan, company: { tables } }: Seeding): void {
@@ -102,12 +100,12 @@ function documentMetadata(type: string, invoice: Document): ActivityMetadata {
   return type === "document_deleted" ? snapshots : { ...snapshots, priceSnapshot: price };
 }
 
-const files = [
-  ["zápisnica č. 1.txt", "text/plain", "Dohodnuté: dodanie do 14 dní.\n"],
-  ["ponuka (final).csv", "text/csv", "názov;cena\nCement;5,49\n"],
-  ["foto.svg", "image/svg+xml", '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>'],
-].map(([name = "", mimeType = "", content = ""]) => ({ name, mimeType, content: Buffer.from(content) }));
+const attached = files.map(([name, mimeType, content]) => ({
+  name,
+  mimeType,
+  content: Buffer.from(content),
+}));
 
 function attachmentsOf(logId: number, random: SeededRandom): Attachment[] {
-  return files.slice(0, random.int(1, 3)).map((file, position) => ({ id: logId * 4 + position, ...file }));
+  return attached.slice(0, random.int(1, 3)).map((file, position) => ({ id: logId * 4 + position, ...file }));
 }

@@ -1,8 +1,7 @@
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
-import { czechia } from "../lookups/countries.ts";
 import { euro } from "../lookups/currencies.ts";
-import { discountLabel } from "../lookups/labels.ts";
 import { languageById } from "../lookups/languages.ts";
+import { czechia, discountLabel } from "../lookups/lookup-lists.ts";
 import type { Document, DocumentKind, Item } from "../model/company-records.ts";
 import type { Client, ClientSnapshot } from "../model/contact-records.ts";
 import { clientSnapshot } from "../domain/crm/contact-rules.ts";

@@ -8,6 +8,7 @@ import { totalsOf } from "../domain/documents/totals.ts";
 import { czechCrown, rateOn } from "../lookups/currencies.ts";
 import { documentKinds, documentTable, kindFacts, payableKinds } from "../model/catalogue.ts";
 import type { Document, DocumentKind, Item } from "../model/company-records.ts";
+import texts from "../model/document-texts.json" with { type: "json" };
 import { dealOf, type Deal } from "./document-deals.ts";
 import { vatRateOn } from "./warehouse-seed.ts";
 import type { Plan, Seeding } from "./seed-plan.ts";
@@ -153,34 +154,19 @@ function itemsOf(draft: Draft, documentId: number, random: SeededRandom): Item[]
   const { step, index, issueDay, deal } = draft;
   const isCredit = step.kind === "credit-note";
   const lines = isCredit && index % 2 === 1 ? deal.lines.slice(0, 1) : deal.lines;
-  return lines.map((line, position) => ({
+  return lines.map(({ vatClass, ...line }, position) => ({
     id: documentId * 10 + position,
     uuid: random.uuid(),
-    name: line.name,
-    description: line.description,
+    ...line,
     unitPrice: isCredit ? -line.unitPrice : line.unitPrice,
-    unitId: line.unitId,
-    quantity: line.quantity,
-    vatRate: deal.transferTaxLiability ? 0 : vatRateOn(line.vatClass, yearOf(issueDay)),
-    discountName: line.discountName,
-    discountType: line.discountType,
-    discountValue: line.discountValue,
-    priceListItemId: line.priceListItemId,
+    vatRate: deal.transferTaxLiability ? 0 : vatRateOn(vatClass, yearOf(issueDay)),
     allocations: noAllocations,
   }));
 }
 
-const prefixes: Readonly<Record<DocumentKind, string>> = {
-  invoice: "(RRRR)",
-  "credit-note": "DB(RRRR)",
-  proforma: "ZF(RRRR)",
-  order: "OBJ-(RRRR)-",
-  quotation: "CP(RR)",
-};
-
 /** The pattern of a kind's numbers, with enough digits for all its documents. */
 export function numberPattern(plan: Plan, kind: DocumentKind): string {
-  return `${prefixes[kind]}(${"C".repeat(Math.max(3, String(plan.volumes[kind]).length))})`;
+  return `${texts[kind].prefix}(${"C".repeat(Math.max(3, String(plan.volumes[kind]).length))})`;
 }
 
 /** The number and the day number of the issue of every document of a kind, in the order of their ids. */

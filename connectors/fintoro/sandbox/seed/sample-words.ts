@@ -8,16 +8,6 @@ export type Words = Readonly<Record<Kind, readonly string[]>>;
 export type VatClass = "standard" | "reduced" | "low" | "zero";
 
 type Priced = [name: string, unitId: number, priceCents: number, vatClass: VatClass];
-type Abroad = [
-  countryId: number,
-  city: string,
-  zip: string,
-  street: string,
-  company: string,
-  languageId: number,
-  currencyId: number,
-  startOfVatIds: string | null,
-];
 
 function wordsFrom(lists: Record<Kind, string>): Words {
   const entries = Object.entries(lists).map(([kind, words]) => [kind, words.split("|")] as const);
@@ -26,8 +16,17 @@ function wordsFrom(lists: Record<Kind, string>): Words {
 
 export const slovakWords = wordsFrom(samples.slovak);
 export const czechWords = wordsFrom(samples.czech);
-/** Contacts abroad. */
-export const abroad = samples.abroad as Abroad[];
+/** Abroad: country id, city, ZIP, street, company, language id, currency id, start of its VAT ids. */
+export const abroad = samples.abroad as [
+  number,
+  string,
+  string,
+  string,
+  string,
+  number,
+  number,
+  string | null,
+][];
 export const goods = samples.goods as Priced[];
 export const services = samples.services as Priced[];
 /** Name and color. */
@@ -40,3 +39,6 @@ export const accounts = samples.accounts as [string, number | null, "SK" | "CZ",
 export const warehouses = samples.warehouses as [string, string][];
 /** Careless code breaks on these names and notes: quotes, formulas, new lines, emoji, other alphabets. */
 export const { oddNames, oddNotes, caseTopics, callNotes } = samples;
+export const { companyProfile, subscriptions, activityTypes } = samples;
+/** Attachments: name, media type, content. */
+export const files = samples.files as [string, string, string][];

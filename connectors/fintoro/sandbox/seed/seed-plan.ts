@@ -4,7 +4,7 @@ import type { Company, Tables } from "../domain/company-state.ts";
 import { tableNames, type TableName } from "../model/catalogue.ts";
 import type { CompanySnapshot, DocumentKind } from "../model/company-records.ts";
 import type { Table } from "../model/record-table.ts";
-import { companies } from "./sample-words.ts";
+import { companies, companyProfile } from "./sample-words.ts";
 
 type DocumentTables =
   "invoices" | "credit_notes" | "proformas" | "orders" | "quotations" | "document_payments";
@@ -61,13 +61,8 @@ export function planOf(input: PlanInput): Plan {
   };
 }
 
-const shares: readonly (readonly [DocumentKind, number])[] = [
-  ["invoice", 50],
-  ["order", 15],
-  ["quotation", 15],
-  ["proforma", 14],
-  ["credit-note", 6],
-];
+/** Percentages. */
+const shares = { invoice: 50, order: 15, quotation: 15, proforma: 14, "credit-note": 6 };
 
 /** The number of records of each kind: documents as given, everything else in proportion. */
 export function volumesOf(documents: number): Volumes {
@@ -91,9 +86,9 @@ export function volumesOf(documents: number): Volumes {
 
 /** By the shares; what rounding leaves goes to the kinds in turn. */
 function documentVolumes(documents: number): Record<DocumentKind, number> {
-  const counts = shares.map(([, share]) => Math.floor((documents * share) / 100));
+  const counts = Object.values(shares).map((share) => Math.floor((documents * share) / 100));
   const left = documents - counts.reduce((sum, count) => sum + count, 0);
-  const volumes = shares.map(([kind], i) => [kind, (counts[i] ?? 0) + (i < left ? 1 : 0)]);
+  const volumes = Object.keys(shares).map((kind, i) => [kind, (counts[i] ?? 0) + (i < left ? 1 : 0)]);
   return Object.fromEntries(volumes) as Record<DocumentKind, number>;
 }
 
@@ -115,17 +110,9 @@ function companyOf(index: number, origin: string): CompanySnapshot {
     legalForm: /a\. ?s\./.test(name) ? "Akciová spoločnosť" : "Spoločnosť s ručením obmedzeným",
     taxId,
     vatId: `SK${taxId}`,
-    vatPayerTypeId: 4,
-    country: "Slovensko",
-    city: "Bratislava",
     street: `Mlynské nivy ${16 + index}`,
-    zip: "821 09",
     logo: `${origin}/media/logo-${index + 1}.svg`,
-    signature: null,
-    registrationCourt: "Mestský súd Bratislava III",
+    ...companyProfile,
     registrationNumber: `${12_345 + index}/B`,
-    email: "fakturacia@example.com",
-    phone: "+421 2 1234 5678",
-    web: "https://www.example.com",
   };
 }

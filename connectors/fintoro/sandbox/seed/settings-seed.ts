@@ -3,9 +3,9 @@ import { iban } from "../base/identifiers.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { documentKinds } from "../model/catalogue.ts";
-import type { DocumentKind } from "../model/company-records.ts";
+import texts from "../model/document-texts.json" with { type: "json" };
 import { numberPattern } from "./document-seed.ts";
-import { accounts, warehouses } from "./sample-words.ts";
+import { accounts, subscriptions, warehouses } from "./sample-words.ts";
 import { fill, type Seeding } from "./seed-plan.ts";
 
 /** Fills in the bank accounts; the first is the primary one and connected to its bank. */
@@ -49,28 +49,20 @@ export function seedWarehouses({ plan: { volumes }, company: { tables } }: Seedi
   });
 }
 
-const seriesNames: Readonly<Record<DocumentKind, string>> = {
-  invoice: "Faktúry",
-  "credit-note": "Dobropisy",
-  proforma: "Zálohové faktúry",
-  order: "Objednávky",
-  quotation: "Cenové ponuky",
-};
-
 /** Fills in the number series: a default one for each kind, and one for export. Documents come first. */
 export function seedSeries({ plan, company }: Seeding): void {
   const year = yearOf(plan.today);
   const series = [
     ...documentKinds.map((kind) => ({
       documentKind: kind,
-      name: `${seriesNames[kind]} ${year}`,
+      name: `${texts[kind].series} ${year}`,
       pattern: numberPattern(plan, kind),
       nextNumber: documentsOf(company, kind).where(({ issueDate }) => issueDate >= `${year}`).length + 1,
       isDefault: true,
     })),
     ...documentKinds.map((kind, index) => ({
       documentKind: kind,
-      name: `${seriesNames[kind]} – export`,
+      name: `${texts[kind].series} – export`,
       pattern: `EX${index + 1}-(RRRR)-(MM)(CCCC)`,
       nextNumber: 1,
       isDefault: false,
@@ -79,22 +71,14 @@ export function seedSeries({ plan, company }: Seeding): void {
   for (const one of series) company.tables.numerical_series.add((id) => ({ id, ...one }));
 }
 
-const subscriptions = [
-  ["ERP", "https://hooks.example.com/erp", ["invoices.created", "invoices.updated", "invoices.paid"]],
-  [null, "https://hooks.example.org/sklad?source=fintoro", ["price-list-items.stock-updated"]],
-] as const;
-
 /** Fills in inactive webhook subscriptions: seeded records must never send anything anywhere. */
 export function seedSubscriptions({ plan, company: { tables } }: Seeding): void {
   const createdAtMs = momentOf(plan.today - 40, 700);
   fill(tables.webhook_subscriptions, plan.volumes.webhook_subscriptions, (id, index) => {
-    const [name, url, subscribedEvents] = subscriptions[index] ?? subscriptions[0];
     return {
       id,
-      name,
-      url,
+      ...subscriptions[index]!,
       isActive: false,
-      subscribedEvents,
       lastSuccessAtMs: index === 0 ? createdAtMs + 86_400_000 : null,
       lastFailureAtMs: null,
       secret: `whsec_${randomFor(plan.seed, "secret", index).hex(32)}`,

@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isoTime } from "../../../../src/base/clock.ts";
 import { BoundedLog } from "../base/bounded-log.ts";
-import { alterAnswer } from "../faults/altered-answer.ts";
+import { alterAnswer, bodyChangesOf } from "../faults/altered-answer.ts";
 import { breakConnection } from "../faults/broken-connection.ts";
 import type { ActiveFaults } from "../faults/service-fault.ts";
-import { bodyChangesOf } from "../faults/rewritten-records.ts";
 import { readRequest, type Incoming } from "../http/request.ts";
 import { encode, error, send, type Answer, type Encoded } from "../http/service-answer.ts";
 import { negotiate } from "../lookups/languages.ts";

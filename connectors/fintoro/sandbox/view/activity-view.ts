@@ -4,8 +4,9 @@ import { documentsOf, type Company } from "../domain/company-state.ts";
 import { totalsOf } from "../domain/documents/totals.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
-import { kindFacts } from "../model/catalogue.ts";
+import { activityTargets } from "../model/catalogue.ts";
 import type { ActivityLog, ActivityMetadata } from "../model/company-records.ts";
+import texts from "../model/document-texts.json" with { type: "json" };
 import { stampsView } from "./contact-view.ts";
 
 /** A CRM event as its route and the list show it. */
@@ -20,9 +21,9 @@ export function logView(company: Company, log: ActivityLog, language: Language):
     type,
     metadata: metadataView(company, log, language),
     attachments,
-    businessCaseId: target.kind === "businessCase" ? target.id : null,
-    clientId: target.kind === "client" ? target.id : null,
-    supplierId: target.kind === "supplier" ? target.id : null,
+    ...Object.fromEntries(
+      activityTargets.map(({ kind, field }) => [field, target.kind === kind ? target.id : null]),
+    ),
     ...stampsView(log),
   };
 }
@@ -51,7 +52,7 @@ function relatedView(company: Company, metadata: ActivityMetadata, language: Lan
   return {
     documentType: document.kind,
     documentId: document.id,
-    name: `${kindFacts[document.kind].label} ${document.number}`,
+    name: `${texts[document.kind].label} ${document.number}`,
     number: document.number,
     issueDate: document.issueDate,
     totalWithVat: centsToNumber(totalsOf(document).gross),

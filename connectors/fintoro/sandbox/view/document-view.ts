@@ -7,6 +7,7 @@ import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import { collections, kindFacts } from "../model/catalogue.ts";
 import type { Document, DocumentKind, Item, Payment } from "../model/company-records.ts";
+import texts from "../model/document-texts.json" with { type: "json" };
 import { clientSnapshotView } from "./contact-view.ts";
 import { accountReference } from "./settings-view.ts";
 
@@ -58,12 +59,12 @@ export function documentPreview(company: Company, document: Document, language: 
 /** A document as its own route shows it. */
 export function documentView(company: Company, document: Document, language: Language): JsonObject {
   const { kind, id, uuid } = document;
-  const { table, webPath, payable, shown } = kindFacts[kind];
+  const { table, payable, shown } = kindFacts[kind];
   const { common, balance, totals } = commonView(company, document, language);
   const origin = company.settings.publicOrigin;
   return {
     ...common,
-    webDokladUrl: `${origin}/web-doklad/${webPath}/${uuid}`,
+    webDokladUrl: `${origin}/web-doklad/${texts[kind].webPath}/${uuid}`,
     pdfDownloadUrl: `${origin}/api/public/v1/${collections[table].path}/${id}/pdf`,
     company: { ...document.company },
     ...(payable && paidView(company, document, language)),

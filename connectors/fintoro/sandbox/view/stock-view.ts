@@ -6,8 +6,9 @@ import {
   toNumber,
   withVatCents,
 } from "../base/decimal-money.ts";
-import { pick } from "../base/values.ts";
+import { pick, type JsonObject } from "../base/values.ts";
 import type { Company } from "../domain/company-state.ts";
+import { sides, type Side } from "../domain/warehouse/receipts.ts";
 import { euro } from "../lookups/currencies.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
@@ -44,27 +45,21 @@ export function itemView(company: Company, item: PriceListItem, language: Langua
   return { ...itemPreview(company, item, language), stocks };
 }
 
-/** A receipt of goods that came in. The supplier's id is null once the supplier is deleted. */
-export function inboundView(company: Company, receipt: Receipt, language: Language) {
-  const { partner, partnerId } = receipt;
-  return {
-    ...receiptView(company, receipt, "inbound", language),
-    supplierId: company.tables.suppliers.has(partnerId ?? 0) ? partnerId : null,
-    supplier: partner ? partySnapshotView(partner, language) : null,
+/** A view of the receipts of one side. The partner's id is null once the partner is deleted. */
+export function receiptViewOf(side: Side) {
+  const { partner: name, contacts } = sides[side];
+  return (company: Company, receipt: Receipt, language: Language): JsonObject => {
+    const { partner, partnerId } = receipt;
+    const partnerView = side === "inbound" ? partySnapshotView : clientSnapshotView;
+    return {
+      ...receiptView(company, receipt, side, language),
+      [`${name}Id`]: company.tables[contacts].has(partnerId ?? 0) ? partnerId : null,
+      [name]: partner ? partnerView(partner as ClientSnapshot, language) : null,
+    };
   };
 }
 
-/** A receipt of goods that went out. The client's id is null once the client is deleted. */
-export function outboundView(company: Company, receipt: Receipt, language: Language) {
-  const { partner, partnerId } = receipt;
-  return {
-    ...receiptView(company, receipt, "outbound", language),
-    clientId: company.tables.clients.has(partnerId ?? 0) ? partnerId : null,
-    client: partner ? clientSnapshotView(partner as ClientSnapshot, language) : null,
-  };
-}
-
-function receiptView(company: Company, receipt: Receipt, side: "inbound" | "outbound", language: Language) {
+function receiptView(company: Company, receipt: Receipt, side: Side, language: Language) {
   const origin = company.settings.publicOrigin;
   const warehouse = company.tables.warehouses.get(receipt.warehouseId);
   const sums = receipt.lines.map(lineCents);

@@ -29,12 +29,12 @@ export interface SendingCompany {
  * `idle`.
  *
  * @param at gives a company by its index, or throws
+ * @param chosen gives the company of an index, or all of them
  */
 export function webhookControlOf(
-  companies: readonly SendingCompany[],
   at: (index?: number) => SendingCompany,
+  chosen: (index?: number) => readonly SendingCompany[],
 ) {
-  const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
   const pendingWithin = (ms: number, index?: number) =>
     chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { activityTargets, targetFields } from "../../model/catalogue.ts";
 import type {
   ActivityLog,
   ActivityMetadata,
@@ -36,21 +37,13 @@ export const activityWrites = recordWrites("contact_activity_logs", (company, in
   own ? changedActivity(company, input, own) : newActivity(company, input),
 );
 
-/** What a CRM event can belong to. */
-const targets = [
-  { kind: "businessCase", field: "businessCaseId", table: "business_cases" },
-  { kind: "client", field: "clientId", table: "clients" },
-  { kind: "supplier", field: "supplierId", table: "suppliers" },
-] as const;
-
 function newActivity(company: Company, input: unknown): Omit<ActivityLog, "id"> {
   const sent = parse(activityInput, input);
   const { type, metadata, attachmentUploadTokens: tokens } = sent;
-  const given = targets.filter(({ field }) => (sent[field] ?? null) !== null);
-  const [{ kind, field } = targets[0]] = given;
+  const given = activityTargets.filter(({ field }) => (sent[field] ?? null) !== null);
+  const [{ kind, field } = activityTargets[0]] = given;
   check((problems) => {
-    const fields = targets.map((one) => one.field).join(", ");
-    problems.expect(given.length === 1, field, "exactly_one", { fields });
+    problems.expect(given.length === 1, field, "exactly_one", { fields: targetFields.join(", ") });
     for (const one of given) {
       problems.expect(company.tables[one.table].has(sent[one.field] ?? 0), one.field, "exists");
     }
@@ -71,7 +64,7 @@ function changedActivity(company: Company, input: unknown, own: ActivityLog): Ac
   const sent = parse(activityPatch, input);
   const { metadata, attachmentUploadTokens: tokens, deletedAttachmentIds: removed } = sent;
   check((problems) => {
-    for (const field of ["type", "businessCaseId", "clientId", "supplierId"] as const) {
+    for (const field of ["type", ...targetFields]) {
       problems.expect(sent[field] === undefined, field, "prohibited");
     }
     expectMetadata(company, problems, own.type, metadata);

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { pick } from "../../base/values.ts";
-import { slovakia } from "../../lookups/countries.ts";
+import { slovakia } from "../../lookups/lookup-lists.ts";
 import {
   deliveryShape,
   preferenceShape,

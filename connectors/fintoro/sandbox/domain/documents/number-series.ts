@@ -1,19 +1,12 @@
 import { formatNumber } from "../../base/identifiers.ts";
-import type { Document, DocumentKind, Series } from "../../model/company-records.ts";
+import type { Document, Series } from "../../model/company-records.ts";
 import type { Problems } from "../../rules/problems.ts";
-import { documentsOf, type Company } from "../company-state.ts";
+import { documentsOf } from "../company-state.ts";
+import type { DocumentInput, DocumentWrite } from "./shapes.ts";
 
-/** The number that a request asks for, or the series to take one from. */
-interface NumberWish {
-  readonly number?: string | null | undefined;
-  readonly numericalSeriesId?: number | null | undefined;
-}
-
-/** A document that is to get a number. */
-interface Numbered {
-  readonly company: Company;
-  readonly kind: DocumentKind;
-  readonly sent: NumberWish;
+/** A document that is to get a number: the one that the request names, or one of a series. */
+interface Numbered extends Pick<DocumentWrite, "company" | "kind"> {
+  readonly sent: Pick<DocumentInput, "number" | "numericalSeriesId">;
 }
 
 /** Invoices and credit notes share one set of numbers. */

@@ -2,8 +2,8 @@ import { dateOf, dayOf } from "../../base/calendar.ts";
 import { variableSymbol } from "../../base/identifiers.ts";
 import { pick } from "../../base/values.ts";
 import { euro, rateOn } from "../../lookups/currencies.ts";
-import { discountLabel } from "../../lookups/labels.ts";
 import { languageById } from "../../lookups/languages.ts";
+import { discountLabel } from "../../lookups/lookup-lists.ts";
 import { documentTable, kindFacts } from "../../model/catalogue.ts";
 import type { Document, DocumentKind, Item } from "../../model/company-records.ts";
 import type { Client } from "../../model/contact-records.ts";
@@ -77,7 +77,7 @@ function saleFacts(write: DocumentWrite): Facts {
   const { company, kind, sent, own } = write;
   const known = sent.clientId ? company.tables.clients.get(sent.clientId) : undefined;
   const languageId = sent.languageId ?? known?.preferredLanguageId ?? defaults.languageId;
-  const items = itemsFrom(write, languageId);
+  const items = sent.items.map((line) => itemFrom(write, line, languageId));
   expectAllocated(company, kind, items, own);
   const client = known ?? resolveClient(company, sent.client ?? {});
   if (!known) check((problems) => expectCase(company, problems, sent.businessCaseId, client.id));
@@ -96,11 +96,12 @@ function saleFacts(write: DocumentWrite): Facts {
 function creditNoteFacts(write: DocumentWrite): Facts {
   const { company, sent } = write;
   const invoice = documentsOf(company, "invoice").get(sent.invoiceId ?? 0) as Document;
+  const { languageId = defaults.languageId } = sent;
   const facts = {
     ...headOf(write, 0),
     ...pick(invoice, ["clientId", "client"]),
     ...termsOf(write, { ...pick(invoice, methodNames), ...noTexts }),
-    items: itemsFrom(write, sent.languageId ?? defaults.languageId),
+    items: sent.items.map((line) => itemFrom(write, line, languageId)),
   };
   expectNegative(facts);
   return facts;
@@ -180,11 +181,7 @@ function termsOf({ company, kind, sent }: DocumentWrite, fallback: Fallback) {
   };
 }
 
-/** Lines as they are kept: what was left out comes from the price list, then from the defaults. */
-function itemsFrom(write: DocumentWrite, languageId: number): Item[] {
-  return write.sent.items.map((line) => itemFrom(write, line, languageId));
-}
-
+/** A line as it is kept: what was left out comes from the price list, then from the defaults. */
 function itemFrom({ company, kind, own }: DocumentWrite, line: ItemInput, languageId: number): Item {
   const { movesStock } = kindFacts[kind];
   const listed = company.tables.price_list_items.get(line.priceListItemId ?? -1);
@@ -213,30 +210,28 @@ export function creditInvoice(company: Company, invoice: Document, input: unknow
   const { note = invoice.note, textAboveItems = invoice.textAboveItems, ...sent } = parse(creditShape, input);
   const { issueDate = dateOf(company.settings.today) } = sent;
   const { dueDate = issueDate, deliveryDate = issueDate } = sent;
+  const dates = { issueDate, dueDate, deliveryDate };
   const numbered = { company, kind: "credit-note", sent } as const;
   check((problems) => {
     expectNumber(problems, numbered, null);
-    expectDates(problems, { issueDate, dueDate, deliveryDate });
+    expectDates(problems, dates);
   });
   const items = invoice.items.map((item) => turned(company, item));
   expectNegative({ ...invoice, items });
-  const { number, numericalSeriesId } = takeNumber(numbered, dayOf(issueDate));
+  const taken = takeNumber(numbered, dayOf(issueDate));
   const { id: invoiceId, ...terms } = invoice;
   return addDocument(company, {
     ...terms,
     kind: "credit-note",
     type: "credit-note",
     uuid: company.random.uuid(),
-    number,
-    numericalSeriesId,
-    issueDate,
-    dueDate,
-    deliveryDate,
+    ...taken,
+    ...dates,
     invoiceId,
     note,
     textAboveItems,
     items,
-    variableSymbol: variableSymbol(number),
+    variableSymbol: variableSymbol(taken.number),
     willBePaid: true,
     sources: { proformaId: null, orderId: null, quotationId: null },
   });

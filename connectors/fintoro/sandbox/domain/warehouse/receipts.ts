@@ -50,7 +50,7 @@ type Sent = z.output<typeof inboundShape> & z.output<typeof outboundShape>;
 type Partner = Pick<Receipt, "partnerId" | "partner">;
 
 /** How the two sides differ. */
-const sides = {
+export const sides = {
   inbound: {
     table: "warehouse_inbound_receipts",
     shape: inboundShape,
