@@ -88,39 +88,34 @@ export function openCompany({ firstIds, settings, ...input }: CompanyInput): Com
   };
 }
 
-/** The key under which payments and receipts are found by their document. */
-export function documentKey(kind: records.DocumentKind, id: number): string {
-  return `${kind}:${id}`;
-}
-
-/** The key under which CRM events are found by their target. */
-export function targetKey({ kind, id }: records.ActivityTarget): string {
+/** The key of a document or a contact, under which payments, receipts and CRM events are found. */
+export function ownerKey(kind: records.DocumentKind | records.ActivityTarget["kind"], id: number): string {
   return `${kind}:${id}`;
 }
 
 const documentKeys: Keys<records.Document> = {
   number: ({ number }) => number,
   invoice: ({ invoiceId }) => invoiceId,
-  proforma: ({ sources }) => sources.proformaId,
-  order: ({ sources }) => sources.orderId,
-  quotation: ({ sources }) => sources.quotationId,
+  proforma: ({ proformaId }) => proformaId,
+  order: ({ orderId }) => orderId,
+  quotation: ({ quotationId }) => quotationId,
 };
 
 const receiptKeys: Keys<Receipt> = {
   number: ({ number }) => number,
   warehouse: ({ warehouseId }) => warehouseId,
-  document: ({ madeBy }) => (madeBy ? documentKey(madeBy.kind, madeBy.id) : null),
+  document: ({ madeBy }) => (madeBy ? ownerKey(madeBy.kind, madeBy.id) : null),
 };
 
 /** The indexes of the tables that have some. */
 const indexes: { readonly [K in keyof Tables]?: Keys<Records[K]> } = {
-  contact_activity_logs: { target: ({ target }) => targetKey(target) },
+  contact_activity_logs: { target: ({ target }) => ownerKey(target.kind, target.id) },
   warehouse_inbound_receipts: receiptKeys,
   warehouse_outbound_receipts: receiptKeys,
   price_list_items: { ean: ({ ean }) => ean, warehouseCode: ({ warehouseCode }) => warehouseCode },
   ...Object.fromEntries(documentKinds.map((kind) => [documentTable[kind], documentKeys])),
   document_payments: {
-    document: ({ documentKind, documentId }) => documentKey(documentKind, documentId),
+    document: ({ documentKind, documentId }) => ownerKey(documentKind, documentId),
   },
 };
 

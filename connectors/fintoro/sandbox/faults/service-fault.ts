@@ -96,11 +96,7 @@ export class ActiveFaults {
   }
 }
 
-interface FaultTarget {
-  readonly method: string;
-  readonly path: string;
-  readonly company: number | null;
-}
+type FaultTarget = { readonly method: string; readonly path: string; readonly company: number | null };
 
 /** A fault in force, with how many requests it has matched and affected. */
 interface Armed {

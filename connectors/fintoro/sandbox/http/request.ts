@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Upload } from "../model/company-records.ts";
 
 /** A request, read to its end. */
 export interface Incoming {
@@ -8,13 +9,6 @@ export interface Incoming {
   readonly fullPath: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Buffer;
-}
-
-/** A file of a multipart form. */
-export interface UploadedFile {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly content: Buffer;
 }
 
 /** Of a longer body the rest is read and dropped. */
@@ -57,7 +51,7 @@ export function parseJsonBody(body: Buffer): unknown {
 }
 
 /** The files of a multipart body, from its field `files` or `files[]`; null for any other body. */
-export async function parseFiles(body: Buffer, contentType: string): Promise<UploadedFile[] | null> {
+export async function parseFiles(body: Buffer, contentType: string): Promise<Upload[] | null> {
   if (!/^multipart\/form-data/i.test(contentType)) return null;
   const answer = new Response(new Uint8Array(body), { headers: { "content-type": contentType } });
   const form = await answer.formData().catch(() => null);

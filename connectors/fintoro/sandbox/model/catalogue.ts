@@ -41,7 +41,7 @@ interface KindFacts {
   /** The kinds it can be made from. */
   readonly sources: readonly ("proforma" | "order" | "quotation")[];
   /** Fields of an answer that not all kinds have. */
-  readonly shown: readonly (keyof Omit<Document, "company" | "client" | "sources" | "items">)[];
+  readonly shown: readonly (keyof Omit<Document, "company" | "client" | "items">)[];
 }
 
 const dates = ["dueDate", "deliveryDate"] as const;
@@ -70,20 +70,8 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
     sources: ["order", "quotation"],
     shown: ["dueDate", ...methods, "qrTypeId", "willBePaid"],
   },
-  order: {
-    table: "orders",
-    payable: false,
-    movesStock: false,
-    sources: ["quotation"],
-    shown: methods,
-  },
-  quotation: {
-    table: "quotations",
-    payable: false,
-    movesStock: false,
-    sources: [],
-    shown: ["validityDate"],
-  },
+  order: { table: "orders", payable: false, movesStock: false, sources: ["quotation"], shown: methods },
+  quotation: { table: "quotations", payable: false, movesStock: false, sources: [], shown: ["validityDate"] },
 };
 
 export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];

@@ -46,7 +46,7 @@ export interface Attachment {
   readonly content: Buffer;
 }
 
-/** An uploaded file that no CRM event has yet. */
+/** An uploaded file, also while no CRM event has it yet. */
 export type Upload = Omit<Attachment, "id">;
 
 /** A CRM event. Its type decides which metadata it has. */
@@ -89,11 +89,6 @@ export interface CompanySnapshot {
 
 export type DiscountType = "percentage" | "fixed";
 
-interface Allocation {
-  readonly warehouseId: number;
-  readonly quantity: number;
-}
-
 /** A line of a document. */
 export interface Item {
   readonly id: number;
@@ -108,14 +103,7 @@ export interface Item {
   readonly discountType: DiscountType | null;
   readonly discountValue: number | null;
   readonly priceListItemId: number | null;
-  readonly allocations: readonly Allocation[];
-}
-
-/** The documents this one was made from. */
-interface Sources {
-  readonly proformaId: number | null;
-  readonly orderId: number | null;
-  readonly quotationId: number | null;
+  readonly allocations: readonly { readonly warehouseId: number; readonly quantity: number }[];
 }
 
 /** A document of any kind; a field that its kind does not have is null or a default. */
@@ -152,7 +140,9 @@ export interface Document {
   readonly textAboveItems: string | null;
   readonly willBePaid: boolean;
   readonly answer: "waiting" | "accepted" | "rejected";
-  readonly sources: Sources;
+  readonly proformaId: number | null;
+  readonly orderId: number | null;
+  readonly quotationId: number | null;
   readonly items: readonly Item[];
 }
 

@@ -31,16 +31,21 @@ export const warehouseShape = z.object({
 });
 export type Warehouse = { readonly id: number } & Readonly<z.output<typeof warehouseShape>>;
 
+/** What a request sends of a line of a receipt. */
+export const receiptLineShape = z.object({
+  priceListItemId: id(),
+  quantity: number(0.00001),
+  unitPrice: number(),
+  vatRate: number(0, 100),
+});
+export type LineInput = Readonly<z.output<typeof receiptLineShape>>;
+
 /** A line of a receipt, with the item's name, code and unit of that time. */
-export interface ReceiptLine {
+export interface ReceiptLine extends LineInput {
   readonly id: number;
-  readonly priceListItemId: number;
   readonly itemName: string;
   readonly itemCode: string | null;
   readonly unitId: number;
-  readonly quantity: number;
-  readonly unitPrice: number;
-  readonly vatRate: number;
 }
 
 /** Goods coming in (partner: a supplier) or going out (partner: a client). */

@@ -1,7 +1,7 @@
 import type { Company } from "../domain/company-state.ts";
 import type { Answer } from "../http/service-answer.ts";
-import type { UploadedFile } from "../http/request.ts";
 import type { Language } from "../lookups/languages.ts";
+import type { Upload } from "../model/company-records.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -15,7 +15,7 @@ export interface Call {
   /** Parsed JSON; an empty object where there was none. */
   readonly input: unknown;
   /** Of a multipart request: the content of its field `files`. */
-  readonly files: readonly UploadedFile[];
+  readonly files: readonly Upload[];
   /** A number that grows: equal sort keys come in another order each time. Null sorts them by id. */
   readonly shuffle: number | null;
 }

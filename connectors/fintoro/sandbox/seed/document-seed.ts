@@ -101,11 +101,9 @@ function documentFrom(plan: Plan, draft: Draft, id: number): Document {
     ...termsOf(plan, draft, random),
     willBePaid: kind === "credit-note" || !isLost,
     answer: answerOf(draft, random),
-    sources: {
-      proformaId: sourceId("proforma"),
-      orderId: sourceId("order"),
-      quotationId: sourceId("quotation"),
-    },
+    proformaId: sourceId("proforma"),
+    orderId: sourceId("order"),
+    quotationId: sourceId("quotation"),
     items: itemsOf(draft, id, random),
   };
 }

@@ -209,7 +209,7 @@ function newReceiptNote(partner: "supplierId" | "clientId") {
 
 /** The whole document again, with another note, and every second time one piece more of its first line. */
 function newDocumentNote({ random }: Actor, document: Document) {
-  const { issueDate, dueDate, sources } = document;
+  const { issueDate, dueDate } = document;
   const more = random.often(0.5) ? 1 : 0;
   const items = document.items.map(({ allocations, ...item }, index) => {
     if (allocations.length > 0) return { ...item, warehouseAllocations: allocations };
@@ -219,7 +219,6 @@ function newDocumentNote({ random }: Actor, document: Document) {
     ...document,
     numericalSeriesId: null,
     client: null,
-    ...sources,
     items,
     note: `Upravené ${random.int(1, 99_999)}`,
     dueDateDays: dueDate === null ? null : dayOf(dueDate) - dayOf(issueDate),

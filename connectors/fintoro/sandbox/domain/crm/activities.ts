@@ -9,7 +9,7 @@ import type {
 } from "../../model/company-records.ts";
 import { check, type Problems } from "../../rules/problems.ts";
 import { email, filled, id, parse, text } from "../../rules/request-shape.ts";
-import { documentsOf, targetKey, type Company } from "../company-state.ts";
+import { documentsOf, ownerKey, type Company } from "../company-state.ts";
 import { recordWrites, stampsOf } from "../record-writes.ts";
 
 const metadataShape = z.object({
@@ -81,7 +81,7 @@ function changedActivity(company: Company, input: unknown, own: ActivityLog): Ac
 
 /** The CRM events of one target, newest first. */
 export function logsOf(company: Company, target: ActivityTarget): ActivityLog[] {
-  const logs = company.tables.contact_activity_logs.findBy("target", targetKey(target));
+  const logs = company.tables.contact_activity_logs.findBy("target", ownerKey(target.kind, target.id));
   return logs.toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { BusinessCase } from "../../model/company-records.ts";
 import { check } from "../../rules/problems.ts";
-import { id, parse, text } from "../../rules/request-shape.ts";
+import { filled, id, parse, text } from "../../rules/request-shape.ts";
 import type { Company } from "../company-state.ts";
 import { recordWrites, stampsOf } from "../record-writes.ts";
 import { removeActivitiesOf } from "./activities.ts";
@@ -42,28 +42,20 @@ export const caseWrites = recordWrites(
 
 /** A case of one client or supplier, at the end of its column. */
 function newCase(company: Company, input: unknown): Omit<BusinessCase, "id"> {
-  const {
-    clientId = null,
-    supplierId = null,
-    statusId = null,
-    name,
-    description = null,
-  } = parse(caseInput, input);
+  const { clientId, supplierId, ...facts } = filled(caseInput, parse(caseInput, input));
   const { clients, suppliers } = company.tables;
   check((problems) => {
     const both = { fields: "clientId, supplierId" };
     problems.expect((clientId === null) !== (supplierId === null), "clientId", "exactly_one", both);
     problems.expect(clientId === null || clients.has(clientId), "clientId", "exists");
     problems.expect(supplierId === null || suppliers.has(supplierId), "supplierId", "exists");
-    problems.expect(isStatus(company, statusId), "statusId", "exists");
+    problems.expect(isStatus(company, facts.statusId), "statusId", "exists");
   });
   return {
     contactType: clientId === null ? "supplier" : "client",
     contactId: clientId ?? supplierId ?? 0,
-    name,
-    description,
-    statusId,
-    boardPosition: endOfColumn(company, statusId),
+    ...facts,
+    boardPosition: endOfColumn(company, facts.statusId),
     ...stampsOf(company),
   };
 }

@@ -6,7 +6,7 @@ import { documentTable } from "../../model/catalogue.ts";
 import type { Document, DocumentKind, Payment } from "../../model/company-records.ts";
 import { check, expectLookups, refuse } from "../../rules/problems.ts";
 import { date, email, id, number, parse, text } from "../../rules/request-shape.ts";
-import { documentKey, documentsOf, emit, type Company } from "../company-state.ts";
+import { ownerKey, documentsOf, emit, type Company } from "../company-state.ts";
 import { addRecord, deleteRecord, type Writes } from "../record-writes.ts";
 import { totalsOf, type Totals } from "./totals.ts";
 
@@ -22,7 +22,7 @@ export interface Balance {
 
 /** A document's payments, newest first; of one day, the one recorded last first. */
 export function paymentsOf({ tables }: Company, kind: DocumentKind, documentId: number): Payment[] {
-  const payments = tables.document_payments.findBy("document", documentKey(kind, documentId));
+  const payments = tables.document_payments.findBy("document", ownerKey(kind, documentId));
   return payments.toSorted((a, b) => b.paymentDate.localeCompare(a.paymentDate) || b.id - a.id);
 }
 

@@ -130,11 +130,9 @@ function headOf(write: DocumentWrite, dueDays: number) {
     dueDate: dated("dueDate", dueDate),
     deliveryDate: dated("deliveryDate", deliveryDate),
     validityDate: dated("validityDate", validityDate),
-    sources: {
-      proformaId: sent.proformaId ?? null,
-      orderId: sent.orderId ?? null,
-      quotationId: sent.quotationId ?? null,
-    },
+    proformaId: sent.proformaId ?? null,
+    orderId: sent.orderId ?? null,
+    quotationId: sent.quotationId ?? null,
   };
 }
 
@@ -233,7 +231,9 @@ export function creditInvoice(company: Company, invoice: Document, input: unknow
     items,
     variableSymbol: variableSymbol(taken.number),
     willBePaid: true,
-    sources: { proformaId: null, orderId: null, quotationId: null },
+    proformaId: null,
+    orderId: null,
+    quotationId: null,
   });
 }
 

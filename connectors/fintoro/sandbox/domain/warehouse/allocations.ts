@@ -1,7 +1,7 @@
 import type { Document, Item } from "../../model/company-records.ts";
-import type { Receipt } from "../../model/warehouse-records.ts";
+import type { LineInput, Receipt } from "../../model/warehouse-records.ts";
 import { check } from "../../rules/problems.ts";
-import { documentKey, type Company } from "../company-state.ts";
+import { ownerKey, type Company } from "../company-state.ts";
 import {
   addReceipt,
   changeReceipt,
@@ -10,7 +10,6 @@ import {
   nextReceiptNumber,
   receiptLine,
   receiptTable,
-  type LineInput,
   type Side,
 } from "./receipts.ts";
 
@@ -33,7 +32,7 @@ function sideOf({ kind }: Document): Side {
 
 /** The receipts that a document's allocations made. */
 function madeBy(company: Company, document: Document): readonly Receipt[] {
-  return receiptTable(company, sideOf(document)).findBy("document", documentKey(document.kind, document.id));
+  return receiptTable(company, sideOf(document)).findBy("document", ownerKey(document.kind, document.id));
 }
 
 /** Refuses an invoice that takes more than there is, what it has taken already included. */

@@ -4,9 +4,15 @@ import { formatNumber } from "../../base/identifiers.ts";
 import type { DocumentKind } from "../../model/company-records.ts";
 import type { Client, Stamped } from "../../model/contact-records.ts";
 import type { Table } from "../../model/record-table.ts";
-import type { Receipt, ReceiptLine, Warehouse } from "../../model/warehouse-records.ts";
+import {
+  receiptLineShape,
+  type LineInput,
+  type Receipt,
+  type ReceiptLine,
+  type Warehouse,
+} from "../../model/warehouse-records.ts";
 import { check, expectLookups, type Problems } from "../../rules/problems.ts";
-import { date, id, number, parse, text } from "../../rules/request-shape.ts";
+import { date, id, parse, text } from "../../rules/request-shape.ts";
 import { emit, type Company } from "../company-state.ts";
 import { stampsOf, type Writes } from "../record-writes.ts";
 import {
@@ -22,22 +28,13 @@ import {
 /** Goods that come in, or goods that go out. */
 export type Side = "inbound" | "outbound";
 
-const lineShape = z.object({
-  priceListItemId: id(),
-  quantity: number(0.00001),
-  unitPrice: number(),
-  vatRate: number(0, 100),
-});
-/** A line as requests send it. */
-export type LineInput = z.output<typeof lineShape>;
-
 const headShape = {
   number: text(20).min(1),
   warehouseId: id(),
   languageId: id(),
   issueDate: date(),
   note: text(3000).nullable().default(null),
-  items: z.array(lineShape).min(1),
+  items: z.array(receiptLineShape).min(1),
 };
 const inboundShape = z.object({
   ...headShape,
