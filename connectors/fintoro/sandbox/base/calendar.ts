@@ -41,19 +41,16 @@ export function momentOf(day: number, minutes: number): number {
 
 /** `2026-03-03T12:00:00+01:00` */
 export function offsetStamp(epochMs: number): string {
-  return `${plainStamp(epochMs).replace(" ", "T")}+0${offsetMs(epochMs) / 3_600_000}:00`;
+  return `${localTime(epochMs)}+0${offsetMs(epochMs) / 3_600_000}:00`;
 }
 
 /** `2026-03-03 12:00:00`, as bank accounts have it. */
 export function plainStamp(epochMs: number): string {
-  const localMs = epochMs + offsetMs(epochMs);
-  const seconds = Math.floor((localMs % dayMs) / 1000);
-  const time = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(twoDigits).join(":");
-  return `${dateOf(Math.floor(localMs / dayMs))} ${time}`;
+  return localTime(epochMs).replace("T", " ");
 }
 
-function twoDigits(value: number): string {
-  return String(Math.floor(value)).padStart(2, "0");
+function localTime(epochMs: number): string {
+  return new Date(epochMs + offsetMs(epochMs)).toISOString().slice(0, 19);
 }
 
 /** True for a day of the calendar written as `YYYY-MM-DD`. */

@@ -30,16 +30,10 @@ export function languageById(id: number): Language {
 
 /** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language that the service speaks, or the fallback. */
 export function negotiate(header: string | undefined, fallback: Language): Language {
-  const wishes = (header ?? "")
-    .split(",")
-    .map((part) => {
-      const [range = "", ...params] = part.trim().split(";");
-      const quality = params.map((p) => /^\s*q=([\d.]+)$/.exec(p)?.[1]).find((q) => q !== undefined);
-      return { range, quality: quality === undefined ? 1 : Number(quality) };
-    })
-    .filter((wish) => wish.range !== "" && wish.quality > 0)
-    .toSorted((a, b) => b.quality - a.quality);
-  for (const { range } of wishes) {
+  const ranges = (header ?? "").matchAll(/([\w*-]+)\s*(?:;\s*q=([\d.]+))?/g);
+  const wishes = Array.from(ranges, ([, range = "", quality = "1"]) => ({ range, quality: Number(quality) }));
+  const best = wishes.filter(({ quality }) => quality > 0).toSorted((a, b) => b.quality - a.quality);
+  for (const { range } of best) {
     const known = languageNamed(range) ?? languageNamed(range.split(/[-_]/)[0] ?? "");
     if (known) return known;
   }

@@ -46,13 +46,12 @@ export const preferenceShape = z.object({
 });
 
 type Fields<T extends z.ZodType> = Readonly<Filled<z.output<T>>>;
-interface PartyFlags {
-  readonly type: "person" | "company";
-  readonly isVatPayer: boolean;
-}
 
 /** A person or company, as clients and suppliers have it and as documents keep a copy of it. */
-export type Party = Fields<typeof supplierShape> & PartyFlags;
+export type Party = Fields<typeof supplierShape> & {
+  readonly type: "person" | "company";
+  readonly isVatPayer: boolean;
+};
 export type DeliveryAddress = Fields<typeof deliveryShape> & { readonly hasDeliveryAddress: boolean };
 export type Preferences = Fields<typeof preferenceShape>;
 

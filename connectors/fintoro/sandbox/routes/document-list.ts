@@ -1,5 +1,5 @@
 import { decimal, divide } from "../base/decimal-money.ts";
-import { balanceOf } from "../domain/documents/payment-rules.ts";
+import { balanceOf, paymentStatuses } from "../domain/documents/payment-rules.ts";
 import { totalsOf } from "../domain/documents/totals.ts";
 import { successorOf } from "../domain/documents/checks.ts";
 import type { Answer } from "../http/service-answer.ts";
@@ -30,7 +30,6 @@ const sorts: Readonly<Record<string, (document: Document) => string | number>> =
 
 const isPayable = ({ kind }: Document) => kindFacts[kind].payable;
 const isQuotation = ({ kind }: Document) => kind === "quotation";
-const statuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
 
 /** Every kind takes all of them, and ignores those that are not its own. */
 const filters: Readonly<Record<string, Filter<Document>>> = {
@@ -52,7 +51,7 @@ const filters: Readonly<Record<string, Filter<Document>>> = {
   withoutProforma: by.flag(hasNoSuccessor("proforma")),
   withoutOrder: by.flag(hasNoSuccessor("order")),
   paymentStatus: by.word(
-    statuses,
+    paymentStatuses,
     (one, status, { company }) => !isPayable(one) || balanceOf(company, one).status === status,
   ),
   totalFrom: by.number((one, from) => filteredTotal(one) >= from),

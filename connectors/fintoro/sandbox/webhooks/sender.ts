@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { setMaxListeners } from "node:events";
+import { EventEmitter, once, setMaxListeners } from "node:events";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
 import { BoundedLog } from "../base/bounded-log.ts";
 import { SeededRandom } from "../base/seeded-random.ts";
@@ -70,7 +70,7 @@ export class Sender {
   readonly #pending = new Map<Delivery, number>();
   readonly #closing = new AbortController();
   readonly #unsubscribe: () => void;
-  #listeners: (() => void)[] = [];
+  readonly #ended = new EventEmitter().setMaxListeners(0);
 
   constructor(company: Company, options: SenderOptions) {
     this.#company = company;
@@ -90,8 +90,8 @@ export class Sender {
   }
 
   /** Resolves after the next attempt. */
-  nextAttempt(): Promise<void> {
-    return new Promise((resolve) => this.#listeners.push(resolve));
+  nextAttempt(): Promise<unknown> {
+    return once(this.#ended, "attempt");
   }
 
   close(): void {
@@ -100,7 +100,7 @@ export class Sender {
     this.#pending.clear();
     this.#queues.clear();
     this.poster.close();
-    this.#notify();
+    this.#ended.emit("attempt");
   }
 
   /** The headers of a delivery, signed over the body. */
@@ -149,7 +149,7 @@ export class Sender {
       const end = () => {
         queue.sending--;
         this.#sendFrom(queue);
-        this.#notify();
+        this.#ended.emit("attempt");
       };
       void this.#attempt(delivery).catch(fail).finally(end);
     }
@@ -197,12 +197,6 @@ export class Sender {
     const at = isoTime(this.#options.clock.nowMs());
     this.attempts.add(attemptOf(delivery, { at, ...result, outcome }));
     if (outcome !== "retry") this.#pending.delete(delivery);
-  }
-
-  #notify(): void {
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
   }
 }
 

@@ -10,7 +10,9 @@ import { ownerKey, documentsOf, emit, type Company } from "../company-state.ts";
 import { addRecord, deleteRecord, type Writes } from "../record-writes.ts";
 import { totalsOf, type Totals } from "./totals.ts";
 
-type PaymentStatus = "paid" | "unpaid" | "partially_paid" | "overdue" | "will_not_be_paid";
+/** How far a document is paid. */
+export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
+type PaymentStatus = (typeof paymentStatuses)[number];
 
 /** What is paid of a document and what is left, cents in its currency. */
 export interface Balance {

@@ -15,13 +15,10 @@ export interface Totals extends Amounts {
   readonly hasVat: boolean;
 }
 
-type Priced = Pick<Item, "unitPrice" | "quantity" | "vatRate" | "discountType" | "discountValue">;
-type Charged = Pick<Document, "discountType" | "discountValue" | "transferTaxLiability"> & {
-  readonly items: readonly Priced[];
-};
+type Charged = Pick<Document, "discountType" | "discountValue" | "transferTaxLiability" | "items">;
 
 /** A line: price x quantity less its discount, VAT on the rounded net; no VAT under reverse charge. */
-function itemAmounts(item: Priced, reverseCharge: boolean): Amounts {
+function itemAmounts(item: Item, reverseCharge: boolean): Amounts {
   const full = productCents(decimal(item.unitPrice), decimal(item.quantity));
   const net = full - discountOf(full, item.discountType, item.discountValue);
   return { net, gross: reverseCharge ? net : withVatCents(net, item.vatRate) };
