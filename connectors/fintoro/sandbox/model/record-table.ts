@@ -1,5 +1,10 @@
 type Key = string | number;
 
+/** The order of two keys, ascending. */
+export function compareKeys(a: Key, b: Key): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** The indexes of a table: each gives the key of a record, or null to leave it out. */
 export type Keys<T> = Readonly<Record<string, (record: T) => Key | null>>;
 
@@ -78,7 +83,7 @@ export class Table<T extends { readonly id: number }> {
     const known = this.#orders.get(orderName);
     if (known) return known;
     const keyed = Array.from(this.values(), (record) => ({ record, key: keyOf(record) }));
-    keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    keyed.sort((a, b) => compareKeys(a.key, b.key));
     const records = keyed.map(({ record }) => record);
     this.#orders.set(orderName, records);
     return records;

@@ -5,6 +5,7 @@ import type { Company, RecordOf } from "../domain/company-state.ts";
 import { list, type Answer } from "../http/service-answer.ts";
 import { basePath } from "../http/request.ts";
 import { collections, type TableName } from "../model/catalogue.ts";
+import { compareKeys } from "../model/record-table.ts";
 import { date, parse, queryFlag, queryInt, queryNumber, queryOneOf, text } from "../rules/request-shape.ts";
 import { detailViewOf, type View } from "./record-views.ts";
 import type { Call } from "./router.ts";
@@ -89,12 +90,8 @@ function sortedRecords<K extends TableName>(
   const tie = ({ id }: RecordOf<K>) => (turn === null ? id : randomFor(turn, "tie", id).next());
   const sign = sortDirection === "asc" ? 1 : -1;
   const rows = Array.from(table.values(), (own) => ({ own, key: keyOf(own), tie: tie(own) }));
-  rows.sort((a, b) => sign * (compare(a.key, b.key) || a.tie - b.tie));
+  rows.sort((a, b) => sign * (compareKeys(a.key, b.key) || a.tie - b.tie));
   return rows.map(({ own }) => own);
-}
-
-function compare(a: string | number, b: string | number): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** One by one while the answer is written: a list without pages may be long. */

@@ -20,9 +20,7 @@ export class Missing extends Error {
   }
 }
 
-interface Identified {
-  readonly id: number;
-}
+type Identified = { readonly id: number };
 
 /** Collects the problems of a request, so that one answer names them all. */
 export class Problems {

@@ -215,15 +215,9 @@ export function seedPayments({ plan, company }: Seeding): void {
   }
 }
 
-/** The days on which a document was paid, and the part of the first payment. */
-interface Payments {
-  readonly days: readonly number[];
-  readonly firstPercent: number;
-}
-
-/** Most are paid, in one payment or two; some are not; no payment lies in the future. */
-function settlementOf(plan: Plan, document: Document, index: number): Payments {
-  const none = { days: [], firstPercent: 100 };
+/** The days of a document's payments, and the first one's share. Most are paid, in one payment or two; some are not; no payment lies in the future. */
+function settlementOf(plan: Plan, document: Document, index: number) {
+  const none = { days: [] as number[], firstPercent: 100 };
   const { kind, type, willBePaid, issueDate } = document;
   if (!willBePaid) return none;
   const random = randomFor(plan.seed, `paid-${kind}`, index);

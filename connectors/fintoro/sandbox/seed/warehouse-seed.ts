@@ -13,17 +13,8 @@ export function vatRateOn(vatClass: VatClass, year: number): number {
   return vatClass === "standard" ? 20 : 10;
 }
 
-/** What is sold under an item of the price list. */
-export interface Good {
-  readonly name: string;
-  readonly unitId: number;
-  readonly priceCents: number;
-  readonly vatClass: VatClass;
-  readonly stocked: boolean;
-}
-
-/** The item at an index: every fifth is a service, the rest are goods in stock. */
-export function goodOf(plan: Plan, index: number): Good {
+/** What is sold under the item at an index: every fifth is a service, the rest are goods in stock. */
+export function goodOf(plan: Plan, index: number) {
   const stocked = index % 5 !== 4;
   const list = stocked ? goods : services;
   const [name, unitId, base, vatClass] = list[index % list.length] ?? list[0]!;
@@ -34,7 +25,7 @@ export function goodOf(plan: Plan, index: number): Good {
 }
 
 /** What the goods were bought for. */
-function purchaseCents({ priceCents }: Good): number {
+function purchaseCents({ priceCents }: { readonly priceCents: number }): number {
   return Math.max(1, Math.round(priceCents * 0.62));
 }
 
