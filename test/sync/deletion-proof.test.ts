@@ -100,7 +100,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     const run = await withPeople(4);
     await page(run, "people", [person(1), person(3)], { perPage: 10 });
     expect(waiting(run)).toEqual(["people id:2 confirm absent", "people id:4 confirm absent"]);
-    expect(run.mirror.records.liveCount("people")).toBe(4);
+    expect(run.mirror.records.counts("people").live).toBe(4);
   });
 
   test("a record that was created while the list was read is not absent", async () => {
@@ -126,7 +126,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     const run = await withPeople(3);
     await page(run, "people", []);
     expect(waiting(run)).toHaveLength(3);
-    expect(run.mirror.records.liveCount("people")).toBe(3);
+    expect(run.mirror.records.counts("people").live).toBe(3);
   });
 
   test("a lookup without a route of its own is removed when its complete list no longer shows it", async () => {
@@ -141,7 +141,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     const run = await withPeople(0);
     put(run.mirror, "colours", { id: 1, label: "x" });
     await page(run, "colours", []);
-    expect(run.mirror.records.liveCount("colours")).toBe(1);
+    expect(run.mirror.records.counts("colours").live).toBe(1);
   });
 
   test.each([
@@ -163,7 +163,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     const run = await withPeople(0);
     for (const id of [1, 2]) put(run.mirror, "colours", { id, label: "x" });
     for (const attempt of [1, 2, 3]) await page(run, "colours", shown, { attempt });
-    expect(run.mirror.records.liveCount("colours")).toBe(2);
+    expect(run.mirror.records.counts("colours").live).toBe(2);
     expect(run.tally.allTroubles().map(({ kind }) => kind)).toContain("unsettled");
   });
 

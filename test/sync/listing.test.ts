@@ -105,7 +105,7 @@ describe("a list that changed while it was read", () => {
     }
     expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);
     expect(waiting(run)).toEqual(["people id:9 confirm absent"]);
-    expect(mirror.records.liveCount("people")).toBe(2);
+    expect(mirror.records.counts("people").live).toBe(2);
   });
 });
 
@@ -145,7 +145,7 @@ test("I1, I7: a long answer is applied in parts, and after a crash in between th
     applyList({ run, resource: colours, item, stamp: stampOf(mirror) }, Buffer.from(broken)),
   ).rejects.toThrow();
   run.queue.release(item);
-  expect(mirror.records.liveCount("colours")).toBe(recordsAtOnce);
+  expect(mirror.records.counts("colours").live).toBe(recordsAtOnce);
   expect(waiting(run)).toEqual(["colours page::1 list sweep"]);
   expect(run.tally.of("colours").inserted).toBe(recordsAtOnce);
   await page(run, "colours", many);

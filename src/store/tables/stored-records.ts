@@ -11,10 +11,7 @@ export interface ParentColumn {
 
 /** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records extends Repository {
-  liveCount(resource: string): number {
-    return this.counts(resource).live;
-  }
-
+  /** How many records are live, and how many tombstones there are. */
   counts(resource: string): { live: number; deleted: number } {
     const sql = `SELECT count(*) - coalesce(sum(gone), 0) AS live, coalesce(sum(gone), 0) AS deleted FROM ${fence(resource)}`;
     return this.statement(sql).get() as { live: number; deleted: number };

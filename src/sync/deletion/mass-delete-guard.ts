@@ -41,7 +41,7 @@ export function dailyRemovals(db: Db, clock: Clock): Removals {
 /** May this run remove `more` records of the resource (I5)? Counts them if so. */
 export function mayRemove(run: RunContext, resource: string, more: number): boolean {
   const count = run.removals.count(resource) + more;
-  const limit = massDeleteLimit(run.mirror.records.liveCount(resource));
+  const limit = massDeleteLimit(run.mirror.records.counts(resource).live);
   if (count > limit && !run.allowMassDelete) return false;
   run.removals.add(resource, more);
   return true;
@@ -49,7 +49,7 @@ export function mayRemove(run: RunContext, resource: string, more: number): bool
 
 /** Reports that `count` records were kept because removing them needs permission. */
 export function holdMassDelete(run: RunContext, resource: string, count: number): void {
-  const live = run.mirror.records.liveCount(resource);
+  const live = run.mirror.records.counts(resource).live;
   const message =
     `Kept ${count} of ${live} records that seem to be deleted: ` +
     `removing more than ${massDeleteLimit(live)} ${run.removals.span} needs permission.`;

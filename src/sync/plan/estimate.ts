@@ -29,7 +29,7 @@ export interface ResourceEstimate {
 export async function estimateRun(
   transport: Transport,
   resources: readonly Resource[],
-  known: Pick<Records, "liveCount"> | null,
+  known: Pick<Records, "counts"> | null,
   full: boolean,
 ): Promise<Map<string, ResourceEstimate>> {
   const estimates = new Map<string, ResourceEstimate>();
@@ -39,11 +39,14 @@ export async function estimateRun(
     else if (list.kind === "owned") estimates.set(name, nothing);
     else if (list.kind === "parents") {
       const counts = list.parents.map(
-        ({ resource: parent }) => estimates.get(parent)?.records ?? known?.liveCount(parent) ?? 0,
+        ({ resource: parent }) => estimates.get(parent)?.records ?? known?.counts(parent).live ?? 0,
       );
       estimates.set(name, { ...nothing, child: counts.reduce((sum, count) => sum + count, 0) });
     } else
-      estimates.set(name, await estimateList(transport, resource, full ? 0 : (known?.liveCount(name) ?? 0)));
+      estimates.set(
+        name,
+        await estimateList(transport, resource, full ? 0 : (known?.counts(name).live ?? 0)),
+      );
   }
   return estimates;
 }
