@@ -30,7 +30,8 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
     if (globals.json) await output.line('{"changes":[');
     await printNew();
     if (globals.json) await output.line(`],"next_since":${seq}}`);
-    while (follow && !signal.aborted) {
+    if (!follow) return;
+    while (!signal.aborted) {
       await clock.sleep(followEveryMs, signal);
       await printNew();
     }

@@ -1,5 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
-import { shortPath, type LoadedConfig } from "../../config/load.ts";
+import type { Config } from "../../config/config.ts";
+import { shortPath } from "../../config/load.ts";
 import { failFrom, ok, type CheckResult } from "../checks/check-result.ts";
 import { checkDataDir, checkDisk, checkLock } from "../checks/data-folder.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
@@ -29,9 +30,8 @@ export const checkCommand: CommandRun<"check"> = async (context) => {
 };
 
 async function checkAll(context: CommandContext, report: Report): Promise<void> {
-  const loaded = await checkConfig(context, report);
-  if (loaded === null) return;
-  const { config } = loaded;
+  const config = await checkConfig(context, report);
+  if (config === null) return;
   await report(checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl));
   await report(checkDataDir(config.dataDir));
   await report(checkDisk(config.dataDir));
@@ -41,13 +41,13 @@ async function checkAll(context: CommandContext, report: Report): Promise<void> 
   }
 }
 
-async function checkConfig(context: CommandContext, report: Report): Promise<LoadedConfig | null> {
+async function checkConfig(context: CommandContext, report: Report): Promise<Config | null> {
   try {
     const loaded = context.config("token");
     const count = loaded.config.companies.length;
     const companies = count === 1 ? "1 company" : `${count} companies`;
     await report(ok("config", `${shortPath(loaded.path, context.cwd)}, ${companies}`));
-    return loaded;
+    return loaded.config;
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     for (const line of error.message.split("\n"))

@@ -93,11 +93,10 @@ function urlOf(host: string, port: number): string {
  */
 export function createReload(
   { log }: Pick<CommandContext, "log">,
-  first: Config,
+  current: Config,
   load: () => Config,
   daemon: Pick<Daemon, "apply">,
 ): () => void {
-  let current = first;
   return () => {
     try {
       const loaded = load();

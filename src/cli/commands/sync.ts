@@ -32,10 +32,8 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const request = { resources, full, mostRequests, allowMassDelete, acceptIdentity, closed };
   const reports = await runAll(context, scopes, { request, untilMs });
   const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
-  for (const scope of scopes) {
-    const report = reports.get(scope.company.name);
-    if (report) outcomes.push(...(await afterRun(scope, report.outcome)));
-  }
+  for (const scope of scopes)
+    outcomes.push(...(await afterRun(scope, reports.get(scope.company.name)?.outcome)));
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
   await print(context, reports);
   return worstOutcome(outcomes);

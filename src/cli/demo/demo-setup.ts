@@ -223,8 +223,8 @@ export function readDatabase<T>(file: string, read: (db: Db) => T): T {
 }
 
 /** The first row of a query of a database file. */
-export function queryRow<T>(file: string, sql: string, ...values: readonly unknown[]): T | undefined {
-  return readDatabase(file, (db) => db.prepare(sql).get(...values) as T | undefined);
+export function queryRow(file: string, sql: string, ...values: readonly unknown[]): unknown {
+  return readDatabase(file, (db) => db.prepare(sql).get(...values));
 }
 
 function isFree(port: number): Promise<boolean> {

@@ -36,9 +36,9 @@ function fileText(file: string): string {
   return `${path.basename(file)} (${formatSize(statSync(file).size)})`;
 }
 
+/** Null: there is nothing to add up. */
 interface Owed {
-  readonly invoices: number;
-  /** Null: there is nothing to add up. */
+  readonly invoices: number | null;
   readonly owed: number | null;
 }
 
@@ -51,10 +51,10 @@ const owedInReport = `SELECT sum(invoices) AS invoices, round(sum(to_be_paid), 2
 
 async function compareSums(demo: DemoSetup): Promise<boolean> {
   const answers = [
-    queryRow<Owed>(demo.database, owedInMirror),
-    queryRow<Owed>(demo.report, owedInReport),
+    queryRow(demo.database, owedInMirror) as Owed,
+    queryRow(demo.report, owedInReport) as Owed,
     owedInCsv(exported(demo, "v_receivables.csv")),
-  ].map((found) => `${found?.owed?.toFixed(2) ?? "no"} EUR in ${found?.invoices ?? "no"} unpaid invoices`);
+  ].map(({ owed, invoices }) => `${owed?.toFixed(2) ?? "no"} EUR in ${invoices ?? "no"} unpaid invoices`);
   const areEqual = new Set(answers).size === 1;
   const finding = areEqual ? `agree: ${answers[0] ?? ""}` : `differ: ${answers.join("; ")}`;
   await demo.print(`the mirror, the report and the CSV ${finding}`);
@@ -78,7 +78,7 @@ function csvRows(file: string): string[][] {
 /** Compares the rows of the CSV file, and those that the manifest says of Parquet. */
 async function compareRows(demo: DemoSetup): Promise<boolean> {
   const sql = "SELECT count(*) AS count FROM invoices WHERE _deleted_at IS NULL";
-  const mirrored = queryRow<{ count: number }>(demo.database, sql)?.count;
+  const { count: mirrored } = queryRow(demo.database, sql) as { readonly count: number };
   const { files } = JSON.parse(readFileSync(exported(demo, "manifest.json"), "utf8")) as {
     readonly files: readonly { readonly file: string; readonly rows: number }[];
   };

@@ -37,7 +37,8 @@ export async function resumeSync(demo: DemoSetup): Promise<boolean> {
 function documents({ database }: DemoSetup): number {
   const tables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
   const counts = tables.map((table) => `(SELECT count(*) FROM ${table})`);
-  return queryRow<{ count: number }>(database, `SELECT ${counts.join(" + ")} AS count`)?.count ?? 0;
+  const row = queryRow(database, `SELECT ${counts.join(" + ")} AS count`);
+  return (row as { readonly count: number }).count;
 }
 
 /** An ordinary run after changes at the service. */

@@ -87,11 +87,11 @@ function own(name: string, doc: string, more: Partial<ColumnDoc> = {}): ColumnDo
 }
 
 const integer = { type: "INTEGER" };
-const nullable = { nullable: true };
+const optional = { nullable: true };
 
 const recordKey = keyDoc("id", "The record's id in the service.");
 const ownColumns = [
-  own("_deleted_at", "When the service was found to have it no longer; the row stays.", nullable),
+  own("_deleted_at", "When the service was found to have it no longer; the row stays.", optional),
   own("_synced_at", "When this row was last written."),
 ];
 
@@ -122,9 +122,9 @@ const ownTables: readonly TableDoc[] = [
       own("cause", "Why the record was read.", {
         values: ["sweep", "hydrate", "webhook", "confirm", "repair", "schema"],
       }),
-      own("request_id", "The service's id of the request that brought it.", nullable),
-      own("before", "The whole record before; null on insert.", nullable),
-      own("after", "The whole record after; null on delete.", nullable),
+      own("request_id", "The service's id of the request that brought it.", optional),
+      own("before", "The whole record before; null on insert.", optional),
+      own("after", "The whole record after; null on delete.", optional),
     ],
   },
 ];

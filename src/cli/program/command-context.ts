@@ -48,10 +48,13 @@ function readConfig(
   secrets: LoadOptions["secrets"] = "required",
 ): LoadedConfig {
   const path = globals.config === undefined ? {} : { path: globals.config };
-  const readFile = (file: string) => readFileSync(file, "utf8");
-  const loaded = loadConfig({ ...path, env, cwd, readFile, connectors, secrets });
+  const loaded = loadConfig({ ...path, env, cwd, readFile: readText, connectors, secrets });
   redaction.add(secretTexts(loaded.config));
   if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
   for (const warning of loaded.warnings) log.warn(warning);
   return loaded;
+}
+
+function readText(file: string): string {
+  return readFileSync(file, "utf8");
 }

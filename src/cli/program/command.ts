@@ -53,7 +53,7 @@ export interface Connector {
   startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
 }
 
-export interface DemoChange {
+interface DemoChange {
   /** Makes the change at the service. */
   make(): MadeChange;
 }

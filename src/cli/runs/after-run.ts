@@ -13,7 +13,7 @@ import { publishCompany } from "./publish-company.ts";
  */
 export async function afterRun(
   { context, config, ...company }: CompanyScope,
-  outcome: CompanyReport["outcome"],
+  outcome: CompanyReport["outcome"] | undefined,
 ): Promise<Outcome[]> {
   if (outcome !== "complete" && outcome !== "partial") return [];
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };

@@ -67,11 +67,10 @@ function estimateLines(
   const pace = `at ${limits.requests} in ${formatDuration(limits.windowMs)}`;
   const time = minutes < 1 ? "less than a minute" : `about ${minutes} minutes ${pace}`;
   const head = `${company}: ${requests.total} requests, ${time} (${requests.list} list, ${requests.detail} detail, ${requests.child} child)`;
-  const lines = Object.entries(resources)
-    .filter(([, one]) => one.list + one.detail + one.child > 0)
-    .map(([name, one]) => {
-      const counts = kinds.map((kind) => `${kind} ${one[kind]}`.padEnd(14)).join("");
-      return `  ${name.padEnd(28)} ${counts}${one.error ?? ""}`.trimEnd();
-    });
+  const asked = Object.entries(resources).filter(([, one]) => kinds.some((kind) => one[kind] > 0));
+  const lines = asked.map(([name, one]) => {
+    const counts = kinds.map((kind) => `${kind} ${one[kind]}`.padEnd(14)).join("");
+    return `  ${name.padEnd(28)} ${counts}${one.error ?? ""}`.trimEnd();
+  });
   return [head, ...lines, "  changed records cost one detail each on top; nothing was written"];
 }

@@ -45,9 +45,8 @@ export const sandboxCommand = command({
       await printResult({ globals, output }, document, introduction(sandbox));
       const startedMs = clock.monotonicMs();
       while (!signal.aborted) await clock.sleep(dayMs, signal);
-      log.info("the sandbox ends and forgets everything", {
-        after: formatDuration(clock.monotonicMs() - startedMs),
-      });
+      const after = formatDuration(clock.monotonicMs() - startedMs);
+      log.info("the sandbox ends and forgets everything", { after });
     } finally {
       await sandbox.close();
     }

@@ -57,9 +57,8 @@ async function byDaemon(scope: CompanyScope, ids: readonly string[]): Promise<Re
   const { clock, signal } = scope.context;
   const db = openDatabase(scope.files.mirror);
   try {
-    const commands = new DaemonCommands(db);
-    const isThere = () => isDaemonThere(scope);
-    return await replayRemotely({ commands, clock, signal, isDaemonThere: isThere, timeoutMs }, ids);
+    const parts = { commands: new DaemonCommands(db), clock, signal, timeoutMs };
+    return await replayRemotely({ ...parts, isDaemonThere: () => isDaemonThere(scope) }, ids);
   } finally {
     db.close();
   }
