@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { nearest } from "../base/names.ts";
 import type { Path } from "./yaml.ts";
 
@@ -17,9 +17,9 @@ export function pathText(path: Path): string {
   }, "");
 }
 
-/** What `schema` found wrong in `raw`, in the words of the file. */
-export function problemsOf(issues: readonly z.core.$ZodIssue[], raw: unknown, schema: z.ZodType): Problem[] {
-  const problems = issues.flatMap((issue) => problemsOfIssue(issue, raw, schema));
+/** What `schema` found wrong, in the words of the file. The issues hold the input they are about. */
+export function problemsOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType): Problem[] {
+  const problems = issues.flatMap((issue) => problemsOfIssue(issue, schema));
   const meant = new Set(problems.flatMap((problem) => problem.meant ?? []));
   return problems.filter((problem) => problem.needs === undefined || !meant.has(problem.needs));
 }
@@ -31,37 +31,29 @@ interface FoundProblem extends Problem {
   readonly meant?: string;
 }
 
-function problemsOfIssue(issue: z.core.$ZodIssue, raw: unknown, schema: z.ZodType): FoundProblem[] {
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => unknownKey(issue.path, key, keysAt(schema, issue.path)));
-  }
-  if (issue.code === "invalid_key")
-    return [{ path: issue.path, at: "key", message: badCompanyName(issue.path) }];
-  const value = valueAt(raw, issue.path);
-  if (value === undefined) return [missing(issue.path)];
-  const message = `${pathText(issue.path) || "the config"} ${valueMessage(issue)}${shown(issue.path, value)}`;
-  return [{ path: issue.path, at: "value", message }];
+function problemsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): FoundProblem[] {
+  const { path, input } = issue;
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => unknownKey(path, key, keysAt(schema, path)));
+  if (issue.code === "invalid_key") return [{ path, at: "key", message: badCompanyName(path) }];
+  if (input === undefined) return [missing(path)];
+  const message = `${pathText(path) || "the config"} ${valueMessage(issue)}${shown(path, input)}`;
+  return [{ path, at: "value", message }];
 }
 
-/** As much of a zod type as a walk along keys needs. */
-interface ZodNode {
-  readonly def?: Readonly<Partial<Record<"innerType" | "in" | "valueType" | "element", unknown>>>;
-  readonly shape?: Readonly<Record<string, unknown>>;
+/** As much of a JSON Schema as a walk along keys needs. */
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: SchemaNode | false;
+  readonly items?: SchemaNode;
 }
 
 /** The keys that the map at a path may have. */
 function keysAt(schema: z.ZodType, path: Path): readonly string[] {
-  const step = (node: ZodNode | undefined, key: PropertyKey) =>
-    unwrapped(node?.shape?.[String(key)] ?? node?.def?.valueType ?? node?.def?.element);
-  return Object.keys(path.reduce(step, unwrapped(schema))?.shape ?? {});
-}
-
-/** Defaults, optionals and transforms wrap the type that they are about. */
-function unwrapped(node: unknown): ZodNode | undefined {
-  let current = node as ZodNode | undefined;
-  for (let inner = current; inner; inner = (inner.def?.innerType ?? inner.def?.in) as ZodNode | undefined)
-    current = inner;
-  return current;
+  const all = z.toJSONSchema(schema, { io: "input" }) as SchemaNode;
+  const step = (node: SchemaNode, key: PropertyKey) =>
+    node.properties?.[String(key)] || node.additionalProperties || node.items || {};
+  return Object.keys(path.reduce(step, all).properties ?? {});
 }
 
 /** Of a union, the last member's words: they name all its alternatives. */

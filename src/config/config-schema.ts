@@ -18,6 +18,7 @@ import {
   sizeText,
   timezoneText,
 } from "./config-values.ts";
+import { pathText } from "./config-problems.ts";
 import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
 
 /** What the config must know of a connector; a Manifest is one. */
@@ -31,7 +32,7 @@ export interface KnownConnector {
 /** Where the file is from: its folder, where relative paths start, and its secrets. */
 export interface ConfigPlace {
   readonly folder: string;
-  readonly secrets: Pick<ResolvedSecrets, "at">;
+  readonly secrets: ResolvedSecrets;
 }
 
 const minuteMs = 60_000;
@@ -112,7 +113,7 @@ const companyName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/);
 /** A list in the order of the file, never empty. */
 function companies({ secrets }: ConfigPlace) {
   const resolved = (...place: PropertyKey[]): ResolvedSecret => {
-    const secret = secrets.at(["companies", ...place]);
+    const secret = secrets.get(pathText(["companies", ...place]));
     assert(secret, "every secret of a checked config was resolved");
     return secret;
   };
@@ -266,7 +267,7 @@ const files = section({
 
 /** The config's JSON Schema, draft 7: the one that editors read. */
 export function configJsonSchema(known: KnownConnector): Record<string, unknown> {
-  const nowhere: ConfigPlace = { folder: ".", secrets: { at: () => undefined } };
+  const nowhere: ConfigPlace = { folder: ".", secrets: new Map() };
   const schema = z.toJSONSchema(configSchema(known, nowhere), { io: "input", target: "draft-7" });
   return { title: "fintoro-mirror config", ...schema };
 }

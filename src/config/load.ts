@@ -3,7 +3,7 @@ import { assert, MirrorError } from "../base/errors.ts";
 import { companyNameProblems, pathText, problemsOf, type Problem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
-import { readFailure, resolveSecrets, type ResolvedSecrets } from "./secrets.ts";
+import { isOfWebhook, readFailure, resolveSecrets, type ResolvedSecrets } from "./secrets.ts";
 import { problemLine, readYaml, type LocatedProblem, type YamlFile } from "./yaml.ts";
 
 /** Where the config is, and what it may refer to. */
@@ -39,8 +39,6 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const shownPath = shortPath(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath);
-  if (yaml.value === undefined)
-    refuse([{ position: { line: 1, column: 1 }, message: "the file is empty" }], shownPath);
   const { config, warnings } = check(yaml, options, { file, shownPath });
   return { config, warnings, path: file };
 }
@@ -74,26 +72,21 @@ function check(
   const folder = path.dirname(file);
   const secrets = resolveSecrets(raw, { env, readFile, folder });
   const schema = configSchema(known, { folder, secrets });
-  const result = schema.safeParse(raw);
-  const missing = judgeMissing(secrets.problems, needed);
-  const wrong = result.success ? [] : problemsOf(result.error.issues, raw, schema);
-  refuse(located([...wrong, ...companyNameProblems(raw), ...missing.problems], yaml), shownPath);
+  const result = schema.safeParse(raw, { reportInput: true });
+  const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
+  const missing = needed === "when_used" ? [] : missingSecrets(secrets);
+  const refused = missing.filter((one) => needed === "required" || !isOfWebhook(one.path));
+  refuse(located([...wrong, ...companyNameProblems(raw), ...refused], yaml), shownPath);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
-  const warnings = located([...missing.warnings, ...warningsOf(config, secrets, known)], yaml);
+  const warnings = located([...missing, ...warningsOf(config, secrets, known)], yaml);
   return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
 }
 
-/** Which missing secrets are mistakes, and which are warnings. */
-function judgeMissing(missing: readonly Problem[], needed: NonNullable<LoadOptions["secrets"]>) {
-  if (needed === "required") return { problems: missing, warnings: [] };
-  if (needed === "when_used") return { problems: [], warnings: [] };
-  return { problems: missing.filter((one) => !isOfWebhook(one)), warnings: missing.filter(isOfWebhook) };
-}
-
-/** `companies.NAME.webhook.…` */
-function isOfWebhook({ path: place }: Problem): boolean {
-  return place[2] === "webhook";
+function missingSecrets(secrets: ResolvedSecrets): Problem[] {
+  return [...secrets.values()].flatMap(({ path: place, missing }) =>
+    missing ? [{ path: place, at: "value" as const, message: missing.message }] : [],
+  );
 }
 
 /** `http:` with everything below it commented out is the same as no `http:`. */
@@ -115,25 +108,24 @@ function deepFreeze<T>(value: T): T {
 }
 
 function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): Problem[] {
-  const literals = secrets.literals.map((place) => ({
+  const literals = [...secrets.values()].filter(({ place, missing }) => place.kind === "config" && !missing);
+  const warnings: Problem[] = literals.map(({ path: place }) => ({
     path: place,
-    at: "value" as const,
+    at: "value",
     message: `${pathText(place)} stands in the file itself; \${env:NAME} or \${file:/path} keeps it out`,
   }));
-  if (known.languages.length === 0 || known.languages.includes(config.language)) return literals;
+  if (known.languages.length === 0 || known.languages.includes(config.language)) return warnings;
   const message = `${known.name} is not known to speak "${config.language}" (${known.languages.join(", ")})`;
-  return [...literals, { path: ["language"], at: "value", message }];
+  return [...warnings, { path: ["language"], at: "value", message }];
 }
 
 function located(problems: readonly Problem[], yaml: YamlFile): LocatedProblem[] {
-  return problems.map(({ path: place, at, message }) => ({ position: yaml.locate(place, at), message }));
+  return problems.map(({ path: place, at, message }) => ({ ...yaml.locate(place, at), message }));
 }
 
 function refuse(problems: readonly LocatedProblem[], shownPath: string): void {
   if (problems.length === 0) return;
-  const ordered = problems.toSorted(
-    (a, b) => a.position.line - b.position.line || a.position.column - b.position.column,
-  );
+  const ordered = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
   const lines = ordered.map((one) => problemLine(shownPath, one));
   throw new MirrorError("config", lines.join("\n"), { hint: howToWrite });
 }

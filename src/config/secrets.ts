@@ -1,7 +1,7 @@
 import path from "node:path";
 import { MirrorError, messageOf } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
-import { pathText, valueAt, type Problem } from "./config-problems.ts";
+import { pathText, valueAt } from "./config-problems.ts";
 import type { Path } from "./yaml.ts";
 
 /** Where a secret is from. */
@@ -22,60 +22,53 @@ export interface SecretSource {
 
 /** A secret, known or not, and where it is from. */
 export interface ResolvedSecret {
+  /** Where it stands in the config: `companies.acme.token`. */
+  readonly path: Path;
   readonly secret: Secret;
   readonly place: SecretPlace;
+  /** Why it is not known; null when it is. */
+  readonly missing: MirrorError | null;
 }
 
-/** All secrets of a config file. */
-export interface ResolvedSecrets {
-  /** The secret at a place such as `companies.acme.token`; undefined where no text stands. */
-  at(path: Path): ResolvedSecret | undefined;
-  readonly problems: readonly Problem[];
-  /** Secrets that stand in the file itself. */
-  readonly literals: readonly Path[];
-}
-
-type Outcome = { readonly text: string } | { readonly problem: string };
+/** All secrets of a config file by the text of their path; those where no text stands are absent. */
+export type ResolvedSecrets = ReadonlyMap<string, ResolvedSecret>;
 
 /** Resolves every secret of the raw file, so that a missing variable is reported with every other mistake. */
 export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecrets {
-  const found = new Map<string, ResolvedSecret>();
-  const problems: Problem[] = [];
-  const literals: Path[] = [];
-  for (const { path: place, text } of secretPlaces(raw)) {
-    const from = placeOf(text, source);
-    const outcome = checked(resolve(text, from, source));
-    let secret: Secret;
-    if ("problem" in outcome) {
-      const message = `${pathText(place)}: ${outcome.problem}${remedy(place, from)}`;
-      problems.push({ path: place, at: "value", message });
-      secret = Secret.absent(new MirrorError("config", message));
-    } else {
-      if (from.kind === "config") literals.push(place);
-      secret = Secret.of(outcome.text);
-    }
-    found.set(pathText(place), { secret, place: from });
-  }
-  return { at: (place) => found.get(pathText(place)), problems, literals };
+  return new Map(
+    secretPaths(raw).flatMap((place) => {
+      const text = valueAt(raw, place);
+      if (typeof text !== "string" || text === "") return [];
+      return [[pathText(place), resolved(place, text, source)] as const];
+    }),
+  );
 }
 
-/** `companies.*.token` and `companies.*.webhook.secrets[*]`, wherever they are texts. */
-function secretPlaces(raw: unknown): { path: Path; text: string }[] {
-  const places = Object.keys(valueAt(raw, ["companies"]) ?? {}).flatMap((name): Path[] => {
+/** `companies.*.token` and `companies.*.webhook.secrets[*]` */
+function secretPaths(raw: unknown): Path[] {
+  return Object.keys(valueAt(raw, ["companies"]) ?? {}).flatMap((name): Path[] => {
     const secrets = ["companies", name, "webhook", "secrets"];
     const all: unknown = valueAt(raw, secrets);
     const ofWebhook = Array.isArray(all) ? all.map((_, index) => [...secrets, index]) : [];
     return [["companies", name, "token"], ...ofWebhook];
   });
-  return places.flatMap((place) => {
-    const text = valueAt(raw, place);
-    return typeof text === "string" && text !== "" ? [{ path: place, text }] : [];
-  });
 }
 
-/** Webhook secrets are the ones that the program itself gets and stores. */
-function remedy(place: Path, { kind }: SecretPlace): string {
-  return kind === "file" && place.includes("webhook") ? "; `webhooks create` writes it" : "";
+function resolved(where: Path, text: string, source: SecretSource): ResolvedSecret {
+  const place = placeOf(text, source);
+  try {
+    return { path: where, place, secret: Secret.of(readSecret(text, place, source)), missing: null };
+  } catch (error) {
+    // Webhook secrets are the ones that the program itself gets and stores.
+    const remedy = place.kind === "file" && isOfWebhook(where) ? "; `webhooks create` writes it" : "";
+    const missing = new MirrorError("config", `${pathText(where)}: ${messageOf(error)}${remedy}`);
+    return { path: where, place, secret: Secret.absent(missing), missing };
+  }
+}
+
+/** `companies.NAME.webhook.…` */
+export function isOfWebhook(where: Path): boolean {
+  return where[2] === "webhook";
 }
 
 function placeOf(text: string, { folder }: SecretSource): SecretPlace {
@@ -86,33 +79,30 @@ function placeOf(text: string, { folder }: SecretSource): SecretPlace {
   return { kind: "file", path: path.resolve(folder, name) };
 }
 
-function resolve(text: string, place: SecretPlace, source: SecretSource): Outcome {
-  if (place.kind === "environment") return fromEnvironment(place.name, source);
-  if (place.kind === "file") return fromFile(place.path, source);
-  if (!text.includes("${")) return { text };
-  return { problem: "write ${env:NAME} or ${file:/path} as the whole value" };
-}
-
-function fromEnvironment(name: string, source: SecretSource): Outcome {
-  const text = Object.hasOwn(source.env, name) ? source.env[name] : undefined;
-  if (text === undefined) return { problem: `the environment variable ${name} is not set` };
-  return text === "" ? { problem: `the environment variable ${name} is empty` } : { text };
-}
-
-function fromFile(file: string, source: SecretSource): Outcome {
-  try {
-    const text = source.readFile(file).replace(/\r?\n$/, "");
-    return text === "" ? { problem: `the file ${file} is empty` } : { text };
-  } catch (error) {
-    return { problem: `the file ${file} cannot be read (${readFailure(error)})` };
-  }
-}
-
-/** A header must be able to carry it. */
-function checked(outcome: Outcome): Outcome {
-  if ("problem" in outcome || /^[\x21-\x7e]+$/.test(outcome.text)) return outcome;
+/** The text of a secret that a header can carry. Throws an Error that says why there is none. */
+function readSecret(text: string, place: SecretPlace, { env, readFile }: SecretSource): string {
+  let found: string | undefined = text;
+  let source = "it";
+  if (place.kind === "environment") {
+    source = `the environment variable ${place.name}`;
+    found = Object.hasOwn(env, place.name) ? env[place.name] : undefined;
+  } else if (place.kind === "file") {
+    source = `the file ${place.path}`;
+    found = readText(place.path, readFile);
+  } else if (text.includes("${")) throw new Error("write ${env:NAME} or ${file:/path} as the whole value");
+  if (found === undefined) throw new Error(`${source} is not set`);
+  if (found === "") throw new Error(`${source} is empty`);
+  if (/^[\x21-\x7e]+$/.test(found)) return found;
   const odd = "a space, a line break or a character outside ASCII";
-  return { problem: `holds ${odd}, which no secret of the service has` };
+  throw new Error(`holds ${odd}, which no secret of the service has`);
+}
+
+function readText(file: string, readFile: SecretSource["readFile"]): string {
+  try {
+    return readFile(file).replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new Error(`the file ${file} cannot be read (${readFailure(error)})`, { cause: error });
+  }
 }
 
 /** Why a file cannot be read, in words. */

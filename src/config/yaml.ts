@@ -1,13 +1,13 @@
 import {
   isAlias,
   isMap,
+  isNode,
+  isScalar,
   isSeq,
   LineCounter,
   parseAllDocuments,
   visit,
   type Document,
-  type Node,
-  type Pair,
 } from "yaml";
 import { messageOf, MirrorError } from "../base/errors.ts";
 
@@ -21,48 +21,51 @@ interface Position {
 export type Path = readonly PropertyKey[];
 
 /** Something wrong, and where. */
-export interface LocatedProblem {
-  readonly position: Position;
+export interface LocatedProblem extends Position {
   readonly message: string;
 }
 
 /** `config.yaml:3:7: …` */
-export function problemLine(file: string, { position, message }: LocatedProblem): string {
-  return `${file}:${position.line}:${position.column}: ${message}`;
+export function problemLine(file: string, { line, column, message }: LocatedProblem): string {
+  return `${file}:${line}:${column}: ${message}`;
 }
 
 /** A file that was read, with the places of everything in it. */
 export interface YamlFile {
-  /** Plain data; undefined when there are problems or nothing is written. */
+  /** Plain data; undefined when there are problems. */
   readonly value: unknown;
   readonly problems: readonly LocatedProblem[];
   /** Where a key or its value stands; the nearest parent where it is absent. */
   locate(path: Path, what: "key" | "value"): Position;
 }
 
-/** Reads one YAML 1.2 document; JSON is one, too. Problems are returned, never thrown. */
+/** Reads one YAML 1.2 document; JSON is one, too. Problems are returned, never thrown; an empty file is one. */
 export function readYaml(text: string): YamlFile {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true } as const;
   const documents = [...parseAllDocuments(text, options)];
+  const [document, second] = documents;
+  const problems: LocatedProblem[] = [];
   const positionOf = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
-  const errors = documents.flatMap((each) => each.errors);
-  const problems = errors.map(({ pos, code, message }) => ({
-    position: positionOf(pos[0]),
-    message: sentence(code, message),
-  }));
-  const [document, second] = documents;
-  if (second) {
-    const position = positionOf(second.contents?.range?.[0] ?? second.range[0]);
-    problems.push({ position, message: "a second document starts here; a file holds one" });
-  }
+  const add = (offset: number, message: string) => problems.push({ ...positionOf(offset), message });
+  for (const { pos, code, message } of documents.flatMap((each) => each.errors))
+    add(pos[0], sentence(code, message));
+  if (second)
+    add(startOf(second.contents) ?? second.range[0], "a second document starts here; a file holds one");
   const locate = (path: Path, what: "key" | "value") =>
-    document ? positionOf(offsetOf(document, path, what)) : positionOf(0);
-  if (!document || problems.length > 0) return { value: undefined, problems, locate };
-  return { ...plain(document, positionOf), locate };
+    positionOf(document ? offsetOf(document, path, what) : 0);
+  if (problems.length > 0) return { value: undefined, problems, locate };
+  let value: unknown;
+  try {
+    value = document?.toJS({ maxAliasCount: 1000 }) ?? undefined;
+    if (value === undefined) add(0, "the file is empty");
+  } catch (error) {
+    add(document ? danglingAlias(document) : 0, messageOf(error));
+  }
+  return { value, problems, locate };
 }
 
 /** A YAML or JSON document that a user points at, as plain data. `name` is its name in messages. Throws `usage`. */
@@ -79,17 +82,7 @@ export function readDocument(text: string, name: string): unknown {
     const lines = problems.map((problem) => problemLine(name, problem));
     throw new MirrorError("usage", lines.join("\n"), { hint: "it must be one YAML or JSON document" });
   }
-  if (value === undefined) throw new MirrorError("usage", `${name}:1:1: the file is empty`);
   return value;
-}
-
-function plain(document: Document, positionOf: (offset: number) => Position): Omit<YamlFile, "locate"> {
-  try {
-    return { value: document.toJS({ maxAliasCount: 1000 }) ?? undefined, problems: [] };
-  } catch (error) {
-    const position = positionOf(danglingAlias(document));
-    return { value: undefined, problems: [{ position, message: messageOf(error) }] };
-  }
 }
 
 function danglingAlias(document: Document): number {
@@ -97,7 +90,7 @@ function danglingAlias(document: Document): number {
   visit(document, {
     Alias(_, alias) {
       if (alias.resolve(document)) return undefined;
-      offset = alias.range?.[0] ?? 0;
+      offset = startOf(alias) ?? 0;
       return visit.BREAK;
     },
   });
@@ -112,33 +105,21 @@ function sentence(code: string, message: string): string {
 
 function offsetOf(document: Document, path: Path, what: "key" | "value"): number {
   let node: unknown = document.contents;
-  let offset = document.contents?.range?.[0] ?? 0;
+  let offset = startOf(node) ?? 0;
   for (const [depth, key] of path.entries()) {
-    const found = child(document, node, key);
-    if (!found) return offset;
-    const last = depth === path.length - 1;
-    const valueOffset = (found.value as Node | null)?.range?.[0] ?? found.keyOffset;
-    offset = last && what === "value" ? valueOffset : found.keyOffset;
-    node = found.value;
+    const target = isAlias(node) ? node.resolve(document) : node;
+    const pair = isMap(target)
+      ? target.items.find((item) => isScalar(item.key) && item.key.value === key)
+      : undefined;
+    node = isSeq(target) ? target.items[Number(key)] : pair?.value;
+    const keyOffset = startOf(pair?.key ?? node);
+    if (keyOffset === undefined) return offset;
+    const wantsValue = what === "value" && depth === path.length - 1;
+    offset = (wantsValue ? startOf(node) : undefined) ?? keyOffset;
   }
   return offset;
 }
 
-function child(
-  document: Document,
-  node: unknown,
-  key: PropertyKey,
-): { value: unknown; keyOffset: number } | null {
-  const target = isAlias(node) ? node.resolve(document) : node;
-  if (isSeq(target)) {
-    const value = target.items[Number(key)] as Node | undefined;
-    return value ? { value, keyOffset: value.range?.[0] ?? 0 } : null;
-  }
-  if (!isMap(target)) return null;
-  const pair = target.items.find((item) => textOf(item) === String(key));
-  return pair ? { value: pair.value, keyOffset: (pair.key as Node).range?.[0] ?? 0 } : null;
-}
-
-function textOf(pair: Pair): string {
-  return String((pair.key as { value?: unknown } | null)?.value);
+function startOf(node: unknown): number | undefined {
+  return isNode(node) ? node.range?.[0] : undefined;
 }
