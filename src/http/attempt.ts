@@ -25,7 +25,7 @@ export interface Failure {
 }
 
 /** The end of one attempt. */
-export type Outcome = { readonly answer: Omit<ServiceAnswer, "attempts"> } | { readonly failure: Failure };
+export type Outcome = Omit<ServiceAnswer, "attempts"> | Failure;
 
 const mostRedirects = 3;
 const errorBodyBytes = 64_000;
@@ -41,7 +41,7 @@ export async function attempt(wire: Wire, call: Call): Promise<Outcome> {
       target = result;
     }
   } catch (error) {
-    if (error instanceof MirrorError) return { failure: { error, retryAfterMs: null } };
+    if (error instanceof MirrorError) return { error, retryAfterMs: null };
     throw error;
   }
 }
@@ -63,7 +63,7 @@ async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
   const body = await head.read(call.caps);
   if (call.expect === "json" && body.length === 0) throw contentError(head, "an empty answer");
   const { status, headers, requestId } = head;
-  return { answer: { status, headers, body, requestId } };
+  return { status, headers, body, requestId };
 }
 
 /** What came in place of the expected kind of answer, known by its head; null: nothing is wrong. */
@@ -116,7 +116,7 @@ function redirectError({ where, status, requestId }: Head, what: string): Protoc
 async function fail(wire: Wire, head: Head): Promise<Outcome> {
   const waitS = retryAfterS(head.headers, wire.clock.nowMs());
   const error = errorOfStatus(head, await readErrorBody(wire, head));
-  return { failure: { error, retryAfterMs: waitS === null ? null : waitS * 1000 } };
+  return { error, retryAfterMs: waitS === null ? null : waitS * 1000 };
 }
 
 /** The status alone is enough: a body that cannot be read does not hide it, unless the caller stops. */

@@ -53,7 +53,7 @@ export interface Head extends AnswerHead {
 export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
   const permit = await waitForPermit(wire, message);
   const release = await waitForConnection(wire, message, permit);
-  const deadline = startDeadline(wire.clock, wire.timeoutMs, message.signal);
+  const deadline = startDeadline(wire, message.signal);
   try {
     return await use(await headOf(wire, message, permit, deadline));
   } finally {
@@ -82,18 +82,19 @@ async function waitForConnection(wire: Wire, { lane, signal }: Message, permit: 
 
 async function headOf(wire: Wire, message: Message, permit: Permit, deadline: Deadline): Promise<Head> {
   const { where } = message;
+  const { counters, safeText } = wire;
   const answer = await sendOnce(wire, message, deadline.signal).catch((error: unknown) => {
     permit.lost();
-    wire.counters.unanswered++;
+    counters.unanswered++;
     throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
   });
   const { statusCode: status, body } = answer;
   const headers = answerHeaders(answer.headers);
   permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
-  wire.counters.byStatus[status] = (wire.counters.byStatus[status] ?? 0) + 1;
-  if (status === 429) wire.counters.rateLimited++;
+  counters.byStatus[status] = (counters.byStatus[status] ?? 0) + 1;
+  if (status === 429) counters.rateLimited++;
   const idHeader = headers["x-request-id"];
-  const requestId = idHeader ? wire.safeText(idHeader, 128) : null;
+  const requestId = idHeader ? safeText(idHeader, 128) : null;
   const read = (caps: BodyCaps) =>
     readResponseBody(body, headers, caps).catch((error: unknown) => {
       throw errorOfExchange(error, wire, { where, requestId }, deadline);
@@ -110,33 +111,25 @@ async function sendOnce({ pool, counters }: Wire, message: Message, signal: Abor
 
 function errorOfExchange(
   error: unknown,
-  { timeoutMs, safeText }: Wire,
+  wire: Wire,
   request: BrokenRequest,
   deadline: Deadline,
 ): MirrorError {
-  if (deadline.reason() === "timeout") return timeoutError(request, timeoutMs);
-  if (deadline.reason() === "stopped") return new MirrorError("stopped", `${request.where}: stopped`);
-  return networkErrorOf(error, request, safeText);
+  if (deadline.timeout.aborted) return timeoutError(request, wire.timeoutMs);
+  if (deadline.signal.aborted) return new MirrorError("stopped", `${request.where}: stopped`);
+  return networkErrorOf(error, request, wire.safeText);
 }
 
-interface Deadline {
-  readonly signal: AbortSignal;
-  /** Why the signal has aborted. */
-  reason(): "timeout" | "stopped" | null;
-  stop(): void;
-}
+type Deadline = ReturnType<typeof startDeadline>;
 
 /** Aborts one exchange as a whole: when its time is over, however slowly bytes come, or when the caller stops. */
-function startDeadline(clock: Clock, timeoutMs: number, caller: AbortSignal): Deadline {
+function startDeadline({ clock, timeoutMs }: Wire, caller: AbortSignal) {
   const [timeout, timer] = [new AbortController(), new AbortController()];
   const watch = async () => {
     await clock.sleep(timeoutMs, timer.signal);
     if (!timer.signal.aborted && !caller.aborted) timeout.abort();
   };
   void watch();
-  return {
-    signal: AbortSignal.any([caller, timeout.signal]),
-    reason: () => (timeout.signal.aborted ? "timeout" : caller.aborted ? "stopped" : null),
-    stop: () => timer.abort(),
-  };
+  const signal = AbortSignal.any([caller, timeout.signal]);
+  return { signal, timeout: timeout.signal, stop: () => timer.abort() };
 }

@@ -94,17 +94,16 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
 }
 
 async function sendUntilDone(wire: Wire, call: Call, options: HttpOptions): Promise<ServiceAnswer> {
-  const { where, signal } = call;
+  const { where, signal, repeatable } = call;
   const { attempts: most = 5, backoff = { baseMs: 500, maxMs: 30_000 }, random } = options;
   const rules = { attempts: most, backoff: { ...backoff, random } };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
     const outcome = await attempt(wire, call);
-    if ("answer" in outcome) return { ...outcome.answer, attempts };
-    const { failure } = outcome;
-    [failed, refused] = isRateLimited(failure) ? [failed, refused + 1] : [failed + 1, 0];
-    const next = nextAttempt(failure, { failed, refused, repeatable: call.repeatable }, rules);
-    if (next === "give_up") throw failure.error;
-    logRetry(options.log, where, failure, next.retryInMs);
+    if (!("error" in outcome)) return { ...outcome, attempts };
+    [failed, refused] = isRateLimited(outcome) ? [failed, refused + 1] : [failed + 1, 0];
+    const next = nextAttempt(outcome, { failed, refused, repeatable }, rules);
+    if (next === "give_up") throw outcome.error;
+    logRetry(options.log, where, outcome, next.retryInMs);
     await wire.clock.sleep(next.retryInMs, signal);
     throwIfAborted(signal, `${where}: stopped before another attempt`);
     wire.counters.retried++;
@@ -159,13 +158,11 @@ const mostRefusals = 10;
 const longestRetryAfterMs = 120_000;
 
 /** How a call went so far. */
-export interface CallProgress {
+interface CallProgress extends Pick<Call, "repeatable"> {
   /** Attempts that failed for another reason than 429. */
   readonly failed: number;
   /** Answers 429 in a row. */
   readonly refused: number;
-  /** May it be sent again after an attempt with an unknown outcome? */
-  readonly repeatable: boolean;
 }
 
 /** Pure: when to send a call again after this failure. */

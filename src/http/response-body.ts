@@ -20,9 +20,6 @@ export class BodyError extends Error {
   }
 }
 
-/** Wraps what broke the connection, to distinguish it from broken compression. */
-class WireError extends Error {}
-
 /**
  * Reads a body into one buffer, decompressed. Stops as soon as it announces or reaches more than the caps.
  * Throws BodyError, or the error of the connection.
@@ -41,7 +38,7 @@ export async function readResponseBody(
     return isPlain ? await collect(body, capBytes, sizeBytes) : await decompressed(body, encoding, caps);
   } catch (error) {
     discardBody(body);
-    throw error instanceof WireError ? error.cause : error;
+    throw error;
   }
 }
 
@@ -55,15 +52,31 @@ async function decompressed(body: Readable, encoding: string, caps: BodyCaps): P
   const decompressor = decompressorFor(encoding);
   if (!decompressor)
     throw new BodyError("encoding", `the content encoding ${JSON.stringify(encoding)} is not known`);
-  const wire = { bytes: 0 };
-  const counted = (source: AsyncIterable<Buffer>) => countBytes(source, caps.wireBytes, wire);
-  const stream = pipeline(body, counted, decompressor, () => undefined);
+  let wireBytes = 0;
+  // What broke the connection, to distinguish it from broken compression.
+  let wireError: unknown = null;
+  const counted = async function* (source: AsyncIterable<Buffer>) {
+    try {
+      for await (const chunk of source) {
+        wireBytes += chunk.length;
+        if (wireBytes > caps.wireBytes) throw tooLarge(caps.wireBytes);
+        yield chunk;
+      }
+    } catch (error) {
+      wireError = error;
+      throw error;
+    }
+  };
   try {
-    return await collect(stream, caps.bytes, null);
+    return await collect(
+      pipeline(body, counted, decompressor, () => undefined),
+      caps.bytes,
+      null,
+    );
   } catch (error) {
-    if (error instanceof BodyError || error instanceof WireError) throw error;
+    if (error instanceof BodyError || error === wireError) throw error;
     // An empty answer may still name an encoding.
-    if (wire.bytes === 0) return Buffer.alloc(0);
+    if (wireBytes === 0) return Buffer.alloc(0);
     throw new BodyError("encoding", `the ${encoding} content is broken`);
   }
 }
@@ -73,22 +86,6 @@ function decompressorFor(encoding: string): Transform | null {
   if (encoding === "deflate") return createInflate();
   if (encoding === "br") return createBrotliDecompress();
   return null;
-}
-
-async function* countBytes(
-  source: AsyncIterable<Buffer>,
-  capBytes: number,
-  wire: { bytes: number },
-): AsyncGenerator<Buffer> {
-  try {
-    for await (const chunk of source) {
-      wire.bytes += chunk.length;
-      if (wire.bytes > capBytes) throw tooLarge(capBytes);
-      yield chunk;
-    }
-  } catch (error) {
-    throw error instanceof BodyError ? error : new WireError("the wire broke", { cause: error });
-  }
 }
 
 const firstBytes = 65_536;
