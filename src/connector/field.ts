@@ -22,33 +22,17 @@ export interface ScalarField extends FieldFacts {
   readonly references?: string;
 }
 
-/** A nested record of another resource: stored as `<name>_id`. */
-export interface LookupField extends FieldFacts {
-  readonly shape: "lookup";
-  readonly resource: string;
-}
-
-/** A nested object of this record: stored in columns with a prefix. */
-export interface SnapshotField extends FieldFacts {
-  readonly shape: "snapshot";
-  readonly fields: Fields;
-}
-
-/** An array of parts of this record: stored in a child table and replaced as a set. */
-export interface ChildrenField extends FieldFacts {
-  readonly shape: "children";
-  readonly table: string;
-  readonly fields: Fields;
-}
-
-/** An array of full records of a resource without a list of its own, such as payments in a document. */
-export interface OwnedField extends FieldFacts {
-  readonly shape: "owned";
-  readonly resource: string;
-}
-
 /** How a field of the API is stored. */
-export type Field = ScalarField | LookupField | SnapshotField | ChildrenField | OwnedField;
+export type Field =
+  | ScalarField
+  /** A nested record of another resource: stored as `<name>_id`. */
+  | (FieldFacts & { readonly shape: "lookup"; readonly resource: string })
+  /** A nested object of this record: stored in columns with a prefix. */
+  | (FieldFacts & { readonly shape: "snapshot"; readonly fields: Fields })
+  /** An array of parts of this record: stored in a child table and replaced as a set. */
+  | (FieldFacts & { readonly shape: "children"; readonly table: string; readonly fields: Fields })
+  /** An array of full records of a resource without a list of its own, such as payments in a document. */
+  | (FieldFacts & { readonly shape: "owned"; readonly resource: string });
 
 /** By field name of the API, in the order of columns. */
 export type Fields = Readonly<Record<string, Field>>;

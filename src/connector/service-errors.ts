@@ -9,15 +9,18 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly serviceMessage?: string | null;
 }
 
-/** The service did not answer with success, or not at all. */
-export class ServiceError extends MirrorError {
+/** The service did not answer with success, or not at all. Each class stands for one kind of error. */
+export abstract class ServiceError extends MirrorError {
+  protected static readonly kind: ErrorKind;
+  protected static readonly retryable: boolean = false;
   readonly status: number | null;
   readonly requestId: string | null;
   readonly serviceMessage: string | null;
 
-  constructor(kind: ErrorKind, message: string, options: ServiceErrorOptions = {}) {
-    super(kind, message, options);
-    this.name = new.target.name;
+  constructor(message: string, options: ServiceErrorOptions = {}) {
+    const { kind, retryable, name } = new.target;
+    super(kind, message, { retryable, ...options });
+    this.name = name;
     this.status = options.status ?? null;
     this.requestId = options.requestId ?? null;
     this.serviceMessage = options.serviceMessage ?? null;
@@ -26,63 +29,49 @@ export class ServiceError extends MirrorError {
 
 /** 401: the token is missing, wrong or revoked. No other call can work either. */
 export class UnauthenticatedError extends ServiceError {
-  constructor(message: string, options: ServiceErrorOptions = {}) {
-    super("unauthenticated", message, options);
-  }
+  protected static override readonly kind = "unauthenticated";
 }
 
 /** 403: this token may not do this; it may well read other resources. */
 export class ForbiddenError extends ServiceError {
-  constructor(message: string, options: ServiceErrorOptions = {}) {
-    super("forbidden", message, options);
-  }
+  protected static override readonly kind = "forbidden";
 }
 
 /** 404: no such record, or no such route; `serviceMessage` hints at which. */
 export class NotFoundError extends ServiceError {
-  constructor(message: string, options: ServiceErrorOptions = {}) {
-    super("not_found", message, options);
-  }
+  protected static override readonly kind = "not_found";
 }
 
 /** 422: the service refuses the values. `fields` has the messages by field. */
 export class InvalidError extends ServiceError {
+  protected static override readonly kind = "invalid";
   readonly fields: Readonly<Record<string, readonly string[]>>;
 
-  constructor(
-    message: string,
-    fields: Readonly<Record<string, readonly string[]>>,
-    options: ServiceErrorOptions = {},
-  ) {
-    super("invalid", message, options);
+  constructor(message: string, fields: InvalidError["fields"], options: ServiceErrorOptions = {}) {
+    super(message, options);
     this.fields = fields;
   }
 }
 
 /** 429, more often in a row than the transport repeats a call. */
 export class RateLimitedError extends ServiceError {
-  constructor(message: string, options: ServiceErrorOptions = {}) {
-    super("rate_limited", message, { retryable: true, ...options });
-  }
+  protected static override readonly kind = "rate_limited";
+  protected static override readonly retryable = true;
 }
 
 /** 5xx: the service has trouble. */
 export class UnavailableError extends ServiceError {
-  constructor(message: string, options: ServiceErrorOptions = {}) {
-    super("unavailable", message, { retryable: true, ...options });
-  }
+  protected static override readonly kind = "unavailable";
+  protected static override readonly retryable = true;
 }
 
 /** No answer: connection refused or reset, timeout, name not resolved. */
 export class NetworkError extends ServiceError {
-  constructor(message: string, options: ServiceErrorOptions = {}) {
-    super("network", message, { retryable: true, ...options });
-  }
+  protected static override readonly kind = "network";
+  protected static override readonly retryable = true;
 }
 
 /** Not what the interface promises: HTML with 200, broken JSON, too large, a redirect to another origin. */
 export class ProtocolError extends ServiceError {
-  constructor(message: string, options: ServiceErrorOptions = {}) {
-    super("protocol", message, options);
-  }
+  protected static override readonly kind = "protocol";
 }

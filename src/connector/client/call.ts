@@ -9,10 +9,10 @@ import type { QueryValue, ServiceRequest } from "../transport.ts";
 
 /** The arguments of a method. */
 export interface Call {
-  readonly id: unknown;
-  readonly input: unknown;
-  readonly query: unknown;
-  readonly options: IdempotentOptions;
+  readonly id?: unknown;
+  readonly input?: unknown;
+  readonly query?: unknown;
+  readonly options?: IdempotentOptions;
 }
 
 /** Assigns the arguments by what the operation takes: id, input, query, options. */
@@ -26,7 +26,8 @@ export function parseArguments(operation: Operation, args: readonly unknown[]): 
 
 /** The request of a call. Throws MirrorError `usage` that names the wrong argument. */
 export function buildRequest(operation: Operation, call: Call, random: Random): ServiceRequest {
-  const key = idempotencyKey(operation, call.options, random);
+  const { lane, signal, idempotencyKey } = call.options ?? {};
+  const key = keyFor(operation, idempotencyKey, random);
   return {
     method: operation.method,
     path: pathFor(operation, call.id),
@@ -35,8 +36,8 @@ export function buildRequest(operation: Operation, call: Call, random: Random): 
     ...bodyFor(operation, call.input),
     expect: expectation[operation.answer.kind],
     repeatable: operation.method === "GET" || key !== undefined,
-    lane: call.options.lane,
-    signal: call.options.signal,
+    lane,
+    signal,
   };
 }
 
@@ -77,20 +78,11 @@ function formOf(fields: Readonly<Record<string, unknown>>): FormData {
 }
 
 /** Always sent where the service accepts one: only then may a write be repeated. */
-function idempotencyKey(
-  operation: Operation,
-  options: IdempotentOptions,
-  random: Random,
-): string | undefined {
-  const given = options.idempotencyKey;
-  if (!operation.idempotent) {
-    if (given === undefined) return undefined;
-    throw new MirrorError("usage", `${operation.name}: the service takes no Idempotency-Key here`);
-  }
-  if (given === undefined) return random.uuid();
-  if (/^[\x21-\x7e]{1,255}$/.test(given)) return given;
-  throw new MirrorError(
-    "usage",
-    `${operation.name}: an Idempotency-Key is 1 to 255 visible ASCII characters`,
-  );
+function keyFor(operation: Operation, given: string | undefined, random: Random): string | undefined {
+  if (given === undefined) return operation.idempotent ? random.uuid() : undefined;
+  if (operation.idempotent && /^[\x21-\x7e]{1,255}$/.test(given)) return given;
+  const why = operation.idempotent
+    ? "an Idempotency-Key is 1 to 255 visible ASCII characters"
+    : "the service takes no Idempotency-Key here";
+  throw new MirrorError("usage", `${operation.name}: ${why}`);
 }

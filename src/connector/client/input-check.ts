@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { MirrorError } from "../../base/errors.ts";
 import { nearest } from "../../base/names.ts";
 
@@ -19,24 +19,14 @@ export function checkInput(
 }
 
 function describe(issue: Issue): string {
-  const at = pathText(issue.path);
-  if (issue.code === "unrecognized_keys") {
-    const keys = issue.keys.map((key) => pathText([...issue.path, key]));
-    return `unknown field ${keys.join(", ")}`;
-  }
-  return at ? `${at}: ${issue.message}` : issue.message;
+  const { path, message } = issue;
+  if (issue.code === "unrecognized_keys")
+    return `unknown field ${issue.keys.map((key) => z.core.toDotPath([...path, key])).join(", ")}`;
+  return path.length > 0 ? `${z.core.toDotPath(path)}: ${message}` : message;
 }
 
 function hintFor(issue: Issue, type: z.ZodObject): string | undefined {
   if (issue.code !== "unrecognized_keys" || issue.path.length > 0) return undefined;
   const meant = nearest(issue.keys[0] ?? "", Object.keys(type.shape));
   return meant === undefined ? undefined : `Did you mean ${meant}?`;
-}
-
-/** `items[0].quantity` */
-function pathText(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === "number") return `${text}[${part}]`;
-    return text ? `${text}.${String(part)}` : String(part);
-  }, "");
 }

@@ -13,47 +13,36 @@ export function methodsOf<G extends Readonly<Record<string, Operation>>>(
   transport: Transport,
   random: Random,
 ): Methods<G> {
-  const caller = callerOver(transport, random);
+  const caller: Caller = (operation, call) => callOperation(transport, random, operation, call);
   const methods = Object.entries(group).map(([name, operation]) => [
     name,
     async (...args: unknown[]) => caller(operation, parseArguments(operation, args)),
   ]);
   const { list } = group;
-  const paging = list && isPaged(list) ? pagingOf(list, caller) : {};
+  const paging = list?.answer.kind === "list" && list.answer.paged ? pagingOf(list, caller) : {};
   return { ...Object.fromEntries(methods), ...paging } as Methods<G>;
 }
 
-/** Calls one operation, for callers that have it from a manifest. */
+/** Calls one operation, also one from a manifest. */
 export async function callOperation(
   transport: Transport,
   random: Random,
   operation: Operation,
-  call: Partial<Call> = {},
+  call: Call,
 ): Promise<unknown> {
-  const nothing: Call = { id: undefined, input: undefined, query: undefined, options: {} };
-  return callerOver(transport, random)(operation, { ...nothing, ...call });
+  return readAnswer(operation, await transport.send(buildRequest(operation, call, random)));
 }
 
 type Caller = (operation: Operation, call: Call) => Promise<unknown>;
 
-function callerOver(transport: Transport, random: Random): Caller {
-  return async (operation, call) =>
-    readAnswer(operation, await transport.send(buildRequest(operation, call, random)));
-}
-
-function isPaged(operation: Operation): boolean {
-  return operation.answer.kind === "list" && operation.answer.paged;
-}
-
 function pagingOf(list: Operation, caller: Caller) {
-  const pages = (...args: unknown[]) => {
+  async function* pages(...args: unknown[]) {
     const call = parseArguments(list, args);
-    const query = { perPage: largestPage(list), ...(call.query as object | undefined) };
-    const first = "page" in query && typeof query.page === "number" ? query.page : 1;
+    const query = { perPage: largestPage(list), ...(call.query as { page?: number } | undefined) };
     const read = (page: number) =>
       caller(list, { ...call, query: { ...query, page } }) as Promise<Page<unknown>>;
-    return readPages(read, first);
-  };
+    yield* readPages(read, query.page ?? 1);
+  }
   async function* all(...args: unknown[]) {
     for await (const page of pages(...args)) yield* page.data;
   }
