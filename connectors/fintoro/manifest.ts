@@ -3,9 +3,8 @@ import type { Operation } from "../../src/connector/operation.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import { events, invalidationRules } from "./event-rules.ts";
 import { knownFintoro } from "./known.ts";
-import * as operationGroups from "./operations/groups.ts";
+import { operationGroups } from "./operations/groups.ts";
 import { views } from "./report/views.ts";
-import { webhookSubscriptionOperations } from "./operations/webhooks.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
 import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
 import { clients } from "./resources/clients.ts";
@@ -25,7 +24,7 @@ import { warehouseInboundReceipts, warehouseOutboundReceipts } from "./resources
 import { warehouses } from "./resources/warehouses.ts";
 import { webhookSubscriptions } from "./resources/webhook-subscriptions.ts";
 
-const { rotateSecret, ...subscriptions } = webhookSubscriptionOperations;
+const { rotateSecret, ...subscriptions } = operationGroups.webhookSubscriptions;
 const documents: readonly Resource[] = [invoices, creditNotes, proformas, orders, quotations];
 const receipts: readonly Resource[] = [warehouseInboundReceipts, warehouseOutboundReceipts];
 

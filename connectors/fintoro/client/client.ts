@@ -3,10 +3,10 @@ import { systemRandom, type Random } from "../../../src/base/random.ts";
 import type { CallOptions, Methods } from "../../../src/connector/client/call-types.ts";
 import { methodsOf } from "../../../src/connector/client/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
-import * as groups from "../operations/groups.ts";
+import { operationGroups } from "../operations/groups.ts";
 import type { attachmentUpload } from "../operations/crm-operations.ts";
 
-type Groups = typeof groups;
+type Groups = typeof operationGroups;
 type Named = Omit<Groups, "token" | "contactActivityAttachments">;
 
 interface Special {
@@ -32,7 +32,7 @@ export type FintoroClient = Special & { readonly [K in keyof Named]: Methods<Gro
  */
 export function createClient(transport: Transport, parts: { readonly random?: Random } = {}): FintoroClient {
   const random = parts.random ?? systemRandom;
-  const { token, contactActivityAttachments, ...named } = groups;
+  const { token, contactActivityAttachments, ...named } = operationGroups;
   const { upload } = methodsOf(contactActivityAttachments, transport, random);
   const methods = Object.entries(named).map(([name, group]) => [name, methodsOf(group, transport, random)]);
   const special: Special = {

@@ -21,43 +21,6 @@ const subject = record({
   zip: orNull(text()),
 });
 
-export const tokenOperations = op.group("token", { whoami: op.statedRoute(op.show("/whoami", identity)) });
-
-export const lookupOperations = op.group("lookups", {
-  banks: op.statedRoute(op.wholeList("/banks", lookup.bank)),
-  countries: op.statedRoute(op.wholeList("/countries", lookup.country)),
-  languages: op.statedRoute(op.wholeList("/languages", lookup.language)),
-  currencies: op.statedRoute(op.wholeList("/currencies", lookup.currency)),
-  deliveryMethods: op.statedRoute(op.wholeList("/delivery-methods", lookup.deliveryMethod)),
-  paymentMethods: op.statedRoute(op.wholeList("/payment-methods", lookup.paymentMethod)),
-  qrTypes: op.statedRoute(op.wholeList("/qr-types", lookup.qrType)),
-  units: op.statedRoute(op.wholeList("/units", lookup.unit)),
-});
-
-export const seriesOperations = op.group("numericalSeries", {
-  list: op.statedRoute(
-    op.filtered(
-      op.wholeList("/numerical-series", series),
-      z.strictObject({ documentType: z.enum(seriesDocumentTypes) }),
-    ),
-  ),
-  show: op.statedRoute(op.show("/numerical-series/{numericalSeries}", series)),
-});
-
-export const subjectOperations = op.group("subjects", {
-  search: op.statedRoute(
-    op.filtered(
-      op.wholeList("/subjects", subject),
-      z.strictObject({
-        searchQuery: z.string().min(3),
-        legalForm: z.enum(legalForms).optional(),
-        limit: z.int().min(1).max(20).optional(),
-      }),
-    ),
-  ),
-  show: op.statedRoute(op.show("/subjects/{subject}", subject)),
-});
-
 const createInput = z.strictObject({
   bankId: maybe(id),
   name: characters(255),
@@ -68,11 +31,42 @@ const createInput = z.strictObject({
 
 const updateInput = createInput.extend({ isPrimary: z.boolean() }).partial();
 
-/** Creating an account takes no `Idempotency-Key`. */
-export const bankAccountOperations = op.group("bankAccounts", {
-  list: op.wholeList("/bank-accounts", bankAccount),
-  create: op.create("/bank-accounts", createInput, bankAccount),
-  show: op.show("/bank-accounts/{bankAccount}", bankAccount),
-  update: op.update("PATCH", "/bank-accounts/{bankAccount}", updateInput, bankAccount),
-  delete: op.statedRoute(op.remove("/bank-accounts/{bankAccount}")),
-});
+/** Operations on the token, the service's lists and the company's settings. */
+export const accountOperations = {
+  token: { whoami: op.show("/whoami", identity) },
+  lookups: {
+    banks: op.wholeList("/banks", lookup.bank),
+    countries: op.wholeList("/countries", lookup.country),
+    languages: op.wholeList("/languages", lookup.language),
+    currencies: op.wholeList("/currencies", lookup.currency),
+    deliveryMethods: op.wholeList("/delivery-methods", lookup.deliveryMethod),
+    paymentMethods: op.wholeList("/payment-methods", lookup.paymentMethod),
+    qrTypes: op.wholeList("/qr-types", lookup.qrType),
+    units: op.wholeList("/units", lookup.unit),
+  },
+  numericalSeries: {
+    list: op.filtered(
+      op.wholeList("/numerical-series", series),
+      z.strictObject({ documentType: z.enum(seriesDocumentTypes) }),
+    ),
+    show: op.show("/numerical-series/{numericalSeries}", series),
+  },
+  subjects: {
+    search: op.filtered(
+      op.wholeList("/subjects", subject),
+      z.strictObject({
+        searchQuery: z.string().min(3),
+        legalForm: z.enum(legalForms).optional(),
+        limit: z.int().min(1).max(20).optional(),
+      }),
+    ),
+    show: op.show("/subjects/{subject}", subject),
+  },
+  bankAccounts: {
+    list: op.wholeList("/bank-accounts", bankAccount),
+    ...op.records("/bank-accounts", "bankAccount", bankAccount, createInput),
+    // Creating an account takes no `Idempotency-Key`.
+    create: op.write("POST", "/bank-accounts", createInput, bankAccount),
+    update: op.write("PATCH", "/bank-accounts/{bankAccount}", updateInput, bankAccount),
+  },
+};

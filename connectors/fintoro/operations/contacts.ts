@@ -65,18 +65,19 @@ const clientFilters = z.strictObject({
   countryId: id.optional(),
 });
 
-export const clientOperations = op.group("clients", {
-  list: op.filtered(op.wholeList("/clients", client), clientFilters),
-  ...op.records("/clients", "/clients/{client}", client, clientInput),
-});
-
-const supplierInput = z.strictObject(partyInput);
 const supplierFilters = z.strictObject({
   search: z.string().optional(),
   ...sorted(["name", "city", "zip", "createdAt", "updatedAt"]),
 });
 
-export const supplierOperations = op.group("suppliers", {
-  list: op.filtered(op.wholeList("/suppliers", supplier), supplierFilters),
-  ...op.records("/suppliers", "/suppliers/{supplier}", supplier, supplierInput),
-});
+/** Operations on clients and suppliers. */
+export const contactOperations = {
+  clients: {
+    list: op.filtered(op.wholeList("/clients", client), clientFilters),
+    ...op.records("/clients", "client", client, clientInput),
+  },
+  suppliers: {
+    list: op.filtered(op.wholeList("/suppliers", supplier), supplierFilters),
+    ...op.records("/suppliers", "supplier", supplier, z.strictObject(partyInput)),
+  },
+};

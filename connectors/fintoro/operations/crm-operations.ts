@@ -7,35 +7,12 @@ import * as op from "./operation-builders.ts";
 import { email, exactlyOne, id, maybe, sorted, characters } from "./input-types.ts";
 
 const statusInput = z.strictObject({ name: characters(255), color: characters(7) });
-
-const oneStatus = "/business-case-statuses/{businessCaseStatus}";
-
-export const businessCaseStatusOperations = op.group("businessCaseStatuses", {
-  list: op.wholeList("/business-case-statuses", businessCaseStatus),
-  ...op.records("/business-case-statuses", oneStatus, businessCaseStatus, statusInput),
-  show: op.statedRoute(op.show(oneStatus, businessCaseStatus)),
-});
-
 const caseInput = { statusId: maybe(id), name: characters(255), description: maybe(z.string()) };
 const caseCreateInput = z
   .strictObject({ clientId: maybe(id), supplierId: maybe(id), ...caseInput })
   .refine(...exactlyOne("clientId", "supplierId"));
 /** The linked contact cannot be changed. */
 const caseUpdateInput = z.strictObject(caseInput).partial();
-
-export const businessCaseOperations = op.group("businessCases", {
-  list: op.pagedList("/business-cases", businessCase, 200, {
-    clientId: id.optional(),
-    supplierId: id.optional(),
-    statusId: maybe(id),
-    search: characters(255).optional(),
-    ...sorted(["name", "createdAt", "updatedAt", "boardPosition"]),
-  }),
-  create: op.idempotent(op.create("/business-cases", caseCreateInput, businessCase)),
-  show: op.show("/business-cases/{businessCase}", businessCase),
-  update: op.update("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
-  delete: op.remove("/business-cases/{businessCase}"),
-});
 
 const metadata = z.strictObject({
   content: maybe(z.string()),
@@ -62,25 +39,12 @@ const logCreateInput = z
 /** Type and target of an event cannot be changed. */
 const logUpdateInput = z.strictObject({ ...logInput, deletedAttachmentIds: z.array(id).optional() });
 
+const oneLog = "/contact-activity-logs/{contactActivityLog}";
 const logList = op.pagedList("/contact-activity-logs", contactActivityLog, 200, {
   businessCaseId: id.optional(),
   clientId: id.optional(),
   supplierId: id.optional(),
   type: z.enum(writtenLogTypes).optional(),
-});
-
-export const contactActivityLogOperations = op.group("contactActivityLogs", {
-  list: op.statedRoute(op.filtered(logList, logList.query.refine(...exactlyOne(...targets)))),
-  create: op.idempotent(op.create("/contact-activity-logs", logCreateInput, contactActivityLog)),
-  show: op.show("/contact-activity-logs/{contactActivityLog}", contactActivityLog),
-  update: op.update(
-    "PATCH",
-    "/contact-activity-logs/{contactActivityLog}",
-    logUpdateInput,
-    contactActivityLog,
-  ),
-  delete: op.remove("/contact-activity-logs/{contactActivityLog}"),
-  attachments: op.download("/contact-activity-logs/{contactActivityLog}/attachments", "application/zip"),
 });
 
 /** The answer to an upload; its token is given when an event is created or updated. */
@@ -91,12 +55,36 @@ export const attachmentUpload = record({
   size: statedField(integer()),
 });
 
-export const attachmentOperations = op.group("contactActivityAttachments", {
-  upload: op.statedRoute({
-    ...op.wholeList("/contact-activity-attachments", attachmentUpload),
-    method: "POST",
-    body: z.strictObject({ files: z.array(z.file()).min(1) }),
-    bodyType: "multipart",
-    status: 201,
-  }),
-});
+/** Operations on business cases and CRM events. */
+export const crmOperations = {
+  businessCaseStatuses: {
+    list: op.wholeList("/business-case-statuses", businessCaseStatus),
+    ...op.records("/business-case-statuses", "businessCaseStatus", businessCaseStatus, statusInput),
+  },
+  businessCases: {
+    list: op.pagedList("/business-cases", businessCase, 200, {
+      clientId: id.optional(),
+      supplierId: id.optional(),
+      statusId: maybe(id),
+      search: characters(255).optional(),
+      ...sorted(["name", "createdAt", "updatedAt", "boardPosition"]),
+    }),
+    ...op.records("/business-cases", "businessCase", businessCase, caseCreateInput),
+    update: op.write("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
+  },
+  contactActivityLogs: {
+    list: op.filtered(logList, logList.query.refine(...exactlyOne(...targets))),
+    ...op.records("/contact-activity-logs", "contactActivityLog", contactActivityLog, logCreateInput),
+    update: op.write("PATCH", oneLog, logUpdateInput, contactActivityLog),
+    attachments: op.download(`${oneLog}/attachments`, "application/zip"),
+  },
+  contactActivityAttachments: {
+    upload: {
+      ...op.wholeList("/contact-activity-attachments", attachmentUpload),
+      method: "POST",
+      body: z.strictObject({ files: z.array(z.file()).min(1) }),
+      bodyType: "multipart",
+      status: 201,
+    },
+  },
+} as const;

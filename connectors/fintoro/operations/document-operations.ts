@@ -42,17 +42,6 @@ const creditOfInvoice = z.strictObject({
   ...of.texts,
 });
 
-export const invoiceOperations = op.group("invoices", {
-  list: op.pagedList("/invoices", invoicePreview, 500, {
-    ...paidFilters,
-    ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
-  }),
-  ...op.records("/invoices", "/invoices/{invoice}", invoice, invoiceInput),
-  update: op.update("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
-  createCreditNote: op.idempotent(op.create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote)),
-  pdf: op.statedRoute(op.pdf("/invoices/{invoice}/pdf")),
-});
-
 /** The client is always that of the corrected invoice. */
 const creditNoteShape = {
   invoiceId: id,
@@ -80,13 +69,6 @@ const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: of.keptItem
 
 const paidSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
 
-export const creditNoteOperations = op.group("creditNotes", {
-  list: op.pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
-  ...op.records("/credit-notes", "/credit-notes/{creditNote}", creditNote, creditNoteInput),
-  update: op.update("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
-  pdf: op.pdf("/credit-notes/{creditNote}/pdf"),
-});
-
 const proformaInput = z
   .strictObject({
     ...of.common,
@@ -98,50 +80,67 @@ const proformaInput = z
   })
   .refine(...of.needsClient);
 
-export const proformaOperations = op.group("proformas", {
-  list: op.pagedList("/proformas", proformaPreview, 500, {
-    ...paidFilters,
-    withoutInvoice: flag,
-    ...paidSort,
-  }),
-  ...op.records("/proformas", "/proformas/{proforma}", proforma, proformaInput),
-  pdf: op.pdf("/proformas/{proforma}/pdf"),
-});
-
 const orderInput = z
   .strictObject({ ...of.common, quotationId: maybe(id), ...of.methods, items: of.plainItems })
   .refine(...of.needsClient);
-
-export const orderOperations = op.group("orders", {
-  list: op.pagedList("/orders", orderPreview, 500, {
-    ...of.documentFilters,
-    ...of.issueRange,
-    ...of.totalRange,
-    withoutInvoice: flag,
-    withoutProforma: flag,
-    ...sorted(["number", "issueDate", "total", "totalWithVat"]),
-  }),
-  ...op.records("/orders", "/orders/{order}", order, orderInput),
-  pdf: op.pdf("/orders/{order}/pdf"),
-});
 
 const quotationInput = z
   .strictObject({ ...of.common, validityDate: maybe(day), items: of.plainItems })
   .refine(...of.needsClient);
 
-export const quotationOperations = op.group("quotations", {
-  list: op.pagedList("/quotations", quotationPreview, 500, {
-    ...of.documentFilters,
-    ...of.issueRange,
-    validityDateFrom: day.optional(),
-    validityDateTo: day.optional(),
-    status: z.enum(quotationStatuses).optional(),
-    ...of.totalRange,
-    withoutInvoice: flag,
-    withoutProforma: flag,
-    withoutOrder: flag,
-    ...sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
-  }),
-  ...op.records("/quotations", "/quotations/{quotation}", quotation, quotationInput),
-  pdf: op.statedRoute(op.pdf("/quotations/{quotation}/pdf")),
-});
+/** Operations on the five kinds of documents. */
+export const documentOperations = {
+  invoices: {
+    list: op.pagedList("/invoices", invoicePreview, 500, {
+      ...paidFilters,
+      ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
+    }),
+    ...op.records("/invoices", "invoice", invoice, invoiceInput),
+    update: op.write("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
+    createCreditNote: op.create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote),
+    pdf: op.pdf("/invoices/{invoice}/pdf"),
+  },
+  creditNotes: {
+    list: op.pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
+    ...op.records("/credit-notes", "creditNote", creditNote, creditNoteInput),
+    update: op.write("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
+    pdf: op.pdf("/credit-notes/{creditNote}/pdf"),
+  },
+  proformas: {
+    list: op.pagedList("/proformas", proformaPreview, 500, {
+      ...paidFilters,
+      withoutInvoice: flag,
+      ...paidSort,
+    }),
+    ...op.records("/proformas", "proforma", proforma, proformaInput),
+    pdf: op.pdf("/proformas/{proforma}/pdf"),
+  },
+  orders: {
+    list: op.pagedList("/orders", orderPreview, 500, {
+      ...of.documentFilters,
+      ...of.issueRange,
+      ...of.totalRange,
+      withoutInvoice: flag,
+      withoutProforma: flag,
+      ...sorted(["number", "issueDate", "total", "totalWithVat"]),
+    }),
+    ...op.records("/orders", "order", order, orderInput),
+    pdf: op.pdf("/orders/{order}/pdf"),
+  },
+  quotations: {
+    list: op.pagedList("/quotations", quotationPreview, 500, {
+      ...of.documentFilters,
+      ...of.issueRange,
+      validityDateFrom: day.optional(),
+      validityDateTo: day.optional(),
+      status: z.enum(quotationStatuses).optional(),
+      ...of.totalRange,
+      withoutInvoice: flag,
+      withoutProforma: flag,
+      withoutOrder: flag,
+      ...sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
+    }),
+    ...op.records("/quotations", "quotation", quotation, quotationInput),
+    pdf: op.pdf("/quotations/{quotation}/pdf"),
+  },
+};

@@ -1,33 +1,47 @@
+import type { Operation } from "../../../src/connector/operation.ts";
+import { accountOperations } from "./account-operations.ts";
+import { contactOperations } from "./contacts.ts";
+import { crmOperations } from "./crm-operations.ts";
+import { documentOperations } from "./document-operations.ts";
+import type { Unnamed } from "./operation-builders.ts";
+import { paymentOperations } from "./payment-operations.ts";
+import { warehouseOperations } from "./warehouse.ts";
+import { webhookOperations } from "./webhooks.ts";
+
+/** Groups and operations that the interface document states; the others are from the vendor's reference. */
+const stated = new Set([
+  ...["token", "lookups", "numericalSeries", "subjects"],
+  ...["bankAccounts.delete", "businessCaseStatuses.show", "contactActivityAttachments.upload"],
+  ...["contactActivityLogs.list", "warehouseInboundReceipts.delete", "warehouseOutboundReceipts.pdf"],
+  ...["webhookSubscriptions.delete", "invoices.pdf", "quotations.pdf"],
+]);
+
+type Named<G> = {
+  readonly [K in keyof G]: {
+    readonly [M in keyof G[K]]: G[K][M] & Pick<Operation, "name" | "origin">;
+  };
+};
+
+/** Operations named after their group: `invoices.create`. */
+function named<G extends Readonly<Record<string, Readonly<Record<string, Unnamed>>>>>(groups: G): Named<G> {
+  const entries = Object.entries(groups).map(([group, operations]) => {
+    const members = Object.entries(operations).map(([key, operation]): [string, Operation] => {
+      const name = `${group}.${key}`;
+      const origin = stated.has(group) || stated.has(name) ? "stated" : "published";
+      return [key, { ...operation, name, origin }];
+    });
+    return [group, Object.fromEntries(members)];
+  });
+  return Object.fromEntries(entries) as Named<G>;
+}
+
 /** All operations of the service, grouped and named as in the client. */
-export {
-  bankAccountOperations as bankAccounts,
-  lookupOperations as lookups,
-  seriesOperations as numericalSeries,
-  subjectOperations as subjects,
-  tokenOperations as token,
-} from "./account-operations.ts";
-export { clientOperations as clients, supplierOperations as suppliers } from "./contacts.ts";
-export {
-  attachmentOperations as contactActivityAttachments,
-  businessCaseOperations as businessCases,
-  businessCaseStatusOperations as businessCaseStatuses,
-  contactActivityLogOperations as contactActivityLogs,
-} from "./crm-operations.ts";
-export {
-  creditNoteOperations as creditNotes,
-  invoiceOperations as invoices,
-  orderOperations as orders,
-  proformaOperations as proformas,
-  quotationOperations as quotations,
-} from "./document-operations.ts";
-export {
-  documentMailOperations as documentMails,
-  documentPaymentOperations as documentPayments,
-} from "./payment-operations.ts";
-export {
-  inboundReceiptOperations as warehouseInboundReceipts,
-  outboundReceiptOperations as warehouseOutboundReceipts,
-  priceListItemOperations as priceListItems,
-  warehouseOperations as warehouses,
-} from "./warehouse.ts";
-export { webhookSubscriptionOperations as webhookSubscriptions } from "./webhooks.ts";
+export const operationGroups = named({
+  ...accountOperations,
+  ...contactOperations,
+  ...crmOperations,
+  ...documentOperations,
+  ...paymentOperations,
+  ...warehouseOperations,
+  ...webhookOperations,
+});

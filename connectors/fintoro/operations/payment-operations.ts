@@ -20,16 +20,6 @@ const paymentInput = z.strictObject({
   amount: z.number().optional(),
 });
 
-export const documentPaymentOperations = op.group("documentPayments", {
-  list: op.filtered(
-    op.wholeList("/document-payments", documentPayment),
-    z.strictObject({ documentType, documentId: id }),
-  ),
-  create: op.idempotent(op.create("/document-payments", paymentInput, documentPayment)),
-  show: op.show("/document-payments/{documentPayment}", documentPayment),
-  delete: op.remove("/document-payments/{documentPayment}"),
-});
-
 const mailInput = z.strictObject({
   documentType: z.enum(seriesDocumentTypes),
   documentId: id,
@@ -38,14 +28,26 @@ const mailInput = z.strictObject({
   type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
 });
 
-/** 202: the mail is queued, the answer has no body. */
-export const documentMailOperations = op.group("documentMails", {
-  send: op.idempotent({
-    method: "POST",
-    path: "/document-mails",
-    origin: "published",
-    body: mailInput,
-    status: 202,
-    answer: { kind: "nothing" },
-  } as const),
-});
+/** Operations on payments, and the sending of documents. */
+export const paymentOperations = {
+  documentPayments: {
+    list: op.filtered(
+      op.wholeList("/document-payments", documentPayment),
+      z.strictObject({ documentType, documentId: id }),
+    ),
+    create: op.create("/document-payments", paymentInput, documentPayment),
+    show: op.show("/document-payments/{documentPayment}", documentPayment),
+    delete: op.remove("/document-payments/{documentPayment}"),
+  },
+  documentMails: {
+    // 202: the mail is queued, the answer has no body.
+    send: {
+      method: "POST",
+      path: "/document-mails",
+      body: mailInput,
+      status: 202,
+      answer: { kind: "nothing" },
+      idempotent: true,
+    },
+  },
+} as const;

@@ -15,15 +15,6 @@ const warehouseInput = z.strictObject({
   outboundNumericalSeriesNextNumber: z.int().min(1),
 });
 
-/** Creating a warehouse takes no `Idempotency-Key`. */
-export const warehouseOperations = op.group("warehouses", {
-  list: op.wholeList("/warehouses", warehouse),
-  create: op.create("/warehouses", warehouseInput, warehouse),
-  show: op.show("/warehouses/{warehouse}", warehouse),
-  update: op.update("PUT", "/warehouses/{warehouse}", warehouseInput, warehouse),
-  delete: op.remove("/warehouses/{warehouse}"),
-});
-
 const line = z.strictObject({
   priceListItemId: id,
   quantity: positive(limits.tenTrillion),
@@ -51,29 +42,6 @@ const receiptFilters = {
   ...sorted(["number", "issue_date", "created_at", "updated_at"]),
 };
 
-const oneInbound = "/warehouse-inbound-receipts/{warehouseInboundReceipt}";
-
-export const inboundReceiptOperations = op.group("warehouseInboundReceipts", {
-  list: op.pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
-    supplierId: id.optional(),
-    ...receiptFilters,
-  }),
-  ...op.records("/warehouse-inbound-receipts", oneInbound, inboundReceipt, inboundInput),
-  delete: op.statedRoute(op.remove(oneInbound)),
-  pdf: op.pdf(`${oneInbound}/pdf`),
-});
-
-const oneOutbound = "/warehouse-outbound-receipts/{warehouseOutboundReceipt}";
-
-export const outboundReceiptOperations = op.group("warehouseOutboundReceipts", {
-  list: op.pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
-    clientId: id.optional(),
-    ...receiptFilters,
-  }),
-  ...op.records("/warehouse-outbound-receipts", oneOutbound, outboundReceipt, outboundInput),
-  pdf: op.statedRoute(op.pdf(`${oneOutbound}/pdf`)),
-});
-
 const itemInput = z.strictObject({
   name: characters(255),
   description: maybe(characters(1000)),
@@ -89,15 +57,40 @@ const itemInput = z.strictObject({
   purchaseVatRate: maybe(amount(0, 23)),
 });
 
-export const priceListItemOperations = op.group("priceListItems", {
-  list: op.pagedList("/price-list-items", priceListItem, 200, {
-    name: characters(255).optional(),
-    priceFrom: z.number().optional(),
-    priceTo: z.number().optional(),
-    stockFrom: z.number().optional(),
-    stockTo: z.number().optional(),
-    onlyWarehouseItems: z.boolean().optional(),
-    ...sorted(["name", "unit_price", "stock"]),
-  }),
-  ...op.records("/price-list-items", "/price-list-items/{priceListItem}", priceListItem, itemInput),
-});
+/** Operations on warehouses, their receipts and the price list. */
+export const warehouseOperations = {
+  warehouses: {
+    list: op.wholeList("/warehouses", warehouse),
+    ...op.records("/warehouses", "warehouse", warehouse, warehouseInput),
+    // Creating a warehouse takes no `Idempotency-Key`.
+    create: op.write("POST", "/warehouses", warehouseInput, warehouse),
+  },
+  warehouseInboundReceipts: {
+    list: op.pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {
+      supplierId: id.optional(),
+      ...receiptFilters,
+    }),
+    ...op.records("/warehouse-inbound-receipts", "warehouseInboundReceipt", inboundReceipt, inboundInput),
+    pdf: op.pdf("/warehouse-inbound-receipts/{warehouseInboundReceipt}/pdf"),
+  },
+  warehouseOutboundReceipts: {
+    list: op.pagedList("/warehouse-outbound-receipts", outboundReceipt, 200, {
+      clientId: id.optional(),
+      ...receiptFilters,
+    }),
+    ...op.records("/warehouse-outbound-receipts", "warehouseOutboundReceipt", outboundReceipt, outboundInput),
+    pdf: op.pdf("/warehouse-outbound-receipts/{warehouseOutboundReceipt}/pdf"),
+  },
+  priceListItems: {
+    list: op.pagedList("/price-list-items", priceListItem, 200, {
+      name: characters(255).optional(),
+      priceFrom: z.number().optional(),
+      priceTo: z.number().optional(),
+      stockFrom: z.number().optional(),
+      stockTo: z.number().optional(),
+      onlyWarehouseItems: z.boolean().optional(),
+      ...sorted(["name", "unit_price", "stock"]),
+    }),
+    ...op.records("/price-list-items", "priceListItem", priceListItem, itemInput),
+  },
+};

@@ -11,17 +11,15 @@ const input = z.strictObject({
   subscribedEvents: z.array(eventName()).min(1),
 });
 
-export const webhookSubscriptionOperations = op.group("webhookSubscriptions", {
-  list: op.wholeList("/webhook-subscriptions", webhookSubscription),
-  create: op.idempotent(op.create("/webhook-subscriptions", input, webhookSubscriptionWithSecret)),
-  show: op.show("/webhook-subscriptions/{webhookSubscription}", webhookSubscription),
-  update: op.update("PUT", "/webhook-subscriptions/{webhookSubscription}", input, webhookSubscription),
-  delete: op.statedRoute(op.remove("/webhook-subscriptions/{webhookSubscription}")),
-  rotateSecret: {
-    method: "POST",
-    path: "/webhook-subscriptions/{webhookSubscription}/rotate-secret",
-    origin: "published",
-    status: 200,
-    answer: { kind: "record", schema: webhookSubscriptionWithSecret },
+/** Operations on webhook subscriptions. */
+export const webhookOperations = {
+  webhookSubscriptions: {
+    list: op.wholeList("/webhook-subscriptions", webhookSubscription),
+    ...op.records("/webhook-subscriptions", "webhookSubscription", webhookSubscription, input),
+    create: op.create("/webhook-subscriptions", input, webhookSubscriptionWithSecret),
+    rotateSecret: {
+      ...op.show("/webhook-subscriptions/{webhookSubscription}/rotate-secret", webhookSubscriptionWithSecret),
+      method: "POST",
+    },
   },
-});
+} as const;
