@@ -9,12 +9,11 @@ import { warehouseOperations } from "./warehouse.ts";
 import { webhookOperations } from "./webhooks.ts";
 
 /** Groups and operations that the interface document states; the others are from the vendor's reference. */
-const stated = new Set([
-  ...["token", "lookups", "numericalSeries", "subjects"],
-  ...["bankAccounts.delete", "businessCaseStatuses.show", "contactActivityAttachments.upload"],
-  ...["contactActivityLogs.list", "warehouseInboundReceipts.delete", "warehouseOutboundReceipts.pdf"],
-  ...["webhookSubscriptions.delete", "invoices.pdf", "quotations.pdf"],
-]);
+const stated = new Set(
+  `token lookups numericalSeries subjects bankAccounts.delete businessCaseStatuses.show contactActivityLogs.list
+  contactActivityAttachments.upload warehouseInboundReceipts.delete warehouseOutboundReceipts.pdf
+  webhookSubscriptions.delete invoices.pdf quotations.pdf`.split(/\s+/),
+);
 
 type Named<G> = {
   readonly [K in keyof G]: {

@@ -8,9 +8,9 @@ export function cents(amount: string): string {
 
 /**
  * SQL of an amount in EUR cents, rounded once; null where no rate is known. The rate is units of the currency
- * per euro. Exact for usual amounts; above a billion, one in a thousand may be a cent off.
+ * per euro, that of the document `d` unless given. Exact for usual amounts; above a billion, one in a thousand may be a cent off.
  */
-export function euroCents(amount: string, rate: string): string {
+export function euroCents(amount: string, rate = "d.currency_rate"): string {
   return `round(${cents(amount)} / ${rate})`;
 }
 
@@ -19,10 +19,13 @@ export function summed(column: string): string {
   return `sum(${column}) / 100.0`;
 }
 
-/** As `summed`, null if one of the values is null. */
-export function summedIfKnown(column: string): string {
-  return `CASE WHEN count(*) = count(${column}) THEN sum(${column}) / 100.0 END`;
+/** As `summed`, null if one of the values, or of those in `known`, is null. */
+export function summedIfKnown(column: string, known = column): string {
+  return `CASE WHEN count(*) = count(${known}) THEN ${summed(column)} END`;
 }
+
+/** SQL of the condition that a document `d` is to be paid. */
+export const isOpen = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
 
 /** SQL of the ISO code of a document's currency; `c` is the joined row of `currencies`. */
 export function currencyOf(document: string): string {

@@ -1,13 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
-import { cents, currencyOf, daysSince, euroCents, summed } from "./amount-sql.ts";
-
-const isOpen = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
-
-/** SQL of an amount in EUR cents. */
-function euro(amount: string): string {
-  return euroCents(amount, "d.currency_rate");
-}
+import { cents, currencyOf, daysSince, euroCents, isOpen, summed } from "./amount-sql.ts";
 
 /** One row for each document of a table. */
 function documentRows(table: string, isInvoice: 0 | 1): string {
@@ -16,10 +9,10 @@ function documentRows(table: string, isInvoice: 0 | 1): string {
     isInvoice === 1 ? `CASE WHEN ${isOpen} AND ${daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END` : "0";
   return `SELECT d.client_id AS client_id, d.client_name AS client_name, ${currencyOf("d")} AS currency,
     ${isInvoice} AS is_invoice, d.issue_date AS issue_date,
-    ${cents("d.total")} AS net, ${euro("d.total")} AS net_eur,
-    ${cents("d.total_with_vat")} AS gross, ${euro("d.total_with_vat")} AS gross_eur,
-    ${owed(cents("d.to_be_paid"))} AS open, ${owed(euro("d.to_be_paid"))} AS open_eur,
-    ${late(cents("d.to_be_paid"))} AS late, ${late(euro("d.to_be_paid"))} AS late_eur
+    ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
+    ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur,
+    ${owed(cents("d.to_be_paid"))} AS open, ${owed(euroCents("d.to_be_paid"))} AS open_eur,
+    ${late(cents("d.to_be_paid"))} AS late, ${late(euroCents("d.to_be_paid"))} AS late_eur
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 

@@ -21,7 +21,7 @@ export const paymentsByDay: ReportView = {
   count(*) AS payments, ${summed("paid")} AS amount, ${summedIfKnown("paid_eur")} AS amount_eur
 FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_method_id, m.name AS payment_method,
     d.document_type AS document_type, ${currencyOf("d")} AS currency, ${cents("d.amount")} AS paid,
-    ${euroCents("d.amount", "d.currency_rate")} AS paid_eur
+    ${euroCents("d.amount")} AS paid_eur
   FROM document_payments d LEFT JOIN currencies c ON c.id = d.currency_id
     LEFT JOIN payment_methods m ON m.id = d.payment_method_id)
 GROUP BY payment_date, payment_method_id, document_type, currency`,

@@ -31,7 +31,7 @@ export const pipeline: ReportView = {
   sum(state = 'accepted') AS accepted, sum(state = 'rejected') AS rejected,
   sum(state = 'waiting') AS waiting, sum(state = 'expired') AS expired,
   ${summed("CASE WHEN state = 'accepted' THEN quoted ELSE 0 END")} AS accepted_total,
-  CASE WHEN count(*) = count(quoted_eur) THEN ${summed("CASE WHEN state = 'accepted' THEN quoted_eur ELSE 0 END")} END AS accepted_total_eur,
+  ${summedIfKnown("CASE WHEN state = 'accepted' THEN quoted_eur ELSE 0 END", "quoted_eur")} AS accepted_total_eur,
   round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
   sum(1 - is_quotation) AS orders, ${summed("ordered")} AS ordered, ${summedIfKnown("ordered_eur")} AS ordered_eur
 FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, 1 AS is_quotation,

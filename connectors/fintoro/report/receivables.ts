@@ -1,30 +1,20 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
-import {
-  ageOf,
-  cents,
-  currencyOf,
-  daysSince,
-  euroCents,
-  euroRate,
-  summed,
-  summedIfKnown,
-} from "./amount-sql.ts";
+import * as sql from "./amount-sql.ts";
 
 const age = c.text("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
-const open = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
-const days = `coalesce(max(${daysSince("d.due_date")}, 0), 0)`;
+const days = `coalesce(max(${sql.daysSince("d.due_date")}, 0), 0)`;
 
 /** Documents that are not paid, one row each. */
-function openDocuments(table: string, rate: string): string {
+function openDocuments(table: string, rate?: string): string {
   return `SELECT d.id AS id, d.number AS number, d.client_id AS client_id,
     coalesce(k.name, d.client_name) AS client_name, d.issue_date AS issue_date, d.due_date AS due_date,
-    ${days} AS days_overdue, ${ageOf(days)} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
-    ${currencyOf("d")} AS currency, ${cents("d.total_with_vat")} AS gross,
-    ${euroCents("d.total_with_vat", rate)} AS gross_eur, ${cents("d.to_be_paid")} AS open,
-    ${euroCents("d.to_be_paid", rate)} AS open_eur
+    ${days} AS days_overdue, ${sql.ageOf(days)} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
+    ${sql.currencyOf("d")} AS currency, ${sql.cents("d.total_with_vat")} AS gross,
+    ${sql.euroCents("d.total_with_vat", rate)} AS gross_eur, ${sql.cents("d.to_be_paid")} AS open,
+    ${sql.euroCents("d.to_be_paid", rate)} AS open_eur
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
-  WHERE ${open}`;
+  WHERE ${sql.isOpen}`;
 }
 
 export const receivables: ReportView = {
@@ -44,14 +34,14 @@ export const receivables: ReportView = {
   facets: ["age", "currency"],
   sort: { column: "to_be_paid_eur", descending: true },
   sql: `SELECT client_id, max(client_name) AS client_name, currency, age, count(*) AS invoices,
-  ${summed("open")} AS to_be_paid, ${summedIfKnown("open_eur")} AS to_be_paid_eur,
+  ${sql.summed("open")} AS to_be_paid, ${sql.summedIfKnown("open_eur")} AS to_be_paid_eur,
   min(due_date) AS oldest_due_date, max(days_overdue) AS most_days_overdue
-FROM (${openDocuments("invoices", "d.currency_rate")})
+FROM (${openDocuments("invoices")})
 GROUP BY client_id, currency, age`,
 };
 
 /** A view with one row for each open document of a table; `rate` is SQL. */
-function oneByOne(table: string, key: string, rate: string): Omit<ReportView, "name" | "title" | "doc"> {
+function oneByOne(table: string, key: string, rate?: string): Omit<ReportView, "name" | "title" | "doc"> {
   return {
     columns: [
       c.id(key, `Id in ${table}`),
@@ -81,12 +71,12 @@ export const openInvoices: ReportView = {
   name: "v_open_invoices",
   title: "Open invoices",
   doc: "The invoices behind v_receivables, one by one",
-  ...oneByOne("invoices", "invoice_id", "d.currency_rate"),
+  ...oneByOne("invoices", "invoice_id"),
 };
 
 export const unpaidProformas: ReportView = {
   name: "v_unpaid_proformas",
   title: "Unpaid proformas",
   doc: "Proforma invoices that are not paid, without those that will not be; they carry no rate, so EUR is known for EUR only",
-  ...oneByOne("proformas", "proforma_id", `(${euroRate})`),
+  ...oneByOne("proformas", "proforma_id", `(${sql.euroRate})`),
 };

@@ -5,8 +5,8 @@ import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sq
 /** One row for each document of a table. */
 function documentRows(table: string, isInvoice: 0 | 1): string {
   return `SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, ${isInvoice} AS is_invoice,
-    ${cents("d.total")} AS net, ${euroCents("d.total", "d.currency_rate")} AS net_eur,
-    ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat", "d.currency_rate")} AS gross_eur
+    ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
+    ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 

@@ -2,24 +2,12 @@ import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
 import { cents, currencyOf, euroCents, shareOf } from "./amount-sql.ts";
 
-/** A kind of document and its lines. */
-interface Kind {
-  readonly type: string;
-  readonly table: string;
-  readonly items: string;
-  readonly key: string;
-}
-
-/** SQL of an amount in EUR cents. */
-function euro(amountIn: string): string {
-  return euroCents(amountIn, "d.currency_rate");
-}
-
 /**
  * The lines of one kind of document. Sums over a document's lines are subqueries of each line: so a filter on a
  * client or a document reaches the tables, and a query without revenue does not compute it.
  */
-function linesOf({ type, table, items, key }: Kind): string {
+function linesOf(type: "invoice" | "credit_note"): string {
+  const [table, items, key] = [`${type}s`, `${type}_items`, `${type}_id`];
   const sumOf = (from: string, more = "") =>
     `(SELECT sum(${cents(`l.${from}`)}) FROM ${items} l WHERE l.${key} = i.${key}${more})`;
   const isLast = `i.position = (SELECT max(l.position) FROM ${items} l WHERE l.${key} = i.${key})`;
@@ -31,11 +19,11 @@ function linesOf({ type, table, items, key }: Kind): string {
     i.price_list_item_id AS price_list_item_id, p.name AS price_list_item_name, i.name AS name,
     i.quantity AS quantity, u.name AS unit, i.unit_price AS unit_price, i.vat_rate AS vat_rate,
     ${currencyOf("d")} AS currency,
-    i.total AS total, ${euro("i.total")} / 100.0 AS total_eur,
-    i.total_with_vat AS total_with_vat, ${euro("i.total_with_vat")} / 100.0 AS total_with_vat_eur,
-    ${revenue(cents("d.total"), "total")} AS revenue, ${revenue(euro("d.total"), "total")} AS revenue_eur,
+    i.total AS total, ${euroCents("i.total")} / 100.0 AS total_eur,
+    i.total_with_vat AS total_with_vat, ${euroCents("i.total_with_vat")} / 100.0 AS total_with_vat_eur,
+    ${revenue(cents("d.total"), "total")} AS revenue, ${revenue(euroCents("d.total"), "total")} AS revenue_eur,
     ${revenue(cents("d.total_with_vat"), "total_with_vat")} AS revenue_with_vat,
-    ${revenue(euro("d.total_with_vat"), "total_with_vat")} AS revenue_with_vat_eur
+    ${revenue(euroCents("d.total_with_vat"), "total_with_vat")} AS revenue_with_vat_eur
   FROM ${items} i JOIN ${table} d ON d.id = i.${key} LEFT JOIN currencies c ON c.id = d.currency_id
     LEFT JOIN clients k ON k.id = d.client_id LEFT JOIN price_list_items p ON p.id = i.price_list_item_id
     LEFT JOIN units u ON u.id = i.unit_id`;
@@ -70,7 +58,7 @@ export const salesLines: ReportView = {
     ...c.amounts("revenue_with_vat", "With VAT, after the document's discount, too"),
   ],
   facets: ["document_type", "currency", "vat_rate"],
-  sql: `${linesOf({ type: "invoice", table: "invoices", items: "invoice_items", key: "invoice_id" })}
+  sql: `${linesOf("invoice")}
 UNION ALL
-${linesOf({ type: "credit_note", table: "credit_notes", items: "credit_note_items", key: "credit_note_id" })}`,
+${linesOf("credit_note")}`,
 };

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
-import { daysSince } from "./amount-sql.ts";
+import { cents, currencyOf, daysSince } from "./amount-sql.ts";
 
 const item = [
   c.id("price_list_item_id", "Id in price_list_items"),
@@ -88,7 +88,7 @@ export const purchasesBySupplier: ReportView = {
   columns: [
     c.id("supplier_id", "Id in suppliers; null for receipts without one"),
     c.text("supplier_name", "As the supplier is called today; one deleted since, as on one of its receipts"),
-    c.text("currency", "ISO 4217 code; amounts of different currencies are never added"),
+    c.currency,
     c.count("receipts", "How many"),
     c.amount("total", "Without VAT"),
     c.amount("total_eur", "The same in EUR; null for other currencies"),
@@ -104,8 +104,8 @@ export const purchasesBySupplier: ReportView = {
   sum(gross) / 100.0 AS total_with_vat, CASE WHEN currency = 'EUR' THEN sum(gross) / 100.0 END AS total_with_vat_eur,
   min(issue_date) AS first_issue_date, max(issue_date) AS last_issue_date
 FROM (SELECT r.supplier_id AS supplier_id, coalesce(s.name, r.supplier_name) AS supplier_name,
-    coalesce(c.symbol, CAST(r.currency_id AS TEXT)) AS currency, round(r.total * 100) AS net,
-    round(r.total_with_vat * 100) AS gross, r.issue_date AS issue_date
+    ${currencyOf("r")} AS currency, ${cents("r.total")} AS net,
+    ${cents("r.total_with_vat")} AS gross, r.issue_date AS issue_date
   FROM warehouse_inbound_receipts r LEFT JOIN suppliers s ON s.id = r.supplier_id
     LEFT JOIN currencies c ON c.id = r.currency_id)
 GROUP BY supplier_id, CASE WHEN supplier_id IS NULL THEN supplier_name END, currency`,

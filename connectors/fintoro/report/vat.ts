@@ -3,7 +3,7 @@ import * as c from "./view-columns.ts";
 import { cents, currencyOf, euroCents, shareOf, summed, summedIfKnown } from "./amount-sql.ts";
 
 /** One row for each document and VAT rate: the sum of its lines, and the sum of all rates up to it. */
-function rates(table: string, items: string, key: string): string {
+function rates(type: "invoice" | "credit_note"): string {
   const w = "OVER (PARTITION BY id ORDER BY vat_rate)";
   return `SELECT month, currency, vat_rate, reverse_charge, net, net_eur, gross, gross_eur, line_net, line_gross,
     sum(line_net) ${w} AS reached_net, sum(line_gross) ${w} AS reached_gross,
@@ -11,10 +11,10 @@ function rates(table: string, items: string, key: string): string {
     row_number() ${w} = count(*) OVER (PARTITION BY id) AS is_last
   FROM (SELECT d.id AS id, substr(coalesce(d.delivery_date, d.issue_date), 1, 7) AS month,
       ${currencyOf("d")} AS currency, i.vat_rate AS vat_rate, coalesce(d.transfer_tax_liability, 0) AS reverse_charge,
-      ${cents("d.total")} AS net, ${euroCents("d.total", "d.currency_rate")} AS net_eur,
-      ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat", "d.currency_rate")} AS gross_eur,
+      ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
+      ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur,
       sum(${cents("i.total")}) AS line_net, sum(${cents("i.total_with_vat")}) AS line_gross
-    FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN ${items} i ON i.${key} = d.id
+    FROM ${type}s d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN ${type}_items i ON i.${type}_id = d.id
     GROUP BY d.id, i.vat_rate)`;
 }
 
@@ -25,8 +25,6 @@ function spread(amountColumn: string, kind: "net" | "gross"): string {
 
 const charged = (column: string) => `CASE WHEN reverse_charge THEN 0 ELSE ${column} END`;
 const reversed = (column: string) => `CASE WHEN reverse_charge THEN ${column} ELSE 0 END`;
-const known = (term: string, column: string) =>
-  `CASE WHEN count(*) = count(${column}) THEN ${summed(term)} END`;
 
 export const vatByMonth: ReportView = {
   name: "v_vat_by_month",
@@ -47,17 +45,17 @@ export const vatByMonth: ReportView = {
   facets: ["currency", "vat_rate"],
   sort: { column: "month", descending: true },
   sql: `SELECT month, currency, vat_rate, count(*) AS documents,
-  ${summed(charged("base"))} AS base, ${known(charged("base_eur"), "base_eur")} AS base_eur,
+  ${summed(charged("base"))} AS base, ${summedIfKnown(charged("base_eur"), "base_eur")} AS base_eur,
   ${summed("with_vat - base")} AS vat, ${summedIfKnown("with_vat_eur - base_eur")} AS vat_eur,
-  ${summed(reversed("base"))} AS reverse_charge, ${known(reversed("base_eur"), "base_eur")} AS reverse_charge_eur
+  ${summed(reversed("base"))} AS reverse_charge, ${summedIfKnown(reversed("base_eur"), "base_eur")} AS reverse_charge_eur
 FROM (
   SELECT month, currency, vat_rate, reverse_charge,
     ${spread("net", "net")} AS base, ${spread("net_eur", "net")} AS base_eur,
     ${spread("gross", "gross")} AS with_vat, ${spread("gross_eur", "gross")} AS with_vat_eur
   FROM (
-  ${rates("invoices", "invoice_items", "invoice_id")}
+  ${rates("invoice")}
   UNION ALL
-  ${rates("credit_notes", "credit_note_items", "credit_note_id")}
+  ${rates("credit_note")}
   )
 )
 GROUP BY month, currency, vat_rate`,

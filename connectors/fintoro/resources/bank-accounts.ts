@@ -40,8 +40,7 @@ export const bankAccountReference = t.record({
   autoPaymentMatching: t.boolean(),
 });
 
-export const bankAccounts = wholeResource("bank_accounts", "bank_account", "Bank accounts", {
+export const bankAccounts = wholeResource("bank_accounts", "Bank accounts", {
   record: bankAccount,
-  detail: "/bank-accounts/{id}",
   doc: "The company's own accounts",
 });

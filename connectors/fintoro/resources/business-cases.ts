@@ -1,8 +1,7 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
 import { client } from "./clients.ts";
 import { supplier } from "./suppliers.ts";
-import { wholeResource } from "./resource-builders.ts";
+import { pagedResource, wholeResource } from "./resource-builders.ts";
 
 /** One column of the sales pipeline. */
 export const businessCaseStatus = t.record({
@@ -30,29 +29,13 @@ export const businessCase = t.record({
   updatedAt: t.orNull(t.timestamp()),
 });
 
-export const businessCaseStatuses = wholeResource(
-  "business_case_statuses",
-  "business_case_status",
-  "Business case statuses",
-  {
-    origin: "stated",
-    record: businessCaseStatus,
-    detail: "/business-case-statuses/{id}",
-    doc: "Columns of the sales pipeline",
-  },
-);
+export const businessCaseStatuses = wholeResource("business_case_statuses", "Business case statuses", {
+  singular: "business_case_status",
+  origin: "stated",
+  record: businessCaseStatus,
+  doc: "Columns of the sales pipeline",
+});
 
-export const businessCases = defineResource({
-  name: "business_cases",
-  singular: "business_case",
-  title: "Business cases",
-  origin: "published",
+export const businessCases = pagedResource("business_cases", "Business cases", "createdAt", {
   record: businessCase,
-  list: {
-    kind: "paged",
-    path: "/business-cases",
-    perPage: 200,
-    params: { sortBy: "createdAt", sortDirection: "asc" },
-  },
-  detail: "/business-cases/{id}",
 });

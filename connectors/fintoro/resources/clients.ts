@@ -36,8 +36,7 @@ export const client = t.record({
   preferredTextAboveItems: t.doc("Default of new documents", t.orNull(t.text())),
 });
 
-export const clients = wholeResource("clients", "client", "Clients", {
+export const clients = wholeResource("clients", "Clients", {
   record: client,
-  detail: "/clients/{id}",
   doc: "Customers as they are today; documents carry their own snapshot",
 });

@@ -1,6 +1,5 @@
-import type { Resource } from "../../../src/connector/resource.ts";
+import { defineResource, type Resource } from "../../../src/connector/resource.ts";
 import * as t from "../../../src/connector/record-schema.ts";
-import { wholeResource } from "./resource-builders.ts";
 
 /** Fixed lists of the service: ids are stable, labels follow the configured language. */
 const label = () => t.doc("Label in the pinned language", t.text());
@@ -51,5 +50,12 @@ const tables = [
 ] as const;
 
 export const lookups: readonly Resource[] = tables.map(([name, singular, title, record]) =>
-  wholeResource(name, singular, title, { origin: "stated", record }),
+  defineResource({
+    name,
+    singular,
+    title,
+    origin: "stated",
+    record,
+    list: { kind: "whole", path: `/${name.replaceAll("_", "-")}` },
+  }),
 );

@@ -1,6 +1,6 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
 import { unit } from "./lookups.ts";
+import { pagedResource } from "./resource-builders.ts";
 
 const priceListItemStock = t.record({
   warehouseId: t.idOf("warehouses"),
@@ -33,18 +33,7 @@ export const priceListItem = t.record({
   purchasePriceWithVat: t.orNull(t.decimal()),
 });
 
-export const priceListItems = defineResource({
-  name: "price_list_items",
-  singular: "price_list_item",
-  title: "Price list and warehouse items",
-  origin: "published",
+export const priceListItems = pagedResource("price_list_items", "Price list and warehouse items", "name", {
   record: priceListItem,
-  list: {
-    kind: "paged",
-    path: "/price-list-items",
-    perPage: 200,
-    params: { sortBy: "name", sortDirection: "asc" },
-  },
   fullWhen: ["stocks"],
-  detail: "/price-list-items/{id}",
 });

@@ -1,40 +1,35 @@
 import { defineResource, type Resource } from "../../../src/connector/resource.ts";
 
-type Details = Pick<Resource, "record"> & Partial<Pick<Resource, "origin" | "detail" | "doc">>;
+/** What a resource has besides its names; `singular` where it is not the name without its last letter. */
+type Details = Pick<Resource, "record"> &
+  Partial<Pick<Resource, "singular" | "origin" | "preview" | "detail" | "pdf" | "doc" | "fullWhen">>;
 
-/** A resource that one answer holds in full; its path is its name with dashes. */
-export function wholeResource(name: string, singular: string, title: string, details: Details): Resource {
-  const path = `/${name.replaceAll("_", "-")}`;
-  return defineResource({
-    name,
-    singular,
-    title,
-    origin: "published",
-    list: { kind: "whole", path },
-    ...details,
-  });
+const listPath = (name: string) => `/${name.replaceAll("_", "-")}`;
+
+const usual = (name: string, title: string) => {
+  const detail = `${listPath(name)}/{id}`;
+  return { name, singular: name.slice(0, -1), title, origin: "published", detail } as const;
+};
+
+/** A resource that one answer holds in full. */
+export function wholeResource(name: string, title: string, details: Details): Resource {
+  return defineResource({ ...usual(name, title), list: { kind: "whole", path: listPath(name) }, ...details });
 }
 
-/**
- * A kind of document. Its list shows previews, 500 a page, ascending by number: unique, and a new document comes
- * last.
- */
-export function documentResource(
-  singular: string,
+/** A resource that is read in pages of 200, ascending by a key that only grows. */
+export function pagedResource(
+  name: string,
   title: string,
-  details: Pick<Resource, "record" | "preview" | "doc">,
+  sortBy: string,
+  details: Details,
+  perPage = 200,
 ): Resource {
-  const name = `${singular}s`;
-  const path = `/${name.replaceAll("_", "-")}`;
-  const params = { sortBy: "number", sortDirection: "asc" };
-  return defineResource({
-    name,
-    singular,
-    title,
-    origin: "published",
-    list: { kind: "paged", path, perPage: 500, params },
-    detail: `${path}/{id}`,
-    pdf: `${path}/{id}/pdf`,
-    ...details,
-  });
+  const params = { sortBy, sortDirection: "asc" };
+  const list = { kind: "paged", path: listPath(name), perPage, params } as const;
+  return defineResource({ ...usual(name, title), list, ...details });
+}
+
+/** A kind of document. Its list shows previews, ascending by number: unique, and a new document comes last. */
+export function documentResource(name: string, title: string, details: Details): Resource {
+  return pagedResource(name, title, "number", { ...details, pdf: `${listPath(name)}/{id}/pdf` }, 500);
 }

@@ -18,7 +18,4 @@ export const supplier = t.record({
   country: t.orNull(t.nested("countries", country)),
 });
 
-export const suppliers = wholeResource("suppliers", "supplier", "Suppliers", {
-  record: supplier,
-  detail: "/suppliers/{id}",
-});
+export const suppliers = wholeResource("suppliers", "Suppliers", { record: supplier });

@@ -1,8 +1,9 @@
 import type { z } from "zod";
-import { defineResource, type Resource } from "../../../src/connector/resource.ts";
+import type { Resource } from "../../../src/connector/resource.ts";
 import * as t from "../../../src/connector/record-schema.ts";
 import { currency, language } from "./lookups.ts";
 import { clientSnapshot, companySnapshot, supplierSnapshot } from "./party-snapshots.ts";
+import { pagedResource } from "./resource-builders.ts";
 import { warehouse } from "./warehouses.ts";
 
 const receiptItem = t.record({
@@ -54,21 +55,11 @@ export const outboundReceipt = t.record({
 });
 
 function receipts(direction: "inbound" | "outbound", type: z.ZodObject, words: string): Resource {
-  const path = `/warehouse-${direction}-receipts`;
-  return defineResource({
-    name: `warehouse_${direction}_receipts`,
-    singular: `warehouse_${direction}_receipt`,
-    title: `Warehouse ${direction} receipts`,
-    origin: "published",
+  const title = `Warehouse ${direction} receipts`;
+  const pdf = `/warehouse-${direction}-receipts/{id}/pdf`;
+  return pagedResource(`warehouse_${direction}_receipts`, title, "created_at", {
     record: type,
-    list: {
-      kind: "paged",
-      path,
-      perPage: 200,
-      params: { sortBy: "created_at", sortDirection: "asc" },
-    },
-    detail: `${path}/{id}`,
-    pdf: `${path}/{id}/pdf`,
+    pdf,
     doc: words,
   });
 }

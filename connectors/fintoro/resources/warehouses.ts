@@ -11,7 +11,4 @@ export const warehouse = t.record({
   outboundNumericalSeriesNextNumber: t.doc("Next number of outbound receipts", t.integer()),
 });
 
-export const warehouses = wholeResource("warehouses", "warehouse", "Warehouses", {
-  record: warehouse,
-  detail: "/warehouses/{id}",
-});
+export const warehouses = wholeResource("warehouses", "Warehouses", { record: warehouse });

@@ -22,9 +22,6 @@ export const webhookSubscriptionWithSecret = webhookSubscription.extend({
   plainTextSecret: t.stated(t.text()),
 });
 
-export const webhookSubscriptions = wholeResource(
-  "webhook_subscriptions",
-  "webhook_subscription",
-  "Webhook subscriptions",
-  { record: webhookSubscription, detail: "/webhook-subscriptions/{id}" },
-);
+export const webhookSubscriptions = wholeResource("webhook_subscriptions", "Webhook subscriptions", {
+  record: webhookSubscription,
+});

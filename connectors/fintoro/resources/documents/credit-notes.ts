@@ -33,7 +33,7 @@ export const creditNote = t.record({
   items: t.children("credit_note_items", stockedItem),
 });
 
-export const creditNotes = documentResource("credit_note", "Credit notes", {
+export const creditNotes = documentResource("credit_notes", "Credit notes", {
   record: creditNote,
   preview: creditNotePreview,
   doc: "Corrections of invoices; their totals are negative",

@@ -41,4 +41,7 @@ export const invoice = t.record({
   items: t.children("invoice_items", stockedItem),
 });
 
-export const invoices = documentResource("invoice", "Invoices", { record: invoice, preview: invoicePreview });
+export const invoices = documentResource("invoices", "Invoices", {
+  record: invoice,
+  preview: invoicePreview,
+});

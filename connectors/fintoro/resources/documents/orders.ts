@@ -28,4 +28,4 @@ export const order = t.record({
   items: t.children("order_items", plainItem),
 });
 
-export const orders = documentResource("order", "Orders", { record: order, preview: orderPreview });
+export const orders = documentResource("orders", "Orders", { record: order, preview: orderPreview });

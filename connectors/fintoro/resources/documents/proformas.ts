@@ -37,7 +37,7 @@ export const proforma = t.record({
   items: t.children("proforma_items", proformaItem),
 });
 
-export const proformas = documentResource("proforma", "Proforma invoices", {
+export const proformas = documentResource("proformas", "Proforma invoices", {
   record: proforma,
   preview: proformaPreview,
 });

@@ -28,7 +28,7 @@ export const quotation = t.record({
   items: t.children("quotation_items", plainItem),
 });
 
-export const quotations = documentResource("quotation", "Quotations", {
+export const quotations = documentResource("quotations", "Quotations", {
   record: quotation,
   preview: quotationPreview,
 });
