@@ -15,7 +15,7 @@ import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { performRun, type CompanyRun, type RunRequest } from "./runs/company-run.ts";
 import { progressView } from "./runs/run-progress.ts";
-import { RunQueue } from "./runs/run-queue.ts";
+import { RunQueue, type EndedRun } from "./runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
@@ -23,9 +23,6 @@ import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
 /** How long requests in flight may take when the runtime ends. */
 export const graceMs = 20_000;
-
-/** SQLite's wait for a lock of another program; every company in the process waits meanwhile. */
-const busyTimeoutMs = 1_000;
 
 /** What a runtime is opened with. */
 export interface RuntimeOptions {
@@ -70,32 +67,41 @@ export class CompanyRuntime {
   private readonly failure = Promise.withResolvers<never>();
 
   private constructor(options: RuntimeOptions, mirror: Mirror, notices: Notices) {
-    const { context, settings } = options;
+    const { context, settings, counters, runPlaces, afterRun, signal } = options;
+    const { clock, random, log, onSecrets } = context;
     const { config, resources, company } = settings;
     const { sync, timezone } = config.schedule;
+    const { secrets, places } = company.webhook;
+    const queue = new WorkQueue(mirror.db);
+    const closed = AbortSignal.any([options.closed, this.closing.signal]);
+    const schedule = sync === null ? null : parseCronSchedule(sync, timezone);
+    const file = mirrorFiles(config, company.name).secrets;
+    const keyring = createKeyring({ secrets, places, file, clock, onSecrets });
+    const selected = new Set(resources.map(({ name }) => name));
     this.options = options;
-    this.closed = AbortSignal.any([options.closed, this.closing.signal]);
     this.mirror = mirror;
     this.notices = notices;
-    this.queue = new WorkQueue(mirror.db);
+    this.queue = queue;
+    this.closed = closed;
+    this.schedule = schedule;
     this.uptime = new UptimeLog(mirror.db);
-    this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
-    this.ingest = new CompanyIngest({
-      mirror,
-      queue: this.queue,
-      selected: new Set(resources.map(({ name }) => name)),
-      keyring: createKeyring({
-        secrets: company.webhook.secrets,
-        places: company.webhook.places,
-        file: mirrorFiles(config, company.name).secrets,
-        clock: context.clock,
-        onSecrets: context.onSecrets,
-      }),
-    });
+    this.ingest = new CompanyIngest({ mirror, queue, selected, keyring });
     this.service = connectService(context, config, company, { events: this.receives });
-    this.eventWorker = this.startEventWorker();
-    this.runQueue = this.createRunQueue();
-    this.scheduler = this.createScheduler();
+    const { transport } = this.service;
+    const worker = { mirror, queue, transport, clock, random, log, token: company.token.reveal() };
+    const { concurrency } = config.http;
+    this.eventWorker = new EventWorker(worker, { resources, concurrency, signal, closed, graceMs });
+    const begin = this.beginRun.bind(this);
+    const onEnd = (run: CompanyRun, ended: EndedRun) => {
+      counters.add(run);
+      counters.countRun(ended);
+    };
+    const followed = { begin, perform: performRun, onEnd, afterRun };
+    const runQueue = new RunQueue({ context, places: runPlaces, closed, ...followed });
+    this.runQueue = runQueue;
+    const isServiceThere = () => this.eventWorker.state().state === "working";
+    const runs = { context, mirror, runQueue, resources, schedule, closed, isServiceThere };
+    this.scheduler = new RunScheduler(runs);
   }
 
   /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */
@@ -105,7 +111,6 @@ export class CompanyRuntime {
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
     const mirror = await openMirror(file, context.manifest, notices.store, context.clock);
     try {
-      mirror.db.pragma(`busy_timeout = ${busyTimeoutMs}`);
       return new CompanyRuntime(options, mirror, notices);
     } catch (error) {
       mirror.close();
@@ -170,62 +175,17 @@ export class CompanyRuntime {
     if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
   }
 
-  private startEventWorker(): EventWorker {
-    const { mirror, queue, closed } = this;
-    const { context, settings, signal } = this.options;
-    const { clock, random, log } = context;
-    const { resources, company, config } = settings;
-    const { transport } = this.service;
-    const token = company.token.reveal();
-    const { concurrency } = config.http;
-    return new EventWorker(
-      { mirror, queue, transport, clock, random, log, token },
-      { resources, concurrency, signal, closed, graceMs },
-    );
-  }
-
-  private createRunQueue(): RunQueue {
-    const { context, runPlaces, counters, afterRun } = this.options;
-    return new RunQueue({
-      context,
-      places: runPlaces,
-      closed: this.closed,
-      begin: (request, closed) => this.beginRun(request, closed),
-      perform: performRun,
-      onEnd: ({ tally, transport }, ended) => {
-        counters.add(tally, transport.stats());
-        counters.countRun(ended);
-      },
-      afterRun,
-    });
-  }
-
-  private createScheduler(): RunScheduler {
-    const { mirror, runQueue, schedule, closed } = this;
-    const { context, settings } = this.options;
-    const { resources } = settings;
-    const isServiceThere = () => this.eventWorker.state().state === "working";
-    return new RunScheduler({ context, mirror, runQueue, resources, schedule, closed, isServiceThere });
-  }
-
   private beginRun(request: RunRequest, closed: AbortSignal): CompanyRun {
     const { mirror, queue, service, options } = this;
     const { context, settings, signal } = options;
-    return {
-      context,
-      config: settings.config,
-      company: settings.company,
-      request: { ...request, closed },
-      mirror,
-      queue,
-      transport: service.limited({ closed, mostRequests: request.mostRequests }),
-      rateLimiter: service.rateLimiter,
-      tally: new Tally(),
-      notices: this.notices.begin(),
-      startedMs: context.clock.monotonicMs(),
-      signal,
-      graceMs,
-    };
+    const { config, company } = settings;
+    const { rateLimiter } = service;
+    const transport = service.limited({ closed, mostRequests: request.mostRequests });
+    const counted = { tally: new Tally(), notices: this.notices.begin() };
+    const opened = { mirror, queue, transport, rateLimiter, ...counted };
+    const startedMs = context.clock.monotonicMs();
+    const limited = { ...request, closed };
+    return { context, config, company, request: limited, ...opened, startedMs, signal, graceMs };
   }
 
   private async close(): Promise<void> {
@@ -235,7 +195,7 @@ export class CompanyRuntime {
     } finally {
       await this.service.close();
       // Without a pause in between, so that a reader of the status counts nothing twice.
-      counters.add(this.eventWorker.tally, this.service.transport.stats());
+      counters.add({ tally: this.eventWorker.tally, transport: this.service.transport });
       this.mirror.close();
     }
   }

@@ -1,16 +1,16 @@
-import type { HttpStats } from "../http/stats.ts";
+import type { HttpTransport } from "../http/http-transport.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Tally } from "../sync/context/tally.ts";
+import type { EndedRun } from "./runs/run-queue.ts";
 
 const ops = ["inserted", "updated", "deleted", "unchanged"] as const;
 
-/** Counts of a run or a worker that is still counting. */
+/** What counts: a run, or the event worker. */
 export interface Counting {
   readonly tally: Tally;
-  readonly stats: HttpStats;
+  readonly transport: Pick<HttpTransport, "stats">;
 }
 
-type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 type Totals = Pick<CompanyStatusView, "rows" | "requests" | "waitedMs">;
 
 /**
@@ -34,8 +34,8 @@ export class CompanyCounters {
   }
 
   /** Adds what a run or worker counted that has ended. */
-  add(tally: Tally, stats: HttpStats): void {
-    this.totals = sum(this.totals, [{ tally, stats }]);
+  add(ended: Counting): void {
+    this.totals = sum(this.totals, [ended]);
   }
 
   /** The totals, with those that are still counting. */
@@ -48,7 +48,8 @@ function sum(totals: Totals, counting: readonly Counting[]): Totals {
   const rows = new Map(totals.rows.map((row) => [`${row.resource} ${row.op}`, row]));
   const requests: Record<string, number> = { ...totals.requests };
   let { waitedMs } = totals;
-  for (const { tally, stats } of counting) {
+  for (const { tally, transport } of counting) {
+    const stats = transport.stats();
     for (const [resource, counts] of tally.resources)
       for (const op of ops) {
         const key = `${resource} ${op}`;

@@ -31,9 +31,9 @@ function viewOf(sources: StatusSources, facts: Facts): CompanyStatusView {
   const { settings, counters, closedState, runtime, clock } = sources;
   const current = runtime?.runQueue.current ?? null;
   const counting = runtime
-    ? [{ tally: runtime.eventWorker.tally, stats: runtime.service.transport.stats() }]
+    ? [{ tally: runtime.eventWorker.tally, transport: runtime.service.transport }]
     : [];
-  if (current) counting.push({ tally: current.run.tally, stats: current.run.transport.stats() });
+  if (current) counting.push(current.run);
   return {
     company: settings.company.name,
     open: runtime !== null,

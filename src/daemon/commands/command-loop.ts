@@ -42,37 +42,33 @@ export async function processCommands(parts: CommandLoopParts): Promise<void> {
   await Promise.all([processKind(parts, "replay", doReplay), processKind(parts, "sync", doSync)]);
 }
 
-type Perform = (parts: CommandLoopParts, command: DaemonCommand) => Promise<void>;
-
 /** `perform` never rejects. */
 async function processKind(
   parts: CommandLoopParts,
   kind: DaemonCommandKind,
-  perform: Perform,
+  perform: (parts: CommandLoopParts, command: DaemonCommand) => Promise<void>,
 ): Promise<void> {
   const { commands, context, closed } = parts;
   const { clock, log } = context;
   const guard = createErrorGuard(clock, log);
   while (!closed.aborted) {
-    const begun: DaemonCommand[] = [];
+    let begun: DaemonCommand | null = null;
     const succeeded = guard(() => {
       const command = commands.next(kind);
-      if (command && commands.start(command.id)) begun.push(command);
+      begun = command && commands.start(command.id) ? command : null;
     });
-    for (const command of begun) await perform(parts, command);
-    if (begun.length === 0) await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
+    if (begun) await perform(parts, begun);
+    else await clock.sleep(succeeded ? checkEveryMs : afterFailureMs, closed);
   }
 }
 
 async function doReplay(parts: CommandLoopParts, { id, options }: DaemonCommand): Promise<void> {
   const { ids = [] } = (options ?? {}) as { readonly ids?: readonly string[] };
-  let report: unknown;
   try {
-    report = parts.replay(ids);
+    return await answer(parts, id, "done", parts.replay(ids));
   } catch (error) {
     return answer(parts, id, "failed", { error: messageOf(error) });
   }
-  return answer(parts, id, "done", report);
 }
 
 async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<void> {

@@ -49,29 +49,19 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   const { clock, random, log } = run.context;
   const { limits } = mirror.manifest;
   const requestsPerHour = (limits.requests * 3_600_000) / limits.windowMs;
-  return runSync(
-    {
-      mirror,
-      transport,
-      clock,
-      random,
-      log,
-      tally,
-      notices,
-      token: company.token.reveal(),
-      rateLimited: () => transport.stats().rateLimited,
-      queue: queue ?? new WorkQueue(mirror.db),
-    },
-    {
-      ...run.request,
-      parentsPerRun: parentsPerRun(mirror.manifest, config),
-      scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour),
-      concurrency: config.http.concurrency,
-      share: queue ? "others" : "all",
-      signal,
-      graceMs: run.graceMs ?? config.http.timeoutMs,
-    },
-  );
+  const token = company.token.reveal();
+  const rateLimited = () => transport.stats().rateLimited;
+  const opened = { mirror, transport, tally, notices, queue: queue ?? new WorkQueue(mirror.db) };
+  const parts = { ...opened, clock, random, log, token, rateLimited };
+  return runSync(parts, {
+    ...run.request,
+    parentsPerRun: parentsPerRun(mirror.manifest, config),
+    scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour),
+    concurrency: config.http.concurrency,
+    share: queue ? "others" : "all",
+    signal,
+    graceMs: run.graceMs ?? config.http.timeoutMs,
+  });
 }
 
 /** The limit for resources that are listed parent by parent; null: every parent. */
@@ -87,19 +77,9 @@ export function emptyReport(
   startedAt: string,
   outcome: CompanyReport["outcome"],
 ): CompanyReport {
-  return {
-    outcome,
-    started_at: startedAt,
-    finished_at: isoTime(clock.nowMs()),
-    resumed: false,
-    requests: new Tally().requests,
-    resources: {},
-    swept: {},
-    troubles: [],
-    new_columns: [],
-    missing_fields: [],
-    unkept_fields: [],
-  };
+  const times = { started_at: startedAt, finished_at: isoTime(clock.nowMs()) };
+  const work = { resumed: false, requests: new Tally().requests, resources: {}, swept: {}, troubles: [] };
+  return { outcome, ...times, ...work, new_columns: [], missing_fields: [], unkept_fields: [] };
 }
 
 /** Kinds of errors that are an outcome of a run as well. */

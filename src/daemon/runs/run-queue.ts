@@ -15,7 +15,8 @@ export interface RunUnderWay {
   readonly run: CompanyRun;
 }
 
-type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
+/** What the status shows of a run that ended. */
+export type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 
 /** What the run queue works with. */
 export interface RunQueueParts {

@@ -41,34 +41,21 @@ export function connectService(
 ): ServiceConnection {
   const path = mirrorFiles(config, company.name).budget;
   const store = budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log });
-  const shared = createRateLimiter({
-    store,
-    clock,
-    log,
-    reserveShare: config.rateLimit.reserveShare,
-    eventShare: events ? config.rateLimit.reserveShare : 0,
-    windowMs: config.rateLimit.windowMs,
-    concurrency: config.http.concurrency,
-    permitMs: config.http.timeoutMs + permitMarginMs,
-  });
-  const http = {
-    ...config.http,
-    ...(attempts === undefined ? {} : { attempts }),
-    baseUrl: config.baseUrl,
-    token: company.token.reveal(),
-    language: config.language,
-    userAgent: `fintoro-mirror/${version}`,
-    secrets: secretTexts(config),
-    clock,
-    random,
-    log,
-  };
+  const { reserveShare, windowMs } = config.rateLimit;
+  const { concurrency, timeoutMs } = config.http;
+  const permitMs = timeoutMs + permitMarginMs;
+  const limiting = { reserveShare, eventShare: events ? reserveShare : 0, windowMs, concurrency, permitMs };
+  const shared = createRateLimiter({ store, clock, log, ...limiting });
+  const { baseUrl, language } = config;
+  const own = attempts === undefined ? config.http : { ...config.http, attempts };
+  const identity = { token: company.token.reveal(), userAgent: `fintoro-mirror/${version}` };
+  const http = { ...own, ...identity, baseUrl, language, secrets: secretTexts(config), clock, random, log };
   const rateLimiter = limitRequests(shared, limits);
   const transport = createHttpTransport({ ...http, rateLimiter });
   return {
     transport,
     rateLimiter,
-    limited: (own) => createHttpTransport({ ...http, rateLimiter: limitRequests(shared, own) }),
+    limited: (more) => createHttpTransport({ ...http, rateLimiter: limitRequests(shared, more) }),
     close: async () => {
       await transport.close();
       store.close();

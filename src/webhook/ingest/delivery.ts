@@ -5,9 +5,9 @@ import { integerOf, isObject, type JsonObject, type JsonValue } from "../../json
 import { parseLossless } from "../../json/lossless.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 
-/** Why a delivery is refused; `why` repeats no part of it. */
-export interface DeliveryRefusal {
-  readonly status: 400 | 401;
+/** What a delivery is answered; `why` is a text of this program and repeats no part of the request. */
+export interface Answer {
+  readonly status: number;
   readonly why: string;
 }
 
@@ -18,12 +18,13 @@ export interface DeliveryHead {
   readonly signature: string;
 }
 
+const headerNames = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 const maxSkewSeconds = 300;
 const unreadablePrefix = "unreadable:";
 const hexDigest = /^[0-9a-fA-F]{64}$/;
 
 /** Reads the head; `rawHeaders` as Node gives them: names and values in turn, repeated ones included. */
-export function readHead(rawHeaders: readonly string[]): DeliveryHead | DeliveryRefusal {
+export function readHead(rawHeaders: readonly string[]): DeliveryHead | Answer {
   const found = new Map<string, string>();
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = deliveryHeader(rawHeaders[i] ?? "");
@@ -31,20 +32,16 @@ export function readHead(rawHeaders: readonly string[]): DeliveryHead | Delivery
     if (found.has(name)) return { status: 400, why: `more than one ${name} header` };
     found.set(name, rawHeaders[i + 1] ?? "");
   }
-  const id = found.get("webhook-id");
-  const timestamp = found.get("webhook-timestamp");
-  const signature = found.get("webhook-signature");
-  if (!id) return { status: 400, why: "no webhook-id header" };
-  if (!timestamp) return { status: 400, why: "no webhook-timestamp header" };
-  if (!signature) return { status: 400, why: "no webhook-signature header" };
-  return { id, timestamp, signature };
+  const [id = "", timestamp = "", signature = ""] = headerNames.map((name) => found.get(name));
+  const missing = headerNames.find((name) => !found.get(name));
+  return missing ? { status: 400, why: `no ${missing} header` } : { id, timestamp, signature };
 }
 
 /** Null: another header. Most are recognized by their length alone. */
 function deliveryHeader(written: string): string | null {
   if (written.length !== 10 && written.length !== 17) return null;
   const name = written.toLowerCase();
-  return name === "webhook-id" || name === "webhook-timestamp" || name === "webhook-signature" ? name : null;
+  return headerNames.includes(name) ? name : null;
 }
 
 /**
@@ -73,7 +70,7 @@ export function isSigned(body: Uint8Array, signature: string, secrets: readonly 
 }
 
 /** Parses a signed body. The event's id is the one in the body, which is signed; the header's must equal it. */
-export function readDelivery(body: Buffer, headerId: string): Delivery | DeliveryRefusal {
+export function readDelivery(body: Buffer, headerId: string): Delivery | Answer {
   const text = isUtf8(body) ? body.toString() : null;
   const event = text === null ? null : objectIn(text);
   if (event === null) return deliveryOf(unreadableId(body), null, text ?? body);
@@ -102,11 +99,6 @@ function deliveryOf(eventId: string, event: JsonObject | null, body: string | Bu
     occurredAt: textOrNull(occurredAt),
     body,
   };
-}
-
-/** Is it a refusal, not a head or a delivery? */
-export function isDeliveryRefusal(one: object): one is DeliveryRefusal {
-  return "status" in one;
 }
 
 function unreadableId(body: Buffer): string {

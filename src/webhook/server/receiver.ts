@@ -1,15 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import {
-  isDeliveryRefusal,
-  isSigned,
-  isTimely,
-  readDelivery,
-  readHead,
-  type DeliveryHead,
-  type DeliveryRefusal,
-} from "../ingest/delivery.ts";
+import { isSigned, isTimely, readDelivery, readHead } from "../ingest/delivery.ts";
+import type { Answer, DeliveryHead } from "../ingest/delivery.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 import { GroupCommit } from "../ingest/group-commit.ts";
 import type { Ingest, StoreResult } from "../ingest/ingest.ts";
@@ -28,12 +21,6 @@ export interface ReceiverOptions {
   readonly companies: Companies;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** `why` is a text of this program: nothing of the request is ever repeated. */
-export interface Answer {
-  readonly status: number;
-  readonly why: string;
 }
 
 /** A delivery whose headers are in order; its body may be read. */
@@ -76,7 +63,7 @@ export class Receiver {
     if (ingest === "unavailable")
       return this.refuse(company, 503, "the mirror is not open; send the delivery again");
     const head = readHead(rawHeaders);
-    if (isDeliveryRefusal(head)) return this.refuse(company, head.status, head.why);
+    if ("status" in head) return this.refuse(company, head.status, head.why);
     if (!isTimely(head.timestamp, this.options.clock.nowMs()))
       return this.refuse(company, 401, "webhook-timestamp is not within 300 seconds of now");
     return { company, ingest, head };
@@ -84,13 +71,13 @@ export class Receiver {
 
   /** Verifies and stores a delivery. Answers later, after the commit; for each company in the order of arrival. */
   deliver({ company, ingest, head }: Admission, body: Buffer, respond: (answer: Answer) => void): void {
-    let delivery: Delivery | DeliveryRefusal;
+    let delivery: Delivery | Answer;
     try {
       delivery = verified(ingest, body, head);
     } catch (error) {
       return respond(this.failed(company, error));
     }
-    if (isDeliveryRefusal(delivery)) return respond(this.refuse(company, delivery.status, delivery.why));
+    if ("status" in delivery) return respond(this.refuse(company, delivery.status, delivery.why));
     const added = this.groupOf(company, ingest).add(delivery, body.length, (result, error) =>
       respond(result ? this.accepted(company, result) : this.failed(company, error)),
     );
@@ -133,11 +120,7 @@ export class Receiver {
 }
 
 /** A key that fails may just have been replaced: the key files are read again before the delivery is refused. */
-function verified(
-  { keyring }: Ingest,
-  body: Buffer,
-  { id, signature }: DeliveryHead,
-): Delivery | DeliveryRefusal {
+function verified({ keyring }: Ingest, body: Buffer, { id, signature }: DeliveryHead): Delivery | Answer {
   const matches = () => isSigned(body, signature, keyring.accepted());
   if (matches() || (keyring.refresh() && matches())) return readDelivery(body, id);
   return { status: 401, why: "webhook-signature does not match" };

@@ -2,7 +2,8 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { Connections } from "./connections.ts";
-import { Receiver, type Admission, type Answer, type ReceiverOptions } from "./receiver.ts";
+import type { Answer } from "../ingest/delivery.ts";
+import { Receiver, type Admission, type ReceiverOptions } from "./receiver.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
 import { refusalPage, renderPage, respondAccepted, respondPage, type Page } from "./response.ts";
 
@@ -23,12 +24,7 @@ export interface WebhookServer {
   close(graceMs: number): Promise<void>;
 }
 
-const defaultLimits = {
-  ...bodyLimits,
-  headerDeadlineMs: 10_000,
-  keepAliveMs: 75_000,
-  connections: 512,
-};
+const defaultLimits = { ...bodyLimits, headerDeadlineMs: 10_000, keepAliveMs: 75_000, connections: 512 };
 /** Limits of the server; `defaultLimits` has their values and meanings. */
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
@@ -69,13 +65,12 @@ class RequestHandler {
   private readonly readBody: BodyReader;
 
   constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
-    const receiver = new Receiver(options);
     this.server = server;
     this.options = options;
     this.limits = limits;
-    this.receiver = receiver;
+    this.receiver = new Receiver(options);
     this.readBody = createBodyReader(limits);
-    this.connections = new Connections(server, (status, why) => receiver.refuse("", status, why));
+    this.connections = new Connections(server, (status, why) => this.receiver.refuse("", status, why));
   }
 
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */
@@ -117,10 +112,7 @@ class RequestHandler {
   }
 
   private receive(response: ServerResponse, admission: Admission, expectsContinue: boolean): void {
-    if (this.isAnnouncedTooLong(response)) {
-      this.bodyEnded(response, admission, "large");
-      return;
-    }
+    if (this.isAnnouncedTooLong(response)) return this.bodyEnded(response, admission, "large");
     if (expectsContinue) response.writeContinue();
     this.readBody(response.req, (result) => this.bodyEnded(response, admission, result));
   }

@@ -1,6 +1,6 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { nearest } from "../../base/names.ts";
+import { didYouMean } from "../../base/names.ts";
 import type { CompanyConfig } from "../../config/config.ts";
 import type { EventRule } from "../../connector/connector-manifest.ts";
 import type { Subscription } from "./subscription-client.ts";
@@ -18,8 +18,7 @@ export function eventsNamed(text: string, rules: readonly EventRule[]): string[]
   if (words.includes("all")) return known;
   const unknown = words.find((word) => !known.includes(word));
   if (unknown === undefined) return known.filter((type) => words.includes(type));
-  const meant = nearest(unknown, known);
-  throw new MirrorError("usage", `unknown event "${unknown}"${meant ? `; did you mean "${meant}"?` : ""}`, {
+  throw new MirrorError("usage", `unknown event "${unknown}"${didYouMean(unknown, known)}`, {
     hint: `there are ${known.join(", ")}`,
   });
 }

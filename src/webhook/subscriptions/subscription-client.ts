@@ -40,50 +40,34 @@ export interface SubscriptionParts {
  * The company's webhook subscriptions in the service. Methods throw what the transport throws; a 403 gets a hint
  * about the token's scope.
  */
-export class Subscriptions {
-  private readonly parts: SubscriptionParts;
+export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
-  constructor(parts: SubscriptionParts) {
-    this.parts = parts;
-  }
-
-  async list(): Promise<Subscription[]> {
-    const records = (await this.call(this.parts.operations.list)) as readonly ServiceRecord[];
-    return records.map(parseSubscription);
-  }
-
-  async create(input: SubscriptionInput): Promise<IssuedSecret> {
-    const { create } = this.parts.operations;
-    return issued(create, await this.call(create, { input: bodyOf(input) }, hintsIfUnclear.create));
-  }
-
-  async update(id: RecordId, input: SubscriptionInput): Promise<Subscription> {
-    const { update } = this.parts.operations;
-    return parseSubscription((await this.call(update, { id, input: bodyOf(input) })) as ServiceRecord);
-  }
-
-  async rotate(id: RecordId): Promise<IssuedSecret> {
-    const { rotate } = this.parts.operations;
-    return issued(rotate, await this.call(rotate, { id }, hintsIfUnclear.rotate));
-  }
-
-  async remove(id: RecordId): Promise<void> {
-    await this.call(this.parts.operations.delete, { id });
-  }
-
+/** Connects the methods of `Subscriptions` to a company's transport; sends nothing. */
+export function createSubscriptions({ transport, operations, random, signal }: SubscriptionParts) {
   /** `hintIfUnclear`: what to do after an error that leaves open whether it was done. */
-  private async call(
-    operation: Operation,
-    given: { readonly id?: RecordId; readonly input?: unknown } = {},
-    hintIfUnclear?: string,
-  ): Promise<unknown> {
-    const { transport, random, signal } = this.parts;
+  const call = async (operation: Operation, given: OperationInput = {}, hintIfUnclear?: string) => {
     try {
       return await callOperation(transport, random, operation, { ...given, options: { signal } });
     } catch (error) {
       throw explained(error, hintIfUnclear);
     }
-  }
+  };
+  const { create, update, rotate } = operations;
+  return {
+    list: async () => ((await call(operations.list)) as readonly ServiceRecord[]).map(parseSubscription),
+    create: async (input: SubscriptionInput) =>
+      issued(create, await call(create, { input: bodyOf(input) }, hintsIfUnclear.create)),
+    update: async (id: RecordId, input: SubscriptionInput) =>
+      parseSubscription((await call(update, { id, input: bodyOf(input) })) as ServiceRecord),
+    rotate: async (id: RecordId) => issued(rotate, await call(rotate, { id }, hintsIfUnclear.rotate)),
+    remove: async (id: RecordId) => void (await call(operations.delete, { id })),
+  };
+}
+
+/** What a call is made with: the record, and its new content. */
+interface OperationInput {
+  readonly id?: RecordId;
+  readonly input?: unknown;
 }
 
 const hintsIfUnclear = {

@@ -5,7 +5,10 @@ import { connectService } from "../../../daemon/runs/service-connection.ts";
 import { Meta } from "../../../state/meta.ts";
 import { pinnedIdentity } from "../../../sync/identity/identify.ts";
 import { fingerprintOf } from "../../../sync/identity/identity-verdict.ts";
-import { Subscriptions } from "../../../webhook/subscriptions/subscription-client.ts";
+import {
+  createSubscriptions,
+  type Subscriptions,
+} from "../../../webhook/subscriptions/subscription-client.ts";
 import { readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
 import { askWhoami } from "../../mirror/whoami.ts";
 
@@ -38,7 +41,7 @@ export async function withSubscriptions<T>(
   const { transport, close } = connectService(context, config, company);
   try {
     await assertSameCompany(scope, transport);
-    return await work(new Subscriptions({ transport, operations, random, signal }));
+    return await work(createSubscriptions({ transport, operations, random, signal }));
   } finally {
     await close();
   }

@@ -42,12 +42,18 @@ export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedS
     pending?.discard();
     throw error;
   });
-  const failure = pending?.store(issued.secret) ?? null;
-  plan.scope.context.keepSecret([issued.secret]);
-  await print(plan, issued, { stored: failure === null ? file : null, failure, oldUntil });
+  const { secret } = issued;
+  const failure = pending?.store(secret) ?? null;
+  const { context, company } = plan.scope;
+  context.keepSecret([secret]);
+  const subscription = viewOfSubscription(issued.subscription, plan.scope);
+  const next = [nextStepText(plan, failure), ...(oldUntil === undefined ? [] : [oldSecretText(oldUntil)])];
+  const kept = { secret, stored: failure === null ? file : null, old_accepted_until: oldUntil };
+  const lines = [...subscriptionLines(company.name, subscription), `secret: ${secret}`, ...next];
+  await printResult(context, { company: company.name, subscription, ...kept, next }, lines);
   if (failure === null) return "complete";
   const hint = `The secret stands on stdout, this once. Put it into ${file} yourself, mode 0600.`;
-  plan.scope.context.log.error(`the secret could not be stored: ${failure}`, { hint });
+  context.log.error(`the secret could not be stored: ${failure}`, { hint });
   return "failed";
 }
 
@@ -88,32 +94,6 @@ function remember(
   mkdirSync(config.dataDir, { recursive: true });
   retireKeys(files.secrets, old, { nowMs, untilMs });
   return untilMs === null ? null : isoTime(untilMs);
-}
-
-interface Kept {
-  /** File that holds the secret now. */
-  readonly stored: string | null;
-  /** Why it could not be written to its file. */
-  readonly failure: string | null;
-  /** Until when the old secrets are accepted; null: without an end; undefined: there are none. */
-  readonly oldUntil: string | null | undefined;
-}
-
-async function print(
-  plan: SecretPlan,
-  { subscription, secret }: IssuedSecret,
-  { stored, failure, oldUntil }: Kept,
-): Promise<void> {
-  const { context, company } = plan.scope;
-  const view = viewOfSubscription(subscription, plan.scope);
-  const next = [nextStepText(plan, failure)];
-  if (oldUntil !== undefined) next.push(oldSecretText(oldUntil));
-  const until = oldUntil === undefined ? {} : { old_accepted_until: oldUntil };
-  await printResult(context, { company: company.name, subscription: view, secret, stored, ...until, next }, [
-    ...subscriptionLines(company.name, view),
-    `secret: ${secret}`,
-    ...next,
-  ]);
 }
 
 /** Where a new secret of this company belongs: the first file in the config, else its first other place. */
