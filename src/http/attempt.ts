@@ -1,21 +1,10 @@
 import { MirrorError } from "../base/errors.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
-import type { ServiceAnswer, ServiceRequest } from "../connector/transport.ts";
-import type { BaseUrl } from "./base-url.ts";
+import type { ServiceAnswer } from "../connector/transport.ts";
 import { errorOfStatus, parseErrorBody, type ErrorBody } from "./error-answer.ts";
-import { exchange, type Head, type Message, type Wire } from "./exchange.ts";
+import { exchange, type Call, type Head, type Wire } from "./exchange.ts";
 import { isJson, mediaType, retryAfterS } from "./headers.ts";
-import type { BodyCaps } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
-
-/** A request ready to be sent, as often as needed. */
-export interface Call extends Message {
-  readonly base: BaseUrl;
-  readonly expect: ServiceRequest["expect"];
-  readonly caps: BodyCaps;
-  /** May it be sent again after an attempt with an unknown outcome? */
-  readonly repeatable: boolean;
-}
 
 /** One attempt that gave no 2xx answer. */
 export interface Failure {
@@ -51,7 +40,7 @@ async function react(wire: Wire, call: Call, head: Head, redirects: number): Pro
   if (head.status >= 200 && head.status < 300) return succeed(wire, call, head);
   if (![301, 302, 303, 307, 308].includes(head.status)) return fail(wire, head);
   head.discard();
-  return redirectTarget(call, head, redirects, wire.safeText);
+  return redirectTarget(wire, call, head, redirects);
 }
 
 async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
@@ -60,7 +49,7 @@ async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
     head.discard();
     throw contentError(head, unexpected);
   }
-  const body = await head.read(call.caps);
+  const body = await head.read(wire.caps);
   if (call.expect === "json" && body.length === 0) throw contentError(head, "an empty answer");
   const { status, headers, requestId } = head;
   return { status, headers, body, requestId };
@@ -89,10 +78,10 @@ function contentError({ where, status, requestId }: Head, got: string): Protocol
 
 /** Only reads are redirected, and only within the service's own origin: the token goes nowhere else (I9). */
 function redirectTarget(
-  { base, method, target: current }: Call,
+  { base, safeText }: Wire,
+  { method, target: current }: Call,
   head: Head,
   redirects: number,
-  safeText: SafeText,
 ): string {
   const here = base.origin + current;
   const { location } = head.headers;

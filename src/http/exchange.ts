@@ -5,6 +5,7 @@ import { laneRank, type Lane } from "../base/lane.ts";
 import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
+import type { BaseUrl } from "./base-url.ts";
 import type { AnswerHead } from "./error-answer.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { networkErrorOf, timeoutError, type BrokenRequest } from "./network-errors.ts";
@@ -14,6 +15,7 @@ import type { HttpCounters } from "./stats.ts";
 
 /** What all exchanges of a transport share. */
 export interface Wire {
+  readonly base: BaseUrl;
   readonly pool: Pool;
   readonly rateLimiter: RateLimiter;
   /** One place for each exchange in progress, head and body. */
@@ -23,20 +25,20 @@ export interface Wire {
   readonly safeText: SafeText;
   /** For one exchange, head and body together. */
   readonly timeoutMs: number;
+  readonly caps: BodyCaps;
 }
 
-/** One request as it goes over the wire. */
-export interface Message {
+/** A request ready to be sent, as often as needed. */
+export interface Call extends ServiceRequest {
   /** `GET /invoices/7` */
   readonly where: string;
-  readonly method: ServiceRequest["method"];
   /** Path and query. */
   readonly target: string;
   readonly headers: Record<string, string>;
   readonly body: string | Buffer | null;
   readonly lane: Lane;
   readonly signal: AbortSignal;
-  readonly onSent: (() => void) | undefined;
+  readonly repeatable: boolean;
 }
 
 /** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
@@ -50,12 +52,12 @@ export interface Head extends AnswerHead {
  * One exchange: a permit, a connection, a deadline over head and body. Whatever happens, the permit is finished,
  * the connection released and the timer stopped. Throws MirrorErrors only.
  */
-export async function exchange<T>(wire: Wire, message: Message, use: (head: Head) => Promise<T>): Promise<T> {
-  const permit = await waitForPermit(wire, message);
-  const release = await waitForConnection(wire, message, permit);
-  const deadline = startDeadline(wire, message.signal);
+export async function exchange<T>(wire: Wire, call: Call, use: (head: Head) => Promise<T>): Promise<T> {
+  const permit = await waitForPermit(wire, call);
+  const release = await waitForConnection(wire, call, permit);
+  const deadline = startDeadline(wire, call.signal);
   try {
-    return await use(await headOf(wire, message, permit, deadline));
+    return await use(await headOf(wire, call, permit, deadline));
   } finally {
     deadline.stop();
     release();
@@ -63,7 +65,7 @@ export async function exchange<T>(wire: Wire, message: Message, use: (head: Head
 }
 
 /** Aborted waits are counted too. */
-async function waitForPermit(wire: Wire, { lane, signal }: Message): Promise<Permit> {
+async function waitForPermit(wire: Wire, { lane, signal }: Call): Promise<Permit> {
   const { rateLimiter, clock, counters } = wire;
   const askedMs = clock.monotonicMs();
   try {
@@ -73,17 +75,17 @@ async function waitForPermit(wire: Wire, { lane, signal }: Message): Promise<Per
   }
 }
 
-async function waitForConnection(wire: Wire, { lane, signal }: Message, permit: Permit): Promise<Release> {
+async function waitForConnection(wire: Wire, { lane, signal }: Call, permit: Permit): Promise<Release> {
   const release = await wire.connections.acquire(signal, laneRank(lane));
   if (release) return release;
   permit.lost();
   throw new MirrorError("stopped", "stopped while waiting for a free connection");
 }
 
-async function headOf(wire: Wire, message: Message, permit: Permit, deadline: Deadline): Promise<Head> {
-  const { where } = message;
+async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline): Promise<Head> {
+  const { where } = call;
   const { counters, safeText } = wire;
-  const answer = await sendOnce(wire, message, deadline.signal).catch((error: unknown) => {
+  const answer = await sendOnce(wire, call, deadline.signal).catch((error: unknown) => {
     permit.lost();
     counters.unanswered++;
     throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
@@ -102,9 +104,9 @@ async function headOf(wire: Wire, message: Message, permit: Permit, deadline: De
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };
 }
 
-async function sendOnce({ pool, counters }: Wire, message: Message, signal: AbortSignal) {
-  const { method, target: path, headers, body } = message;
-  message.onSent?.();
+async function sendOnce({ pool, counters }: Wire, call: Call, signal: AbortSignal) {
+  const { method, target: path, headers, body } = call;
+  call.onSent?.();
   counters.requests++;
   return pool.request({ method, path, headers, body, signal });
 }

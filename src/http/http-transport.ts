@@ -12,9 +12,9 @@ import {
   type Transport,
 } from "../connector/transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
-import { attempt, type Call, type Failure } from "./attempt.ts";
-import { parseBaseUrl, targetOf, type BaseUrl } from "./base-url.ts";
-import type { Wire } from "./exchange.ts";
+import { attempt, type Failure } from "./attempt.ts";
+import { parseBaseUrl, targetOf } from "./base-url.ts";
+import type { Call, Wire } from "./exchange.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
 import { createSafeText } from "./safe-text.ts";
 import { HttpCounters, type HttpStats } from "./stats.ts";
@@ -54,13 +54,13 @@ export interface HttpTransport extends Transport {
  * deadline; the token is in no error, log line or redirect (I9). Holds no state that a crash could lose.
  */
 export function createHttpTransport(options: HttpOptions): HttpTransport {
-  const base = parseBaseUrl(options.baseUrl);
+  const settings = { ...defaults, ...options };
   const closing = new AbortController();
-  const wire = wireFor(base, options);
+  const wire = wireFor(settings);
   return {
     async send(request) {
       const signal = AbortSignal.any([closing.signal, ...(request.signal ? [request.signal] : [])]);
-      return sendUntilDone(wire, await callFor(base, options, request, signal), options);
+      return sendUntilDone(wire, await callFor(wire, settings, request, signal), settings);
     },
     stats: () => structuredClone(wire.counters),
     close: async () => {
@@ -70,9 +70,12 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
   };
 }
 
-function wireFor(base: BaseUrl, options: HttpOptions): Wire {
-  const { rateLimiter, clock, timeoutMs = transportDefaults.timeoutMs } = options;
-  const { concurrency = transportDefaults.concurrency } = options;
+const defaults = { ...transportDefaults, attempts: 5, backoff: { baseMs: 500, maxMs: 30_000 }, secrets: [] };
+type Settings = HttpOptions & Required<Pick<HttpOptions, keyof typeof defaults>>;
+
+function wireFor(settings: Settings): Wire {
+  const { rateLimiter, clock, timeoutMs, concurrency, maxResponseBytes } = settings;
+  const base = parseBaseUrl(settings.baseUrl);
   const pool = new Pool(base.origin, {
     connections: concurrency,
     pipelining: 1,
@@ -83,27 +86,29 @@ function wireFor(base: BaseUrl, options: HttpOptions): Wire {
     keepAliveTimeout: 10_000,
   });
   return {
+    base,
     pool,
     rateLimiter,
     clock,
     timeoutMs,
+    caps: { bytes: maxResponseBytes, wireBytes: settings.maxWireBytes ?? maxResponseBytes },
     connections: new Semaphore(concurrency),
     counters: new HttpCounters(),
-    safeText: createSafeText([options.token, ...(options.secrets ?? [])]),
+    safeText: createSafeText([settings.token, ...settings.secrets]),
   };
 }
 
-async function sendUntilDone(wire: Wire, call: Call, options: HttpOptions): Promise<ServiceAnswer> {
+async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promise<ServiceAnswer> {
   const { where, signal, repeatable } = call;
-  const { attempts: most = 5, backoff = { baseMs: 500, maxMs: 30_000 }, random } = options;
-  const rules = { attempts: most, backoff: { ...backoff, random } };
+  const { log, random } = settings;
+  const rules = { attempts: settings.attempts, backoff: { ...settings.backoff, random } };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
     const outcome = await attempt(wire, call);
     if (!("error" in outcome)) return { ...outcome, attempts };
     [failed, refused] = isRateLimited(outcome) ? [failed, refused + 1] : [failed + 1, 0];
     const next = nextAttempt(outcome, { failed, refused, repeatable }, rules);
     if (next === "give_up") throw outcome.error;
-    logRetry(options.log, where, outcome, next.retryInMs);
+    logRetry(log, where, outcome, next.retryInMs);
     await wire.clock.sleep(next.retryInMs, signal);
     throwIfAborted(signal, `${where}: stopped before another attempt`);
     wire.counters.retried++;
@@ -111,27 +116,22 @@ async function sendUntilDone(wire: Wire, call: Call, options: HttpOptions): Prom
 }
 
 async function callFor(
-  base: BaseUrl,
-  options: HttpOptions,
+  wire: Wire,
+  identity: Identity,
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<Call> {
-  const { maxResponseBytes = transportDefaults.maxResponseBytes, maxWireBytes = maxResponseBytes } = options;
-  const { method, path, expect, lane = "list", onSent } = request;
-  const content = await contentOf(request);
+  const { method, path, lane = "list", repeatable = method === "GET" } = request;
+  const { headers, body } = await contentOf(request);
   return {
-    base,
-    expect,
-    caps: { bytes: maxResponseBytes, wireBytes: maxWireBytes },
-    repeatable: request.repeatable ?? method === "GET",
+    ...request,
     where: `${method} ${path}`,
-    method,
-    target: targetOf(base, request),
-    headers: { ...requestHeaders(options, request), ...content.headers },
-    body: content.body,
+    target: targetOf(wire.base, request),
+    headers: { ...requestHeaders(identity, request), ...headers },
+    body,
     lane,
     signal,
-    onSent,
+    repeatable,
   };
 }
 
