@@ -1,8 +1,4 @@
-interface Waiter<T> {
-  readonly priority: number;
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Waiter<T> = PromiseWithResolvers<T | null> & { readonly priority: number };
 
 /** Callers that wait for a value: lower `priority` first, then first come, first served. */
 export class WaitQueue<T> {
@@ -20,17 +16,16 @@ export class WaitQueue<T> {
   /** Resolves with the served value, or with null as soon as `signal` aborts. */
   wait(priority: number, signal?: AbortSignal): Promise<T | null> {
     if (signal?.aborted) return Promise.resolve(null);
-    const { promise, resolve, reject } = Promise.withResolvers<T | null>();
-    const waiter = { priority, resolve, reject };
+    const waiter = { ...Promise.withResolvers<T | null>(), priority };
     const leave = () => {
       const at = this.#waiting.indexOf(waiter);
       if (at >= 0) this.#waiting.splice(at, 1);
-      resolve(null);
+      waiter.resolve(null);
     };
     signal?.addEventListener("abort", leave, { once: true });
     const behind = this.#waiting.findIndex((other) => other.priority > priority);
     this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, waiter);
-    return promise.finally(() => signal?.removeEventListener("abort", leave));
+    return waiter.promise.finally(() => signal?.removeEventListener("abort", leave));
   }
 
   /** Serves the first caller. False when nobody waits. */

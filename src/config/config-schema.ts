@@ -135,16 +135,13 @@ function companies({ secrets }: ConfigPlace) {
   );
 }
 
-const parentsOptions = section({
-  parents_per_run: z
-    .union([z.literal("all"), integerBetween(1, 1_000_000)], { error: "must be all or a number from 1" })
-    .default("all")
-    .describe("How many parents a run visits, the stalest first."),
-});
-type ParentsOptions = z.output<typeof parentsOptions>;
-
-function optionsPerParent(resource: string) {
-  return parentsOptions.optional().describe(`How ${resource} are read: one list for each parent.`);
+function mostParents(resource: string) {
+  const error = "must be all or a number from 1";
+  const most = z.union([z.literal("all"), integerBetween(1, 1_000_000)], { error }).default("all");
+  return section({ parents_per_run: most.describe("How many parents a run visits, the stalest first.") })
+    .transform((options) => options.parents_per_run)
+    .optional()
+    .describe(`How ${resource} are read: one list for each parent.`);
 }
 
 function resources(known: KnownConnector) {
@@ -157,25 +154,23 @@ function resources(known: KnownConnector) {
   return section({
     include: list.optional().describe("Mirror only these."),
     exclude: list.default([]).describe("Mirror all but these."),
-    ...Object.fromEntries(perParent.map((resource) => [resource.name, optionsPerParent(resource.name)])),
+    ...Object.fromEntries(perParent.map((resource) => [resource.name, mostParents(resource.name)])),
   })
     .refine((choice) => choice.include === undefined || choice.exclude.length === 0, {
       error: "must have include or exclude, not both",
     })
-    .transform(({ include, exclude, ...options }) => ({
+    .transform(({ include, exclude, ...most }) => ({
       // null: all of them.
       include: include ?? null,
       exclude,
       // For resources listed parent by parent: how many parents a run visits; absent means all.
-      parentsPerRun: parentsPerRun(options as Record<string, ParentsOptions>),
+      parentsPerRun: parentsPerRun(most as Record<string, number | "all">),
     }));
 }
 
-function parentsPerRun(options: Readonly<Record<string, ParentsOptions>>): Record<string, number> {
-  const limits = Object.entries(options).flatMap(([name, { parents_per_run: most }]) =>
-    most === "all" ? [] : [[name, most] as const],
-  );
-  return Object.fromEntries(limits);
+function parentsPerRun(most: Readonly<Record<string, number | "all">>): Record<string, number> {
+  const limits = Object.entries(most).filter(([, count]) => count !== "all");
+  return Object.fromEntries(limits) as Record<string, number>;
 }
 
 const rateLimit = section({

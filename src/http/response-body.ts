@@ -68,11 +68,8 @@ async function decompressed(body: Readable, encoding: string, caps: BodyCaps): P
     }
   };
   try {
-    return await collect(
-      pipeline(body, counted, decompressor, () => undefined),
-      caps.bytes,
-      null,
-    );
+    const stream = pipeline(body, counted, decompressor, () => undefined);
+    return await collect(stream, caps.bytes, null);
   } catch (error) {
     if (error instanceof BodyError || error === wireError) throw error;
     // An empty answer may still name an encoding.

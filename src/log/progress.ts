@@ -10,11 +10,12 @@ export interface ProgressOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly colour: boolean;
-  /** At a terminal. @default 200, a third of the rate that would flicker */
-  readonly drawEveryMs?: number;
-  /** Without a terminal; shorter work logs nothing. @default 20_000 */
-  readonly logEveryMs?: number;
 }
+
+/** At a terminal; a third of the rate that would flicker. */
+const drawEveryMs = 200;
+/** Without a terminal; shorter work logs nothing. */
+const logEveryMs = 20_000;
 
 /** Does `work` and shows the progress that `read` returns: a live block at a terminal, log lines elsewhere. */
 export function withProgress<T>(
@@ -22,7 +23,7 @@ export function withProgress<T>(
   read: () => readonly ProgressView[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const { screen, log, colour, drawEveryMs = 200, logEveryMs = 20_000 } = options;
+  const { screen, log, colour } = options;
   const draw = () => screen.block(blockLines(read(), screen, colour));
   const logViews = () => {
     for (const view of read()) log.info("progress", progressFields(view));
@@ -39,11 +40,11 @@ function blockLines(views: readonly ProgressView[], { columns, rows }: Screen, c
 
 /** Does `work` and shows lines at a terminal; without one it shows nothing. */
 export function withLines<T>(
-  options: Pick<ProgressOptions, "screen" | "clock" | "drawEveryMs">,
+  options: Pick<ProgressOptions, "screen" | "clock">,
   read: () => readonly string[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const { screen, drawEveryMs = 200 } = options;
+  const { screen } = options;
   const draw = () => screen.block(read().map((line) => line.slice(0, screen.columns - 1)));
   return screen.live ? repeatDuring(options, drawEveryMs, draw, work) : work();
 }

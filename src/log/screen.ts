@@ -6,26 +6,19 @@ export interface OutputStream {
   readonly rows?: number;
 }
 
-/**
- * The only writer of stderr: lines that scroll, and below them a block that is redrawn. Without a terminal there is
- * no block. `close` leaves an empty line and a visible cursor.
- */
-export interface Screen {
-  readonly live: boolean;
-  readonly columns: number;
-  readonly rows: number;
-  line(text: string): void;
-  block(lines: readonly string[]): void;
-  close(): void;
-}
+/** What `createScreen` gives. */
+export type Screen = ReturnType<typeof createScreen>;
 
 const hideCursor = "\u001B[?25l";
 const showCursor = "\u001B[?25h";
 const clearBelow = "\u001B[J";
 const clearRight = "\u001B[K";
 
-/** A screen without a block yet. `live`: a block is drawn. */
-export function createScreen(stream: OutputStream, live: boolean): Screen {
+/**
+ * The only writer of stderr: lines that scroll, and below them, if `live`, a block that is redrawn. `close` leaves an
+ * empty line and a visible cursor.
+ */
+export function createScreen(stream: OutputStream, live: boolean) {
   let drawn: readonly string[] = [];
   let begun = false;
   const home = () => (drawn.length === 0 ? "" : `\u001B[${drawn.length}A\r`);
@@ -37,11 +30,11 @@ export function createScreen(stream: OutputStream, live: boolean): Screen {
     get rows() {
       return stream.rows ?? 24;
     },
-    line(message) {
+    line(message: string) {
       if (drawn.length === 0) stream.write(`${message}\n`);
       else stream.write(`${home()}${clearBelow}${message}\n${drawing(drawn)}`);
     },
-    block(lines) {
+    block(lines: readonly string[]) {
       if (!live) return;
       stream.write(`${begun ? "" : hideCursor}${home()}${drawing(lines)}${clearBelow}`);
       begun = true;

@@ -12,10 +12,8 @@ import { applyAnswer } from "./budget-answers.ts";
 import { coldState, defaultRules, type Flight, type RateLimitState, type Rules } from "./state.ts";
 import type { RateLimitStore } from "./state-store.ts";
 
-type GivenRules = Pick<Rules, "reserveShare" | "eventShare" | "windowMs" | "defaultLimit" | "permitMs">;
-
 /** Settings of `createRateLimiter`; rules that are not given are as in `defaultRules`. */
-export interface RateLimiterOptions extends Partial<GivenRules> {
+export interface RateLimiterOptions extends Partial<Rules> {
   readonly store: RateLimitStore;
   readonly clock: Clock;
   /**
