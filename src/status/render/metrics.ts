@@ -1,9 +1,22 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
-import { families, samplesOf } from "./metric-families.ts";
+import { workerStates } from "../../sync/event-worker/worker-status.ts";
 import type { CompanyStatusView } from "../company-status.ts";
+import { oldestWaitingMs } from "./readiness.ts";
+
+/** Counts by a label's value; null counts as 0. */
+type Counts = Readonly<Record<string, number | null>>;
 
 /** Requests for no company and no page, by the status of the answer. */
 export type Strays = Readonly<Record<string, number>>;
+
+/** One number with its labels. */
+interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Samples, or the value of the only one; milliseconds where the name has seconds. Null or undefined: not known. */
+type Read = (view: CompanyStatusView, nowMs: number) => readonly Sample[] | number | null | undefined;
 
 /**
  * Renders every metric from the companies' status at the moment of the request. Nothing is counted here, so nothing
@@ -13,47 +26,127 @@ export type Strays = Readonly<Record<string, number>>;
 export function createMetrics(version: string) {
   const own = new Registry();
   collectDefaultMetrics({ register: own });
-  new Gauge({
-    name: "fintoro_mirror_build_info",
-    help: "1, with the version of this program",
-    labelNames: ["version"],
-    registers: [own],
-  }).set({ version }, 1);
+  addMetric(own, "build_info", "1, with the version of this program", [{ labels: { version }, value: 1 }]);
   return {
     type: own.contentType,
     render: async (views: readonly CompanyStatusView[], nowMs: number, strays: Strays = {}) => {
-      const companies = registryOf(views, nowMs);
-      countStrays(companies, strays);
+      const companies = new Registry();
+      for (const [name, [help, read]] of Object.entries(families)) {
+        const samples = views.flatMap((view) => samplesOf(view, read(view, nowMs) ?? []));
+        addMetric(companies, name, help, samples);
+      }
+      // A subscription with a mistake in its path shows here: its deliveries get 404.
+      addMetric(companies, "stray_requests_total", strayHelp, byKey("status", strays, ["404"]));
       return `${await companies.metrics()}\n${withNaN(await own.metrics())}`;
     },
   };
 }
+
+const strayHelp = "requests for no company and no page, by the status of the answer";
 
 /** The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only. */
 function withNaN(text: string): string {
   return text.replaceAll(/ Nan$/gm, " NaN");
 }
 
-function registryOf(views: readonly CompanyStatusView[], nowMs: number): Registry {
-  const registry = new Registry();
-  for (const family of families) {
-    const { name, help, kind } = family;
-    const samples = views.flatMap((view) => samplesOf(family, view, nowMs));
-    const labelNames = Object.keys(samples[0]?.labels ?? { company: "" });
-    const options = { name, help, labelNames, registers: [registry] };
-    const metric = kind === "gauge" ? new Gauge(options) : new Counter(options);
-    for (const { labels, value } of samples) metric.inc(labels, value);
-  }
-  return registry;
+function samplesOf({ company }: CompanyStatusView, read: readonly Sample[] | number): Sample[] {
+  const samples = typeof read === "number" ? [{ labels: {}, value: read }] : read;
+  return samples.map(({ labels, value }) => ({ labels: { company, ...labels }, value }));
 }
 
-/** A subscription with a mistake in its path shows here: its deliveries get 404. */
-function countStrays(registry: Registry, strays: Strays): void {
-  const counter = new Counter({
-    name: "fintoro_mirror_stray_requests_total",
-    help: "Since the start: requests for no company and no page, by the status of the answer",
-    labelNames: ["status"],
-    registers: [registry],
+/** The end of a name says its kind and unit: `_total` is a counter, `_seconds` is given in milliseconds. */
+function addMetric(registry: Registry, name: string, help: string, samples: readonly Sample[]): void {
+  const labelNames = Object.keys(samples[0]?.labels ?? { company: "" });
+  const options = { name: `fintoro_mirror_${name}`, labelNames, registers: [registry] };
+  const metric = name.endsWith("_total")
+    ? new Counter({ ...options, help: `Since the start: ${help}` })
+    : new Gauge({ ...options, help });
+  const perUnit = name.includes("_seconds") ? 1000 : 1;
+  for (const { labels, value } of samples) metric.inc(labels, value / perUnit);
+}
+
+/** What /metrics shows of a company, by name: the help text, and the value. Alerts depend on names and labels. */
+const families: Readonly<Record<string, readonly [help: string, read: Read]>> = {
+  database_open: [
+    "1 while the mirror's file is open, 0 while deliveries are refused",
+    ({ open }) => Number(open),
+  ],
+  service_state: ["1 for the state that the way to the service is in", serviceStates],
+  service_state_since_timestamp_seconds: ["when that state began", ({ service }) => service.sinceMs],
+  resource_last_success_timestamp_seconds: [
+    "when the reading began that last read a resource's list whole; 0: never",
+    whileOpen(({ sweptMs }) => byKey("resource", sweptMs)),
+  ],
+  run_active_seconds: ["how long the run under way has lasted; 0 without one", activeMs],
+  last_run_duration_seconds: [
+    "how long the last run took",
+    ({ lastRun }) => lastRun && lastRun.finishedMs - lastRun.startedMs,
+  ],
+  last_run_finished_timestamp_seconds: ["when the last run ended", ({ lastRun }) => lastRun?.finishedMs],
+  last_run_complete: [
+    "1 if the last run left nothing undone, otherwise 0",
+    ({ lastRun }) => lastRun && Number(lastRun.outcome === "complete"),
+  ],
+  last_whole_run_started_timestamp_seconds: [
+    "when the last run began that read everything, details too; 0: none did yet",
+    whileOpen(({ wholeRunMs }) => wholeRunMs ?? 0),
+  ],
+  next_run_timestamp_seconds: ["when the schedule asks for the next run", ({ nextRunMs }) => nextRunMs],
+  runs_total: [
+    "runs that ended, by outcome",
+    ({ runs }) => byKey("outcome", runs, ["complete", "partial", "failed"]),
+  ],
+  rows_total: ["records by what was done with them", changedRows],
+  requests_total: [
+    "requests by the status of the answer; none: no answer came",
+    ({ requests }) => byKey("status", requests, ["200", "401", "404", "429", "500", "503", "none"]),
+  ],
+  budget_waited_seconds_total: ["time that requests waited for leave to be sent", ({ waitedMs }) => waitedMs],
+  budget_limit_requests: ["requests that the service allows in a window", ({ budget }) => budget?.limit],
+  budget_remaining_requests: [
+    "requests left in this window, as far as known",
+    ({ budget }) => budget?.remaining,
+  ],
+  deliveries_total: [
+    "deliveries by what they were answered",
+    ({ deliveries }) => byKey("result", deliveries, ["stored", "known", "400", "401", "413", "503"]),
+  ],
+  events_waiting: [
+    "events whose record was not read since they came",
+    whileOpen(({ events }) => events.waiting),
+  ],
+  events_oldest_waiting_seconds: ["age of the oldest such event; 0 without one", whileOpen(oldestWaitingMs)],
+  events_last_received_timestamp_seconds: ["when the last event came", ({ events }) => events.lastReceivedMs],
+  queue_rows: ["what is still to be read, by kind; dead: given up", queueRows],
+};
+
+/** For what is read from the mirror's file: unknown while that is closed. */
+function whileOpen(read: Read): Read {
+  return (view, nowMs) => (view.open ? read(view, nowMs) : null);
+}
+
+/** Usual keys are shown from the start with 0, so that an alert on growth sees the first count. */
+function byKey(label: string, counts: Counts, usual: readonly string[] = []): Sample[] {
+  const all: Counts = { ...Object.fromEntries(usual.map((key) => [key, 0])), ...counts };
+  return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value: value ?? 0 }));
+}
+
+function serviceStates({ service }: CompanyStatusView): Sample[] {
+  return byKey("state", { [service.state]: 1 }, workerStates);
+}
+
+function activeMs({ run }: CompanyStatusView, nowMs: number): number {
+  return run ? Math.max(0, nowMs - run.startedMs) : 0;
+}
+
+function changedRows({ rows }: CompanyStatusView): Sample[] {
+  return rows.map(({ resource, op, count }) => ({ labels: { resource, op }, value: count }));
+}
+
+function queueRows({ queue }: CompanyStatusView): Sample[] {
+  const groups = Map.groupBy(queue, ({ kind, state }) => `${kind} ${state}`);
+  return [...groups.values()].flatMap((rows) => {
+    const value = rows.reduce((sum, { count }) => sum + count, 0);
+    return rows.slice(0, 1).map(({ kind, state }) => ({ labels: { kind, state }, value }));
   });
-  for (const [status, count] of Object.entries({ 404: 0, ...strays })) counter.inc({ status }, count);
 }

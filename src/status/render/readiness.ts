@@ -1,6 +1,5 @@
 import { isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
-import { oldestWaitingMs } from "./metric-families.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
 /** What still counts as current; configured in `serve`. */
@@ -83,6 +82,11 @@ function runReasons(view: CompanyStatusView, nowMs: number, lists: string[]): st
   }
   const ended = run || !lastRun || lastRun.outcome === "complete" || lastRun.outcome === "partial";
   return ended ? lists : [`the last run did not finish: ${lastRun.outcome}`, ...lists];
+}
+
+/** How long the oldest waiting event has waited, ms; 0 without one, or when the clock was set back. */
+export function oldestWaitingMs({ events }: CompanyStatusView, nowMs: number): number {
+  return Math.max(0, nowMs - (events.oldestWaitingMs ?? nowMs));
 }
 
 function eventReasons(view: CompanyStatusView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
