@@ -10,7 +10,7 @@ import {
   UnauthenticatedError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { failureOutcome } from "../../src/sync/retry/failure-outcome.ts";
+import { failureOutcome } from "../../src/sync/retry/retry-policy.ts";
 import { mostAttempts, itemRetryDelayMs } from "../../src/sync/context/limits.ts";
 import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";
 

@@ -9,7 +9,7 @@ import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
 import { probeRoute } from "../deletion/route-probe.ts";
 import { queueDependents, queueRecord, queueSmallerPages } from "../plan/read-reasons.ts";
-import type { FailureOutcome } from "../retry/failure-outcome.ts";
+import type { FailureOutcome } from "../retry/retry-policy.ts";
 import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
 
 /** Outcomes that concern the work item or its resource; the engine handles the others. */
@@ -37,12 +37,10 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
 
 function judgeMissing(answer: AnswerContext, error: ServiceError): void {
   const verdict = deletionVerdict(answer.run, answer.resource, error, recordOf(answer.item));
-  if (verdict.kind === "deleted") applyDeletion(answer);
-  else {
-    const unproven = verdict.kind === "probe" ? probeRoute(answer, verdict.candidates) : verdict.why;
-    if (unproven !== null)
-      deadLetter(answer, `${unproven}. The record was kept; the next run checks it again.`);
-  }
+  if (verdict.kind === "deleted") return applyDeletion(answer);
+  const unproven = verdict.kind === "probe" ? probeRoute(answer, verdict.candidates) : verdict.why;
+  if (unproven !== null)
+    deadLetter(answer, `${unproven}. The record was kept; the next run checks it again.`);
 }
 
 function applyDeletion(answer: AnswerContext): void {
@@ -54,8 +52,7 @@ function applyDeletion(answer: AnswerContext): void {
   const counts = wasLive && (item.kind !== "confirm" || isOfEvent(answer));
   if (counts && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
-    queue.deadLetter(item, "held: a mass deletion");
-    return;
+    return queue.deadLetter(item, "held: a mass deletion");
   }
   if (!removeRecord(answer, resource, id)) return;
   queue.done(item, stamp.sentSeq);
@@ -67,10 +64,7 @@ function applyDeletion(answer: AnswerContext): void {
 function checkParent(answer: AnswerContext, error: unknown): void {
   const { run, item } = answer;
   const payload = item.payload as ChildPayload;
-  if (item.attempts >= 2 || !run.selected.has(payload.parent)) {
-    deadLetter(answer, error);
-    return;
-  }
+  if (item.attempts >= 2 || !run.selected.has(payload.parent)) return deadLetter(answer, error);
   run.queue.retry(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
   queueRecord(answer, "child list refused", { resource: payload.parent, id: parentIdOf(payload) });
 }
@@ -80,13 +74,9 @@ function shrinkPages(answer: AnswerContext, error: unknown): void {
   const own = resource.list.kind === "paged" ? resource.list.perPage : 0;
   const { perPage = own } = item.payload as PagePayload;
   const smaller = smallerPages.find((size) => size < perPage);
-  if (smaller === undefined) {
-    hold(answer, "failed", error);
-    return;
-  }
-  run.log.warn(
-    `${resource.name}: the service refuses ${perPage} records per page. Trying ${smaller} per page.`,
-  );
+  if (smaller === undefined) return hold(answer, "failed", error);
+  const refused = `the service refuses ${perPage} records per page`;
+  run.log.warn(`${resource.name}: ${refused}. Trying ${smaller} per page.`);
   queueSmallerPages(answer, smaller);
 }
 

@@ -1,4 +1,4 @@
-import type { RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
 import type { Lane } from "../../base/lane.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -8,7 +8,12 @@ import type { Listing } from "../../state/listings.ts";
 import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
-import { dependentsOf, ownersOf, type RecordRef } from "./dependents.ts";
+
+/** A record by its resource's name and its id. */
+export interface RecordRef {
+  readonly resource: string;
+  readonly id: RecordId;
+}
 
 /*
  * Every reason to read, as `_work.reason` stores it: those in `recordReads`, and
@@ -217,4 +222,33 @@ export function queueDependents(read: AnswerContext, id: RecordId, outcome: Even
   };
   ownersOf(run, resource, id).forEach(queue(0));
   dependentsOf(run, resource, id, outcome).forEach(queue(stamp.receivedAtMs));
+}
+
+/** The record that owns this one, as its row says, deleted or not: the document of a payment. */
+function ownersOf({ mirror }: RunContext, { name, list }: Resource, id: RecordId): RecordRef[] {
+  if (list.kind !== "owned") return [];
+  return list.by.flatMap(({ resource, type, typeField, idField }) => {
+    const [ownType, text] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
+    return ownType === type ? refTo(resource, text) : [];
+  });
+}
+
+/** The records of this run that change with this one by the invalidation rules of the connector. */
+function dependentsOf(run: RunContext, { name }: Resource, id: RecordId, outcome: EventOutcome): RecordRef[] {
+  const { records } = run.mirror;
+  const changesCount = outcome === "inserted" || outcome === "deleted";
+  const rules = run.mirror.manifest.invalidationRules ?? [];
+  return rules.flatMap(({ resource, dependent, by }) => {
+    if (resource !== name || !run.selected.has(dependent)) return [];
+    if (by.kind === "column") return refTo(dependent, records.texts(name, id, [by.column])[0]);
+    if (by.kind !== "pointing" && !changesCount) return [];
+    const pointing = by.kind === "pointing" ? { [by.idColumn]: id } : {};
+    const ids = records.liveIdsWhere(dependent, { [by.column]: by.is, ...pointing });
+    return ids.map((one) => ({ resource: dependent, id: one }));
+  });
+}
+
+function refTo(resource: string, text: string | null | undefined): RecordRef[] {
+  const id = text === null || text === undefined ? null : recordId(text);
+  return id === null ? [] : [{ resource, id }];
 }

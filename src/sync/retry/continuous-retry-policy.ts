@@ -3,8 +3,7 @@ import type { Log } from "../../base/logger.ts";
 import { NotFoundError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
-import { failureOutcome, type FailureOutcome } from "./failure-outcome.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
+import { failureOutcome, type FailureOutcome, type RetryPolicy } from "./retry-policy.ts";
 
 /** What the policy needs from the event worker. */
 export interface ContinuousRetryHooks {

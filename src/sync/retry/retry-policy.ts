@@ -1,7 +1,7 @@
-import { MirrorError } from "../../base/errors.ts";
+import { MirrorError, type ErrorKind } from "../../base/errors.ts";
+import { InvalidError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { awayAfter } from "../context/limits.ts";
-import { failureOutcome, type FailureOutcome } from "./failure-outcome.ts";
+import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
 
 /** What differs between a run, which ends, and the event worker, which does not. */
 export interface RetryPolicy {
@@ -29,4 +29,48 @@ export function batchRetryPolicy(): RetryPolicy {
       return failureOutcome(error, item);
     },
   };
+}
+
+/** What a failed read leads to. */
+export type FailureOutcome =
+  /** Nothing else can work either: the run ends. `because`: a better reason, found out since. */
+  | { readonly kind: "stop"; readonly because?: unknown }
+  /** A limit of the user was reached: requests in flight may finish, no new ones begin. */
+  | { readonly kind: "drain" }
+  /** The record's own route answered 404: it may be deleted. */
+  | { readonly kind: "missing" }
+  /** The parent's list was refused: does the parent still exist? */
+  | { readonly kind: "check parent" }
+  /** The service accepts fewer records per page. */
+  | { readonly kind: "smaller page" }
+  /** This resource is refused; others are not. */
+  | { readonly kind: "hold"; readonly why: "failed" | "forbidden" }
+  /** Try again and count an attempt. */
+  | { readonly kind: "retry"; readonly afterMs: number }
+  /** Try again without counting an attempt: the failure is not this record's own. */
+  | { readonly kind: "postpone"; readonly afterMs: number }
+  /** Give up: the work item becomes a dead letter. */
+  | { readonly kind: "dead" };
+
+/** Errors that may pass, or concern one record only. */
+const passing = new Set<ErrorKind>(["unavailable", "network", "rate_limited", "protocol"]);
+
+/** What this error means for this work item in a run. Pure. */
+export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
+  if (!(error instanceof MirrorError)) return { kind: "stop" };
+  if (error.kind === "stopped") return { kind: "drain" };
+  if (error.kind === "forbidden") return { kind: "hold", why: "forbidden" };
+  if (error.kind === "not_found" || error.kind === "invalid") return refused(error, item);
+  if (!passing.has(error.kind)) return { kind: "stop" };
+  if (!error.retryable || item.attempts + 1 >= mostAttempts) return { kind: "dead" };
+  return { kind: "retry", afterMs: itemRetryDelayMs(item.attempts) };
+}
+
+/** 404 or 422. */
+function refused(error: MirrorError, { kind }: WorkItem): FailureOutcome {
+  if (kind === "child") return { kind: "check parent" };
+  if (kind === "list" && error instanceof InvalidError && "perPage" in error.fields)
+    return { kind: "smaller page" };
+  if (error.kind === "not_found" && (kind === "detail" || kind === "confirm")) return { kind: "missing" };
+  return error.kind === "invalid" && kind !== "list" ? { kind: "dead" } : { kind: "hold", why: "failed" };
 }
