@@ -111,7 +111,7 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
           ...parts,
           tally: new Tally(),
           rateLimited: () => 0,
-          notices: { newColumns: [], missingFields: new Set() },
+          notices: { newColumns: [], missingFields: new Set(), unkeptFields: new Set() },
         },
         { ...defaultRun, ...more, share: "others", resources },
       ),

@@ -90,7 +90,11 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
   const clock = fastClock(options.startAtMs);
   const log = loggingTo(company.said);
-  const notices = { newColumns: [] as string[], missingFields: new Set<string>() };
+  const notices = {
+    newColumns: [] as string[],
+    missingFields: new Set<string>(),
+    unkeptFields: new Set<string>(),
+  };
   const mirror = await openMirror(company.file, manifest, {
     onNewColumn: ({ table, column }) => notices.newColumns.push(`${table}.${column.name}`),
     onMissing: (resource, paths) => paths.forEach((one) => notices.missingFields.add(`${resource}.${one}`)),

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  fingerprintOf,
-  judgeIdentity,
-  refusal,
-  type Identity,
-} from "../../src/sync/identity/identity-verdict.ts";
+import { fingerprintOf, judgeIdentity, type Identity } from "../../src/sync/identity/identity-verdict.ts";
 
 const pinned: Identity = {
   name: "Acme",
@@ -33,11 +28,11 @@ describe("I10: a mirror belongs to one company", () => {
 
   test("a refusal names both companies, says that nothing was written, and how to override", () => {
     const verdict = judgeIdentity(pinned, { name: "Globex", token: "new", businessId: null });
-    const error = refusal(verdict.kind === "refused" ? verdict.why : "");
+    const error = verdict.kind === "refused" ? verdict.error : null;
     expect(error).toMatchObject({ kind: "identity", retryable: false });
-    expect(error.message).toContain('the mirror is of "Acme", this token is of "Globex"');
-    expect(error.hint).toContain("Nothing was written");
-    expect(error.hint).toContain("--accept-identity");
+    expect(error?.message).toContain('the mirror is of "Acme", this token is of "Globex"');
+    expect(error?.hint).toContain("Nothing was written");
+    expect(error?.hint).toContain("--accept-identity");
   });
 
   test("I9: the token is stored as a salted fingerprint that neither shows it nor matches without the salt", () => {

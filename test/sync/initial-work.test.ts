@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isoTime } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { scrubAgeMs } from "../../src/sync/context/limits.ts";
 import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
@@ -138,7 +139,7 @@ test("an interrupted run's open list is continued, page by page", async () => {
   const mirror = await openShop();
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });
-  const unfinished = { run: 1, startedAtMs: startMs - 1_000, sweptAtMs: {} };
+  const unfinished = { id: 1, startedAt: isoTime(startMs - 1_000), swept: {} };
   mirror.apply(() => addInitialWork(run, unfinished, 0));
   expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
   expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);

@@ -40,7 +40,7 @@ function partsOf(mirror: Mirror, transport: Transport, token = "token"): RunPart
     token,
     tally: new Tally(),
     rateLimited: () => 0,
-    notices: { newColumns: [], missingFields: new Set() },
+    notices: { newColumns: [], missingFields: new Set(), unkeptFields: new Set() },
   };
 }
 

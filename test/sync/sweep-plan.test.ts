@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isoTime } from "../../src/base/clock.ts";
 import { resumeWithinMs, trustPauseMs } from "../../src/sync/context/limits.ts";
 import { sweepKey } from "../../src/state/sweeps.ts";
 import { planSweeps, variantsOf, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
@@ -27,8 +28,8 @@ const everything = [
 ];
 
 function interrupted(agoMs: number, sweptAgoMs: Record<string, number> = {}): Unfinished {
-  const swept = Object.entries(sweptAgoMs).map(([key, ms]) => [key, startMs - ms] as const);
-  return { run: 1, startedAtMs: startMs - agoMs, sweptAtMs: Object.fromEntries(swept) };
+  const swept = Object.entries(sweptAgoMs).map(([key, ms]) => [key, isoTime(startMs - ms)] as const);
+  return { id: 1, startedAt: isoTime(startMs - agoMs), swept: Object.fromEntries(swept) };
 }
 
 describe("which lists a run begins with", () => {

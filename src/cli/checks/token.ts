@@ -2,7 +2,7 @@ import { isLoopbackUrl } from "../../config/address.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import { Meta } from "../../state/meta.ts";
 import { pinnedIdentity } from "../../sync/identity/identify.ts";
-import { judgeIdentity, refusal } from "../../sync/identity/identity-verdict.ts";
+import { judgeIdentity } from "../../sync/identity/identity-verdict.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import { askWhoami } from "../mirror/whoami.ts";
 import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
@@ -41,7 +41,7 @@ async function judgeMirror(scope: CompanyScope, name: string | null): Promise<Ch
       const pinned = pinnedIdentity(new Meta(db));
       const asked = { name: name ?? "", token: scope.company.token.reveal(), businessId: null };
       const verdict = judgeIdentity(pinned, asked);
-      if (verdict.kind === "refused") return failFrom("identity", refusal(verdict.why));
+      if (verdict.kind === "refused") return failFrom("identity", verdict.error);
       return ok("identity", pinned ? `the mirror is of "${pinned.name}"` : "nothing pinned yet");
     });
   } catch (error) {

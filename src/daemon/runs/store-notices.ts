@@ -6,7 +6,7 @@ import type { RunNotices } from "../../sync/context/run-context.ts";
 export interface Notices {
   readonly store: StoreNotices;
   /** Starts a new collection, for the report of a run that begins now. */
-  begin(): Required<RunNotices>;
+  begin(): RunNotices;
 }
 
 /** Logs each notice, and collects it for the report of the current run. A missing field is logged once for each run. */
@@ -31,7 +31,7 @@ export function createNotices(log: Log): Notices {
   };
 }
 
-function emptyNotices(): Required<RunNotices> {
+function emptyNotices(): RunNotices {
   return { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
 }
 

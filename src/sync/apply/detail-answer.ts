@@ -1,10 +1,9 @@
 import type { RecordId } from "../../base/ids.ts";
-import { snakeCase } from "../../base/names.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
 import type { ListedAs } from "../../store/apply/read-stamp.ts";
 import { applyCounted, type AnswerContext } from "../context/run-context.ts";
-import { ownedBy, removeOrReread } from "../deletion/removal.ts";
+import { ownedBy, ownerColumns, removeOrReread } from "../deletion/removal.ts";
 import { markRouteProven } from "../deletion/route-probe.ts";
 import { queueDependents, queueOverlapped } from "../plan/read-reasons.ts";
 import { completeEvents, isNews } from "./complete-events.ts";
@@ -39,18 +38,15 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
   for (const { field, resource: name } of run.mirror.table(owner.name).plan.owned) {
     const owned = run.selected.get(name);
     const parts = owned ? readParts(slice, field) : null;
-    if (!owned || !parts || owned.list.kind !== "owned") continue;
-    const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
-    if (!link) continue;
-    const overrides = { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id };
+    const overrides = owned && ownerColumns(owned, owner, id);
+    if (!parts || !overrides) continue;
+    const table = run.mirror.table(name);
     const seen = new Set<RecordId>();
     for (const part of parts) {
       const partId = idOrQuarantine(answer, name, part);
       if (partId === null) continue;
       seen.add(partId);
-      const result = run.mirror
-        .table(name)
-        .put({ stamp, id: partId, slice: part.slice, source: "list", overrides });
+      const result = table.put({ stamp, id: partId, slice: part.slice, source: "list", overrides });
       run.tally.of(name).listed += 1;
       run.tally.count(name, result);
       if (result === "stale") queueOverlapped(answer, owned, partId);

@@ -55,7 +55,7 @@ export interface WorkerParts extends MirrorParts {
 export interface RunNotices {
   readonly newColumns: string[];
   readonly missingFields: Set<string>;
-  readonly unkeptFields?: Set<string>;
+  readonly unkeptFields: Set<string>;
 }
 
 /** The parts of one company's run. */

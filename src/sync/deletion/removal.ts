@@ -34,11 +34,19 @@ export function removeOrReread(read: ReadContext, resource: Resource, ids: reado
 
 /** Live records of `owned` that belong to this record: the payments of a document. */
 export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: RecordId): RecordId[] {
-  if (owned.list.kind !== "owned") return [];
-  const link = owned.list.by.find((candidate) => candidate.resource === owner.name);
-  if (!link) return [];
-  const type = snakeCase(link.typeField);
-  return run.mirror.records.liveIdsWhere(owned.name, { [type]: link.type, [snakeCase(link.idField)]: id });
+  const columns = ownerColumns(owned, owner, id);
+  return columns ? run.mirror.records.liveIdsWhere(owned.name, columns) : [];
+}
+
+/** The columns by which a record of `owned` names its owner; null where records of `owner` own none. */
+export function ownerColumns(
+  { list }: Resource,
+  owner: Resource,
+  id: RecordId,
+): Readonly<Record<string, string | RecordId>> | null {
+  const links = list.kind === "owned" ? list.by : [];
+  const link = links.find(({ resource }) => resource === owner.name);
+  return link ? { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id } : null;
 }
 
 /** The list of a deleted parent cannot be read any more: its records are checked one by one. */

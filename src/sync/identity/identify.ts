@@ -9,7 +9,7 @@ import type { Mirror } from "../../state/mirror.ts";
 import { isObject } from "../../json/literal.ts";
 import { cellsOf } from "../../store/tables/row-decoder.ts";
 import type { WorkerParts } from "../context/run-context.ts";
-import { fingerprintOf, judgeIdentity, refusal, type Identity } from "./identity-verdict.ts";
+import { fingerprintOf, judgeIdentity, type Identity } from "./identity-verdict.ts";
 
 const metaKey = "identity";
 
@@ -47,7 +47,7 @@ export async function identify(parts: WorkerParts, options: IdentifyOptions): Pr
   const sameToken = pinned && fingerprintOf(token, pinned.salt) === pinned.fingerprint;
   const businessId = pinned && !sameToken && pinned.name === name ? await probeBusinessId(question) : null;
   const verdict = judgeIdentity(pinned, { name, token, businessId });
-  if (verdict.kind === "refused" && !options.acceptIdentity) throw refusal(verdict.why);
+  if (verdict.kind === "refused" && !options.acceptIdentity) throw verdict.error;
   if (pinned && verdict.kind !== "first") {
     if (verdict.kind === "same") return { answer, identity: pinned, changed: false };
     log.warn(notices[verdict.kind](pinned.name, name));

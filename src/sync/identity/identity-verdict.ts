@@ -18,7 +18,7 @@ export interface SeenIdentity extends Pick<Identity, "name" | "businessId"> {
 /** What a token means for a mirror; `renamed` and `rotated` are accepted and logged. */
 export type IdentityVerdict =
   | { readonly kind: "first" | "same" | "renamed" | "rotated" }
-  | { readonly kind: "refused"; readonly why: string };
+  | { readonly kind: "refused"; readonly error: MirrorError };
 
 /** SHA-256 of the salted token, hexadecimal. */
 export function fingerprintOf(token: string, salt: string): string {
@@ -31,17 +31,16 @@ export function judgeIdentity(pinned: Identity | null, seen: SeenIdentity): Iden
   const sameName = pinned.name === seen.name;
   if (fingerprintOf(seen.token, pinned.salt) === pinned.fingerprint)
     return { kind: sameName ? "same" : "renamed" };
-  if (!sameName)
-    return { kind: "refused", why: `the mirror is of "${pinned.name}", this token is of "${seen.name}"` };
+  if (!sameName) return refused(`the mirror is of "${pinned.name}", this token is of "${seen.name}"`);
   if (pinned.businessId === null || seen.businessId === null || pinned.businessId === seen.businessId)
     return { kind: "rotated" };
-  const why = `both are called "${seen.name}", but the mirror's business id is ${pinned.businessId} and this token's is ${seen.businessId}`;
-  return { kind: "refused", why };
+  const ids = `the mirror's business id is ${pinned.businessId} and this token's is ${seen.businessId}`;
+  return refused(`both are called "${seen.name}", but ${ids}`);
 }
 
-/** The error for a token of another company. */
-export function refusal(why: string): MirrorError {
-  return new MirrorError("identity", `this token belongs to another company: ${why}`, {
-    hint: "Nothing was written. Check the token, or use --accept-identity if the company really is the same.",
-  });
+function refused(why: string): IdentityVerdict {
+  const hint =
+    "Nothing was written. Check the token, or use --accept-identity if the company really is the same.";
+  const error = new MirrorError("identity", `this token belongs to another company: ${why}`, { hint });
+  return { kind: "refused", error };
 }

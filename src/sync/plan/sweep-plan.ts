@@ -1,16 +1,12 @@
 import type { Resource } from "../../connector/resource.ts";
+import type { RunRow } from "../../state/runs.ts";
 import { sweepKey } from "../../state/sweeps.ts";
 import type { NewWorkItem } from "../../state/work-item.ts";
 import { resumeWithinMs, trustPauseMs } from "../context/limits.ts";
 import { sweepWork } from "./read-reasons.ts";
 
-/** The run before this one, if it was interrupted. */
-export interface Unfinished {
-  readonly run: number;
-  readonly startedAtMs: number;
-  /** When the sweep of each list that became complete began; epoch milliseconds, by `sweepKey`. */
-  readonly sweptAtMs: Readonly<Record<string, number>>;
-}
+/** The run before this one, if it was interrupted: when it began, and each list that it read whole. */
+export type Unfinished = Pick<RunRow, "id" | "startedAt" | "swept">;
 
 /** What the plan depends on. */
 export interface SweepQuestion {
@@ -43,15 +39,15 @@ export function planSweeps(
 ) {
   const firstPages: NewWorkItem[] = [];
   const abandoned: { resource: string; variant: string }[] = [];
-  const resumes = unfinished !== null && nowMs - unfinished.startedAtMs <= resumeWithinMs;
+  const resumes = unfinished !== null && nowMs - Date.parse(unfinished.startedAt) <= resumeWithinMs;
   for (const resource of resources) {
     for (const variant of variantsOf(resource)) {
       const key = sweepKey(resource.name, variant);
-      const sweptAtMs = resumes ? unfinished.sweptAtMs[key] : undefined;
+      const sweptAt = resumes ? unfinished.swept[key] : undefined;
       if (resumes && openSweeps.has(key)) continue;
       if (!resumes && openSweeps.has(key)) abandoned.push({ resource: resource.name, variant });
-      if (sweptAtMs !== undefined && nowMs - sweptAtMs <= trustPauseMs) continue;
-      const lane = sweptAtMs === undefined ? "list" : "scrub";
+      if (sweptAt !== undefined && nowMs - Date.parse(sweptAt) <= trustPauseMs) continue;
+      const lane = sweptAt === undefined ? "list" : "scrub";
       firstPages.push(sweepWork(resource.name, { variant }, lane, dirtySeq));
     }
   }

@@ -70,7 +70,7 @@ export function finishRun(parts: RunParts, run: RunContext | null, ending: Endin
     troubles: tally.allTroubles(),
     new_columns: notices.newColumns,
     missing_fields: [...notices.missingFields].toSorted(),
-    unkept_fields: [...(notices.unkeptFields ?? [])].toSorted(),
+    unkept_fields: [...notices.unkeptFields].toSorted(),
     ...(error ? { error } : {}),
   };
   if (run && outcome !== "database")

@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { readObject } from "../../extract/answers.ts";
-import { Runs, type RunRow } from "../../state/runs.ts";
+import { Runs } from "../../state/runs.ts";
 import type { LaneShare } from "../../state/work-queue.ts";
 import { databaseError } from "../../store/database.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
@@ -12,7 +12,6 @@ import { runRouteProofs } from "../deletion/route-probe.ts";
 import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
 import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
-import type { Unfinished } from "../plan/sweep-plan.ts";
 import { batchRetryPolicy } from "../retry/retry-policy.ts";
 import { errorOf, finishRun, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 
@@ -72,13 +71,14 @@ function beginRun(
   const { resources, full, allowMassDelete, parentsPerRun, share } = options;
   const runs = new Runs(mirror.db);
   const last = runs.latest(1)[0];
-  const unfinished = last ? unfinishedOf(last) : null;
+  const ended = last === undefined || last.outcome === "complete" || last.outcome === "partial";
+  // A run that was killed, stopped or cut off; this run continues its sweeps.
+  const unfinished = ended ? null : last;
   return mirror.apply(() => {
     const mode = full ? "full" : "incremental";
-    const swept = unfinished ? (last?.swept ?? {}) : {};
     tally.begin(resources.map(({ name }) => name));
     const run = createRunContext(parts, resources, {
-      runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.run ?? null, swept),
+      runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.id ?? null, unfinished?.swept ?? {}),
       startedAtMs,
       share,
       full,
@@ -112,11 +112,4 @@ function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void
   tally.count(name, mirror.table(name).put({ stamp, id: 1, slice: readObject(body), source: "list" }));
   tally.swept.add(name);
   run.runs.noteSwept(requireRunId(run), name, isoTime(startedAtMs));
-}
-
-/** A run that was killed, stopped or cut off; this run continues its sweeps. */
-function unfinishedOf(last: RunRow): Unfinished | null {
-  if (last.outcome === "complete" || last.outcome === "partial") return null;
-  const sweptAtMs = Object.fromEntries(Object.entries(last.swept).map(([key, at]) => [key, Date.parse(at)]));
-  return { run: last.id, startedAtMs: Date.parse(last.startedAt), sweptAtMs };
 }
