@@ -10,7 +10,7 @@ import type { EventListener } from "./model/event-log.ts";
 import { tablesWithViews, detailViewOf } from "./routes/record-views.ts";
 import { Missing } from "./rules/problems.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
-import type { ServiceParts } from "./service/responder.ts";
+import type { ServiceParts } from "./service/http-service.ts";
 import { Actor } from "./traffic/actor.ts";
 import { startTick, type TickOptions } from "./traffic/tick.ts";
 import { demoChanges, trigger } from "./traffic/trigger.ts";

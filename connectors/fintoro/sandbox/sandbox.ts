@@ -23,8 +23,7 @@ import { planOf } from "./seed/seed-plan.ts";
 import { seedAccounts, seedSeries, seedSubscriptions, seedWarehouses } from "./seed/settings-seed.ts";
 import { seedPriceList, seedReceipts } from "./seed/warehouse-seed.ts";
 import { Limiter } from "./service/limiter.ts";
-import { Service } from "./service/http-service.ts";
-import type { Bearer, ServiceParts } from "./service/responder.ts";
+import { Service, type Bearer, type ServiceParts } from "./service/http-service.ts";
 import { Sender } from "./webhooks/sender.ts";
 
 /** A running stand-in for the service. All data are made up, and are lost when it ends. */
