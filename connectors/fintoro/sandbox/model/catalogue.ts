@@ -1,25 +1,5 @@
 import type { Document, DocumentKind } from "./company-records.ts";
-
-/** `resource.type` of the events of each table. */
-const eventResources = {
-  clients: "client",
-  suppliers: "supplier",
-  bank_accounts: "bankAccount",
-  business_case_statuses: "businessCaseStatus",
-  business_cases: "businessCase",
-  contact_activity_logs: "contactActivityLog",
-  warehouses: "warehouse",
-  warehouse_inbound_receipts: "warehouseInboundReceipt",
-  warehouse_outbound_receipts: "warehouseOutboundReceipt",
-  price_list_items: "priceListItem",
-  invoices: "invoice",
-  credit_notes: "creditNote",
-  proformas: "proforma",
-  orders: "order",
-  quotations: "quotation",
-  document_payments: "documentPayment",
-  webhook_subscriptions: "webhookSubscription",
-} as const;
+import eventResources from "./event-resources.json" with { type: "json" };
 
 /** The names of the collections, which are those of the tables of a mirror. */
 export type TableName = keyof typeof eventResources;

@@ -87,10 +87,14 @@ export interface CompanySnapshot {
   readonly [field: string]: string | number | null;
 }
 
-export type DiscountType = "percentage" | "fixed";
+/** A discount on a line or on a whole document. */
+export interface Discount {
+  readonly discountType: "percentage" | "fixed" | null;
+  readonly discountValue: number | null;
+}
 
 /** A line of a document. */
-export interface Item {
+export interface Item extends Discount {
   readonly id: number;
   readonly uuid: string;
   readonly name: string;
@@ -100,14 +104,24 @@ export interface Item {
   readonly quantity: number;
   readonly vatRate: number;
   readonly discountName: string | null;
-  readonly discountType: DiscountType | null;
-  readonly discountValue: number | null;
   readonly priceListItemId: number | null;
   readonly allocations: readonly { readonly warehouseId: number; readonly quantity: number }[];
 }
 
+type Dates = "dueDate" | "deliveryDate" | "validityDate";
+type Texts = "note" | "textAboveItems";
+type Symbols = "variableSymbol" | "constantSymbol" | "specificSymbol";
+type Sources = "invoiceId" | "proformaId" | "orderId" | "quotationId";
+type Links = "bankAccountId" | "businessCaseId" | "numericalSeriesId";
+type Choices = "deliveryMethodId" | "paymentMethodId" | "currencyId" | "languageId" | "qrTypeId";
+
 /** A document of any kind; a field that its kind does not have is null or a default. */
-export interface Document {
+export interface Document
+  extends
+    Readonly<Record<Dates | Texts, string | null>>,
+    Readonly<Record<Symbols | Sources | Links, number | null>>,
+    Readonly<Record<Choices, number>>,
+    Discount {
   readonly kind: DocumentKind;
   readonly id: number;
   readonly uuid: string;
@@ -116,33 +130,11 @@ export interface Document {
   readonly company: CompanySnapshot;
   readonly clientId: number;
   readonly client: ClientSnapshot;
-  readonly bankAccountId: number | null;
-  readonly invoiceId: number | null;
-  readonly variableSymbol: number | null;
-  readonly constantSymbol: number | null;
-  readonly specificSymbol: number | null;
   readonly issueDate: string;
-  readonly dueDate: string | null;
-  readonly deliveryDate: string | null;
-  readonly validityDate: string | null;
-  readonly businessCaseId: number | null;
-  readonly discountType: DiscountType | null;
-  readonly discountValue: number | null;
   readonly transferTaxLiability: boolean;
-  readonly numericalSeriesId: number | null;
-  readonly deliveryMethodId: number;
-  readonly paymentMethodId: number;
-  readonly currencyId: number;
   readonly currencyRate: number;
-  readonly languageId: number;
-  readonly qrTypeId: number;
-  readonly note: string | null;
-  readonly textAboveItems: string | null;
   readonly willBePaid: boolean;
   readonly answer: "waiting" | "accepted" | "rejected";
-  readonly proformaId: number | null;
-  readonly orderId: number | null;
-  readonly quotationId: number | null;
   readonly items: readonly Item[];
 }
 

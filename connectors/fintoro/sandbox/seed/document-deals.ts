@@ -2,7 +2,7 @@ import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { euro } from "../lookups/currencies.ts";
 import { languageById } from "../lookups/languages.ts";
 import { czechia, discountLabel } from "../lookups/lookup-lists.ts";
-import type { Document, DocumentKind, Item } from "../model/company-records.ts";
+import type { Discount, Document, DocumentKind, Item } from "../model/company-records.ts";
 import type { Client, ClientSnapshot } from "../model/contact-records.ts";
 import { clientSnapshot } from "../domain/crm/contact-rules.ts";
 import { goodOf } from "./warehouse-seed.ts";
@@ -10,7 +10,6 @@ import type { Plan, Seeding } from "./seed-plan.ts";
 import { oddNotes, services, type VatClass } from "./sample-words.ts";
 
 type Terms = "currencyId" | "languageId" | "transferTaxLiability" | "note" | "textAboveItems";
-type Discount = Pick<Item, "discountType" | "discountValue">;
 
 /** Who buys what: the same for all documents that were made from each other. */
 export interface Deal extends Pick<Document, Terms>, Discount {

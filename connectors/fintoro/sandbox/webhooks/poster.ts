@@ -1,5 +1,5 @@
 import { lookup } from "node:dns";
-import { Agent as PlainAgent, request as plainRequest, type ClientRequest } from "node:http";
+import { Agent as PlainAgent, request as plainRequest, type OutgoingHttpHeaders } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { allowedAddress, endpointFlaws, type EndpointFlaw } from "../rules/webhook-address.ts";
@@ -28,9 +28,9 @@ interface PosterOptions {
 /** Sends one POST each, to addresses that are checked before; follows no redirect. */
 export class Poster {
   readonly #options: PosterOptions;
-  readonly #agents = {
-    "http:": new PlainAgent({ keepAlive: true }),
-    "https:": new TlsAgent({ keepAlive: true }),
+  readonly #clients = {
+    "http:": { open: plainRequest, agent: new PlainAgent({ keepAlive: true }) },
+    "https:": { open: tlsRequest, agent: new TlsAgent({ keepAlive: true }) },
   };
   readonly #closing = new AbortController();
 
@@ -48,51 +48,37 @@ export class Poster {
   /** Aborts what is under way. */
   close(): void {
     this.#closing.abort();
-    for (const agent of Object.values(this.#agents)) agent.destroy();
+    for (const { agent } of Object.values(this.#clients)) agent.destroy();
   }
 
   /** `stale`: the receiver closed a kept connection as the request went out; a new one is needed. */
-  #once(post: Post): Promise<PostResult | "stale"> {
+  #once({ url, headers, body }: Post): Promise<PostResult | "stale"> {
     if (this.#closing.signal.aborted) return Promise.resolve(unsent("the sandbox ended"));
     const { timeoutMs } = this.#options;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const target = new URL(url);
+    const { open, agent } = this.#clients[target.protocol === "https:" ? "https:" : "http:"];
+    const request = open(target, {
+      method: "POST",
+      headers: { ...headers, "content-length": String(body.length) } as OutgoingHttpHeaders,
+      lookup: checkedLookup(this.#options),
+      agent,
+      signal: AbortSignal.any([this.#closing.signal, timeout]),
+    });
+    const failure = ({ message }: Error) =>
+      unsent(timeout.aborted ? `no answer within ${timeoutMs} ms` : message);
     return new Promise((resolve) => {
-      const request = this.#request(post);
-      const end = (result: PostResult | "stale") => {
-        clearTimeout(timer);
-        resolve(result);
-      };
-      const timer = setTimeout(() => {
-        end(unsent(`no answer within ${timeoutMs} ms`));
-        request.destroy();
-      }, timeoutMs);
       request.on("error", (error: NodeJS.ErrnoException) => {
         const stale = request.reusedSocket && error.code === "ECONNRESET";
-        end(stale ? "stale" : unsent(error.message));
+        resolve(stale ? "stale" : failure(error));
       });
       request.on("response", (response) => {
-        response.on("end", () => end({ status: response.statusCode ?? 0, error: null }));
-        response.on("error", (error) => end(unsent(error.message)));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, error: null }));
+        response.on("error", (error) => resolve(failure(error)));
         response.resume();
       });
-      request.end(post.body);
+      request.end(body);
     });
-  }
-
-  #request({ url, headers, body }: Post): ClientRequest {
-    const target = new URL(url);
-    const lines = Object.entries(headers).map(([name, value]) => [
-      name,
-      typeof value === "string" ? value : [...value],
-    ]);
-    const options = {
-      method: "POST",
-      headers: { ...Object.fromEntries(lines), "content-length": String(body.length) },
-      lookup: checkedLookup(this.#options),
-      signal: this.#closing.signal,
-    };
-    return target.protocol === "https:"
-      ? tlsRequest(target, { ...options, agent: this.#agents["https:"] })
-      : plainRequest(target, { ...options, agent: this.#agents["http:"] });
   }
 }
 
