@@ -31,22 +31,14 @@ export function recordWrites<K extends TableName>(
 }
 
 /** Adds a record and emits `created`. */
-export function addRecord<K extends TableName>(
-  company: Company,
-  table: K,
-  facts: Omit<RecordOf<K>, "id">,
-): RecordOf<K> {
+export function addRecord<K extends TableName>(company: Company, table: K, facts: Omit<RecordOf<K>, "id">) {
   const record = company.tables[table].add((id) => ({ id, ...facts }) as RecordOf<K>);
   emit(company, table, "created", record.id);
   return record;
 }
 
 /** Replaces a record and emits `updated`. */
-export function saveRecord<K extends TableName>(
-  company: Company,
-  table: K,
-  record: RecordOf<K>,
-): RecordOf<K> {
+export function saveRecord<K extends TableName>(company: Company, table: K, record: RecordOf<K>) {
   company.tables[table].replace(record);
   emit(company, table, "updated", record.id);
   return record;

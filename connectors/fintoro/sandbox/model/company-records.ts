@@ -65,11 +65,9 @@ export interface ActivityTarget {
 }
 
 /** The metadata of all types of CRM events together. */
-export interface ActivityMetadata {
-  readonly content?: string | null;
-  readonly email?: string | null;
-  readonly personName?: string | null;
-  readonly phoneNumber?: string | null;
+export interface ActivityMetadata extends Readonly<
+  Partial<Record<"content" | "email" | "personName" | "phoneNumber", string | null>>
+> {
   readonly documentKind?: DocumentKind;
   readonly documentId?: number;
   readonly numberSnapshot?: string;

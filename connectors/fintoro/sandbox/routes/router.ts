@@ -20,6 +20,8 @@ export interface Call {
   readonly shuffle: number | null;
 }
 
+type Handler = (call: Call) => Answer;
+
 /** A method on a path, and what answers it. */
 export interface Route {
   readonly method: Method;
@@ -28,7 +30,7 @@ export interface Route {
   readonly scope: "read" | "write";
   /** Takes an `Idempotency-Key`. */
   readonly idempotent?: boolean | undefined;
-  readonly handle: (call: Call) => Answer;
+  readonly handle: Handler;
 }
 
 /** The route; or the methods that the path has instead, none for an unknown path. */
@@ -36,17 +38,12 @@ export type RouteMatch =
   { readonly route: Route; readonly id: number } | { readonly allowed: readonly Method[] };
 
 /** A route that reads. */
-export function get(path: string, handle: (call: Call) => Answer): Route {
+export function get(path: string, handle: Handler): Route {
   return { method: "GET", path, scope: "read", handle };
 }
 
 /** A route that writes; POST takes an `Idempotency-Key` unless `idempotent` is false. */
-export function write(
-  method: Method,
-  path: string,
-  handle: (call: Call) => Answer,
-  idempotent = method === "POST",
-): Route {
+export function write(method: Method, path: string, handle: Handler, idempotent = method === "POST"): Route {
   return { method, path, scope: "write", idempotent, handle };
 }
 

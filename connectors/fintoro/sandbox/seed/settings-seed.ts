@@ -3,6 +3,7 @@ import { iban } from "../base/identifiers.ts";
 import { randomFor } from "../base/seeded-random.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { documentKinds } from "../model/catalogue.ts";
+import type { DocumentKind } from "../model/company-records.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import { numberPattern } from "./document-seed.ts";
 import { accounts, subscriptions, warehouses } from "./sample-words.ts";
@@ -52,23 +53,17 @@ export function seedWarehouses({ plan: { volumes }, company: { tables } }: Seedi
 /** Fills in the number series: a default one for each kind, and one for export. Documents come first. */
 export function seedSeries({ plan, company }: Seeding): void {
   const year = yearOf(plan.today);
-  const series = [
-    ...documentKinds.map((kind) => ({
-      documentKind: kind,
-      name: `${texts[kind].series} ${year}`,
-      pattern: numberPattern(plan, kind),
-      nextNumber: documentsOf(company, kind).where(({ issueDate }) => issueDate >= `${year}`).length + 1,
-      isDefault: true,
-    })),
-    ...documentKinds.map((kind, index) => ({
-      documentKind: kind,
-      name: `${texts[kind].series} – export`,
-      pattern: `EX${index + 1}-(RRRR)-(MM)(CCCC)`,
-      nextNumber: 1,
-      isDefault: false,
-    })),
-  ];
-  for (const one of series) company.tables.numerical_series.add((id) => ({ id, ...one }));
+  const written = (kind: DocumentKind) =>
+    documentsOf(company, kind).where(({ issueDate }) => issueDate >= `${year}`).length;
+  fill(company.tables.numerical_series, 2 * documentKinds.length, (id, index) => {
+    const isDefault = index < documentKinds.length;
+    const number = index % documentKinds.length;
+    const documentKind = documentKinds[number]!;
+    const name = `${texts[documentKind].series} ${isDefault ? year : "– export"}`;
+    const pattern = isDefault ? numberPattern(plan, documentKind) : `EX${number + 1}-(RRRR)-(MM)(CCCC)`;
+    const nextNumber = isDefault ? written(documentKind) + 1 : 1;
+    return { id, documentKind, name, pattern, nextNumber, isDefault };
+  });
 }
 
 /** Fills in inactive webhook subscriptions: seeded records must never send anything anywhere. */

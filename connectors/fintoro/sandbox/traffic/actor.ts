@@ -45,10 +45,7 @@ export class Actor {
   }
 
   /** Some live record that passes the test, or null. */
-  find<K extends keyof Tables>(
-    table: K,
-    test: (record: RecordOf<K>) => boolean = () => true,
-  ): RecordOf<K> | null {
+  find<K extends keyof Tables>(table: K, test: (record: RecordOf<K>) => boolean = () => true) {
     const records = [...this.company.tables[table].values()].filter(test);
     return records.length === 0 ? null : this.random.pick(records);
   }

@@ -5,7 +5,7 @@ import { documentsOf } from "../domain/company-state.ts";
 import { balanceOf } from "../domain/documents/payment-rules.ts";
 import { creditInvoice } from "../domain/documents/writes.ts";
 import { nextReceiptNumber, type Side } from "../domain/warehouse/receipts.ts";
-import { payableKinds, type TableName } from "../model/catalogue.ts";
+import { documentKinds, documentTable, payableKinds, type TableName } from "../model/catalogue.ts";
 import type { ActivityLog, Document } from "../model/company-records.ts";
 import type { Receipt, Warehouse } from "../model/warehouse-records.ts";
 import { Missing } from "../rules/problems.ts";
@@ -16,7 +16,10 @@ import type { Actor } from "./actor.ts";
 const creations: Readonly<Partial<Record<TableName, (actor: Actor) => unknown>>> = {
   clients: party,
   suppliers: party,
-  bank_accounts: account,
+  bank_accounts: ({ random }) => {
+    const name = `Účet ${random.int(2, 999)}`;
+    return { name, iban: iban("SK", "1100", random.digits(10)), swift: "TATRSKBX" };
+  },
   business_case_statuses: ({ random }) => ({ name: `Stav ${random.hex(4)}`, color: `#${random.hex(6)}` }),
   business_cases: businessCase,
   contact_activity_logs: activityLog,
@@ -54,11 +57,6 @@ function party({ random }: Actor) {
   const street = `${random.pick(streets)} ${random.int(1, 120)}`;
   const [city, zip] = [random.pick(cities), random.digits(5)];
   return { name, type: "company", street, city, zip, countryId: 703 };
-}
-
-function account({ random }: Actor) {
-  const swift = "TATRSKBX";
-  return { name: `Účet ${random.int(2, 999)}`, iban: iban("SK", "1100", random.digits(10)), swift };
 }
 
 function businessCase(actor: Actor) {
@@ -182,11 +180,7 @@ const changes: Readonly<Partial<Record<TableName, Change>>> = {
   warehouse_inbound_receipts: newReceiptNote("supplierId"),
   warehouse_outbound_receipts: newReceiptNote("clientId"),
   price_list_items: (_actor, item: object, mark) => ({ ...item, unitPrice: mark / 100 }),
-  invoices: newDocumentNote,
-  credit_notes: newDocumentNote,
-  proformas: newDocumentNote,
-  orders: newDocumentNote,
-  quotations: newDocumentNote,
+  ...Object.fromEntries(documentKinds.map((kind) => [documentTable[kind], newDocumentNote])),
 };
 
 function newStreet({ random }: Actor, contact: object, mark: number) {
@@ -200,10 +194,8 @@ function newContent(_actor: Actor, { type, metadata }: ActivityLog, mark: number
 }
 
 function newReceiptNote(partner: "supplierId" | "clientId") {
-  return (_actor: Actor, receipt: Receipt, mark: number) => {
-    const { number, warehouseId, languageId, issueDate, partnerId, lines: items } = receipt;
-    const note = `Poznámka ${mark}`;
-    return { number, warehouseId, languageId, issueDate, note, [partner]: partnerId, items };
+  return (_actor: Actor, { partnerId, lines: items, ...receipt }: Receipt, mark: number) => {
+    return { ...receipt, note: `Poznámka ${mark}`, [partner]: partnerId, items };
   };
 }
 

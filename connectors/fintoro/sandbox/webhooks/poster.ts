@@ -55,7 +55,8 @@ export class Poster {
   #once({ url, headers, body }: Post): Promise<PostResult | "stale"> {
     if (this.#closing.signal.aborted) return Promise.resolve(unsent("the sandbox ended"));
     const { timeoutMs } = this.#options;
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
     const target = new URL(url);
     const { open, agent } = this.#clients[target.protocol === "https:" ? "https:" : "http:"];
     const request = open(target, {
@@ -63,11 +64,11 @@ export class Poster {
       headers: { ...headers, "content-length": String(body.length) } as OutgoingHttpHeaders,
       lookup: checkedLookup(this.#options),
       agent,
-      signal: AbortSignal.any([this.#closing.signal, timeout]),
+      signal: AbortSignal.any([this.#closing.signal, late.signal]),
     });
     const failure = ({ message }: Error) =>
-      unsent(timeout.aborted ? `no answer within ${timeoutMs} ms` : message);
-    return new Promise((resolve) => {
+      unsent(late.signal.aborted ? `no answer within ${timeoutMs} ms` : message);
+    return new Promise<PostResult | "stale">((resolve) => {
       request.on("error", (error: NodeJS.ErrnoException) => {
         const stale = request.reusedSocket && error.code === "ECONNRESET";
         resolve(stale ? "stale" : failure(error));
@@ -78,7 +79,7 @@ export class Poster {
         response.resume();
       });
       request.end(body);
-    });
+    }).finally(() => clearTimeout(timer));
   }
 }
 

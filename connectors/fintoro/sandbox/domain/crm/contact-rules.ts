@@ -10,7 +10,6 @@ import {
   type DeliveryAddress,
   type Party,
   type Supplier,
-  type Stamped,
 } from "../../model/contact-records.ts";
 import { check, expectLookups } from "../../rules/problems.ts";
 import { filled, id, parse, sentOnly, text } from "../../rules/request-shape.ts";
@@ -55,9 +54,7 @@ function deliveryFrom(draft: ClientDraft): DeliveryAddress {
 }
 
 /** All facts of a client but its id and its times. */
-function clientFrom(
-  draft: ClientDraft & z.output<typeof preferenceShape>,
-): Omit<Client, "id" | keyof Stamped> {
+function clientFrom(draft: ClientDraft & z.output<typeof preferenceShape>) {
   return { ...partyFrom(draft), ...deliveryFrom(draft), ...filled(preferenceShape, draft) };
 }
 

@@ -81,12 +81,7 @@ function expectSources(problems: Problems, { company, kind, sent, own }: Documen
 }
 
 /** The document of `kind` that was made from this source, or null. */
-export function successorOf(
-  company: Company,
-  source: DocumentKind,
-  sourceId: number,
-  kind: DocumentKind,
-): number | null {
+export function successorOf(company: Company, source: DocumentKind, sourceId: number, kind: DocumentKind) {
   return documentsOf(company, kind).findBy(source, sourceId)[0]?.id ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { formatNumber } from "../../base/identifiers.ts";
-import type { Document, Series } from "../../model/company-records.ts";
+import type { Series } from "../../model/company-records.ts";
 import type { Problems } from "../../rules/problems.ts";
 import { documentsOf } from "../company-state.ts";
 import type { DocumentInput, DocumentWrite } from "./shapes.ts";
@@ -31,10 +31,7 @@ export function expectNumber(problems: Problems, numbered: Numbered, ownId: numb
 }
 
 /** Takes the named number, or the next free one of the series, which then counts on. */
-export function takeNumber(
-  numbered: Numbered,
-  issueDay: number,
-): Pick<Document, "number" | "numericalSeriesId"> {
+export function takeNumber(numbered: Numbered, issueDay: number) {
   const { company, kind, sent } = numbered;
   if (typeof sent.number === "string") return { number: sent.number, numericalSeriesId: null };
   const series = seriesFor(numbered);

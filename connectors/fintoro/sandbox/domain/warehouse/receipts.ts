@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { decimal, toNumber } from "../../base/decimal-money.ts";
 import { formatNumber } from "../../base/identifiers.ts";
-import type { DocumentKind } from "../../model/company-records.ts";
 import type { Client, Stamped } from "../../model/contact-records.ts";
 import type { Table } from "../../model/record-table.ts";
 import {
@@ -85,12 +84,7 @@ export function receiptWrites(side: Side): Writes<Receipt> {
 type ReceiptFacts = Omit<Receipt, "id" | "uuid" | "company" | "madeBy" | keyof Stamped>;
 
 /** Adds a receipt; a receipt with the warehouse's next number makes the warehouse count on. */
-export function addReceipt(
-  company: Company,
-  side: Side,
-  facts: ReceiptFacts,
-  madeBy: { readonly kind: DocumentKind; readonly id: number } | null,
-): Receipt {
+export function addReceipt(company: Company, side: Side, facts: ReceiptFacts, madeBy: Receipt["madeBy"]) {
   const own = { uuid: company.random.uuid(), company: company.snapshot, madeBy, ...stampsOf(company) };
   const receipt = receiptTable(company, side).add((newId) => ({ id: newId, ...own, ...facts }));
   moveStock(company, side, null, receipt);
@@ -103,12 +97,7 @@ export function addReceipt(
 }
 
 /** Replaces a receipt's facts and moves the stock by the difference. */
-export function changeReceipt(
-  company: Company,
-  side: Side,
-  before: Receipt,
-  facts: Partial<ReceiptFacts>,
-): Receipt {
+export function changeReceipt(company: Company, side: Side, before: Receipt, facts: Partial<ReceiptFacts>) {
   const after = { ...before, ...facts, ...stampsOf(company, before) };
   receiptTable(company, side).replace(after);
   moveStock(company, side, before, after);
