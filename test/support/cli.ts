@@ -15,12 +15,12 @@ import {
   type CommandContext,
   type Connector,
   type ConnectorEntry,
+  type ProcessEnvironment,
 } from "../../src/cli/program/command.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import type { Ending } from "../../src/cli/program/exit-code.ts";
 import type { DataStream } from "../../src/cli/console/output.ts";
 import { createInvocation } from "../../src/cli/program/invocation.ts";
-import type { ProcessEnvironment } from "../../src/cli/program/process-environment.ts";
 import { createTerminal, jumpingClock } from "./terminal.ts";
 import { processEnv } from "./process-env.ts";
 

@@ -6,7 +6,7 @@ import { compareWithReference } from "../../connector/drift/drift.ts";
 import { printResult } from "../console/output.ts";
 import type { CommandRun } from "../program/command-table.ts";
 
-export const connectorCheckCommand: CommandRun<"connectorCheck"> = async (context, { options }) => {
+export const connectorCheckCommand: CommandRun<"connector check"> = async (context, { options }) => {
   const { connectors, cwd } = context;
   if (options.openapi === undefined)
     throw new MirrorError("usage", "--openapi FILE is needed: the reference to compare with");

@@ -4,9 +4,8 @@ import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/lo
 import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
 import type { Request } from "./command-line.ts";
-import type { CommandContext } from "./command.ts";
 import type { Globals } from "./globals.ts";
-import type { ProcessEnvironment } from "./process-environment.ts";
+import type { CommandContext, ProcessEnvironment } from "./command.ts";
 
 /**
  * Reads the config if the command needs it, then loads the connectors: a refused config costs no more than
@@ -22,7 +21,7 @@ export async function openContext(
   const { screen, log, output, colour } = console;
   const { env, cwd, version, clock, random, signals, ask } = environment;
   const config = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
-  const loaded = command.config === undefined ? null : config(command.config);
+  const loaded = command.config === "none" ? null : config(command.config ?? "when_used");
   const [first, ...others] = environment.connectors;
   const connectors = [await first.load(), ...(await Promise.all(others.map((one) => one.load())))] as const;
   const signal = AbortSignal.any([stop, output.closed]);

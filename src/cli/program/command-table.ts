@@ -1,6 +1,6 @@
-import type { CommandSpec, OptionsOf, RunCommand } from "./command.ts";
+import type { Command, CommandSpec, RunCommand } from "./command.ts";
 import { formats, partitions } from "../../export/plan/formats.ts";
-import { choice, durationMs, flag, text, wholeNumber } from "./option-specs.ts";
+import { choice, durationMs, flag, text, wholeNumber, type OptionValues } from "./option-specs.ts";
 
 /** For another token: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {
@@ -18,15 +18,14 @@ const state = choice("--state <state>", "only events in this state", inboxStates
 /** `webhooks inbox` shows this many events without --limit. */
 export const usualInboxCount = 100;
 
-/** Name, summary and options of every command, without its code: help loads nothing else. */
+/** Summary and options of every command by its name, without its code: help loads nothing else. */
 export const commandTable = {
   check: {
-    name: "check",
     summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
+    config: "none",
     options: {},
   },
   sync: {
-    name: "sync",
     summary: "bring the mirror up to date: one run until nothing is left",
     args: [{ name: "[resource...]", doc: "only these tables" }],
     config: "token",
@@ -51,15 +50,12 @@ export const commandTable = {
     },
   },
   serve: {
-    name: "serve",
     summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
     config: "required",
     options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
   },
   status: {
-    name: "status",
     summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
-    config: "when_used",
     options: {
       maxAge: durationMs(
         "--max-age <duration>",
@@ -68,9 +64,7 @@ export const commandTable = {
     },
   },
   changes: {
-    name: "changes",
     summary: "the change log as JSON lines, oldest first",
-    config: "when_used",
     options: {
       since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", 0, 9e15),
       follow: flag("--follow", "stay and print new changes as they are committed"),
@@ -78,19 +72,15 @@ export const commandTable = {
     },
   },
   publish: {
-    name: "publish",
     summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
-    config: "when_used",
     options: {
       datasette: flag("--datasette", "also write what Datasette shows about it: descriptions, units, facets"),
       force: flag("--force", "write all of it anew, also when nothing changed"),
     },
   },
   export: {
-    name: "export",
     summary: "write tables or views as CSV, Parquet or JSON lines",
     args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
-    config: "when_used",
     options: {
       format: choice("--format <format>", "the kind of file", formats, "csv"),
       out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
@@ -106,23 +96,17 @@ export const commandTable = {
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
     },
   },
-  afterRun: {
-    name: "after-run",
+  "after-run": {
     summary:
       "what follows a run: the report and the exports that the config asks for, where anything changed",
-    config: "when_used",
     options: {},
   },
-  webhooksList: {
-    name: "webhooks list",
+  "webhooks list": {
     summary: "the service's subscriptions: where events go, which, and how it went",
-    config: "when_used",
     options: accessOptions,
   },
-  webhooksCreate: {
-    name: "webhooks create",
+  "webhooks create": {
     summary: "have the service send events here; shows the secret once and stores it where the config says",
-    config: "when_used",
     options: {
       url: text("--url <url>", "where to (default: the config's public_url)"),
       name: text("--name <text>", "what the service calls it (default fintoro-mirror)"),
@@ -130,11 +114,9 @@ export const commandTable = {
       ...accessOptions,
     },
   },
-  webhooksUpdate: {
-    name: "webhooks update",
+  "webhooks update": {
     summary: "change a subscription; what is not named stays, the secret too",
     args: subscriptionId,
-    config: "when_used",
     options: {
       url: text("--url <url>", "where to"),
       events: text("--events <list>", "names with commas between them, or all"),
@@ -143,11 +125,9 @@ export const commandTable = {
       ...accessOptions,
     },
   },
-  webhooksRotate: {
-    name: "webhooks rotate",
+  "webhooks rotate": {
     summary: "a new secret for a subscription; the old one stays accepted for a while",
     args: subscriptionId,
-    config: "when_used",
     options: {
       keepOld: durationMs(
         "--keep-old <duration>",
@@ -156,17 +136,13 @@ export const commandTable = {
       ...accessOptions,
     },
   },
-  webhooksDelete: {
-    name: "webhooks delete",
+  "webhooks delete": {
     summary: "end a subscription; `webhooks update ID --active off` only pauses it",
     args: subscriptionId,
-    config: "when_used",
     options: { yes: flag("--yes", "do not ask; needed where there is no terminal"), ...accessOptions },
   },
-  webhooksInbox: {
-    name: "webhooks inbox",
+  "webhooks inbox": {
     summary: "deliveries that were received and what became of them, the newest last",
-    config: "when_used",
     options: {
       since: text("--since <duration|time>", "received since: 2h, 3d, 2026-11-21, 2026-11-21T08:00Z"),
       state,
@@ -174,29 +150,27 @@ export const commandTable = {
       limit: wholeNumber("--limit <n>", `the newest so many (default ${usualInboxCount})`, 1, 1_000_000),
     },
   },
-  webhooksReplay: {
-    name: "webhooks replay",
+  "webhooks replay": {
     summary: "evaluate stored events again, so that their records are read once more",
     args: [{ name: "[id...]", doc: "event ids, as `webhooks inbox` shows them" }],
-    config: "when_used",
     options: {
       since: text("--since <duration|time>", "all events received since, instead of ids"),
       state,
     },
   },
-  connectorCheck: {
-    name: "connector check",
+  "connector check": {
     summary: "compare the connector with a published OpenAPI reference; exits 1 if something would break",
+    config: "none",
     options: { openapi: text("--openapi <file>", "the reference, YAML or JSON") },
   },
   schema: {
-    name: "schema",
     summary: "print the config's JSON Schema, or describe every table and column",
+    config: "none",
     options: { tables: flag("--tables", "describe the tables of the mirror and of the report") },
   },
   demo: {
-    name: "demo",
     summary: "the story in a minute: a sync, a crash, a resume, webhooks, a report; on made-up data",
+    config: "none",
     options: { out: text("--out <folder>", "where to leave what was made (default ./demo)") },
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;
@@ -206,4 +180,10 @@ type Table = typeof commandTable;
 /** The code of a command of the table. */
 export type CommandRun<K extends keyof Table> = RunCommand<Table[K]>;
 
-export type CommandOptions<K extends keyof Table> = OptionsOf<Table[K]>;
+/** The options that a command of the table is given. */
+export type CommandOptions<K extends keyof Table> = OptionValues<Table[K]["options"]>;
+
+/** Makes a command of a row of the table and the import of its code. */
+export function lazyCommand<K extends keyof Table>(name: K, load: () => Promise<CommandRun<K>>): Command {
+  return { ...commandTable[name], name, load };
+}

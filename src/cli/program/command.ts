@@ -5,24 +5,43 @@ import type { LoadedConfig, LoadOptions } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { AdjustableLog } from "../../log/log.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import type { Output } from "../console/output.ts";
+import type { OutputStream } from "../../log/screen.ts";
+import type { DataStream, Output } from "../console/output.ts";
 import type { Ending } from "./exit-code.ts";
 import type { Globals } from "./globals.ts";
 import type { OptionSpecs, OptionValues } from "./option-specs.ts";
+import type { SignalSource } from "./stop-signals.ts";
 
-/** What a command works with. */
-export interface CommandContext {
-  readonly globals: Globals;
-  readonly connectors: readonly [Connector, ...Connector[]];
+/** The process as the command line sees it, passed in by the composition root. */
+export interface ProcessEnvironment {
+  readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  readonly stdout: DataStream;
+  readonly stderr: OutputStream;
+  readonly signals: SignalSource;
+  /** Ends the process without waiting for anything. */
+  readonly endNow: (code: number) => void;
+  /** Asks the person at the terminal; undefined without a terminal. */
+  readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Version of this program. */
   readonly version: string;
+  readonly commands: readonly Command[];
+  readonly connectors: readonly [ConnectorEntry, ...ConnectorEntry[]];
+}
+
+/** What a command works with. */
+export interface CommandContext extends Pick<
+  ProcessEnvironment,
+  "env" | "cwd" | "version" | "clock" | "random"
+> {
+  readonly globals: Globals;
+  readonly connectors: readonly [Connector, ...Connector[]];
   /** Data on stdout. Everything else goes to the log. */
   readonly output: Output;
   readonly log: AdjustableLog;
-  readonly clock: Clock;
-  readonly random: Random;
   /** Aborts on SIGINT and SIGTERM, and when stdout is closed: stop at the next safe point. */
   readonly signal: AbortSignal;
   /** Calls the listener at each SIGHUP. The returned function removes it. */
@@ -106,32 +125,28 @@ export interface RunningSandbox {
 
 /** A command as help and the parser see it. */
 export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
-  /** Words of the command line: `connector check`. */
-  readonly name: string;
   readonly summary: string;
   /** As help shows them: `[resource...]`. */
   readonly args?: readonly { readonly name: string; readonly doc: string }[];
   readonly options: S;
-  /** Read the config before the command is loaded, and require these secrets of it. */
-  readonly config?: NonNullable<LoadOptions["secrets"]>;
+  /** Secrets that the config must hold, `when_used` by default. It is read before the command is loaded. */
+  readonly config?: NonNullable<LoadOptions["secrets"]> | "none";
 }
 
-export type OptionsOf<S extends CommandSpec> = OptionValues<S["options"]>;
-
-/** What a command is called with. */
-interface CommandInput<S extends CommandSpec> {
-  readonly args: readonly string[];
-  readonly options: OptionsOf<S>;
-  readonly loaded: S extends { readonly config: string } ? LoadedConfig : null;
-}
-
+/** The code of a command, called with what the command line and the config say. */
 export type RunCommand<S extends CommandSpec> = (
   context: CommandContext,
-  input: CommandInput<S>,
+  input: {
+    readonly args: readonly string[];
+    readonly options: OptionValues<S["options"]>;
+    readonly loaded: S extends { readonly config: "none" } ? null : LoadedConfig;
+  },
 ) => Promise<Ending>;
 
 /** A command whose code is loaded when it is run. */
 export interface Command extends CommandSpec {
+  /** Words of the command line: `connector check`. */
+  readonly name: string;
   readonly load: () => Promise<
     (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<Ending>
   >;
@@ -143,18 +158,13 @@ export interface ParsedInput {
   readonly options: never;
 }
 
-/** Makes a command of a spec and the import of its code. */
-export function lazyCommand<const S extends CommandSpec>(
-  spec: S,
-  load: () => Promise<RunCommand<S>>,
-): Command {
-  return { ...spec, load };
-}
-
-/** Makes a command of a spec whose code needs no library, and is loaded with it. */
+/** Makes a command without a config whose code needs no library, and is loaded with its spec. */
 export function command<const S extends OptionSpecs>({
   run,
   ...spec
-}: Omit<CommandSpec<S>, "config"> & { readonly run: RunCommand<CommandSpec<S>> }): Command {
-  return { ...spec, load: () => Promise.resolve(run) };
+}: Omit<Command, "config" | "options" | "load"> & {
+  readonly options: S;
+  readonly run: RunCommand<{ summary: string; options: S; config: "none" }>;
+}): Command {
+  return { ...spec, config: "none", load: () => Promise.resolve(run) };
 }

@@ -4,7 +4,7 @@ import { createOutput } from "../console/output.ts";
 import { readCommandLine, type Request } from "./command-line.ts";
 import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
 import { earlyGlobals, type Globals } from "./globals.ts";
-import type { ProcessEnvironment } from "./process-environment.ts";
+import type { ProcessEnvironment } from "./command.ts";
 import { listenForSignals } from "./stop-signals.ts";
 
 /** One invocation of the program, from its arguments to its exit code. */

@@ -6,7 +6,10 @@ import { usualInboxCount, type CommandRun } from "../../program/command-table.ts
 import { readSince } from "./since.ts";
 
 /** Prints the newest stored events. */
-export const inboxCommand: CommandRun<"webhooksInbox"> = async (context, { options, loaded: { config } }) => {
+export const inboxCommand: CommandRun<"webhooks inbox"> = async (
+  context,
+  { options, loaded: { config } },
+) => {
   const scope = soleScope(context, config);
   const { since, resource, state, limit = usualInboxCount } = options;
   if (resource !== undefined) selectResources(scope.manifest, config.resources, [resource]);

@@ -16,7 +16,7 @@ import type { CommandOptions, CommandRun } from "../../program/command-table.ts"
 import { readSince } from "./since.ts";
 
 /** Replays stored events: a daemon that holds the mirror does it, else this process. */
-export const replayCommand: CommandRun<"webhooksReplay"> = async (context, { args, options, loaded }) => {
+export const replayCommand: CommandRun<"webhooks replay"> = async (context, { args, options, loaded }) => {
   const scope = soleScope(context, loaded.config);
   const ids = await chosenEvents(scope, args, options);
   const beside = isDaemonThere(scope);
@@ -36,7 +36,7 @@ export const replayCommand: CommandRun<"webhooksReplay"> = async (context, { arg
 async function chosenEvents(
   scope: CompanyScope,
   ids: readonly string[],
-  { since, state }: CommandOptions<"webhooksReplay">,
+  { since, state }: CommandOptions<"webhooks replay">,
 ): Promise<readonly string[]> {
   if (since !== undefined && ids.length > 0)
     throw new MirrorError("usage", "event ids and --since exclude each other");

@@ -16,7 +16,7 @@ import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 import { subscriptionLines, viewOfSubscription, type SubscriptionView } from "./subscription-text.ts";
 
 /** Lists every company's subscriptions. A company that fails is logged, and the others are still listed. */
-export const listCommand: CommandRun<"webhooksList"> = async (context, { options, loaded }) => {
+export const listCommand: CommandRun<"webhooks list"> = async (context, { options, loaded }) => {
   const scopes = companyScopes(context, loaded.config);
   if (options.tokenEnv !== undefined && scopes.length > 1)
     throw new MirrorError("usage", "--token-env is of one company: name it with --company");
@@ -53,7 +53,7 @@ function warnOfSilence({ context, company }: CompanyScope, views: readonly Subsc
 }
 
 /** Creates a subscription and stores its secret. */
-export const createCommand: CommandRun<"webhooksCreate"> = async (context, { options, loaded }) => {
+export const createCommand: CommandRun<"webhooks create"> = async (context, { options, loaded }) => {
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   const { company, manifest } = scope;
   const url = options.url ?? company.webhook.publicUrl;
@@ -86,7 +86,7 @@ function sameUrl(one: string, other: string): boolean {
 }
 
 /** Has the service issue a new secret for a subscription, and stores it. */
-export const rotateCommand: CommandRun<"webhooksRotate"> = async (context, { args, options, loaded }) => {
+export const rotateCommand: CommandRun<"webhooks rotate"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   const { company } = scope;
@@ -105,7 +105,7 @@ export const rotateCommand: CommandRun<"webhooksRotate"> = async (context, { arg
 };
 
 /** Changes what is named of a subscription. */
-export const updateCommand: CommandRun<"webhooksUpdate"> = async (context, { args, options, loaded }) => {
+export const updateCommand: CommandRun<"webhooks update"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   const change = changeOf(scope, options);
@@ -122,7 +122,7 @@ export const updateCommand: CommandRun<"webhooksUpdate"> = async (context, { arg
 
 function changeOf(
   { manifest }: CompanyScope,
-  { url, events, active, name }: CommandOptions<"webhooksUpdate">,
+  { url, events, active, name }: CommandOptions<"webhooks update">,
 ): Partial<SubscriptionInput> {
   const change: Partial<SubscriptionInput> = {
     ...(url === undefined ? {} : { url }),
@@ -135,7 +135,7 @@ function changeOf(
 }
 
 /** Ends a subscription, once it is confirmed. */
-export const deleteCommand: CommandRun<"webhooksDelete"> = async (context, { args, options, loaded }) => {
+export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   if (!options.yes && !context.ask)
