@@ -23,18 +23,13 @@ export interface ConsoleOptions {
   readonly logFormat: "auto" | "pretty" | "json";
 }
 
-interface ConsoleParts {
-  readonly stderr: OutputStream;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-}
-
 /** Creates the console of one invocation. Nothing is written yet. */
 export function createConsole(
-  { stderr, env, clock }: ConsoleParts,
+  parts: { stderr: OutputStream; env: Readonly<Record<string, string | undefined>>; clock: Clock },
   options: ConsoleOptions,
   output: Output,
 ): Console {
+  const { stderr, env, clock } = parts;
   const format = logFormat(options.logFormat, stderr.isTTY === true);
   const colour = wantsColour(stderr, env, options.color);
   const screen = createScreen(stderr, format === "pretty" && !options.quiet && canDraw(stderr, env));
@@ -52,10 +47,12 @@ export function levelOf({ verbose, quiet }: Pick<ConsoleOptions, "verbose" | "qu
 }
 
 /**
- * Prints an error on stderr, one line for each line of its message; with --json also as the promised document
+ * Ends the drawing and prints an error on stderr, one line for each line of its message; with --json also as the promised document
  * on stdout, unless something was written there before.
  */
-export async function printFailure({ log, output, redaction, json }: Console, error: unknown): Promise<void> {
+export async function printFailure(console: Console, error: unknown): Promise<void> {
+  const { screen, log, output, redaction, json } = console;
+  screen.close();
   const { kind, message, hint, requestId, bug } = failureOf(error);
   const lines = bug ? [`something unexpected happened: ${message}`] : message.split("\n");
   for (const [index, line] of lines.entries()) {

@@ -41,7 +41,7 @@ export class DemoSetup {
   readonly database: string;
   readonly report: string;
   private readonly context: CommandContext;
-  private readonly sandbox: RunningSandbox;
+  readonly sandbox: RunningSandbox;
   private readonly printLine: (line: string) => Promise<void>;
   private readonly running = new Set<DemoProcess>();
   private readonly killAll = () => {
@@ -131,11 +131,6 @@ export class DemoSetup {
       `      public_url: http://127.0.0.1:${port}/webhooks/${demoCompany}`,
       `serve: { listen: "127.0.0.1:${port}" }`,
     ]);
-  }
-
-  /** Requests that the sandbox has answered so far. */
-  requests(): number {
-    return this.sandbox.requestCount();
   }
 
   /** Events sent so far and those answered with 2xx; attempts to send them, and those without such an answer. */

@@ -8,25 +8,25 @@ const crashAfterRequests = 480;
 
 /** A first sync, killed in the middle. */
 export async function crashSync(demo: DemoSetup): Promise<boolean> {
-  const before = demo.requests();
+  const before = demo.sandbox.requestCount();
   const sync = demo.start(["sync"]);
-  await demo.waitUntil(() => sync.isOver || demo.requests() >= before + crashAfterRequests);
+  await demo.waitUntil(() => sync.isOver || demo.sandbox.requestCount() >= before + crashAfterRequests);
   const how = sync.isOver ? "it was faster than the kill" : "killed with SIGKILL";
   sync.child.kill("SIGKILL");
   await sync.ended;
   const counts = readDatabase(demo.database, (db) => new WorkQueue(db).counts());
   const waiting = counts.reduce((sum, { count }) => sum + count, 0);
-  await demo.print(`${how} after ${demo.requests() - before} requests`);
+  await demo.print(`${how} after ${demo.sandbox.requestCount() - before} requests`);
   await demo.print(`in the database: ${documents(demo)} documents, and ${waiting} requests still to be made`);
   return true;
 }
 
 /** The next sync completes the first one. */
 export async function resumeSync(demo: DemoSetup): Promise<boolean> {
-  const before = demo.requests();
+  const before = demo.sandbox.requestCount();
   const { finished_at, started_at, outcome } = await demo.sync();
   const took = formatDuration(Date.parse(finished_at) - Date.parse(started_at));
-  await demo.print(`${outcome} after ${demo.requests() - before} more requests in ${took}`);
+  await demo.print(`${outcome} after ${demo.sandbox.requestCount() - before} more requests in ${took}`);
   await demo.print(
     `in the database: ${documents(demo)} documents; nothing was read twice but what was in flight`,
   );

@@ -30,7 +30,8 @@ export function worstOutcome(outcomes: readonly Outcome[]): Outcome {
   return byUrgency.findLast((outcome) => outcomes.includes(outcome)) ?? "complete";
 }
 
-const kindCodes: Readonly<Record<ErrorKind, number>> = {
+/** Exit code of an error; 1 for a kind that is not named here. */
+const kindCodes: Readonly<Partial<Record<ErrorKind, number>>> = {
   usage: 2,
   config: 2,
   unauthenticated: 4,
@@ -38,13 +39,6 @@ const kindCodes: Readonly<Record<ErrorKind, number>> = {
   stopped: 5,
   database: 10,
   locked: 11,
-  forbidden: 1,
-  not_found: 1,
-  invalid: 1,
-  rate_limited: 1,
-  unavailable: 1,
-  network: 1,
-  protocol: 1,
 };
 
 export type StopSignal = "SIGINT" | "SIGTERM";
@@ -53,7 +47,7 @@ export const signalCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, 
 
 /** The exit code of an ending. After a signal, work that stopped early counts as interrupted; finished work does not. */
 export function codeOfEnding(ending: Ending, signal: StopSignal | null): number {
-  if (typeof ending !== "string") return kindCodes[ending.kind];
+  if (typeof ending !== "string") return kindCodes[ending.kind] ?? 1;
   if (ending === "drained") return signal === "SIGINT" ? signalCodes.SIGINT : 0;
   const early = ending === "stopped" || ending === "interrupted";
   return early && signal ? signalCodes[signal] : outcomeCodes[ending];
@@ -62,5 +56,5 @@ export function codeOfEnding(ending: Ending, signal: StopSignal | null): number 
 /** The exit code of a thrown value: by its kind for a MirrorError, 10 for anything else. */
 export function codeOfError(error: unknown, signal: StopSignal | null): number {
   if (!(error instanceof MirrorError)) return 10;
-  return error.kind === "stopped" && signal ? signalCodes[signal] : kindCodes[error.kind];
+  return error.kind === "stopped" && signal ? signalCodes[signal] : (kindCodes[error.kind] ?? 1);
 }

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Console } from "../console/console.ts";
-import { createOutput } from "../console/output.ts";
+import { createOutput, type Output } from "../console/output.ts";
 import { readCommandLine, type Request } from "./command-line.ts";
 import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
 import { earlyGlobals, type Globals } from "./globals.ts";
@@ -22,17 +22,19 @@ export interface Invocation {
 export function createInvocation(environment: ProcessEnvironment): Invocation {
   const output = createOutput(environment.stdout);
   let console: Promise<Console> | null = null;
-  const openConsole = (globals: Globals) => (console = loadConsole(environment, globals, output));
-  const fail = async (error: unknown) => {
-    await printLast(await (console ?? openConsole(earlyGlobals(environment.argv))), error);
-    return codeOfError(error, null);
+  const openConsole = (globals: Globals) => (console ??= loadConsole(environment, globals, output));
+  const fail = async (error: unknown, signal: StopSignal | null = null) => {
+    const { printFailure } = await import("../console/console.ts");
+    await printFailure(await openConsole(earlyGlobals(environment.argv)), error);
+    return codeOfError(error, signal);
   };
   return {
     fail,
     async run() {
       try {
         const request = readCommandLine(environment.argv, environment.commands, environment.version);
-        if (request.kind === "run") return await perform(environment, request, openConsole(request.globals));
+        if (request.kind === "run")
+          return await perform(environment, request, openConsole(request.globals), fail);
         await output.line(request.text);
         return 0;
       } catch (error) {
@@ -45,46 +47,38 @@ export function createInvocation(environment: ProcessEnvironment): Invocation {
 async function loadConsole(
   environment: ProcessEnvironment,
   globals: Globals,
-  output: Console["output"],
+  output: Output,
 ): Promise<Console> {
   const { createConsole } = await import("../console/console.ts");
   return createConsole(environment, globals, output);
-}
-
-async function printLast(console: Console, error: unknown): Promise<void> {
-  const { printFailure } = await import("../console/console.ts");
-  console.screen.close();
-  await printFailure(console, error);
 }
 
 async function perform(
   environment: ProcessEnvironment,
   request: Request & { kind: "run" },
   opening: Promise<Console>,
+  fail: (error: unknown, signal: StopSignal | null) => Promise<number>,
 ): Promise<number> {
   let console: Console | null = null;
   const logSignal = (signal: StopSignal) =>
     void opening.then(({ log }) =>
       log.info("stopping at the next safe point; once more to stop at once", { signal }),
     );
-  const interruption = listenForSignals(environment.signals, logSignal, (code) => {
+  const { signal, received, dispose } = listenForSignals(environment.signals, logSignal, (code) => {
     console?.screen.close();
     environment.endNow(code);
   });
   try {
     console = await opening;
     const { openContext } = await import("./command-context.ts");
-    const { context, loaded } = await openContext(environment, request, console, interruption.signal);
+    const { context, loaded } = await openContext(environment, request, console, signal);
     const run = await request.command.load();
-    const ending = await run(context, { ...request.input, loaded: loaded as never });
-    return codeOfEnding(ending, interruption.received);
+    return codeOfEnding(await run(context, { ...request.input, loaded: loaded as never }), received());
   } catch (error) {
-    const { output } = await opening;
-    if (isStopped(error) && output.closed.aborted && !interruption.received) return 0;
-    await printLast(await opening, error);
-    return codeOfError(error, interruption.received);
+    if (isStopped(error) && (await opening).output.closed.aborted && !received()) return 0;
+    return await fail(error, received());
   } finally {
-    interruption.dispose();
+    dispose();
   }
 }
 

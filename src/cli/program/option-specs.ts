@@ -21,10 +21,6 @@ function longName(flags: string): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
 }
 
-function refuse(flags: string, given: Given, must: string): MirrorError {
-  return new MirrorError("usage", `${longName(flags)} must be ${must} (it is "${String(given)}")`);
-}
-
 /** An option without a value: true when given. */
 export function flag(flags: string, doc: string): OptionSpec<boolean> {
   return { flags, doc, read: (given) => given === true };
@@ -58,29 +54,31 @@ export function choice<const V extends readonly string[], D extends V[number] | 
   return { flags, doc: `${doc} (${values.join(", ")}${usual})`, read };
 }
 
-/** An option with a whole number of the range, both ends included. */
-export function wholeNumber(
+/** An option with a text of a certain form; any other text is refused with what it `must` be. */
+function parsed<T>(
   flags: string,
   doc: string,
-  min: number,
-  max: number,
-): OptionSpec<number | undefined> {
+  must: string,
+  parse: (given: string) => T | null,
+): OptionSpec<T | undefined> {
   const read = (given: Given) => {
     if (typeof given !== "string") return undefined;
-    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
-    if (value >= min && value <= max) return value;
-    throw refuse(flags, given, `a whole number from ${min} to ${max}`);
+    const value = parse(given);
+    if (value !== null) return value;
+    throw new MirrorError("usage", `${longName(flags)} must be ${must} (it is "${given}")`);
   };
   return { flags, doc, read };
 }
 
+/** An option with a whole number of the range, both ends included. */
+export function wholeNumber(flags: string, doc: string, min: number, max: number) {
+  return parsed(flags, doc, `a whole number from ${min} to ${max}`, (given) => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    return value >= min && value <= max ? value : null;
+  });
+}
+
 /** An option with a duration such as 30m, in milliseconds. */
-export function durationMs(flags: string, doc: string): OptionSpec<number | undefined> {
-  const read = (given: Given) => {
-    if (typeof given !== "string") return undefined;
-    const value = parseDurationMs(given);
-    if (value !== null) return value;
-    throw refuse(flags, given, "a duration such as 90s, 30m or 26h");
-  };
-  return { flags, doc, read };
+export function durationMs(flags: string, doc: string) {
+  return parsed(flags, doc, "a duration such as 90s, 30m or 26h", parseDurationMs);
 }

@@ -6,46 +6,33 @@ export interface SignalSource {
   off(event: StopSignal | "SIGHUP", listener: () => void): unknown;
 }
 
-/** The only listener of SIGINT and SIGTERM. */
-export interface Interruption {
-  /** Aborts at the first signal. */
-  readonly signal: AbortSignal;
-  /** The first signal received. */
-  readonly received: StopSignal | null;
-  dispose(): void;
-}
-
 /**
- * Listens for SIGINT and SIGTERM. The first one asks to stop at the next safe point; the second one ends the
- * process at once with `endNow`. That is safe: uncommitted work is rolled back.
+ * The only listener of SIGINT and SIGTERM. The first one aborts `signal`: stop at the next safe point. The second
+ * one ends the process at once with `endNow`. That is safe: uncommitted work is rolled back.
  */
 export function listenForSignals(
   source: SignalSource,
   onFirst: (signal: StopSignal) => void,
   endNow: (code: number) => void,
-): Interruption {
+) {
   const controller = new AbortController();
-  let received: StopSignal | null = null;
-  const listenerFor = (name: StopSignal) => () => {
-    if (received) {
-      endNow(signalCodes[name]);
-      return;
-    }
-    received = name;
+  let first: StopSignal | null = null;
+  const onSignal = (name: StopSignal) => {
+    if (first) return endNow(signalCodes[name]);
+    first = name;
     onFirst(name);
     controller.abort();
   };
-  const listeners = { SIGINT: listenerFor("SIGINT"), SIGTERM: listenerFor("SIGTERM") };
-  source.on("SIGINT", listeners.SIGINT);
-  source.on("SIGTERM", listeners.SIGTERM);
+  const onInterrupt = () => onSignal("SIGINT");
+  const onTerminate = () => onSignal("SIGTERM");
+  source.on("SIGINT", onInterrupt);
+  source.on("SIGTERM", onTerminate);
   return {
     signal: controller.signal,
-    get received() {
-      return received;
-    },
+    received: () => first,
     dispose() {
-      source.off("SIGINT", listeners.SIGINT);
-      source.off("SIGTERM", listeners.SIGTERM);
+      source.off("SIGINT", onInterrupt);
+      source.off("SIGTERM", onTerminate);
     },
   };
 }
