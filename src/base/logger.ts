@@ -7,12 +7,7 @@ export type LogLevel = (typeof logLevels)[number];
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Every layer logs here; `log/` decides where and how the lines are written. */
-export interface Log {
-  debug(message: string, fields?: LogFields): void;
-  info(message: string, fields?: LogFields): void;
-  warn(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
-}
+export type Log = Readonly<Record<LogLevel, (message: string, fields?: LogFields) => void>>;
 
 const nothing = () => undefined;
 /** Writes nothing. */

@@ -108,8 +108,12 @@ async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promis
     [failed, refused] = isRateLimited(outcome) ? [failed, refused + 1] : [failed + 1, 0];
     const next = nextAttempt(outcome, { failed, refused, repeatable }, rules);
     if (next === "give_up") throw outcome.error;
-    logRetry(log, where, outcome, next.retryInMs);
-    await wire.clock.sleep(next.retryInMs, signal);
+    const { kind, message } = outcome.error;
+    const { retryInMs } = next;
+    const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
+    // The rate limiter logs answers 429 itself.
+    if (!isRateLimited(outcome)) log.warn("a request failed and is tried again", fields);
+    await wire.clock.sleep(retryInMs, signal);
     throwIfAborted(signal, `${where}: stopped before another attempt`);
     wire.counters.retried++;
   }
@@ -180,12 +184,4 @@ export function nextAttempt(
 /** The service did not take the request: repeating it is safe for every method. */
 function isRateLimited(failure: Failure): boolean {
   return failure.error.kind === "rate_limited";
-}
-
-/** The rate limiter logs answers 429 itself. */
-function logRetry(log: Log, where: string, failure: Failure, retryInMs: number): void {
-  if (isRateLimited(failure)) return;
-  const { kind, message } = failure.error;
-  const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
-  log.warn("a request failed and is tried again", fields);
 }
