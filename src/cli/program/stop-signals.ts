@@ -30,7 +30,7 @@ export function listenForSignals(
   return {
     signal: controller.signal,
     received: () => first,
-    dispose() {
+    dispose: () => {
       source.off("SIGINT", onInterrupt);
       source.off("SIGTERM", onTerminate);
     },
