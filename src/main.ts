@@ -27,7 +27,10 @@ const invocation = createInvocation({
   stderr: process.stderr,
   signals: process,
   endNow: (code) => process.exit(code),
-  ask: process.stdin.isTTY && process.stderr.isTTY ? ask : undefined,
+  ask:
+    process.stdin.isTTY && process.stderr.isTTY
+      ? (question, signal) => askForLine({ input: process.stdin, output: process.stderr }, question, signal)
+      : undefined,
   clock: systemClock,
   random: systemRandom,
   version: ownVersion(),
@@ -41,10 +44,6 @@ process.on("unhandledRejection", (error) => void failHard(error));
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await invocation.run();
-
-function ask(question: string, signal: AbortSignal): Promise<string> {
-  return askForLine({ input: process.stdin, output: process.stderr }, question, signal);
-}
 
 /** Starts the stand-in service; its code is imported for commands that start one. */
 async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...rest }: SandboxRequest) {

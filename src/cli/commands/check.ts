@@ -13,46 +13,43 @@ import type { Ending } from "../program/exit-code.ts";
 /** A result with its company; null for one that concerns all companies. */
 type CompanyResult = CheckResult & { readonly company: string | null };
 
-/** Takes a result as soon as it is known. */
-type Report = (result: CheckResult, company?: string) => Promise<void>;
-
 export const checkCommand: CommandRun<"check"> = async (context) => {
   const { output, globals } = context;
   const results: CompanyResult[] = [];
-  const report = async (result: CheckResult, company: string | null = null) => {
-    results.push({ company, ...result });
-    if (!globals.json) await output.line(lineOf({ company, ...result }));
-  };
-  await checkAll(context, report);
+  for await (const result of checkAll(context)) {
+    results.push(result);
+    if (!globals.json) await output.line(lineOf(result));
+  }
   const failed = results.filter((result) => result.status === "fail");
   if (globals.json) await output.json({ ok: failed.length === 0, checks: results });
   return endOf(failed);
 };
 
-async function checkAll(context: CommandContext, report: Report): Promise<void> {
-  const config = await checkConfig(context, report);
+/** Gives each result as soon as it is known. */
+async function* checkAll(context: CommandContext): AsyncGenerator<CompanyResult> {
+  const company = null;
+  const { config, results } = checkConfig(context);
+  for (const result of results) yield { company, ...result };
   if (config === null) return;
-  await report(checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl));
-  await report(checkDataDir(config.dataDir));
-  await report(checkDisk(config.dataDir));
+  yield { company, ...checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl) };
+  yield { company, ...checkDataDir(config.dataDir) };
+  yield { company, ...checkDisk(config.dataDir) };
   for (const scope of companyScopes(context, config)) {
-    const results = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];
-    for (const result of results) await report(result, scope.company.name);
+    const found = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];
+    for (const result of found) yield { company: scope.company.name, ...result };
   }
 }
 
-async function checkConfig(context: CommandContext, report: Report): Promise<Config | null> {
+function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
   try {
-    const loaded = context.config("token");
-    const count = loaded.config.companies.length;
+    const { config, path } = context.config("token");
+    const count = config.companies.length;
     const companies = count === 1 ? "1 company" : `${count} companies`;
-    await report(ok("config", `${shortPath(loaded.path, context.cwd)}, ${companies}`));
-    return loaded.config;
+    return { config, results: [ok("config", `${shortPath(path, context.cwd)}, ${companies}`)] };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
-    for (const line of error.message.split("\n"))
-      await report({ ...failFrom("config", error), detail: line });
-    return null;
+    const failed = failFrom("config", error);
+    return { config: null, results: error.message.split("\n").map((detail) => ({ ...failed, detail })) };
   }
 }
 

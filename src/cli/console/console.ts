@@ -1,18 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
-import { createLogger, logFormat, Redaction, type AdjustableLog } from "../../log/log.ts";
-import { canDraw, createScreen, wantsColour, type OutputStream, type Screen } from "../../log/screen.ts";
+import { createLogger, logFormat, Redaction } from "../../log/log.ts";
+import { canDraw, createScreen, wantsColour, type OutputStream } from "../../log/screen.ts";
 import { failureOf } from "./failure-text.ts";
 import type { Output } from "./output.ts";
 
-/** Everything one invocation prints to: lines on stderr, data on stdout; secrets are redacted in both. */
-export interface Console {
-  readonly screen: Screen;
-  readonly log: AdjustableLog;
-  readonly output: Output;
-  readonly redaction: Redaction;
-  readonly colour: boolean;
-  readonly json: boolean;
-}
+/** What `createConsole` gives. */
+export type Console = ReturnType<typeof createConsole>;
 
 /** The global options that decide how lines look. */
 export interface ConsoleOptions {
@@ -23,12 +16,12 @@ export interface ConsoleOptions {
   readonly logFormat: "auto" | "pretty" | "json";
 }
 
-/** Creates the console of one invocation. Nothing is written yet. */
+/** Everything one invocation prints to: lines on stderr, data on stdout; secrets are redacted in both. */
 export function createConsole(
   parts: { stderr: OutputStream; env: Readonly<Record<string, string | undefined>>; clock: Clock },
   options: ConsoleOptions,
   output: Output,
-): Console {
+) {
   const { stderr, env, clock } = parts;
   const format = logFormat(options.logFormat, stderr.isTTY === true);
   const colour = wantsColour(stderr, env, options.color);

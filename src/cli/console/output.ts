@@ -8,23 +8,11 @@ export interface DataStream {
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
 }
 
-/** Data for stdout. A reader that closed its end (`| head`) is no error: nothing more is written. */
-export interface Output {
-  /**
-   * Writes a line. Resolves when the system has taken it, so that a slow reader slows the writer down.
-   * @throws MirrorError `stopped` when stdout cannot be written
-   */
-  line(text: string): Promise<void>;
-  /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
-  json(value: unknown): Promise<void>;
-  /** True once something was written. */
-  readonly used: boolean;
-  /** Aborts when the reader closed its end. */
-  readonly closed: AbortSignal;
-}
+/** What `createOutput` gives. */
+export type Output = ReturnType<typeof createOutput>;
 
-/** Wraps stdout. */
-export function createOutput(stream: DataStream): Output {
+/** Data for stdout. A reader that closed its end (`| head`) is no error: nothing more is written. */
+export function createOutput(stream: DataStream) {
   const closed = new AbortController();
   let used = false;
   let broken: Error | null = null;
@@ -33,7 +21,11 @@ export function createOutput(stream: DataStream): Output {
     closed.abort();
   };
   stream.on("error", fail);
-  const line = async (text: string) => {
+  /**
+   * Writes a line. Resolves when the system has taken it, so that a slow reader slows the writer down.
+   * @throws MirrorError `stopped` when stdout cannot be written
+   */
+  const line = async (text: string): Promise<void> => {
     if (closed.signal.aborted) return;
     used = true;
     await new Promise<void>((resolve) => {
@@ -46,10 +38,13 @@ export function createOutput(stream: DataStream): Output {
   };
   return {
     line,
-    json: (value) => line(JSON.stringify(value, exactNumbers)),
+    /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
+    json: (value: unknown) => line(JSON.stringify(value, exactNumbers)),
+    /** True once something was written. */
     get used() {
       return used;
     },
+    /** Aborts when the reader closed its end. */
     closed: closed.signal,
   };
 }

@@ -6,31 +6,22 @@ import {
   deletedRecords,
   reportTypes,
   viewTable,
-  type SnapshotColumn,
   type SnapshotTable,
 } from "../../store/snapshot/snapshot-tables.ts";
 
 /** One table of `schema --tables`, made from the same plan as the table itself. */
-export interface TableDoc {
+export interface TableDoc extends Pick<SnapshotTable, "title" | "doc"> {
   readonly table: string;
   /** `both`: in mirror and report under the same name. */
   readonly place: "mirror" | "report" | "both";
-  readonly title: string;
-  readonly doc: string | null;
   readonly columns: readonly ColumnDoc[];
 }
 
-interface ColumnDoc {
-  readonly name: string;
+interface ColumnDoc extends Omit<Column, "scalar" | "paths"> {
   /** Type in the mirror; for a table of the report alone, its type there. */
   readonly type: string;
   /** Type that the report declares; null when the report has no such column. */
   readonly report_type: string | null;
-  readonly nullable: boolean;
-  readonly references: string | null;
-  readonly doc: string | null;
-  /** Known values; others are kept as they come. */
-  readonly values: readonly string[] | null;
 }
 
 /** Describes every table of the mirror and the report that is meant to be read. */
@@ -42,7 +33,7 @@ export function tableDocs(manifest: Manifest): TableDoc[] {
 
 function docsOfResource(resource: Resource): TableDoc[] {
   const plan = planTable(resource);
-  const data = plan.columns.filter((column) => column.name !== "id").map(columnDoc);
+  const data = plan.columns.filter((column) => column.name !== "id").map(mirrorColumn);
   const { name, title, doc = null } = resource;
   const place = "both";
   const main: TableDoc = { table: name, place, title, doc, columns: [recordKey, ...data, ...ownColumns] };
@@ -56,24 +47,33 @@ function docsOfResource(resource: Resource): TableDoc[] {
     columns: [
       keyDoc(child.parentKey, "The record it belongs to.", name),
       keyDoc("position", "Its place in the record, from 0."),
-      ...child.columns.map(columnDoc),
+      ...child.columns.map(mirrorColumn),
     ],
   }));
   return [main, ...children];
 }
 
-function columnDoc(column: Column): ColumnDoc {
-  const { name, scalar, nullable, references, doc, values } = column;
-  const report_type = reportTypes[scalar];
-  return { name, type: sqlType(column), report_type, nullable, references, doc, values };
+function mirrorColumn(column: Column): ColumnDoc {
+  return columnDoc(column, sqlType(column), reportTypes[column.scalar]);
 }
 
 function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {
-  return { table: name, place: "report", title, doc, columns: columns.map(reportColumnDoc) };
+  return {
+    table: name,
+    place: "report",
+    title,
+    doc,
+    columns: columns.map((column) => columnDoc(column, column.type)),
+  };
 }
 
-function reportColumnDoc({ name, type, nullable, references, doc, values }: SnapshotColumn): ColumnDoc {
-  return { name, type, report_type: type, nullable, references, doc, values };
+function columnDoc(
+  column: Omit<ColumnDoc, "type" | "report_type">,
+  type: string,
+  report_type = type,
+): ColumnDoc {
+  const { name, nullable, references, doc, values } = column;
+  return { name, type, report_type, nullable, references, doc, values };
 }
 
 function keyDoc(name: string, doc: string, references: string | null = null): ColumnDoc {

@@ -1,4 +1,4 @@
-import { choice, flag, negation, text, type OptionValues } from "./option-specs.ts";
+import { choice, flag, text, type Given, type OptionValues } from "./option-specs.ts";
 
 /** Options of every command, given before or after its name. */
 export const globalOptions = {
@@ -10,7 +10,7 @@ export const globalOptions = {
   json: flag("--json", "one JSON document on stdout"),
   quiet: flag("-q, --quiet", "warnings and errors only"),
   verbose: flag("-v, --verbose", "details, and the stack of errors"),
-  color: negation("--no-color", "no colours"),
+  color: { flags: "--no-color", doc: "no colours", read: (given: Given) => given !== false },
   logFormat: choice("--log-format <format>", "lines on stderr", ["auto", "pretty", "json"], "auto"),
 };
 

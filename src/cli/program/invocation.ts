@@ -7,19 +7,11 @@ import { earlyGlobals, type Globals } from "./globals.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { listenForSignals } from "./stop-signals.ts";
 
-/** One invocation of the program, from its arguments to its exit code. */
-export interface Invocation {
-  /** Never rejects. */
-  run(): Promise<number>;
-  /** Prints an error that nobody caught, and gives the exit code. */
-  fail(error: unknown): Promise<number>;
-}
-
 /**
- * Creates the invocation. What it needs is imported when it needs it: help and version load no library but the
+ * One invocation of the program, from its arguments to its exit code. What it needs is imported when it needs it: help and version load no library but the
  * parser, and a command's code is loaded after its config was accepted.
  */
-export function createInvocation(environment: ProcessEnvironment): Invocation {
+export function createInvocation(environment: ProcessEnvironment) {
   const output = createOutput(environment.stdout);
   let console: Promise<Console> | null = null;
   const openConsole = (globals: Globals) => (console ??= loadConsole(environment, globals, output));
@@ -29,8 +21,10 @@ export function createInvocation(environment: ProcessEnvironment): Invocation {
     return codeOfError(error, signal);
   };
   return {
-    fail,
-    async run() {
+    /** Prints an error that nobody caught, and gives the exit code. */
+    fail: (error: unknown) => fail(error),
+    /** Never rejects. */
+    async run(): Promise<number> {
       try {
         const request = readCommandLine(environment.argv, environment.commands, environment.version);
         if (request.kind === "run")

@@ -26,11 +26,6 @@ export function flag(flags: string, doc: string): OptionSpec<boolean> {
   return { flags, doc, read: (given) => given === true };
 }
 
-/** `--no-color`: true unless it is given. */
-export function negation(flags: string, doc: string): OptionSpec<boolean> {
-  return { flags, doc, read: (given) => given !== false };
-}
-
 /** An option with any text. */
 export function text(flags: string, doc: string): OptionSpec<string | undefined> {
   return { flags, doc, read: (given) => (typeof given === "string" ? given : undefined) };
