@@ -27,13 +27,9 @@ export interface Cascade {
  * `lastSuccessAt`, `lastFailureAt`; `create` and `update` take all fields that can be set; only `create` and
  * `rotate` answer with the `plainTextSecret`.
  */
-export interface SubscriptionOperations {
-  readonly list: Operation;
-  readonly create: Operation;
-  readonly update: Operation;
-  readonly rotate: Operation;
-  readonly delete: Operation;
-}
+export type SubscriptionOperations = Readonly<
+  Record<"list" | "create" | "update" | "rotate" | "delete", Operation>
+>;
 
 /** A change of a record of `resource` changes records of `dependent`, for which no event comes. */
 export interface InvalidationRule {

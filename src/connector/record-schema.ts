@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Field, Fields, Origin, ScalarField, ScalarType } from "./field.ts";
+import type { Field, Fields, ScalarField, ScalarType } from "./field.ts";
 
 /**
  * Types of a connector's fields: zod types, from which the client's answers are typed, each with the facts that the
@@ -79,16 +79,12 @@ export function orNull<T extends z.ZodType>(inner: T): z.ZodOptional<z.ZodNullab
 
 /** The interface document names this field. */
 export function stated<T extends z.ZodType>(schema: T): T {
-  return withFacts(schema, { origin: "stated" });
+  return field(schema, { ...factOf(schema), origin: "stated" });
 }
 
 /** The field with a description. */
 export function doc<T extends z.ZodType>(words: string, schema: T): T {
-  return withFacts(schema, { doc: words });
-}
-
-function withFacts<T extends z.ZodType>(schema: T, more: { origin?: Origin; doc?: string }): T {
-  return field(schema, { ...factOf(schema), ...more });
+  return field(schema, { ...factOf(schema), doc: words });
 }
 
 /** An object of fields. */

@@ -6,9 +6,26 @@ import { fieldsOf } from "./record-schema.ts";
 export type ListPlan =
   /** One object, no list: the token's company. Its row has id 1. */
   | { readonly kind: "single"; readonly path: string }
-  /** One answer with everything; with variants, one for each value of a parameter. */
-  | { readonly kind: "whole"; readonly path: string; readonly variants?: ListVariants }
-  | PagedPlan
+  /** One answer with everything; with variants, one for each value of a parameter, which records repeat in `field`. */
+  | {
+      readonly kind: "whole";
+      readonly path: string;
+      readonly variants?: {
+        readonly param: string;
+        readonly values: readonly string[];
+        readonly field: string;
+      };
+    }
+  /**
+   * One list in pages of the largest size that the service accepts. `params` are sent with every page: ascending by
+   * a key that only grows, where there is one.
+   */
+  | {
+      readonly kind: "paged";
+      readonly path: string;
+      readonly perPage: number;
+      readonly params: Readonly<Record<string, string>>;
+    }
   /** One list in pages for each parent record. */
   | {
       readonly kind: "parents";
@@ -18,24 +35,6 @@ export type ListPlan =
     }
   /** A complete set inside the details of other resources. */
   | { readonly kind: "owned"; readonly by: readonly OwnerLink[] };
-
-/** One list in pages. */
-export interface PagedPlan {
-  readonly kind: "paged";
-  readonly path: string;
-  /** The largest that the service accepts. */
-  readonly perPage: number;
-  /** Sent with every page: ascending by a key that only grows, where there is one. */
-  readonly params: Readonly<Record<string, string>>;
-}
-
-/** The parameter by which a whole list is split. */
-export interface ListVariants {
-  readonly param: string;
-  readonly values: readonly string[];
-  /** The record's field that repeats the variant. */
-  readonly field: string;
-}
 
 /** How records belong to a parent. */
 export interface ParentLink {

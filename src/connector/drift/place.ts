@@ -23,19 +23,9 @@ export interface Place {
 }
 
 /** Keywords of a schema that bound a value from above. */
-export const upperLimits: ReadonlySet<string> = new Set([
-  "maximum",
-  "exclusiveMaximum",
-  "maxLength",
-  "maxItems",
-]);
+export const upperLimits = new Set("maximum exclusiveMaximum maxLength maxItems".split(" "));
 /** Keywords of a schema that bound a value from below. */
-export const lowerLimits: ReadonlySet<string> = new Set([
-  "minimum",
-  "exclusiveMinimum",
-  "minLength",
-  "minItems",
-]);
+export const lowerLimits = new Set("minimum exclusiveMinimum minLength minItems".split(" "));
 
 /** The place of a JSON schema in a request or an answer; `facts` are those that stand outside of it. */
 export function schemaPlace(schema: unknown, resolve: Resolve, facts: Facts, isAnswer: boolean): Place {

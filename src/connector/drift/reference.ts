@@ -78,12 +78,8 @@ export function publishedPlace(
   const inner = new Map<string, Place>();
   const names = [...parameterNames(expected.path)];
   for (const { in: place, name, schema, required } of parameters) {
-    const parameter = schemaPlace(
-      schema,
-      resolve,
-      { it: required === true ? "required" : "optional" },
-      false,
-    );
+    const it = required === true ? "required" : "optional";
+    const parameter = schemaPlace(schema, resolve, { it }, false);
     const header = String(name).toLowerCase();
     if (place === "query") inner.set(` ?${String(name)}`, parameter);
     else if (place === "path") inner.set(` ${names.shift() ?? String(name)}`, parameter);
@@ -98,21 +94,15 @@ export function publishedPlace(
   for (const status of Object.keys(responses).filter((one) => one.startsWith("2"))) {
     const answer = contentOf(resolve(responses[status]), expected.answer);
     const isExpected = status === "2XX" && !Object.hasOwn(responses, expected.status);
-    const answered = { it: "present", content: answer.content };
-    inner.set(
-      ` answer ${isExpected ? expected.status : status}`,
-      schemaPlace(answer.schema, resolve, answered, true),
-    );
+    const place = schemaPlace(answer.schema, resolve, { it: "present", content: answer.content }, true);
+    inner.set(` answer ${isExpected ? expected.status : status}`, place);
   }
   const deprecated = facts["deprecated"] === true ? "true" : undefined;
   return { facts: { it: "present", path, deprecated }, inner: () => inner };
 }
 
 /** The expected media type if it is there, else all that are; with the schema. */
-function contentOf(
-  part: JsonObject,
-  expected: string | undefined,
-): { content: string | undefined; schema?: unknown } {
+function contentOf(part: JsonObject, expected?: string): { content?: string | undefined; schema?: unknown } {
   const content = objectAt(part, "content");
   const types = Object.keys(content);
   const found = types.find((type) => type.split(";")[0]?.trim().toLowerCase() === expected);

@@ -25,7 +25,7 @@ export const creditNote = t.record({
   ...of.dates,
   deliveryDate,
   ...of.terms(false),
-  ...of.settings("paymentMethodId", "currencyId", "currencyRate", "languageId"),
+  ...of.someSettings("paymentMethodId", "currencyId", "currencyRate", "languageId"),
   ...of.content,
   alreadyPaid: of.alreadyPaid,
   ...of.totals,

@@ -50,7 +50,7 @@ export const symbols = {
 const discountValue = t.doc("Percent or amount, by the discount's type", t.orNull(t.decimal()));
 
 /** `isListed`: the reference lists the values of this discount's type; it does not for all documents. */
-export const discount = (isListed: boolean) => ({
+const discount = (isListed: boolean) => ({
   discountType: t.orNull(t.oneOf(discountTypes, isListed ? [] : discountTypes)),
   discountValue,
 });
@@ -63,7 +63,8 @@ export const terms = (isDiscountListed: boolean) => ({
   numericalSeriesId: t.orNull(t.idOf("numerical_series")),
 });
 
-const settingFields = {
+/** What is set for a document, in the order of the answer. */
+export const settings = {
   deliveryMethodId: t.idOf("delivery_methods"),
   paymentMethodId: t.idOf("payment_methods"),
   currencyId: t.idOf("currencies"),
@@ -72,11 +73,11 @@ const settingFields = {
   qrTypeId: t.idOf("qr_types"),
 };
 
-type Settings = typeof settingFields;
+type Settings = typeof settings;
 
-/** The settings that a kind of document has, in the order of its answer. */
-export function settings<K extends keyof Settings>(...names: readonly K[]): Pick<Settings, K> {
-  return Object.fromEntries(names.map((name) => [name, settingFields[name]])) as Pick<Settings, K>;
+/** The settings that a kind of document has, where it has not all of them. */
+export function someSettings<K extends keyof Settings>(...names: readonly K[]): Pick<Settings, K> {
+  return Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<Settings, K>;
 }
 
 /** Texts, and the sums of the lines. */
@@ -98,7 +99,9 @@ export const alreadyPaid = t.doc("What was paid so far", t.decimal());
 /** How far it is paid, and whether it has VAT. */
 export const payment = { toBePaid, status: t.oneOf(paymentStatuses), hasVat };
 
-export const itemHead = {
+/** A line of a document. */
+export const item = (isDiscountListed: boolean) => ({
+  id: t.integer(),
   name: t.text(),
   description: t.orNull(t.text()),
   unitPrice: t.doc("Without VAT", t.decimal()),
@@ -106,15 +109,9 @@ export const itemHead = {
   quantity: t.decimal(),
   vatRate: t.doc("Percent", t.decimal()),
   discountName: t.orNull(t.text()),
-};
-
-export const itemTotals = {
+  ...discount(isDiscountListed),
   total: t.doc("Without VAT, after the line's discount", t.decimal()),
   totalWithVat: t.decimal(),
-};
-
-export const stockLink = {
-  priceListItemId: t.doc("The price list item the line came from", t.orNull(t.idOf("price_list_items"))),
-};
+});
 
 export const dates = { issueDate: t.date(), dueDate: t.date() };

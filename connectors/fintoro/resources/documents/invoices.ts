@@ -6,13 +6,14 @@ import { documentPayment } from "./document-payments.ts";
 import { invoicePreview } from "./invoice-preview.ts";
 
 /** A line that may move stock; credit notes have the same. */
+const { id, total, totalWithVat, ...line } = of.item(false);
 export const stockedItem = t.record({
-  id: t.integer(),
+  id,
   uuid: t.doc("Keeps the line's stock links when sent back on update", t.text()),
-  ...of.itemHead,
-  ...of.discount(false),
-  ...of.stockLink,
-  ...of.itemTotals,
+  ...line,
+  priceListItemId: t.doc("The price list item the line came from", t.orNull(t.idOf("price_list_items"))),
+  total,
+  totalWithVat,
 });
 
 export const invoice = t.record({
@@ -24,19 +25,11 @@ export const invoice = t.record({
   ...of.dates,
   deliveryDate: t.doc("Date of the taxable supply", t.date()),
   ...of.terms(false),
-  ...of.settings(
-    "deliveryMethodId",
-    "paymentMethodId",
-    "currencyId",
-    "currencyRate",
-    "languageId",
-    "qrTypeId",
-  ),
+  ...of.settings,
   ...of.content,
   ...of.totals,
-  toBePaid: of.toBePaid,
+  ...of.payment,
   status: t.oneOf(of.paymentStatuses, of.paymentStatuses),
-  hasVat: of.hasVat,
   creditNotesSumTotalWithVat: t.doc("Sum of its credit notes with VAT", t.decimal()),
   items: t.children("invoice_items", stockedItem),
 });

@@ -10,18 +10,13 @@ export const orderPreview = t.record({
 });
 
 /** A line without stock; quotations have the same. */
-export const plainItem = t.record({
-  id: t.integer(),
-  ...of.itemHead,
-  ...of.discount(true),
-  ...of.itemTotals,
-});
+export const plainItem = t.record(of.item(true));
 
 export const order = t.record({
   ...of.documentHead,
   issueDate: t.date(),
   ...of.terms(true),
-  ...of.settings("deliveryMethodId", "paymentMethodId", "currencyId", "languageId"),
+  ...of.someSettings("deliveryMethodId", "paymentMethodId", "currencyId", "languageId"),
   ...of.content,
   ...of.totals,
   hasVat: of.hasVat,

@@ -11,12 +11,7 @@ export const proformaPreview = t.record({
   ...of.payment,
 });
 
-const proformaItem = t.record({
-  id: t.integer(),
-  ...of.itemHead,
-  ...of.discount(false),
-  ...of.itemTotals,
-});
+const proformaItem = t.record(of.item(false));
 
 export const proforma = t.record({
   ...of.documentHead,
@@ -26,7 +21,7 @@ export const proforma = t.record({
   ...of.symbols,
   ...of.dates,
   ...of.terms(false),
-  ...of.settings("deliveryMethodId", "paymentMethodId", "currencyId", "languageId", "qrTypeId"),
+  ...of.someSettings("deliveryMethodId", "paymentMethodId", "currencyId", "languageId", "qrTypeId"),
   ...of.content,
   alreadyPaid: of.alreadyPaid,
   ...of.totals,

@@ -20,7 +20,7 @@ export const quotation = t.record({
   issueDate: t.date(),
   validityDate,
   ...of.terms(true),
-  ...of.settings("currencyId", "languageId"),
+  ...of.someSettings("currencyId", "languageId"),
   ...of.content,
   ...of.totals,
   status,
