@@ -1,46 +1,37 @@
 import type { EventRule, InvalidationRule } from "../../src/connector/connector-manifest.ts";
 import { relatedDocumentColumns } from "./resources/contact-activity-logs.ts";
 
-type Action = EventRule["action"];
-
-function rule(type: string, resourceType: string, resource: string | null, action: Action): EventRule {
-  return { type, resourceType, resource, action };
-}
-
-function changes(type: string, resourceType: string, resource: string): EventRule[] {
-  return [
-    rule(`${type}.created`, resourceType, resource, "refetch"),
-    rule(`${type}.updated`, resourceType, resource, "refetch"),
-    rule(`${type}.deleted`, resourceType, resource, "confirm"),
-  ];
+/** The events of a resource; each of `more` is another one after which its record is read. */
+function changes(type: string, resourceType: string, ...more: readonly string[]): EventRule[] {
+  const rule = (change: string): EventRule => {
+    const action = change === "deleted" ? "confirm" : "refetch";
+    return { type: `${type}.${change}`, resourceType, resource: type.replaceAll("-", "_"), action };
+  };
+  return ["created", "updated", "deleted", ...more].map(rule);
 }
 
 /** What each event of the interface document's catalogue makes the mirror read. */
 export const events: readonly EventRule[] = [
-  ...changes("clients", "client", "clients"),
-  ...changes("suppliers", "supplier", "suppliers"),
-  ...changes("bank-accounts", "bankAccount", "bank_accounts"),
-  ...changes("business-case-statuses", "businessCaseStatus", "business_case_statuses"),
-  ...changes("business-cases", "businessCase", "business_cases"),
-  ...changes("contact-activity-logs", "contactActivityLog", "contact_activity_logs"),
-  ...changes("warehouses", "warehouse", "warehouses"),
-  ...changes("warehouse-inbound-receipts", "warehouseInboundReceipt", "warehouse_inbound_receipts"),
-  ...changes("warehouse-outbound-receipts", "warehouseOutboundReceipt", "warehouse_outbound_receipts"),
-  ...changes("price-list-items", "priceListItem", "price_list_items"),
-  rule("price-list-items.stock-updated", "priceListItem", "price_list_items", "refetch"),
-  ...changes("invoices", "invoice", "invoices"),
-  rule("invoices.paid", "invoice", "invoices", "refetch"),
-  ...changes("credit-notes", "creditNote", "credit_notes"),
-  rule("credit-notes.paid", "creditNote", "credit_notes", "refetch"),
+  ...changes("clients", "client"),
+  ...changes("suppliers", "supplier"),
+  ...changes("bank-accounts", "bankAccount"),
+  ...changes("business-case-statuses", "businessCaseStatus"),
+  ...changes("business-cases", "businessCase"),
+  ...changes("contact-activity-logs", "contactActivityLog"),
+  ...changes("warehouses", "warehouse"),
+  ...changes("warehouse-inbound-receipts", "warehouseInboundReceipt"),
+  ...changes("warehouse-outbound-receipts", "warehouseOutboundReceipt"),
+  ...changes("price-list-items", "priceListItem", "stock-updated"),
+  ...changes("invoices", "invoice", "paid"),
+  ...changes("credit-notes", "creditNote", "paid"),
   // Received documents have no route to read: only the event is kept.
-  rule("received-invoices.paid", "receivedInvoice", null, "keep"),
-  rule("received-receipts.paid", "receivedReceipt", null, "keep"),
-  ...changes("proformas", "proforma", "proformas"),
-  rule("proformas.paid", "proforma", "proformas", "refetch"),
-  ...changes("orders", "order", "orders"),
-  ...changes("quotations", "quotation", "quotations"),
-  rule("document-payments.created", "documentPayment", "document_payments", "refetch"),
-  rule("document-payments.deleted", "documentPayment", "document_payments", "confirm"),
+  { type: "received-invoices.paid", resourceType: "receivedInvoice", resource: null, action: "keep" },
+  { type: "received-receipts.paid", resourceType: "receivedReceipt", resource: null, action: "keep" },
+  ...changes("proformas", "proforma", "paid"),
+  ...changes("orders", "order"),
+  ...changes("quotations", "quotation"),
+  // A payment is not changed: there is no document-payments.updated.
+  ...changes("document-payments", "documentPayment").filter(({ type }) => !type.endsWith(".updated")),
 ];
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];

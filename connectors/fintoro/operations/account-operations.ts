@@ -66,7 +66,7 @@ export const accountOperations = {
     list: op.wholeList("/bank-accounts", bankAccount),
     ...op.records("/bank-accounts", "bankAccount", bankAccount, createInput),
     // Creating an account takes no `Idempotency-Key`.
-    create: op.write("POST", "/bank-accounts", createInput, bankAccount),
-    update: op.write("PATCH", "/bank-accounts/{bankAccount}", updateInput, bankAccount),
+    create: op.writeRecord("POST", "/bank-accounts", createInput, bankAccount),
+    update: op.writeRecord("PATCH", "/bank-accounts/{bankAccount}", updateInput, bankAccount),
   },
 };

@@ -70,12 +70,12 @@ export const crmOperations = {
       ...sorted(["name", "createdAt", "updatedAt", "boardPosition"]),
     }),
     ...op.records("/business-cases", "businessCase", businessCase, caseCreateInput),
-    update: op.write("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
+    update: op.writeRecord("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
   },
   contactActivityLogs: {
     list: op.filtered(logList, logList.query.refine(...exactlyOne(...targets))),
     ...op.records("/contact-activity-logs", "contactActivityLog", contactActivityLog, logCreateInput),
-    update: op.write("PATCH", oneLog, logUpdateInput, contactActivityLog),
+    update: op.writeRecord("PATCH", oneLog, logUpdateInput, contactActivityLog),
     attachments: op.download(`${oneLog}/attachments`, "application/zip"),
   },
   contactActivityAttachments: {

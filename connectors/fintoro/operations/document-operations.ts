@@ -96,14 +96,14 @@ export const documentOperations = {
       ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
     }),
     ...op.records("/invoices", "invoice", invoice, invoiceInput),
-    update: op.write("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
+    update: op.writeRecord("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
     createCreditNote: op.create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote),
     pdf: op.pdf("/invoices/{invoice}/pdf"),
   },
   creditNotes: {
     list: op.pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
     ...op.records("/credit-notes", "creditNote", creditNote, creditNoteInput),
-    update: op.write("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
+    update: op.writeRecord("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
     pdf: op.pdf("/credit-notes/{creditNote}/pdf"),
   },
   proformas: {

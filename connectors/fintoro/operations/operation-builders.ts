@@ -47,7 +47,7 @@ export function download<const P extends string>(path: P, mediaType: string) {
 export const pdf = <const P extends string>(path: P) => download(path, "application/pdf");
 
 /** POST adds a record, PUT replaces it, PATCH changes the fields that are sent. */
-export function write<
+export function writeRecord<
   const M extends "POST" | "PUT" | "PATCH",
   const P extends string,
   B extends z.ZodObject,
@@ -63,7 +63,7 @@ export function create<const P extends string, B extends z.ZodObject, S extends 
   body: B,
   schema: S,
 ) {
-  return { ...write("POST", path, body, schema), idempotent: true } as const;
+  return { ...writeRecord("POST", path, body, schema), idempotent: true } as const;
 }
 
 /** DELETE that answers 204. */
@@ -82,7 +82,7 @@ export function records<
   return {
     create: create(path, body, schema),
     show: show(one, schema),
-    update: write("PUT", one, body, schema),
+    update: writeRecord("PUT", one, body, schema),
     delete: remove(one),
   };
 }

@@ -63,7 +63,7 @@ export const warehouseOperations = {
     list: op.wholeList("/warehouses", warehouse),
     ...op.records("/warehouses", "warehouse", warehouse, warehouseInput),
     // Creating a warehouse takes no `Idempotency-Key`.
-    create: op.write("POST", "/warehouses", warehouseInput, warehouse),
+    create: op.writeRecord("POST", "/warehouses", warehouseInput, warehouse),
   },
   warehouseInboundReceipts: {
     list: op.pagedList("/warehouse-inbound-receipts", inboundReceipt, 200, {

@@ -1,6 +1,6 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
 import { currency } from "./lookups.ts";
+import { resource } from "./resource-builders.ts";
 
 /** Types that users write; the service itself adds the `document_*` ones. */
 export const writtenLogTypes = ["note", "email", "phone_call", "document_linked"] as const;
@@ -72,11 +72,8 @@ export const relatedDocumentColumns = [
   "metadata_related_document_document_id",
 ] as const;
 
-export const contactActivityLogs = defineResource({
+export const contactActivityLogs = resource("contact_activity_logs", "CRM events", {
   lookedUpBy: relatedDocumentColumns,
-  name: "contact_activity_logs",
-  singular: "contact_activity_log",
-  title: "CRM events",
   origin: "stated",
   record: contactActivityLog,
   list: {
@@ -89,6 +86,5 @@ export const contactActivityLogs = defineResource({
       { resource: "business_cases", param: "businessCaseId", field: "businessCaseId" },
     ],
   },
-  detail: "/contact-activity-logs/{id}",
   doc: "Notes, mails, calls and document events of clients, suppliers and business cases",
 });

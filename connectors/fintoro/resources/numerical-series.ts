@@ -1,5 +1,5 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../src/connector/resource.ts";
+import { resource } from "./resource-builders.ts";
 
 export const seriesDocumentTypes = ["invoice", "proforma", "credit-note", "order", "quotation"] as const;
 
@@ -14,10 +14,8 @@ export const series = t.record({
   isDefault: t.doc("Used when a document names no series", t.boolean()),
 });
 
-export const numericalSeries = defineResource({
-  name: "numerical_series",
+export const numericalSeries = resource("numerical_series", "Numerical series", {
   singular: "numerical_series",
-  title: "Numerical series",
   origin: "stated",
   record: series,
   list: {
@@ -25,6 +23,5 @@ export const numericalSeries = defineResource({
     path: "/numerical-series",
     variants: { param: "documentType", values: seriesDocumentTypes, field: "documentType" },
   },
-  detail: "/numerical-series/{id}",
   doc: "How documents are numbered",
 });

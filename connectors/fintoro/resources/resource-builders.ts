@@ -2,18 +2,28 @@ import { defineResource, type Resource } from "../../../src/connector/resource.t
 
 /** What a resource has besides its names; `singular` where it is not the name without its last letter. */
 type Details = Pick<Resource, "record"> &
-  Partial<Pick<Resource, "singular" | "origin" | "preview" | "detail" | "pdf" | "doc" | "fullWhen">>;
+  Partial<
+    Pick<Resource, "singular" | "origin" | "preview" | "detail" | "pdf" | "doc" | "fullWhen" | "lookedUpBy">
+  >;
 
 const listPath = (name: string) => `/${name.replaceAll("_", "-")}`;
 
-const usual = (name: string, title: string) => {
+/** A published resource with a route for each record; singular and paths follow from the table's name. */
+export function resource(name: string, title: string, details: Details & Pick<Resource, "list">): Resource {
   const detail = `${listPath(name)}/{id}`;
-  return { name, singular: name.slice(0, -1), title, origin: "published", detail } as const;
-};
+  return defineResource({
+    name,
+    singular: name.slice(0, -1),
+    title,
+    origin: "published",
+    detail,
+    ...details,
+  });
+}
 
 /** A resource that one answer holds in full. */
 export function wholeResource(name: string, title: string, details: Details): Resource {
-  return defineResource({ ...usual(name, title), list: { kind: "whole", path: listPath(name) }, ...details });
+  return resource(name, title, { list: { kind: "whole", path: listPath(name) }, ...details });
 }
 
 /** A resource that is read in pages of 200, ascending by a key that only grows. */
@@ -25,8 +35,10 @@ export function pagedResource(
   perPage = 200,
 ): Resource {
   const params = { sortBy, sortDirection: "asc" };
-  const list = { kind: "paged", path: listPath(name), perPage, params } as const;
-  return defineResource({ ...usual(name, title), list, ...details });
+  return resource(name, title, {
+    list: { kind: "paged", path: listPath(name), perPage, params },
+    ...details,
+  });
 }
 
 /** A kind of document. Its list shows previews, ascending by number: unique, and a new document comes last. */

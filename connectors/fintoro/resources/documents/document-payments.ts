@@ -1,7 +1,7 @@
 import * as t from "../../../../src/connector/record-schema.ts";
-import { defineResource } from "../../../../src/connector/resource.ts";
 import { invoicePreview } from "./invoice-preview.ts";
 import { currency, paymentMethod } from "../lookups.ts";
+import { resource } from "../resource-builders.ts";
 
 /** The last two are only in the interface document. */
 export const paidDocumentTypes = [
@@ -28,11 +28,7 @@ export const documentPayment = t.record({
   ),
 });
 
-export const documentPayments = defineResource({
-  name: "document_payments",
-  singular: "document_payment",
-  title: "Document payments",
-  origin: "published",
+export const documentPayments = resource("document_payments", "Document payments", {
   record: documentPayment,
   list: {
     kind: "owned",
@@ -42,6 +38,5 @@ export const documentPayments = defineResource({
       { resource: "proformas", type: "proforma", typeField: "documentType", idField: "documentId" },
     ],
   },
-  detail: "/document-payments/{id}",
   doc: "Payments of invoices, credit notes and proformas; they come with their document's detail",
 });
