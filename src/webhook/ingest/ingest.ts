@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
-import { Inbox, type Delivery, type InboxState } from "../../state/inbox/inbox.ts";
+import { Inbox, type Delivery, type EventEvaluation, type InboxState } from "../../state/inbox/inbox.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { createBusyRetry } from "../../store/transient-errors.ts";
@@ -10,15 +10,12 @@ import { readStored } from "./delivery.ts";
 import { createEventEvaluator, FollowUps, type EvaluateEvent } from "./follow-ups.ts";
 
 /** What storing one delivery did. */
-export interface StoreResult {
-  readonly eventId: string;
+export interface StoreResult
+  extends Pick<Delivery, "eventId" | "type">, Pick<EventEvaluation, "resource" | "problem"> {
   /** `duplicate`: it was stored before, and nothing was written. */
   readonly outcome: "stored" | "duplicate";
-  readonly type: string | null;
-  readonly resource: string | null;
   readonly id: RecordId | null;
   readonly state: InboxState;
-  readonly problem: string | null;
 }
 
 /** What a replay did, in numbers of events. */

@@ -78,15 +78,12 @@ class RequestHandler {
     const { receiver } = this;
     const { url = "", method, rawHeaders } = response.req;
     const company = deliveryPath.exec(url)?.[1];
-    if (company === undefined) {
-      this.showPage(response, url);
-    } else if (method !== "POST" && receiver.knows(company)) {
-      this.refuse(response, receiver.refuse(company, 405, "deliveries take POST"), { allow: "POST" });
-    } else {
-      const admission = receiver.admit(company, rawHeaders);
-      if ("status" in admission) this.refuse(response, admission);
-      else this.receive(response, admission, expectsContinue);
-    }
+    if (company === undefined) return this.showPage(response, url);
+    if (method !== "POST" && receiver.knows(company))
+      return this.refuse(response, receiver.refuse(company, 405, "deliveries take POST"), { allow: "POST" });
+    const admission = receiver.admit(company, rawHeaders);
+    if ("status" in admission) this.refuse(response, admission);
+    else this.receive(response, admission, expectsContinue);
   }
 
   /** An `Expect` header that is not about the body. */
@@ -100,15 +97,13 @@ class RequestHandler {
     const { pages, log } = this.options;
     const [path = ""] = url.split("?", 1);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (!page) {
-      this.refuse(response, this.receiver.refuse("", 404, "no such address"));
-    } else if (method !== "GET" && method !== "HEAD") {
+    if (!page) return this.refuse(response, this.receiver.refuse("", 404, "no such address"));
+    if (method !== "GET" && method !== "HEAD") {
       const answer = this.receiver.refuse("", 405, "this page takes GET and HEAD");
-      this.refuse(response, answer, { allow: "GET, HEAD" });
-    } else {
-      this.connections.track(response);
-      void renderPage(page, log).then((made) => respondPage(response, made, !this.server.listening));
+      return this.refuse(response, answer, { allow: "GET, HEAD" });
     }
+    this.connections.track(response);
+    void renderPage(page, log).then((made) => respondPage(response, made, !this.server.listening));
   }
 
   private receive(response: ServerResponse, admission: Admission, expectsContinue: boolean): void {

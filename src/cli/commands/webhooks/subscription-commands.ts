@@ -64,15 +64,13 @@ export const createCommand: CommandRun<"webhooks create"> = async (context, { op
   const events = eventsNamed(options.events ?? "all", manifest.events);
   await assertEndpoint(scope, url);
   return withSubscriptions(scope, async (subscriptions) => {
-    const others = (await subscriptions.list()).filter((one) => sameUrl(one.url, url));
-    if (others.length > 0)
-      context.log.warn(
-        `the service already delivers there: each event will come ${others.length + 1} times`,
-        {
-          subscriptions: others.map(({ id }) => String(id)),
-          hint: "`webhooks delete ID` takes one away; `webhooks rotate ID` gives it a new secret",
-        },
-      );
+    const { href } = URL.parse(url) ?? {};
+    const others = (await subscriptions.list()).filter((one) => URL.parse(one.url)?.href === href);
+    if (others.length > 0) {
+      const hint = "`webhooks delete ID` takes one away; `webhooks rotate ID` gives it a new secret";
+      const message = `the service already delivers there: each event will come ${others.length + 1} times`;
+      context.log.warn(message, { subscriptions: others.map(({ id }) => String(id)), hint });
+    }
     const here = deliversHere(url, company) || company.webhook.publicUrl === null;
     const keepOldMs = others.length > 0 ? null : defaultKeepOldMs;
     const plan = { scope, configPath: loaded.path, here, replaces: "stored", keepOldMs } as const;
@@ -80,10 +78,6 @@ export const createCommand: CommandRun<"webhooks create"> = async (context, { op
     return receiveSecret(plan, () => subscriptions.create(input));
   });
 };
-
-function sameUrl(one: string, other: string): boolean {
-  return URL.parse(one)?.href === URL.parse(other)?.href;
-}
 
 /** Has the service issue a new secret for a subscription, and stores it. */
 export const rotateCommand: CommandRun<"webhooks rotate"> = async (context, { args, options, loaded }) => {
