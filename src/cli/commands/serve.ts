@@ -68,11 +68,9 @@ function createDaemon(context: CommandContext, config: Config, configPath: strin
   return new Daemon({ ...parts, ...followUps(context, configPath) }, config);
 }
 
-function listen(
-  { log, clock, version }: CommandContext,
-  daemon: Daemon,
-  { host, port }: ListenAddress,
-): Promise<WebhookServer> {
+function listen(context: CommandContext, daemon: Daemon, address: ListenAddress): Promise<WebhookServer> {
+  const { log, clock, version } = context;
+  const { host, port } = address;
   if (!isLoopbackUrl(urlOf(host, port)))
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
   const pages = createPages(() => daemon.views(), clock, {

@@ -6,7 +6,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
+import type { CompanyReport, Outcome } from "../../sync/context/run-report.ts";
 import type { RunParts } from "../../sync/context/run-context.ts";
 import { runSync } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
@@ -71,12 +71,10 @@ function parentsPerRun({ resources }: Manifest, config: Config): number | null {
   return limited ? (limits[limited.name] ?? null) : null;
 }
 
+type WallClock = Pick<Clock, "nowMs">;
+
 /** The report of a run that sent no request. */
-export function emptyReport(
-  clock: Pick<Clock, "nowMs">,
-  startedAt: string,
-  outcome: CompanyReport["outcome"],
-): CompanyReport {
+export function emptyReport(clock: WallClock, startedAt: string, outcome: Outcome): CompanyReport {
   const times = { started_at: startedAt, finished_at: isoTime(clock.nowMs()) };
   const work = { resumed: false, requests: new Tally().requests, resources: {}, swept: {}, troubles: [] };
   return { outcome, ...times, ...work, new_columns: [], missing_fields: [], unkept_fields: [] };
@@ -86,7 +84,7 @@ export function emptyReport(
 const outcomes = ["locked", "database", "identity", "unauthenticated", "stopped"] as const;
 
 /** The report of a run that could not begin, with the error and the outcome that stands for it. */
-export function notBegun(clock: Pick<Clock, "nowMs">, startedAt: string, error: unknown): CompanyReport {
+export function notBegun(clock: WallClock, startedAt: string, error: unknown): CompanyReport {
   const { kind, hint } = error instanceof MirrorError ? error : { kind: "bug", hint: undefined };
   const outcome = outcomes.find((one) => one === kind) ?? "failed";
   return {

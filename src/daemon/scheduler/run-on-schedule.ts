@@ -38,11 +38,12 @@ const afterRunMs = 1_000;
  */
 export async function runOnSchedule(work: ScheduledWork): Promise<void> {
   const { clock, closed } = work;
-  let slot = slotAt(work, clock.nowMs());
+  let checkedMs = clock.nowMs();
+  let slot = slotAt(work, checkedMs);
   while (!closed.aborted) {
     const nowMs = clock.nowMs();
-    if (nowMs < slot.checkedMs || (slot.nextMs !== null && nowMs >= slot.nextMs)) slot = slotAt(work, nowMs);
-    slot.checkedMs = nowMs;
+    if (nowMs < checkedMs || (slot.nextMs !== null && nowMs >= slot.nextMs)) slot = slotAt(work, nowMs);
+    checkedMs = nowMs;
     const dueMs = slot.slotMs !== null && isDue(slot.slotMs, work.done(), nowMs) ? slot.slotMs : null;
     if (dueMs !== null && nowMs >= slot.beginMs) {
       await work.run(dueMs);
@@ -54,20 +55,12 @@ export async function runOnSchedule(work: ScheduledWork): Promise<void> {
   }
 }
 
-/** The current slot, until the next one. */
-interface Slot {
-  readonly slotMs: number | null;
-  /** With its jitter. */
-  readonly beginMs: number;
-  readonly nextMs: number | null;
-  checkedMs: number;
-}
-
-function slotAt({ schedule, random }: ScheduledWork, nowMs: number): Slot {
+/** The current slot, when its run begins (with the jitter), and the next slot. */
+function slotAt({ schedule, random }: ScheduledWork, nowMs: number) {
   const slotMs = schedule.before(nowMs);
   const nextMs = schedule.after(nowMs);
   const jitter = slotMs === null || nextMs === null ? 0 : jitterMs(nextMs - slotMs, random.next());
-  return { slotMs, beginMs: (slotMs ?? nowMs) + jitter, nextMs, checkedMs: nowMs };
+  return { slotMs, beginMs: (slotMs ?? nowMs) + jitter, nextMs };
 }
 
 /**

@@ -9,7 +9,7 @@ import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
 import { lastWholeRun, type WholeRun } from "../../status/live-facts.ts";
-import { runOnSchedule } from "./run-on-schedule.ts";
+import { runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
 
 /** What the run scheduler works with. */
 export interface RunSchedulerParts {
@@ -86,10 +86,8 @@ export class RunScheduler {
   }
 
   /** Publishes by `schedule.publish`, if it is a pattern of its own, until `closed`. `publish` never rejects. */
-  async followPublish(
-    { publish: pattern, timezone }: ScheduleConfig,
-    publish: () => Promise<void>,
-  ): Promise<void> {
+  async followPublish(config: ScheduleConfig, publish: () => Promise<void>): Promise<void> {
+    const { publish: pattern, timezone } = config;
     if (pattern === null || pattern === "after_sync") return;
     await this.onSchedule(parseCronSchedule(pattern, timezone), slotKeys.publish, publish);
   }
@@ -110,11 +108,7 @@ export class RunScheduler {
     }
   }
 
-  private onSchedule(
-    schedule: CronSchedule,
-    key: SlotKey,
-    run: (slotMs: number) => Promise<void>,
-  ): Promise<void> {
+  private onSchedule(schedule: CronSchedule, key: SlotKey, run: ScheduledWork["run"]): Promise<void> {
     const { context, mirror, closed } = this.parts;
     const done = () => {
       const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;

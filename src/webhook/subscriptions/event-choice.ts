@@ -24,10 +24,7 @@ export function eventsNamed(text: string, rules: readonly EventRule[]): string[]
 }
 
 /** Event types that the subscription does not deliver. */
-export function missingEvents(
-  { events }: Pick<Subscription, "events">,
-  rules: readonly EventRule[],
-): string[] {
+export function missingEvents({ events }: Subscription, rules: readonly EventRule[]): string[] {
   return rules.map(({ type }) => type).filter((type) => !events.includes(type));
 }
 
