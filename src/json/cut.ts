@@ -1,7 +1,8 @@
 import { MirrorError } from "../base/errors.ts";
+import type { JsonValue } from "./literal.ts";
 import { parseLossless } from "./lossless.ts";
 import { malformedAt } from "./malformed.ts";
-import { decodeString, isKey, skipSpace, skipString, skipValue, type IdTrail, type Span } from "./scan.ts";
+import { decodeString, isKey, skipSpace, skipString, skipValue } from "./scan.ts";
 import { integerAt, Slices } from "./slices.ts";
 
 /**
@@ -14,8 +15,8 @@ import { integerAt, Slices } from "./slices.ts";
 export interface ListCut {
   /** The elements of `data`. */
   readonly records: Slices;
-  /** The value of `paginator`, whatever it is; null where there is none. */
-  readonly paginator: Span | null;
+  /** The parsed value of `paginator`, whatever it is; null where there is none. */
+  readonly paginator: JsonValue;
 }
 
 const maxBytes = 0xffff_ffff;
@@ -31,7 +32,7 @@ const closeObject = 0x7d;
 export function cutList(body: Buffer): ListCut {
   const start = documentStart(body, openObject, 'an object with "data"');
   let data: Slices | null = null;
-  let paginator: Span | null = null;
+  let paginator: JsonValue = null;
   const end = walkObject(body, start, (keyStart, keyEnd, valueAt) => {
     const key = decodeString(body, keyStart, keyEnd);
     if (key === undefined) throw malformedAt(body, keyStart, "a well formed key");
@@ -40,9 +41,11 @@ export function cutList(body: Buffer): ListCut {
       data = new Slices(body);
       return cutElements(body, valueAt, data);
     }
-    const span = checkedSpan(body, valueAt);
-    if (key === "paginator") paginator = span;
-    return span.end;
+    const valueEnd = skipValue(body, valueAt);
+    // Members that are not cut are parsed here: a broken one makes the whole answer broken.
+    const value = parseLossless(body.subarray(valueAt, valueEnd), valueAt);
+    if (key === "paginator") paginator = value;
+    return valueEnd;
   });
   assertNothingAfter(body, end);
   if (!data) throw malformedAt(body, end - 1, '"data"');
@@ -57,25 +60,24 @@ export function cutArray(body: Buffer): Slices {
   return table;
 }
 
-/** Where a single `{ … }` stands in its answer. */
-export function cutObject(body: Buffer): Span {
+/** The bytes of a single `{ … }`, without the white space around them. */
+export function cutObject(body: Buffer): Buffer {
   const start = documentStart(body, openObject, "an object");
-  const end = skipValue(body, start, noTrail());
+  const end = skipValue(body, start);
   assertNothingAfter(body, end);
-  return { start, end };
+  return body.subarray(start, end);
 }
 
-/** The value of an object's key; the last one where the key is repeated, as in JSON.parse. Null without the key. */
-export function spanOf(slice: Buffer, key: string): Span | null {
+/** The bytes of the value of an object's key; the last one where the key is repeated, as in JSON.parse. Null without the key. */
+export function valueOf(slice: Buffer, key: string): Buffer | null {
   const wanted = Buffer.from(key);
-  const trail = noTrail();
-  let span: Span | null = null;
+  let value: Buffer | null = null;
   walkObject(slice, documentStart(slice, openObject, "an object"), (keyStart, keyEnd, start) => {
-    const end = skipValue(slice, start, trail);
-    if (isKey(slice, keyStart, keyEnd, wanted)) span = { start, end };
+    const end = skipValue(slice, start);
+    if (isKey(slice, keyStart, keyEnd, wanted)) value = slice.subarray(start, end);
     return end;
   });
-  return span;
+  return value;
 }
 
 /**
@@ -83,32 +85,20 @@ export function spanOf(slice: Buffer, key: string): Span | null {
  * repeated, as in JSON.parse. Slices of a list carry theirs.
  */
 export function idOf(slice: Buffer): string | null {
-  const trail = noTrail();
+  const trail = { at: 0 };
   const end = skipValue(slice, skipSpace(slice, 0), trail);
   return integerAt(slice, trail.at, end);
 }
 
-/** The bytes of a span, not copied. */
-export function sliceOf(body: Buffer, span: Span): Buffer {
-  return body.subarray(span.start, span.end);
-}
-
 function cutElements(body: Buffer, at: number, table: Slices): number {
   if (body[at] !== openArray) throw malformedAt(body, at, "an array");
-  const trail = noTrail();
+  const trail = { at: 0 };
   return walk(body, at, closeArray, (start) => {
     trail.at = 0;
     const end = skipValue(body, start, trail);
     table.add(start, end, trail.at);
     return end;
   });
-}
-
-/** Members that are not cut are parsed here: a broken one makes the whole answer broken. */
-function checkedSpan(body: Buffer, start: number): Span {
-  const end = skipValue(body, start, noTrail());
-  parseLossless(body.subarray(start, end), start);
-  return { start, end };
 }
 
 /** After white space and a byte order mark, which some proxies put before JSON. */
@@ -150,8 +140,4 @@ function walk(bytes: Uint8Array, at: number, close: number, visit: (at: number) 
     if (bytes[at] !== comma) throw malformedAt(bytes, at, `"," or "${String.fromCharCode(close)}"`);
     at = skipSpace(bytes, at + 1);
   }
-}
-
-function noTrail(): IdTrail {
-  return { at: 0 };
 }

@@ -22,7 +22,9 @@ const words: ReadonlyMap<string, JsonValue> = new Map([
   ["false", false],
   ["null", null],
 ]);
-const hexDigit = /^[0-9a-fA-F]$/;
+const digits = /[0-9]+/y;
+/** In a string: no quote, backslash or control character. */
+const plainCharacters = /[ !#-[\]-\uffff]+/y;
 
 class PreciseParser {
   readonly #text: string;
@@ -48,7 +50,7 @@ class PreciseParser {
     if (first === "{") return this.#nested(() => this.#object());
     if (first === "[") return this.#nested(() => this.#array());
     if (first === '"') return this.#string();
-    if (first === "-" || isDigit(first)) return this.#number();
+    if (/[-0-9]/.test(first)) return this.#number();
     return this.#word();
   }
 
@@ -87,48 +89,29 @@ class PreciseParser {
 
   #string(): string {
     const start = this.#at++;
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code === 0x22) break;
-      if (Number.isNaN(code)) throw this.#unexpected("the rest of a string");
-      if (code < 0x20) throw this.#unexpected("no control character in a string");
-      this.#at++;
-      if (code === 0x5c) this.#escape();
+    this.#skip(plainCharacters);
+    while (this.#skip(/\\/y)) {
+      this.#escape();
+      this.#skip(plainCharacters);
     }
-    this.#at++;
+    const isAtEnd = this.#at === this.#text.length;
+    this.#expect(/"/y, isAtEnd ? "the rest of a string" : "no control character in a string");
     return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 
   #escape(): void {
-    const kind = this.#peek();
-    if (kind === "" || !'"\\/bfnrtu'.includes(kind)) throw this.#unexpected("an escape");
-    this.#at++;
-    for (let left = kind === "u" ? 4 : 0; left > 0; left--) {
-      if (!hexDigit.test(this.#peek())) throw this.#unexpected("a hexadecimal digit");
-      this.#at++;
-    }
+    if (this.#skip(/["\\/bfnrt]/y)) return;
+    this.#expect(/u/y, "an escape");
+    for (let left = 4; left > 0; left--) this.#expect(/[0-9a-fA-F]/y, "a hexadecimal digit");
   }
 
   #number(): JsonValue {
     const start = this.#at;
-    if (this.#peek() === "-") this.#at++;
-    if (this.#peek() === "0") this.#at++;
-    else this.#digits();
-    if (this.#peek() === ".") {
-      this.#at++;
-      this.#digits();
-    }
-    if (this.#peek().toLowerCase() === "e") {
-      this.#at++;
-      if (this.#peek() === "+" || this.#peek() === "-") this.#at++;
-      this.#digits();
-    }
+    this.#skip(/-/y);
+    if (!this.#skip(/0/y)) this.#expect(digits, "a digit");
+    if (this.#skip(/\./y)) this.#expect(digits, "a digit");
+    if (this.#skip(/[eE][-+]?/y)) this.#expect(digits, "a digit");
     return numberLiteral(this.#text.slice(start, this.#at));
-  }
-
-  #digits(): void {
-    if (!isDigit(this.#peek())) throw this.#unexpected("a digit");
-    while (isDigit(this.#peek())) this.#at++;
   }
 
   #word(): JsonValue {
@@ -148,18 +131,26 @@ class PreciseParser {
   }
 
   #skipSpace(): void {
-    while (this.#peek() !== "" && " \t\n\r".includes(this.#peek())) this.#at++;
+    this.#skip(/[ \t\n\r]+/y);
   }
 
   #peek(): string {
     return this.#text.charAt(this.#at);
   }
 
+  #expect(pattern: RegExp, expected: string): void {
+    if (!this.#skip(pattern)) throw this.#unexpected(expected);
+  }
+
+  /** Skips what matches a sticky pattern here; false where nothing does. */
+  #skip(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    if (!pattern.test(this.#text)) return false;
+    this.#at = pattern.lastIndex;
+    return true;
+  }
+
   #unexpected(expected: string): Unexpected {
     return new Unexpected(this.#at, expected);
   }
-}
-
-function isDigit(character: string): boolean {
-  return character >= "0" && character <= "9";
 }

@@ -1,13 +1,7 @@
 import { malformedAt } from "./malformed.ts";
 
-/** `[start, end)` in bytes. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Where the value of an object's own `id` key begins, the last one where it is repeated; 0 for nowhere. */
-export interface IdTrail {
+interface IdTrail {
   at: number;
 }
 
@@ -41,7 +35,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
  * The slice may be invalid JSON, but then parsing it fails; the borders of valid JSON are always right. Throws
  * MirrorError `protocol`.
  */
-export function skipValue(bytes: Uint8Array, at: number, trail: IdTrail): number {
+export function skipValue(bytes: Uint8Array, at: number, trail: IdTrail = { at: 0 }): number {
   const first = bytes[at] ?? 0;
   if ((first | bracketBit) === opening) return skipContainer(bytes, at, trail);
   if (first === quote) return skipString(bytes, at);

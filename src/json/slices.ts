@@ -4,30 +4,22 @@ export interface Slice {
   readonly id: string | null;
 }
 
-const numbersEach = 3;
-
 /** The slices of one array, held as offsets: three numbers for each record. */
 export class Slices implements Iterable<Slice> {
   readonly #body: Buffer;
   /** Start, end and the offset of the id's value (0 without one) of each slice. */
-  #offsets = new Uint32Array(64 * numbersEach);
-  #count = 0;
+  readonly #offsets: number[] = [];
 
   constructor(body: Buffer) {
     this.#body = body;
   }
 
   add(start: number, end: number, idAt: number): void {
-    const at = this.#count * numbersEach;
-    if (at === this.#offsets.length) this.#grow();
-    this.#offsets[at] = start;
-    this.#offsets[at + 1] = end;
-    this.#offsets[at + 2] = idAt;
-    this.#count++;
+    this.#offsets.push(start, end, idAt);
   }
 
   get count(): number {
-    return this.#count;
+    return this.#offsets.length / 3;
   }
 
   slice(index: number): Buffer {
@@ -39,20 +31,13 @@ export class Slices implements Iterable<Slice> {
   }
 
   *[Symbol.iterator](): Generator<Slice> {
-    for (let index = 0; index < this.#count; index++) {
-      yield { slice: this.slice(index), id: this.id(index) };
-    }
+    for (let index = 0; index < this.count; index++) yield { slice: this.slice(index), id: this.id(index) };
   }
 
   #offset(index: number, which: number): number {
-    if (!(index >= 0 && index < this.#count)) throw new RangeError(`no slice ${index} of ${this.#count}`);
-    return this.#offsets[index * numbersEach + which] ?? 0;
-  }
-
-  #grow(): void {
-    const wider = new Uint32Array(this.#offsets.length * 2);
-    wider.set(this.#offsets);
-    this.#offsets = wider;
+    const offset = this.#offsets[index * 3 + which];
+    if (offset === undefined) throw new RangeError(`no slice ${index} of ${this.count}`);
+    return offset;
   }
 }
 
