@@ -25,6 +25,5 @@ export function sweptAt(manifest: Manifest, resource: Resource, runs: Runs): str
 
 /** Of ISO times; null when one of them is missing. */
 export function earliest(times: readonly (string | null)[]): string | null {
-  if (times.includes(null)) return null;
-  return times.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
+  return times.includes(null) ? null : (times.toSorted()[0] ?? null);
 }

@@ -38,20 +38,20 @@ const failingTimeoutMs = 20;
  * refused at once meanwhile. Throws what the step throws.
  */
 export function createBusyRetry(db: Db): <T>(step: () => T) => T {
-  const setTimeoutMs = (timeoutMs: number) => void db.pragma(`busy_timeout = ${timeoutMs}`);
-  let failing = false;
+  let waitsMs = 0;
+  const setTimeoutMs = (timeoutMs: number) => {
+    if (waitsMs !== timeoutMs) db.pragma(`busy_timeout = ${timeoutMs}`);
+    waitsMs = timeoutMs;
+  };
   setTimeoutMs(busyTimeoutMs);
   return (step) => {
     try {
       const result = step();
-      if (failing) setTimeoutMs(busyTimeoutMs);
-      failing = false;
+      setTimeoutMs(busyTimeoutMs);
       return result;
     } catch (error) {
-      if (!failing && db.open && error instanceof MirrorError && error.kind === "database") {
-        failing = true;
-        setTimeoutMs(failingTimeoutMs);
-      }
+      const isDatabaseError = error instanceof MirrorError && error.kind === "database";
+      if (isDatabaseError && db.open) setTimeoutMs(failingTimeoutMs);
       throw error;
     }
   };

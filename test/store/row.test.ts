@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
-import { planTable, sqlType, type TablePlan } from "../../src/store/tables/table-plan.ts";
+import { planTable, sqlTypes, type TablePlan } from "../../src/store/tables/table-plan.ts";
 import { OddValue, toRow, type Row } from "../../src/store/tables/row-decoder.ts";
 import { cellValue } from "../../src/store/tables/cell-values.ts";
 import { resourceOf } from "../support/mirror.ts";
@@ -38,7 +38,7 @@ function cells(record: object | string, plan: TablePlan = ordersPlan()): Record<
 describe("columns", () => {
   test("a lookup becomes its id, a snapshot prefixed columns, a list of parts a table of its own", () => {
     const plan = ordersPlan();
-    expect(plan.columns.map((column) => `${column.name} ${sqlType(column)}`)).toEqual([
+    expect(plan.columns.map((column) => `${column.name} ${sqlTypes[column.scalar]}`)).toEqual([
       "id INTEGER",
       "number TEXT",
       "total REAL",

@@ -1,6 +1,6 @@
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { planTable, sqlType, type Column } from "../../store/tables/table-plan.ts";
+import { planTable, sqlTypes, type Column } from "../../store/tables/table-plan.ts";
 import {
   about,
   deletedRecords,
@@ -54,7 +54,7 @@ function docsOfResource(resource: Resource): TableDoc[] {
 }
 
 function mirrorColumn(column: Column): ColumnDoc {
-  return columnDoc(column, sqlType(column), reportTypes[column.scalar]);
+  return columnDoc(column, sqlTypes[column.scalar], reportTypes[column.scalar]);
 }
 
 function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {

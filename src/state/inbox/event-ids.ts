@@ -35,8 +35,8 @@ export class EventIds extends Repository {
   begin(): void {
     this.inThis.clear();
     this.forget(this.filed());
-    const [lastStored] = this.selectColumn<number | null>("SELECT max(seq) FROM _inbox");
-    if ((lastStored ?? 0) < Math.max(this.lastSeq, this.filedSeq)) this.reset();
+    const lastStored = this.selectValue<number>("SELECT max(seq) FROM _inbox") ?? 0;
+    if (lastStored < Math.max(this.lastSeq, this.filedSeq)) this.reset();
     const sql = "SELECT event_id AS eventId, seq FROM _inbox WHERE seq > ? ORDER BY seq";
     const from = Math.max(this.lastSeq, this.filedSeq);
     for (const { eventId, seq } of this.selectAll<{ eventId: string; seq: number }>(sql, from)) {
@@ -58,7 +58,7 @@ export class EventIds extends Repository {
   find(eventId: string): number | null {
     const sql = `SELECT seq FROM _inbox WHERE event_id = ?
       AND (seq > ? OR seq IN (SELECT seq FROM _inbox_ids WHERE hash = ?))`;
-    return this.selectColumn<number>(sql, eventId, this.filed(), hashOf(eventId))[0] ?? null;
+    return this.selectValue(sql, eventId, this.filed(), hashOf(eventId));
   }
 
   /** The event was written in this transaction. */

@@ -70,28 +70,24 @@ export class InboxView extends Repository {
   }
 
   waiting(): number {
-    return this.column<number>("SELECT count(*) FROM _inbox WHERE state = 'waiting'")[0] ?? 0;
+    return this.value<number>("SELECT count(*) FROM _inbox WHERE state = 'waiting'") ?? 0;
   }
 
   /** ISO; null: nothing waits. */
   oldestWaiting(): string | null {
-    return (
-      this.column<string | null>("SELECT min(received_at) FROM _inbox WHERE state = 'waiting'")[0] ?? null
-    );
+    return this.value("SELECT min(received_at) FROM _inbox WHERE state = 'waiting'");
   }
 
   /** ISO; null: nothing ever came. */
   lastReceived(): string | null {
-    return (
-      this.column<string | null>("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1")[0] ?? null
-    );
+    return this.value("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1");
   }
 
   /** Waiting events whose read was given up or is held. */
   stuck(): number {
     const sql = `SELECT count(*) FROM _inbox i JOIN _work w ON w.resource = i.resource AND w.target = i.target
       WHERE i.state = 'waiting' AND w.state <> 'ready'`;
-    return this.column<number>(sql)[0] ?? 0;
+    return this.value<number>(sql) ?? 0;
   }
 
   /** Types of unknown events, the most frequent first. */
@@ -112,7 +108,7 @@ export class InboxView extends Repository {
     return this.isPresent ? this.selectAll(sql, ...values) : [];
   }
 
-  private column<T>(sql: string): T[] {
-    return this.isPresent ? this.selectColumn(sql) : [];
+  private value<T>(sql: string): T | null {
+    return this.isPresent ? this.selectValue(sql) : null;
   }
 }

@@ -13,13 +13,11 @@ import { snapshotTables, type SnapshotTable } from "./snapshot-tables.ts";
 export function createSnapshotViews(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
   assertReadable(db, schema);
   const tables = snapshotTables(db, schema, manifest);
-  for (const table of tables) showTable(db, schema, table, tables);
+  for (const table of tables) {
+    if (table.kind === "about") continue;
+    db.exec(`CREATE TEMP VIEW ${quoted(table.name)} AS ${selectOf(db, schema, table, tables)}`);
+  }
   return tables;
-}
-
-function showTable(db: Db, schema: string, table: SnapshotTable, all: readonly SnapshotTable[]): void {
-  if (table.kind === "about") return;
-  db.exec(`CREATE TEMP VIEW ${quoted(table.name)} AS ${selectOf(db, schema, table, all)}`);
 }
 
 function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly SnapshotTable[]): string {

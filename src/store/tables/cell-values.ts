@@ -44,8 +44,9 @@ function decimalCell(value: JsonValue): CellValue {
   return Number.isFinite(number) ? number : undefined;
 }
 
+/** SQLite stores half a surrogate pair as U+FFFD, so it is compared as that. */
 function textCell(value: JsonValue): CellValue {
-  if (typeof value === "string") return wellFormed(value);
+  if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "number" || value instanceof NumberLiteral) return stringifyLossless(value);
   return undefined;
 }
@@ -53,27 +54,17 @@ function textCell(value: JsonValue): CellValue {
 /** `2026-03-01 12:00:00` -> `2026-03-01T12:00:00`: ISO, without a zone, because the service names none. */
 function timestampCell(value: JsonValue): CellValue {
   if (typeof value !== "string") return undefined;
-  return /^\d{4}-\d\d-\d\d \d\d:\d\d/.test(value)
-    ? `${value.slice(0, 10)}T${wellFormed(value.slice(11))}`
-    : wellFormed(value);
+  return value.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:\d\d)/, "$1T").toWellFormed();
 }
 
 /** Integers are bound as bigint: SQLite would otherwise keep them as REAL in an ANY column. */
 function anyCell(value: JsonValue): CellValue {
-  if (typeof value === "number") {
+  if (typeof value === "number" || value instanceof NumberLiteral) {
     const whole = integerOf(value);
-    return whole === null ? value : BigInt(whole);
+    if (whole !== null) return BigInt(whole);
+    return typeof value === "number" ? value : value.text;
   }
   if (typeof value === "boolean") return BigInt(value);
-  if (typeof value === "string") return wellFormed(value);
-  if (value instanceof NumberLiteral) {
-    const integer = integerCell(value);
-    return typeof integer === "number" ? BigInt(integer) : (integer ?? value.text);
-  }
+  if (typeof value === "string") return value.toWellFormed();
   return stringifyLossless(value);
-}
-
-/** SQLite stores half a surrogate pair as U+FFFD, so it is compared as that. */
-function wellFormed(text: string): string {
-  return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -28,14 +28,17 @@ export class OddValue extends Error {}
 export function toRow(plan: TablePlan, record: JsonObject): Row {
   const unknown: UnknownKey[] = [];
   const missing: string[] = [];
-  const cells = cellsOf(plan, record, unknown);
-  missing.push(...missingIn(plan, record, cells, []));
+  const decode = (rows: RowPlan, object: JsonObject, prefix: readonly string[]) => {
+    const cells = cellsOf(rows, object, unknown);
+    for (const [i, column] of rows.columns.entries()) {
+      if (cells[i] !== null || column.nullable || isPresent(column, object)) continue;
+      missing.push([...prefix, ...(column.paths[0] ?? [])].join("."));
+    }
+    return cells;
+  };
+  const cells = decode(plan, record, []);
   const children = plan.children.map((child) =>
-    partsOf(record, child.field, missing).map((part) => {
-      const rows = cellsOf(child, part, unknown);
-      missing.push(...missingIn(child, part, rows, [child.field]));
-      return rows;
-    }),
+    partsOf(record, child.field, missing).map((part) => decode(child, part, [child.field])),
   );
   return { cells, children, unknown, missing };
 }
@@ -115,19 +118,6 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
-}
-
-/** Required columns without a key in the record, as dotted paths. */
-function missingIn(
-  plan: RowPlan,
-  record: JsonObject,
-  cells: readonly Cell[],
-  prefix: readonly string[],
-): string[] {
-  const absent = plan.columns.filter(
-    (column, i) => cells[i] === null && !column.nullable && !isPresent(column, record),
-  );
-  return absent.map((column) => [...prefix, ...(column.paths[0] ?? [])].join("."));
 }
 
 /** Does the record have the top key of one of the column's paths? */

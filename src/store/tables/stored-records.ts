@@ -22,16 +22,10 @@ export class Records extends Repository {
     return this.exists(sql, id);
   }
 
-  liveIds(resource: string): RecordId[] {
-    return this.selectIds(`SELECT id FROM ${fence(resource)} WHERE gone = 0 ORDER BY id`);
-  }
-
-  /** Live records last received before `seq`: those that a sweep begun then must show. */
-  liveIdsReceivedBefore(resource: string, seq: number): RecordId[] {
-    return this.selectIds(
-      `SELECT id FROM ${fence(resource)} WHERE gone = 0 AND received_seq < ? ORDER BY id`,
-      seq,
-    );
+  /** Live records last received before `beforeSeq`: those that a sweep begun then must show. All by default. */
+  liveIds(resource: string, beforeSeq = Number.MAX_SAFE_INTEGER): RecordId[] {
+    const sql = `SELECT id FROM ${fence(resource)} WHERE gone = 0 AND received_seq < ? ORDER BY id`;
+    return this.selectIds(sql, beforeSeq);
   }
 
   /** Live records that have these values, by column. */

@@ -64,7 +64,8 @@ export interface TablePlan extends RowPlan {
   readonly indexes: readonly (readonly string[])[];
 }
 
-const sqlTypes: Readonly<Record<ColumnScalar, string>> = {
+/** The types of columns in the mirror, whose tables are STRICT. */
+export const sqlTypes: Readonly<Record<ColumnScalar, string>> = {
   integer: "INTEGER",
   boolean: "INTEGER",
   decimal: "REAL",
@@ -75,21 +76,15 @@ const sqlTypes: Readonly<Record<ColumnScalar, string>> = {
   any: "ANY",
 };
 
-/** The column's type in the mirror, whose tables are STRICT. */
-export function sqlType(column: Column): string {
-  return sqlTypes[column.scalar];
-}
-
 /** The plan of a resource without unknown columns. Pure. */
 export function planTable(resource: Resource): TablePlan {
   const children: ChildPlan[] = [];
   const owned: { field: string; resource: string }[] = [];
   for (const [name, field] of Object.entries(resource.fields)) {
     if (field.shape === "owned") owned.push({ field: name, resource: field.resource });
-    if (field.shape === "children") {
-      const rows = planRow(field.fields);
-      children.push({ ...rows, field: name, table: field.table, parentKey: `${resource.singular}_id` });
-    }
+    if (field.shape !== "children") continue;
+    const rows = planRow(field.fields);
+    children.push({ ...rows, field: name, table: field.table, parentKey: `${resource.singular}_id` });
   }
   return { ...planRow(resource.fields), table: resource.name, children, owned, indexes: indexesOf(resource) };
 }

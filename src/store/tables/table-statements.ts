@@ -1,5 +1,4 @@
-import type { ChildPlan, Column, NewColumn, TablePlan } from "./table-plan.ts";
-import { sqlType } from "./table-plan.ts";
+import { sqlTypes, type ChildPlan, type Column, type NewColumn, type TablePlan } from "./table-plan.ts";
 import { insertSql, quoted, upsertSql } from "../sql-text.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Cell } from "./row-decoder.ts";
@@ -88,7 +87,7 @@ export function dataColumns(plan: TablePlan): Column[] {
 }
 
 function ddl(column: Column): string {
-  return `${quoted(column.name)} ${sqlType(column)}`;
+  return `${quoted(column.name)} ${sqlTypes[column.scalar]}`;
 }
 
 /** The prepared statements of one resource, for the plan's present columns. */

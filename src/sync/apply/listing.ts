@@ -116,7 +116,7 @@ function absentIds(answer: AnswerContext, listing: Listing, seen: ReadonlySet<Re
   const { records } = answer.run.mirror;
   const { name } = answer.resource;
   const unseen = (ids: readonly RecordId[]) => ids.filter((id) => !seen.has(id));
-  const unseenBefore = () => unseen(records.liveIdsReceivedBefore(name, listing.startedSeq));
+  const unseenBefore = () => unseen(records.liveIds(name, listing.startedSeq));
   const scope = scopeOf(answer, listing);
   if (!scope) return unseenBefore();
   const missing = new Set(unseen(records.liveIdsWhere(name, scope)));
