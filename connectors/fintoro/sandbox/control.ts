@@ -48,7 +48,12 @@ export type Control = ReturnType<typeof controlOf>;
 /** Gives the control over a sandbox's parts. */
 export function controlOf(parts: ControlParts) {
   const { companies, faults, tokens, seed, clock } = parts;
-  const { at, chosen } = indexed(companies);
+  const at = (index = 0) => {
+    const open = companies[index];
+    if (!open) throw new Error(`broken promise: the sandbox has a company ${index}`);
+    return open;
+  };
+  const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
   const ownRandom = new SeededRandom(seed);
   const actor = (index?: number, random = ownRandom) => new Actor(parts.router, at(index).company, random);
   return {
@@ -65,8 +70,12 @@ export function controlOf(parts: ControlParts) {
      * Changes fields of a record as the sandbox keeps it (model/company-records.ts), past every rule: what
      * the web application may do and the API may not. With `event` an event is emitted.
      */
-    alter: (table: TableName, id: number, changes: object, { event, company }: AlterOptions = {}) =>
-      alter(at(company).company, table, id, changes, event ?? false),
+    alter: (table: TableName, id: number, changes: object, { event, company: index }: AlterOptions = {}) => {
+      const { company } = at(index);
+      const records = company.tables[table];
+      records.replace({ ...existing(records.get(id)), ...changes } as never);
+      if (event) emit(company, table, "updated", id);
+    },
     /** Returns what removes the fault. */
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
@@ -111,24 +120,9 @@ export function controlOf(parts: ControlParts) {
   };
 }
 
-/** Access to companies by their index. */
-function indexed(companies: readonly OpenCompany[]) {
-  const at = (index = 0) => {
-    const open = companies[index];
-    if (!open) throw new Error(`broken promise: the sandbox has a company ${index}`);
-    return open;
-  };
-  return { at, chosen: (index?: number) => (index === undefined ? companies : [at(index)]) };
-}
-
 function existing<T>(record: T | undefined): T {
   if (record === undefined) throw new Missing();
   return record;
-}
-
-function alter(company: Company, table: TableName, id: number, changes: object, event: boolean): void {
-  company.tables[table].replace({ ...existing(company.tables[table].get(id)), ...changes } as never);
-  if (event) emit(company, table, "updated", id);
 }
 
 /** Table name -> id -> record. The company's own record has id 1. */

@@ -36,15 +36,11 @@ export class SeededRandom {
   }
 
   digits(length: number): string {
-    let text = "";
-    for (let i = 0; i < length; i++) text += Math.floor(this.next() * 10);
-    return text;
+    return this.hex(length, 10);
   }
 
-  hex(length: number): string {
-    let text = "";
-    for (let i = 0; i < length; i++) text += Math.floor(this.next() * 16).toString(16);
-    return text;
+  hex(length: number, base = 16): string {
+    return Array.from({ length }, () => Math.floor(this.next() * base).toString(base)).join("");
   }
 
   /** A UUID, put together by `join`: that gives a flat string, and large companies keep many. */

@@ -1,6 +1,12 @@
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import { collections, documentKinds, documentTable, type TableName } from "../model/catalogue.ts";
+import {
+  collections,
+  documentKinds,
+  documentTable,
+  type DocumentTable,
+  type TableName,
+} from "../model/catalogue.ts";
 import type * as records from "../model/company-records.ts";
 import type { Client, Supplier } from "../model/contact-records.ts";
 import { EventLog } from "../model/event-log.ts";
@@ -8,7 +14,7 @@ import { Table, type Keys } from "../model/record-table.ts";
 import type { PriceListItem, Receipt, Warehouse } from "../model/warehouse-records.ts";
 
 /** The kind of record that each table holds. */
-interface Records {
+interface Records extends Readonly<Record<DocumentTable, records.Document>> {
   readonly clients: Client;
   readonly suppliers: Supplier;
   readonly bank_accounts: records.BankAccount;
@@ -19,11 +25,6 @@ interface Records {
   readonly warehouse_inbound_receipts: Receipt;
   readonly warehouse_outbound_receipts: Receipt;
   readonly price_list_items: PriceListItem;
-  readonly invoices: records.Document;
-  readonly credit_notes: records.Document;
-  readonly proformas: records.Document;
-  readonly orders: records.Document;
-  readonly quotations: records.Document;
   readonly document_payments: records.Payment;
   readonly webhook_subscriptions: records.Subscription;
   readonly numerical_series: records.Series;
@@ -127,7 +128,7 @@ function tablesFrom(firstIds: CompanyInput["firstIds"]): Tables {
 
 /** The table of one kind of document. */
 export function documentsOf(company: Company, kind: records.DocumentKind): Table<records.Document> {
-  return company.tables[documentTable[kind] as "invoices"];
+  return company.tables[documentTable[kind]];
 }
 
 type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
@@ -136,13 +137,6 @@ type Change = "created" | "updated" | "deleted" | "paid" | "stock-updated";
 export function emit(company: Company, table: TableName, change: Change, id: number): void {
   const { path, type } = collections[table];
   if (table !== "webhook_subscriptions") company.events.append(`${path}.${change}`, type, id);
-}
-
-/** A quantity (millionths) that came to a warehouse, or left it. */
-interface StockMove {
-  readonly itemId: number;
-  readonly warehouseId: number;
-  readonly quantity: bigint;
 }
 
 /** How much of each item (millionths) lies in which warehouse: the sum of all receipts. */
@@ -163,7 +157,8 @@ class Stock {
     return [...this.of(itemId).values()].reduce((sum, level) => sum + level, 0n);
   }
 
-  move({ itemId, warehouseId, quantity }: StockMove): void {
+  /** Adds a quantity (millionths) that came to a warehouse, or left it. */
+  move(itemId: number, warehouseId: number, quantity: bigint): void {
     const places = this.#levels.get(itemId) ?? new Map<number, bigint>();
     places.set(warehouseId, (places.get(warehouseId) ?? 0n) + quantity);
     this.#levels.set(itemId, places);

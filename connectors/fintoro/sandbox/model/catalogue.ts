@@ -11,9 +11,12 @@ export const collections = Object.fromEntries(
   tableNames.map((name) => [name, { path: name.replaceAll("_", "-"), type: eventResources[name] }]),
 ) as Readonly<Record<TableName, { readonly path: string; readonly type: string }>>;
 
+/** The tables that hold documents. */
+export type DocumentTable = "invoices" | "credit_notes" | "proformas" | "orders" | "quotations";
+
 /** How a kind of document differs from the others. Rules, views and lists read it here. */
 interface KindFacts {
-  readonly table: TableName;
+  readonly table: DocumentTable;
   /** It has payments, and with them a status, a bank account and symbols. */
   readonly payable: boolean;
   /** Its lines have ids that last, a price-list item, and receipts of a warehouse. */
@@ -59,7 +62,7 @@ export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];
 /** The table of each kind. */
 export const documentTable = Object.fromEntries(
   documentKinds.map((kind) => [kind, kindFacts[kind].table]),
-) as Readonly<Record<DocumentKind, TableName>>;
+) as Readonly<Record<DocumentKind, DocumentTable>>;
 
 /** Kinds that can be paid. */
 export const payableKinds: readonly DocumentKind[] = ["invoice", "proforma", "credit-note"];

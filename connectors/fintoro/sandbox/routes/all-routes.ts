@@ -1,7 +1,7 @@
 import type { RecordOf } from "../domain/company-state.ts";
 import { documentPdf, receiptPdf } from "../files/pdf.ts";
 import { zipOf } from "../files/zip.ts";
-import { collections, documentKinds, documentTable } from "../model/catalogue.ts";
+import { collections, documentKinds, documentTable, type DocumentTable } from "../model/catalogue.ts";
 import type { ActivityLog } from "../model/company-records.ts";
 import { creditInvoice } from "../domain/documents/writes.ts";
 import { sendMail } from "../domain/documents/payment-rules.ts";
@@ -61,7 +61,7 @@ function upload({ company, files }: Call): Answer {
 /** PDFs of documents and receipts, ZIPs of attachments. */
 function fileRoutes(): Route[] {
   return [
-    ...documentKinds.map((kind) => pdfRoute(documentTable[kind] as "invoices", documentPdf)),
+    ...documentKinds.map((kind) => pdfRoute(documentTable[kind], documentPdf)),
     pdfRoute("warehouse_inbound_receipts", receiptPdf),
     pdfRoute("warehouse_outbound_receipts", receiptPdf),
     get("/contact-activity-logs/{id}/attachments", (call) =>
@@ -77,7 +77,7 @@ function pdfRoute<K extends NumberedTable>(table: K, pdfOf: (own: RecordOf<K>) =
   });
 }
 
-type NumberedTable = "invoices" | "warehouse_inbound_receipts" | "warehouse_outbound_receipts";
+type NumberedTable = DocumentTable | "warehouse_inbound_receipts" | "warehouse_outbound_receipts";
 
 function attachmentsZip({ id, attachments, createdAtMs: atMs }: ActivityLog): Answer {
   if (attachments.length === 0) throw new Missing();

@@ -60,7 +60,7 @@ const filters: Readonly<Record<string, Filter<Document>>> = {
 
 /** The handler of the list of one kind of document. */
 export function documentList(kind: DocumentKind): (call: Call) => Answer {
-  return recordList(documentTable[kind] as "invoices", {
+  return recordList(documentTable[kind], {
     filters,
     sorts: Object.fromEntries(Object.entries(sorts).filter(([name]) => sortNames[kind].includes(name))),
     usualOrder: ["issueDate", "desc"],

@@ -53,7 +53,7 @@ export function recordRoutes(): Route[] {
     }),
     ...routesOf("price_list_items", { list: lists.listItems, writes: priceListWrites }),
     ...documentKinds.flatMap((kind) =>
-      routesOf(documentTable[kind] as "invoices", { list: documentList(kind), writes: documentWrites(kind) }),
+      routesOf(documentTable[kind], { list: documentList(kind), writes: documentWrites(kind) }),
     ),
     ...routesOf("document_payments", { list: lists.listPayments, writes: paymentWrites }),
     ...routesOf("webhook_subscriptions", { createdView: viewWithSecret, writes: subscriptionWrites }),

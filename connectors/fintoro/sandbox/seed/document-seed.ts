@@ -2,7 +2,7 @@ import { dateOf, dayOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
 import { divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
-import { omit } from "../base/values.ts";
+import { omit, pick } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { totalsOf } from "../domain/documents/totals.ts";
 import { czechCrown, rateOn } from "../lookups/currencies.ts";
@@ -197,15 +197,13 @@ export function seedPayments({ plan, company }: Seeding): void {
       const first = divide(total * BigInt(firstPercent), 100n);
       const invoices = kind === "proforma" ? company.tables.invoices.findBy("proforma", document.id) : [];
       const receipt = invoices.find(({ type }) => type === "payment_receipt");
-      const { paymentMethodId, currencyId, currencyRate } = document;
+      const terms = pick(document, ["paymentMethodId", "currencyId", "currencyRate"]);
       for (const [turn, day] of days.entries()) {
         company.tables.document_payments.add((id) => ({
           id,
           documentKind: kind,
           documentId: document.id,
-          paymentMethodId,
-          currencyId,
-          currencyRate,
+          ...terms,
           paymentDate: dateOf(day),
           amountCents: turn === 0 ? first : total - first,
           receiptInvoiceId: receipt?.id ?? null,

@@ -1,15 +1,15 @@
 import { dayOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
 import { businessId } from "../base/identifiers.ts";
 import type { Company, Tables } from "../domain/company-state.ts";
-import { tableNames, type TableName } from "../model/catalogue.ts";
+import { tableNames, type DocumentTable, type TableName } from "../model/catalogue.ts";
 import type { CompanySnapshot, DocumentKind } from "../model/company-records.ts";
 import type { Table } from "../model/record-table.ts";
 import { companies, companyProfile } from "./sample-words.ts";
 
-type DocumentTables =
-  "invoices" | "credit_notes" | "proformas" | "orders" | "quotations" | "document_payments";
 /** How many records of each kind to make. */
-export type Volumes = Readonly<Record<DocumentKind | Exclude<TableName, DocumentTables>, number>>;
+export type Volumes = Readonly<
+  Record<DocumentKind | Exclude<TableName, DocumentTable | "document_payments">, number>
+>;
 
 /** What the records of a company follow from: two equal plans give the same records. */
 export interface Plan {

@@ -195,17 +195,13 @@ export class Sender {
 
   #record(delivery: Delivery, result: PostResult, outcome: AttemptOutcome): void {
     const at = isoTime(this.#options.clock.nowMs());
-    this.attempts.add(attemptOf(delivery, { at, ...result, outcome }));
+    this.attempts.add(attemptOf(delivery, at, result, outcome));
     if (outcome !== "retry") this.#pending.delete(delivery);
   }
 }
 
-interface AttemptEnd extends PostResult {
-  readonly at: string;
-  readonly outcome: AttemptOutcome;
-}
-
 /** One attempt and how it ended; `attempt` counts from 1, and is 0 for what was lost or dropped before any. */
-function attemptOf({ event, subscription, attempts: attempt }: Delivery, end: AttemptEnd) {
-  return { eventId: event.id, type: event.type, subscription, attempt, ...end };
+function attemptOf(delivery: Delivery, at: string, result: PostResult, outcome: AttemptOutcome) {
+  const { event, subscription, attempts: attempt } = delivery;
+  return { eventId: event.id, type: event.type, subscription, attempt, at, ...result, outcome };
 }

@@ -31,23 +31,21 @@ export function documentWrites(kind: DocumentKind): Writes<Document> {
     update: (company, own, input) => {
       const { id, uuid, type, willBePaid, answer } = own;
       const changed = { ...factsFrom(company, kind, input, own), id, uuid, type, willBePaid, answer };
-      saveRecord(company, table(kind), changed);
+      saveRecord(company, documentTable[kind], changed);
       syncAllocations(company, changed);
       return changed;
     },
     remove: (company, own) => {
       removePaymentsOf(company, own);
-      deleteRecord(company, table(kind), own);
+      deleteRecord(company, documentTable[kind], own);
       dropAllocations(company, own);
     },
   };
 }
 
-const table = (kind: DocumentKind) => documentTable[kind] as "invoices";
-
 /** Adds a document and the receipts of its warehouse allocations. */
 function addDocument(company: Company, facts: Omit<Document, "id">): Document {
-  const document = addRecord(company, table(facts.kind), facts);
+  const document = addRecord(company, documentTable[facts.kind], facts);
   syncAllocations(company, document);
   return document;
 }

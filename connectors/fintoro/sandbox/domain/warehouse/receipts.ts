@@ -129,7 +129,7 @@ function moveStock(company: Company, side: Side, before: Receipt | null, after: 
 export function applyLines({ stock }: Company, side: Side, receipt: Receipt, factor: bigint): void {
   const { warehouseId } = receipt;
   for (const { priceListItemId: itemId, quantity } of receipt.lines)
-    stock.move({ itemId, warehouseId, quantity: sides[side].sign * factor * decimal(quantity) });
+    stock.move(itemId, warehouseId, sides[side].sign * factor * decimal(quantity));
 }
 
 function factsFrom(company: Company, side: Side, input: unknown, own: Receipt | null): ReceiptFacts {
