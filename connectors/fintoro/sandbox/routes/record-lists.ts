@@ -4,6 +4,7 @@ import { latin } from "../base/values.ts";
 import { documentsOf } from "../domain/company-state.ts";
 import { logsOf } from "../domain/crm/activities.ts";
 import { paymentsOf } from "../domain/documents/payment-rules.ts";
+import { sides, type Side } from "../domain/warehouse/receipts.ts";
 import { list, oneRecord, type Answer } from "../http/service-answer.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import { activityTargets, documentKinds, payableKinds, targetFields } from "../model/catalogue.ts";
@@ -91,14 +92,12 @@ export function listCases(call: Call): Answer {
   return listAllCases(call);
 }
 
-function receiptList(
-  table: "warehouse_inbound_receipts" | "warehouse_outbound_receipts",
-  partner: "supplierId" | "clientId",
-) {
+function receiptList(side: Side) {
+  const { table, partner } = sides[side];
   return recordList(table, {
     filters: {
       warehouseId: by.int(({ warehouseId }: Receipt, id) => warehouseId === id),
-      [partner]: by.int(({ partnerId }: Receipt, id) => partnerId === id),
+      [`${partner}Id`]: by.int(({ partnerId }: Receipt, id) => partnerId === id),
       number: by.text(({ number }: Receipt, part) => number.includes(part)),
     },
     sorts: {
@@ -113,8 +112,8 @@ function receiptList(
 }
 
 /** Receipts of one direction, by page. */
-export const listInbound = receiptList("warehouse_inbound_receipts", "supplierId");
-export const listOutbound = receiptList("warehouse_outbound_receipts", "clientId");
+export const listInbound = receiptList("inbound");
+export const listOutbound = receiptList("outbound");
 
 const stockOf = ({ id }: { readonly id: number }, { stock }: Call["company"]) => toNumber(stock.total(id));
 

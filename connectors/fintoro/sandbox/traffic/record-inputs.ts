@@ -21,7 +21,10 @@ const creations: Readonly<Partial<Record<TableName, (actor: Actor) => unknown>>>
     return { name, iban: iban("SK", "1100", random.digits(10)), swift: "TATRSKBX" };
   },
   business_case_statuses: ({ random }) => ({ name: `Stav ${random.hex(4)}`, color: `#${random.hex(6)}` }),
-  business_cases: businessCase,
+  business_cases: (actor) => {
+    const statusId = actor.find("business_case_statuses")?.id;
+    return { name: actor.random.pick(words.caseTopics), clientId: actor.any("clients").id, statusId };
+  },
   contact_activity_logs: activityLog,
   warehouses: newWarehouse,
   warehouse_inbound_receipts: (actor) => inboundReceiptInput(actor, null),
@@ -57,11 +60,6 @@ function party({ random }: Actor) {
   const street = `${random.pick(streets)} ${random.int(1, 120)}`;
   const [city, zip] = [random.pick(cities), random.digits(5)];
   return { name, type: "company", street, city, zip, countryId: 703 };
-}
-
-function businessCase(actor: Actor) {
-  const statusId = actor.find("business_case_statuses")?.id;
-  return { name: actor.random.pick(words.caseTopics), clientId: actor.any("clients").id, statusId };
 }
 
 function activityLog(actor: Actor) {
@@ -177,8 +175,8 @@ const changes: Readonly<Partial<Record<TableName, Change>>> = {
   }),
   contact_activity_logs: newContent,
   warehouses: (_actor, warehouse: object, mark) => ({ ...warehouse, name: `Sklad ${mark}` }),
-  warehouse_inbound_receipts: newReceiptNote("supplierId"),
-  warehouse_outbound_receipts: newReceiptNote("clientId"),
+  warehouse_inbound_receipts: newReceiptNote,
+  warehouse_outbound_receipts: newReceiptNote,
   price_list_items: (_actor, item: object, mark) => ({ ...item, unitPrice: mark / 100 }),
   ...Object.fromEntries(documentKinds.map((kind) => [documentTable[kind], newDocumentNote])),
 };
@@ -193,10 +191,9 @@ function newContent(_actor: Actor, { type, metadata }: ActivityLog, mark: number
   return { metadata: { ...withoutNulls(metadata), content: `Dohodnuté ${mark}` } };
 }
 
-function newReceiptNote(partner: "supplierId" | "clientId") {
-  return (_actor: Actor, { partnerId, lines: items, ...receipt }: Receipt, mark: number) => {
-    return { ...receipt, note: `Poznámka ${mark}`, [partner]: partnerId, items };
-  };
+/** Each side takes only the id of its own partner. */
+function newReceiptNote(_actor: Actor, { partnerId, lines: items, ...receipt }: Receipt, mark: number) {
+  return { ...receipt, note: `Poznámka ${mark}`, supplierId: partnerId, clientId: partnerId, items };
 }
 
 /** The whole document again, with another note, and every second time one piece more of its first line. */
