@@ -14,7 +14,7 @@ import { documentView } from "../view/document-view.ts";
 import { seriesView } from "../view/settings-view.ts";
 import { listSeries, listSubjects, showSubject } from "./record-lists.ts";
 import { recordAt, recordRoutes, viewWithSecret } from "./record-routes.ts";
-import { get, write, type Call, type Route } from "./router.ts";
+import { change, get, type Call, type Route } from "./router.ts";
 
 /** Every route of the API. */
 export function allRoutes(): Route[] {
@@ -29,13 +29,13 @@ export function allRoutes(): Route[] {
     get("/subjects/{id}", showSubject),
     ...recordRoutes(),
     ...fileRoutes(),
-    write("POST", "/invoices/{id}/credit-notes", credit),
-    write("POST", "/document-mails", ({ company, input }) => {
+    change("POST", "/invoices/{id}/credit-notes", credit),
+    change("POST", "/document-mails", ({ company, input }) => {
       sendMail(company, input);
       return nothing(202);
     }),
-    write("POST", "/webhook-subscriptions/{id}/rotate-secret", rotate, false),
-    write("POST", "/contact-activity-attachments", upload, false),
+    change("POST", "/webhook-subscriptions/{id}/rotate-secret", rotate, false),
+    change("POST", "/contact-activity-attachments", upload, false),
   ];
 }
 

@@ -21,7 +21,7 @@ import { subscriptionView } from "../view/settings-view.ts";
 import { documentList } from "./document-list.ts";
 import * as lists from "./record-lists.ts";
 import { detailViewOf, type View } from "./record-views.ts";
-import { get, write, type Call, type Method, type Route } from "./router.ts";
+import { change, get, type Call, type Method, type Route } from "./router.ts";
 
 /** How the records of one table are read and written. */
 interface RecordRules<T> {
@@ -75,9 +75,9 @@ function routesOf<K extends TableName>(table: K, rules: RecordRules<RecordOf<K>>
   return [
     get(path, rules.list ?? listAll),
     get(`${path}/{id}`, (call) => shown(call, recordAt(call, table))),
-    write("POST", path, post, idempotent),
-    ...(update ? [write(method, `${path}/{id}`, put(update))] : []),
-    write("DELETE", `${path}/{id}`, (call) => {
+    change("POST", path, post, idempotent),
+    ...(update ? [change(method, `${path}/{id}`, put(update))] : []),
+    change("DELETE", `${path}/{id}`, (call) => {
       remove(call.company, recordAt(call, table));
       return nothing();
     }),

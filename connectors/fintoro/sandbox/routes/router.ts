@@ -43,7 +43,7 @@ export function get(path: string, handle: Handler): Route {
 }
 
 /** A route that writes; POST takes an `Idempotency-Key` unless `idempotent` is false. */
-export function write(method: Method, path: string, handle: Handler, idempotent = method === "POST"): Route {
+export function change(method: Method, path: string, handle: Handler, idempotent = method === "POST"): Route {
   return { method, path, scope: "write", idempotent, handle };
 }
 

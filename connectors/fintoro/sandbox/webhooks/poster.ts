@@ -1,5 +1,5 @@
 import { lookup } from "node:dns";
-import { Agent as PlainAgent, request as plainRequest, type OutgoingHttpHeaders } from "node:http";
+import { Agent as PlainAgent, request as plainRequest } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import type { LookupFunction } from "node:net";
 import { allowedAddress, endpointFlaws, type EndpointFlaw } from "../rules/webhook-address.ts";
@@ -61,7 +61,7 @@ export class Poster {
     const { open, agent } = this.#clients[target.protocol === "https:" ? "https:" : "http:"];
     const request = open(target, {
       method: "POST",
-      headers: { ...headers, "content-length": String(body.length) } as OutgoingHttpHeaders,
+      headers: { ...headers, "content-length": String(body.length) },
       lookup: checkedLookup(this.#options),
       agent,
       signal: AbortSignal.any([this.#closing.signal, late.signal]),
