@@ -14,15 +14,13 @@ export interface PagesOptions {
   readonly limits?: () => Partial<ReadyLimits>;
 }
 
+type Views = () => readonly CompanyStatusView[];
+
 /** Pages by path. */
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 
 /** The pages of `serve`. They send no request to the service and write nothing. */
-export function createPages(
-  views: () => readonly CompanyStatusView[],
-  clock: Clock,
-  options: PagesOptions,
-): Pages {
+export function createPages(views: Views, clock: Clock, options: PagesOptions): Pages {
   const metrics = createMetrics(options.version);
   return {
     "/": () => page(200, text, index),
@@ -45,7 +43,7 @@ POST /webhooks/NAME    deliveries for the company NAME
 `;
 
 /** Not ready without companies, or when their status cannot be read. */
-function readyPage(views: () => readonly CompanyStatusView[], nowMs: number, limits: ReadyLimits): Page {
+function readyPage(views: Views, nowMs: number, limits: ReadyLimits): Page {
   try {
     const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
     const ready = companies.length > 0 && companies.every(([, one]) => one.ready);

@@ -30,10 +30,9 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
 function resourceLine(resource: ResourceHealth, nowMs: number): string {
   const { name, live, deleted, sweptAt, stalestParent: stalest } = resource;
   const tombstones = deleted > 0 ? `, ${deleted} deleted` : "";
-  const parent = stalest
-    ? `; stalest list: ${stalest.parent} ${stalest.id}, ${ago(stalest.listedAt, nowMs)}`
-    : "";
-  return `  ${name.padEnd(28)} ${String(live).padStart(8)} live${tombstones}, ${ago(sweptAt, nowMs)}${parent}`;
+  const line = `  ${name.padEnd(28)} ${String(live).padStart(8)} live${tombstones}, ${ago(sweptAt, nowMs)}`;
+  if (!stalest) return line;
+  return `${line}; stalest list: ${stalest.parent} ${stalest.id}, ${ago(stalest.listedAt, nowMs)}`;
 }
 
 function queueLines({ queue }: Health, writer: string | null): string[] {
@@ -50,22 +49,19 @@ function budgetLine({ limit, remaining, waitMs }: BudgetView): string {
 }
 
 function troubleLines({ resources, deadLetters, quarantine, ...fields }: Health): string[] {
+  const troubles = resources.flatMap((one) => one.troubles);
+  const others = troubles.filter(({ kind }) => kind !== "quarantined" && kind !== "dead");
   const problems = [
-    ...resources.flatMap(({ name, troubles }) =>
-      troubles
-        .filter(({ kind }) => kind !== "quarantined" && kind !== "dead")
-        .map(({ message, hint }) => `${name}: ${message}${hint ? ` (${hint})` : ""}`),
-    ),
+    ...others.map(({ resource, message, hint }) => `${resource}: ${message}${hint ? ` (${hint})` : ""}`),
     ...deadLetters.map(({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`),
     ...quarantine.map(
-      ({ resource, recordId, reason }) => `${resource} ${recordId ?? "without id"} in quarantine: ${reason}`,
+      (one) => `${one.resource} ${one.recordId ?? "without id"} in quarantine: ${one.reason}`,
     ),
   ];
+  const unknown = "the service sends a field that the connector does not know";
   return [
     ...problems.map((line) => `  ! ${line}`),
-    ...fields.newColumns.map(
-      (column) => `  new column ${column}: the service sends a field that the connector does not know`,
-    ),
+    ...fields.newColumns.map((column) => `  new column ${column}: ${unknown}`),
     ...fields.missingFields.map((field) => `  ${field} is missing from answers, although it is required`),
     ...fields.unkeptFields.map((field) => `  ${field} is in lists only and is not kept`),
   ];
@@ -82,10 +78,10 @@ function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: nu
 
 /** What `status` prints of events; nothing where none was ever received and no receiver ever ran. Pure. */
 export function eventLines(events: EventStatus, nowMs: number): string[] {
-  const commands = events.orders.map(
-    ({ kind, askedAt, pid, state }) =>
-      `  command: ${kind} for process ${pid}, sent ${ago(askedAt, nowMs)}: ${state}`,
-  );
+  const commands = events.orders.map((one) => {
+    const sent = ago(one.askedAt, nowMs);
+    return `  command: ${one.kind} for process ${one.pid}, sent ${sent}: ${one.state}`;
+  });
   if (events.listeningSince === null && events.lastReceivedAt === null) return commands;
   return [
     ...waitingLines(events, nowMs),
@@ -97,11 +93,8 @@ export function eventLines(events: EventStatus, nowMs: number): string[] {
 }
 
 function waitingLines(events: EventStatus, nowMs: number): string[] {
-  const { counts, waitingSince: since, lastReceivedAt, stuck } = events;
-  const last =
-    lastReceivedAt === null
-      ? "none was ever received"
-      : `the last was received ${ago(lastReceivedAt, nowMs)}`;
+  const { counts, waitingSince: since, lastReceivedAt: lastAt, stuck } = events;
+  const last = lastAt === null ? "none was ever received" : `the last was received ${ago(lastAt, nowMs)}`;
   const waits = plural(counts.waiting ?? 0, "waits", "wait");
   const waiting = since === null ? "none waits" : `${waits}, the oldest received ${ago(since, nowMs)}`;
   const mark = eventsOverdue(events, nowMs) ? "! " : "";

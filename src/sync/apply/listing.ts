@@ -69,10 +69,7 @@ function completeListing(answer: AnswerContext, listing: CompleteListing): void 
   const isParents = item.kind === "child";
   const seen = new Set(shown);
   const whole = isWhole(listing, shown, seen.size);
-  if (!whole && !isParents && listing.attempt < mostSweeps) {
-    queueSweepAgain(answer, listing);
-    return;
-  }
+  if (!whole && !isParents && listing.attempt < mostSweeps) return queueSweepAgain(answer, listing);
   if (!whole) noteUnsettled(answer, listing);
   if (isParents) {
     const payload = item.payload as ChildPayload;
@@ -124,10 +121,7 @@ function absentIds(answer: AnswerContext, listing: Listing, seen: ReadonlySet<Re
 }
 
 /** The value, by column, that the records of this listing share; null where it lists the whole resource. */
-function scopeOf(
-  { run, resource: { name, list }, item }: AnswerContext,
-  { variant }: Listing,
-): Readonly<Record<string, string | RecordId>> | null {
+function scopeOf({ run, resource: { name, list }, item }: AnswerContext, { variant }: Listing) {
   if (list.kind === "whole" && list.variants) return { [snakeCase(list.variants.field)]: variant };
   if (item.kind !== "child") return null;
   const payload = item.payload as ChildPayload;

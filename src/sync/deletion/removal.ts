@@ -39,11 +39,7 @@ export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: R
 }
 
 /** The columns by which a record of `owned` names its owner; null where records of `owner` own none. */
-export function ownerColumns(
-  { list }: Resource,
-  owner: Resource,
-  id: RecordId,
-): Readonly<Record<string, string | RecordId>> | null {
+export function ownerColumns({ list }: Resource, owner: Resource, id: RecordId) {
   const links = list.kind === "owned" ? list.by : [];
   const link = links.find(({ resource }) => resource === owner.name);
   return link ? { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id } : null;

@@ -110,11 +110,8 @@ async function firstRecord(question: Question, { list, gives, detail }: Resource
   return readObject((await ask(question, pathOf(detail, BigInt(id)))).body);
 }
 
-function ask(
-  { transport, tally, lane, repeatable, signal }: Question,
-  path: string,
-  query: ServiceRequest["query"] = {},
-): Promise<ServiceAnswer> {
+function ask(question: Question, path: string, query: ServiceRequest["query"] = {}): Promise<ServiceAnswer> {
+  const { transport, tally, lane, repeatable, signal } = question;
   const onSent = () => tally.sent("list");
   return transport.send({ method: "GET", path, query, expect: "json", lane, repeatable, signal, onSent });
 }

@@ -54,11 +54,7 @@ export async function estimateRun(
 const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };
 
 /** @param kept how many records need no detail */
-async function estimateList(
-  transport: Transport,
-  resource: Resource,
-  kept: number,
-): Promise<ResourceEstimate> {
+async function estimateList(transport: Transport, resource: Resource, kept: number) {
   const { list, gives } = resource;
   try {
     const records = await countRecords(transport, resource);

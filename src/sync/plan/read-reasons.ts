@@ -95,8 +95,17 @@ type Sweep = Omit<PagePayload, "page">;
  * Guard: a run begins each list once; only the functions below begin it again.
  */
 export function sweepWork(resource: string, sweep: Sweep, lane: Lane, dirtySeq: number): NewWorkItem {
-  const target = pageTarget(sweep.variant, 1);
-  return { kind: "list", resource, target, lane, reason: "sweep", payload: { ...sweep, page: 1 }, dirtySeq };
+  return { ...listPage(resource, { ...sweep, page: 1 }, dirtySeq), lane };
+}
+
+function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
+  const target = pageTarget(payload.variant, payload.page);
+  return { kind: "list", resource, target, lane: "list", reason: "sweep", payload, dirtySeq };
+}
+
+function childPage(resource: string, payload: ChildPayload, dirtySeq: number): NewWorkItem {
+  const target = childTarget(payload.parent, parentIdOf(payload), payload.page);
+  return { kind: "child", resource, target, lane: "list", reason: "parent", payload, dirtySeq };
 }
 
 /**
@@ -104,22 +113,14 @@ export function sweepWork(resource: string, sweep: Sweep, lane: Lane, dirtySeq: 
  * an unread row into a page already read.
  * Guard: only the answer to page 1 queues pages, and `pageFacts` refuses an absurd number of them.
  */
-export function queueOtherPages({ run, resource, item, stamp }: AnswerContext, pages: number): void {
-  const { kind, reason } = item;
+export function queueOtherPages({ run, item, stamp }: AnswerContext, pages: number): void {
   const payload = item.payload as PagePayload | ChildPayload;
   for (let page = pages; page > 1; page--) {
-    run.queue.add({
-      kind,
-      resource: resource.name,
-      target:
-        "parent" in payload
-          ? childTarget(payload.parent, parentIdOf(payload), page)
-          : pageTarget(payload.variant, page),
-      lane: "list",
-      reason,
-      payload: { ...payload, page },
-      dirtySeq: stamp.sentSeq,
-    });
+    const work =
+      "parent" in payload
+        ? childPage(item.resource, { ...payload, page }, stamp.sentSeq)
+        : listPage(item.resource, { ...payload, page }, stamp.sentSeq);
+    run.queue.add(work);
   }
 }
 
@@ -158,15 +159,8 @@ export function queueSmallerPages({ run, resource, item }: AnswerContext, perPag
  * `parentBudget` where there is one. The records of a parent's list are parents of nothing.
  */
 export function queueChildList(run: RunContext, child: Resource, parent: RecordRef, dirtySeq: number): void {
-  run.queue.add({
-    kind: "child",
-    resource: child.name,
-    target: childTarget(parent.resource, parent.id, 1),
-    lane: "list",
-    reason: "parent",
-    payload: { parent: parent.resource, parentId: String(parent.id), page: 1 },
-    dirtySeq,
-  });
+  const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
+  run.queue.add(childPage(child.name, payload, dirtySeq));
 }
 
 /**
@@ -216,29 +210,33 @@ export function queueRecheck({ run, item, stamp }: AnswerContext): void {
  * Guard: the caller asks for news only (`isNews`); the read of a dependent is no news, so it ends here.
  */
 export function queueDependents(read: AnswerContext, id: RecordId, outcome: EventOutcome): void {
-  const { run, resource, stamp } = read;
+  const { run, stamp } = read;
   const queue = (dueAtMs: number) => (one: RecordRef) => {
     if (run.selected.has(one.resource)) queueRecord(read, "changed with another", one, { dueAtMs });
   };
-  ownersOf(run, resource, id).forEach(queue(0));
-  dependentsOf(run, resource, id, outcome).forEach(queue(stamp.receivedAtMs));
+  ownersOf(read, id).forEach(queue(0));
+  dependentsOf(read, id, outcome).forEach(queue(stamp.receivedAtMs));
 }
 
 /** The record that owns this one, as its row says, deleted or not: the document of a payment. */
-function ownersOf({ mirror }: RunContext, { name, list }: Resource, id: RecordId): RecordRef[] {
+function ownersOf({ run, resource: { name, list } }: AnswerContext, id: RecordId): RecordRef[] {
   if (list.kind !== "owned") return [];
   return list.by.flatMap(({ resource, type, typeField, idField }) => {
-    const [ownType, text] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
+    const columns = [snakeCase(typeField), snakeCase(idField)];
+    const [ownType, text] = run.mirror.records.texts(name, id, columns);
     return ownType === type ? refTo(resource, text) : [];
   });
 }
 
-/** The records of this run that change with this one by the invalidation rules of the connector. */
-function dependentsOf(run: RunContext, { name }: Resource, id: RecordId, outcome: EventOutcome): RecordRef[] {
-  const { records } = run.mirror;
+/** The records that change with this one by the invalidation rules of the connector. */
+function dependentsOf(
+  { run, resource: { name } }: AnswerContext,
+  id: RecordId,
+  outcome: EventOutcome,
+): RecordRef[] {
+  const { records, manifest } = run.mirror;
   const changesCount = outcome === "inserted" || outcome === "deleted";
-  const rules = run.mirror.manifest.invalidationRules ?? [];
-  return rules.flatMap(({ resource, dependent, by }) => {
+  return (manifest.invalidationRules ?? []).flatMap(({ resource, dependent, by }) => {
     if (resource !== name || !run.selected.has(dependent)) return [];
     if (by.kind === "column") return refTo(dependent, records.texts(name, id, [by.column])[0]);
     if (by.kind !== "pointing" && !changesCount) return [];

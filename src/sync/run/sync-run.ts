@@ -61,12 +61,7 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
 }
 
 /** Writes the run's row, the company's record and the initial work in one transaction. */
-function beginRun(
-  parts: RunParts,
-  options: RunOptions,
-  identified: Identified,
-  startedAtMs: number,
-): { run: RunContext; resumed: boolean } {
+function beginRun(parts: RunParts, options: RunOptions, identified: Identified, startedAtMs: number) {
   const { mirror, queue, clock, tally } = parts;
   const { resources, full, allowMassDelete, parentsPerRun, share } = options;
   const runs = new Runs(mirror.db);
