@@ -4,7 +4,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { rememberIdentity } from "../../src/sync/identity/identify.ts";
-import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";
+import { fingerprintOf } from "../../src/sync/identity/identify.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
 
 async function runningSandbox() {

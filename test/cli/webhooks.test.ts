@@ -4,7 +4,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { askForLine } from "../../src/cli/console/output.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { rememberIdentity } from "../../src/sync/identity/identify.ts";
-import { fingerprintOf } from "../../src/sync/identity/identity-verdict.ts";
+import { fingerprintOf } from "../../src/sync/identity/identify.ts";
 import {
   openWebhookSetup,
   publicUrl,

@@ -27,11 +27,12 @@ export function runContextOf(
   more: Partial<RunContext> = {},
   names?: readonly string[],
 ): RunContext {
-  const selected = mirror.manifest.resources.filter((one) => names?.includes(one.name) ?? true);
+  const resources = mirror.manifest.resources.filter((one) => names?.includes(one.name) ?? true);
   const runs = new Runs(mirror.db);
   const queue = new WorkQueue(mirror.db);
   const parts = { mirror, queue, tally: new Tally(), clock: stillClock, log: silentLog };
-  const run = createRunContext(parts, selected, {
+  const run = createRunContext(parts, {
+    resources,
     runId: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
     startedAtMs: startMs,
     share: "all",

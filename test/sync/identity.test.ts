@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fingerprintOf, judgeIdentity, type Identity } from "../../src/sync/identity/identity-verdict.ts";
+import { fingerprintOf, judgeIdentity, type Identity } from "../../src/sync/identity/identify.ts";
 
 const pinned: Identity = {
   name: "Acme",

@@ -21,9 +21,8 @@ describe("the tally", () => {
     });
   });
 
-  test("reports resources in the order they were selected, whichever answers first", () => {
-    const tally = new Tally();
-    tally.begin(["colours", "people"]);
+  test("reports resources in the order they were selected, whichever answers first", async () => {
+    const { tally } = runContextOf(await openShop(), {}, ["colours", "people"]);
     tally.count("people", "inserted");
     expect([...tally.resources.keys()]).toEqual(["colours", "people"]);
   });
@@ -43,7 +42,7 @@ describe("the tally", () => {
   });
 
   test("I1: what was counted in a transaction that rolled back is taken back", async () => {
-    const run = runContextOf(await openShop());
+    const run = runContextOf(await openShop(), {}, ["people"]);
     run.tally.count("people", "inserted");
     expect(() =>
       applyCounted(run, () => {

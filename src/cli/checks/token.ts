@@ -1,8 +1,7 @@
 import { isLoopbackUrl } from "../../config/address.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import { Meta } from "../../state/meta.ts";
-import { pinnedIdentity } from "../../sync/identity/identify.ts";
-import { judgeIdentity } from "../../sync/identity/identity-verdict.ts";
+import { judgeIdentity, pinnedIdentity } from "../../sync/identity/identify.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import { askWhoami } from "../mirror/whoami.ts";
 import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";

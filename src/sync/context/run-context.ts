@@ -69,6 +69,7 @@ export interface RunParts extends WorkerParts {
 export interface RunSettings {
   /** Row in `_runs`; null for the event worker, which reads no lists. */
   readonly runId: number | null;
+  readonly resources: readonly Resource[];
   readonly startedAtMs: number;
   /** Which lanes of the queue it works on. */
   readonly share: LaneShare;
@@ -88,7 +89,7 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly parents: Parents;
   readonly runs: Runs;
   readonly inbox: Inbox;
-  /** Resources of this run, by name. */
+  /** Its resources by name. */
   readonly selected: ReadonlyMap<string, Resource>;
   /** Their names, as the queue takes them. */
   readonly names: readonly string[];
@@ -113,13 +114,13 @@ export interface AnswerContext extends ReadContext {
   readonly item: WorkItem;
 }
 
-/** Builds the context of a run or of the event worker over these resources. */
-export function createRunContext(
-  { mirror, queue, clock, log, tally }: MirrorParts,
-  resources: readonly Resource[],
-  settings: RunSettings,
-): RunContext {
+/** Builds the context of a run or of the event worker. */
+export function createRunContext(parts: MirrorParts, settings: RunSettings): RunContext {
+  const { mirror, queue, clock, log, tally } = parts;
   const { db } = mirror;
+  const { resources } = settings;
+  // Fixes the order in which resources are reported.
+  for (const { name } of resources) tally.of(name);
   return {
     ...settings,
     mirror,
@@ -161,7 +162,7 @@ export function requireRunId(run: RunContext): number {
 
 /** Resources of this run that are listed per record of `parent`, with the field that names the parent. */
 export function childrenOf(run: RunContext, parent: string): { resource: Resource; link: ParentLink }[] {
-  return [...run.selected.values()].flatMap((resource) => {
+  return run.resources.flatMap((resource) => {
     const links = resource.list.kind === "parents" ? resource.list.parents : [];
     const link = links.find((candidate) => candidate.resource === parent);
     return link ? [{ resource, link }] : [];

@@ -29,11 +29,6 @@ export class Tally {
   readonly totals = new Map<string, number>();
   private readonly troubles = new Map<string, Trouble>();
 
-  /** Fixes the order in which resources are reported. */
-  begin(resources: Iterable<string>): void {
-    for (const resource of resources) this.of(resource);
-  }
-
   /** The counts of a resource, begun with zeros. */
   of(resource: string): ResourceCounts {
     const counts = this.resources.get(resource) ?? { ...noRecords };

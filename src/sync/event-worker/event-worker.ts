@@ -34,8 +34,7 @@ export class EventWorker {
 
   /** Starts it. `options.concurrency` is meant beside the requests of a run. */
   constructor(parts: Omit<WorkerParts, "tally">, options: WorkOptions) {
-    const { signal, closed, graceMs, resources } = options;
-    this.tally.begin(resources.map(({ name }) => name));
+    const { signal, closed, graceMs } = options;
     this.parts = { ...parts, tally: this.tally };
     this.options = options;
     this.status = new WorkerStatus(parts.clock, parts.log);
@@ -83,8 +82,9 @@ export class EventWorker {
   /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */
   private createContext(): { readonly run: RunContext; readonly policy: ContinuousRetryPolicy } {
     const { mirror, queue, clock } = this.parts;
-    const run = createRunContext(this.parts, this.options.resources, {
+    const run = createRunContext(this.parts, {
       runId: null,
+      resources: this.options.resources,
       startedAtMs: clock.nowMs(),
       share: "events",
       full: false,

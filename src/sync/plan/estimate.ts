@@ -33,20 +33,15 @@ export async function estimateRun(
   full: boolean,
 ): Promise<Map<string, ResourceEstimate>> {
   const estimates = new Map<string, ResourceEstimate>();
+  const live = (name: string) => known?.counts(name).live ?? 0;
   for (const resource of resources) {
     const { name, list } = resource;
     if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
     else if (list.kind === "owned") estimates.set(name, nothing);
     else if (list.kind === "parents") {
-      const counts = list.parents.map(
-        ({ resource: parent }) => estimates.get(parent)?.records ?? known?.counts(parent).live ?? 0,
-      );
+      const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
       estimates.set(name, { ...nothing, child: counts.reduce((sum, count) => sum + count, 0) });
-    } else
-      estimates.set(
-        name,
-        await estimateList(transport, resource, full ? 0 : (known?.counts(name).live ?? 0)),
-      );
+    } else estimates.set(name, await estimateList(transport, resource, full ? 0 : live(name)));
   }
   return estimates;
 }

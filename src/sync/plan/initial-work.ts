@@ -12,8 +12,7 @@ import { planSweeps, type Unfinished } from "./sweep-plan.ts";
  * @param scrubAllowance how many old details may be read again
  */
 export function addInitialWork(run: RunContext, unfinished: Unfinished | null, scrubAllowance: number): void {
-  const { queue, listings, mirror } = run;
-  const resources = [...run.selected.values()];
+  const { queue, listings, mirror, resources } = run;
   queue.revive(run.names, run.share);
   const openSweeps = resources.flatMap(({ name }) =>
     queue.targets(name, "list").map((target) => sweepKey(name, target.split(":").slice(1, -1).join(":"))),
@@ -30,7 +29,7 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null, s
   }
   for (const page of plan.firstPages) queue.add(page);
   for (const resource of resources) addParents(run, resource);
-  if (!run.full) addScrub(run, resources, scrubAllowance);
+  if (!run.full) addScrub(run, scrubAllowance);
 }
 
 /**
@@ -52,10 +51,10 @@ function addParents(run: RunContext, child: Resource): void {
 }
 
 /** Changes that only details show are found by reading the oldest details again. */
-function addScrub(run: RunContext, resources: readonly Resource[], allowance: number): void {
+function addScrub(run: RunContext, allowance: number): void {
   const beforeMs = run.startedAtMs - scrubAgeMs;
   const { records } = run.mirror;
-  const oldest = resources
+  const oldest = run.resources
     .filter(({ gives }) => gives === "preview")
     .flatMap(({ name: resource }) =>
       records.oldestDetails(resource, beforeMs, allowance).map((detail) => ({ ...detail, resource })),

@@ -62,7 +62,7 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
 
 /** Writes the run's row, the company's record and the initial work in one transaction. */
 function beginRun(parts: RunParts, options: RunOptions, identified: Identified, startedAtMs: number) {
-  const { mirror, queue, clock, tally } = parts;
+  const { mirror, queue, clock } = parts;
   const { resources, full, allowMassDelete, parentsPerRun, share } = options;
   const runs = new Runs(mirror.db);
   const last = runs.latest(1)[0];
@@ -71,9 +71,9 @@ function beginRun(parts: RunParts, options: RunOptions, identified: Identified, 
   const unfinished = ended ? null : last;
   return mirror.apply(() => {
     const mode = full ? "full" : "incremental";
-    tally.begin(resources.map(({ name }) => name));
-    const run = createRunContext(parts, resources, {
+    const run = createRunContext(parts, {
       runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.id ?? null, unfinished?.swept ?? {}),
+      resources,
       startedAtMs,
       share,
       full,

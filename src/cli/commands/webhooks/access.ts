@@ -3,8 +3,7 @@ import { Secret } from "../../../base/secret.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../daemon/runs/service-connection.ts";
 import { Meta } from "../../../state/meta.ts";
-import { pinnedIdentity } from "../../../sync/identity/identify.ts";
-import { fingerprintOf } from "../../../sync/identity/identity-verdict.ts";
+import { fingerprintOf, pinnedIdentity } from "../../../sync/identity/identify.ts";
 import {
   createSubscriptions,
   type Subscriptions,
