@@ -23,18 +23,13 @@ const metadata = z.strictObject({
   documentId: maybe(id),
 });
 
-const targets = ["businessCaseId", "clientId", "supplierId"] as const;
+const target = { businessCaseId: maybe(id), clientId: maybe(id), supplierId: maybe(id) };
+const oneTarget = exactlyOne(...Object.keys(target));
 const logInput = { metadata, attachmentUploadTokens: z.array(z.string()).optional() };
 
 const logCreateInput = z
-  .strictObject({
-    businessCaseId: maybe(id),
-    clientId: maybe(id),
-    supplierId: maybe(id),
-    type: z.enum(writtenLogTypes),
-    ...logInput,
-  })
-  .refine(...exactlyOne(...targets));
+  .strictObject({ ...target, type: z.enum(writtenLogTypes), ...logInput })
+  .refine(...oneTarget);
 
 /** Type and target of an event cannot be changed. */
 const logUpdateInput = z.strictObject({ ...logInput, deletedAttachmentIds: z.array(id).optional() });
@@ -73,7 +68,7 @@ export const crmOperations = {
     update: op.writeRecord("PATCH", "/business-cases/{businessCase}", caseUpdateInput, businessCase),
   },
   contactActivityLogs: {
-    list: op.filtered(logList, logList.query.refine(...exactlyOne(...targets))),
+    list: op.filtered(logList, logList.query.refine(...oneTarget)),
     ...op.records("/contact-activity-logs", "contactActivityLog", contactActivityLog, logCreateInput),
     update: op.writeRecord("PATCH", oneLog, logUpdateInput, contactActivityLog),
     attachments: op.download(`${oneLog}/attachments`, "application/zip"),

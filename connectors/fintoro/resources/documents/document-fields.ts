@@ -41,18 +41,15 @@ export const previewTotals = {
 };
 
 export const hasVat = t.boolean();
-
 export const symbols = {
   constantSymbol: t.orNull(t.integer()),
   specificSymbol: t.orNull(t.integer()),
 };
 
-const discountValue = t.doc("Percent or amount, by the discount's type", t.orNull(t.decimal()));
-
 /** `isListed`: the reference lists the values of this discount's type; it does not for all documents. */
 const discount = (isListed: boolean) => ({
   discountType: t.orNull(t.oneOf(discountTypes, isListed ? [] : discountTypes)),
-  discountValue,
+  discountValue: t.doc("Percent or amount, by the discount's type", t.orNull(t.decimal())),
 });
 
 /** What was agreed for the whole document. */
