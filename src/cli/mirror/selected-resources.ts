@@ -13,18 +13,15 @@ export function selectResources(
   choice: ResourceChoice,
   names: readonly string[],
 ): Resource[] {
-  for (const name of names) assertKnown(manifest, name);
+  const known = manifest.resources.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new MirrorError("usage", `unknown resource "${unknown}"${didYouMean(unknown, known)}`, {
+      hint: "`fintoro-mirror schema --tables` lists them all",
+    });
   const wanted = names.length > 0 ? names : choice.include;
   return manifest.resources.filter(
     ({ name }) =>
       (wanted === null || wanted.includes(name)) && (names.includes(name) || !choice.exclude.includes(name)),
   );
-}
-
-function assertKnown(manifest: Manifest, name: string): void {
-  const known = manifest.resources.map((resource) => resource.name);
-  if (known.includes(name)) return;
-  throw new MirrorError("usage", `unknown resource "${name}"${didYouMean(name, known)}`, {
-    hint: "`fintoro-mirror schema --tables` lists them all",
-  });
 }

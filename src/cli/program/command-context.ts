@@ -40,6 +40,8 @@ export async function openContext(
   return { context, loaded };
 }
 
+const readFile = (file: string) => readFileSync(file, "utf8");
+
 function readConfig(
   { env, cwd, connectors }: ProcessEnvironment,
   globals: Globals,
@@ -47,13 +49,9 @@ function readConfig(
   secrets: LoadOptions["secrets"] = "required",
 ): LoadedConfig {
   const path = globals.config === undefined ? {} : { path: globals.config };
-  const loaded = loadConfig({ ...path, env, cwd, readFile: readText, connectors, secrets });
+  const loaded = loadConfig({ ...path, env, cwd, readFile, connectors, secrets });
   redaction.add(secretTexts(loaded.config));
   if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
   for (const warning of loaded.warnings) log.warn(warning);
   return loaded;
-}
-
-function readText(file: string): string {
-  return readFileSync(file, "utf8");
 }

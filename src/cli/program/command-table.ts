@@ -19,7 +19,7 @@ const state = choice("--state <state>", "only events in this state", inboxStates
 export const usualInboxCount = 100;
 
 /** Summary and options of every command by its name, without its code: help loads nothing else. */
-export const commandTable = {
+const commandTable = {
   check: {
     summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
     config: "none",

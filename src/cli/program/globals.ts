@@ -18,10 +18,7 @@ export type Globals = OptionValues<typeof globalOptions>;
 
 /** The globals before the command line is parsed, for an error in the command line itself. */
 export function earlyGlobals(argv: readonly string[]): Globals {
-  const joined = argv.map((word, index) =>
-    argv[index - 1] === "--log-format" ? `--log-format=${word}` : word,
-  );
-  const format = joined.findLast((word) => /^--log-format=(pretty|json)$/.test(word))?.split("=")[1];
+  const formats = argv.join("\n").matchAll(/^--log-format[=\n](pretty|json)$/gm);
   return {
     config: undefined,
     company: undefined,
@@ -29,6 +26,6 @@ export function earlyGlobals(argv: readonly string[]): Globals {
     quiet: false,
     verbose: argv.includes("-v") || argv.includes("--verbose"),
     color: !argv.includes("--no-color"),
-    logFormat: globalOptions.logFormat.read(format),
+    logFormat: globalOptions.logFormat.read([...formats].at(-1)?.[1]),
   };
 }

@@ -69,14 +69,11 @@ async function perform(
     const run = await request.command.load();
     return codeOfEnding(await run(context, { ...request.input, loaded: loaded as never }), received());
   } catch (error) {
-    if (isStopped(error) && (await opening).output.closed.aborted && !received()) return 0;
+    const isStopped = error instanceof MirrorError && error.kind === "stopped";
+    // Stdout was closed by a reader that had enough: `changes --follow | head`.
+    if (isStopped && (await opening).output.closed.aborted && !received()) return 0;
     return await fail(error, received());
   } finally {
     dispose();
   }
-}
-
-/** With stdout closed, the command stopped because its reader had enough: `changes --follow | head`. */
-function isStopped(error: unknown): boolean {
-  return error instanceof MirrorError && error.kind === "stopped";
 }
