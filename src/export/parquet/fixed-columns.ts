@@ -1,9 +1,12 @@
+import { ByteWriter, type SchemaElement } from "hyparquet-writer";
+import { writePlain } from "hyparquet-writer/src/plain.js";
+import { unconvert } from "hyparquet-writer/src/unconvert.js";
 import type { ReportType } from "../../connector/report-view.ts";
 import { cellEnd, endOfCell } from "../columns/cells.ts";
 import { asciiText } from "../columns/number-cell.ts";
 import { ColumnBuffer } from "./column-buffer.ts";
-import { daysSinceEpoch, integerParser } from "./logical-values.ts";
-import { decimalOf, maxRowGroupRows } from "./parquet-types.ts";
+import { cellParser, daysSinceEpoch, integerParser } from "./logical-values.ts";
+import { decimalOf, maxRowGroupRows, schemaElement, type ParquetColumn } from "./parquet-types.ts";
 
 const zero = 0x30;
 const nine = 0x39;
@@ -134,29 +137,6 @@ function twoDigits(cells: Uint8Array, at: number): number {
   return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? 10 * high + low : Number.NaN;
 }
 
-/** DOUBLE; no dictionary. */
-export class DoubleColumn extends ColumnBuffer {
-  readonly #numbers = new Float64Array(maxRowGroupRows);
-
-  protected put(cells: Uint8Array, from: number): number {
-    const end = endOfCell(cells, from);
-    this.#numbers[this.count] = Number(asciiText(cells, from, end));
-    return end + 1;
-  }
-
-  protected compare(i: number, j: number): number {
-    return this.valueAt(i) - this.valueAt(j);
-  }
-
-  protected valueAt(i: number): number {
-    return this.#numbers[i] as number;
-  }
-
-  protected plain(): Uint8Array {
-    return new Uint8Array(this.#numbers.buffer, 0, 8 * this.count);
-  }
-}
-
 /** BOOLEAN: one bit for each value. */
 export class BooleanColumn extends ColumnBuffer {
   readonly #bits = new Uint8Array(maxRowGroupRows / 8);
@@ -182,14 +162,16 @@ export class BooleanColumn extends ColumnBuffer {
   }
 }
 
-/** FIXED_LEN_BYTE_ARRAY(16): DECIMAL of more than 18 digits, its unscaled value with the highest byte first. */
-export class WideDecimalColumn extends ColumnBuffer {
-  readonly #values: bigint[] = [];
-  readonly #parse: ReturnType<typeof integerParser>;
+/** Types that few columns have, as JavaScript values: DOUBLE, DECIMAL of more than 18 digits; no dictionary. */
+export class ValueColumn extends ColumnBuffer {
+  readonly #values: (number | bigint)[] = [];
+  readonly #element: SchemaElement;
+  readonly #parse: ReturnType<typeof cellParser>;
 
-  constructor(nullable: boolean, type: ReportType) {
-    super(nullable);
-    this.#parse = integerParser(type);
+  constructor(column: ParquetColumn) {
+    super(column.nullable);
+    this.#element = schemaElement(column);
+    this.#parse = cellParser(column.type);
   }
 
   override get sizeBytes(): number {
@@ -200,7 +182,7 @@ export class WideDecimalColumn extends ColumnBuffer {
     const end = endOfCell(cells, from);
     const value = this.#parse(cells, from, end);
     if (value === undefined) return -1;
-    this.#values[this.count] = value;
+    this.#values[this.count] = value as number | bigint;
     return end + 1;
   }
 
@@ -208,16 +190,14 @@ export class WideDecimalColumn extends ColumnBuffer {
     return this.valueAt(i) < this.valueAt(j) ? -1 : 1;
   }
 
-  protected valueAt(i: number): bigint {
-    return this.#values[i] as bigint;
+  protected valueAt(i: number): number | bigint {
+    return this.#values[i] as number | bigint;
   }
 
   protected plain(): Uint8Array {
-    const bytes = new DataView(new ArrayBuffer(16 * this.count));
-    for (let i = 0; i < this.count; i++) {
-      bytes.setBigInt64(16 * i, this.valueAt(i) >> 64n);
-      bytes.setBigUint64(16 * i + 8, BigInt.asUintN(64, this.valueAt(i)));
-    }
-    return new Uint8Array(bytes.buffer);
+    const writer = new ByteWriter();
+    const { type = "DOUBLE", type_length: length } = this.#element;
+    writePlain(writer, unconvert(this.#element, this.#values.slice(0, this.count)), type, length);
+    return writer.getBytes();
   }
 }

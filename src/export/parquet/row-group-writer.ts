@@ -1,11 +1,9 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { ReportType } from "../../connector/report-view.ts";
 import { freeBytes } from "../columns/cells.ts";
 import { writeColumnChunk, zstd, type RowGroup } from "./column-chunk.ts";
 import type { ColumnBuffer } from "./column-buffer.ts";
-import { BooleanColumn, DateColumn, DoubleColumn, Int64Column, WideDecimalColumn } from "./fixed-columns.ts";
+import { BooleanColumn, DateColumn, Int64Column, ValueColumn } from "./fixed-columns.ts";
 import {
-  decimalOf,
   fileSchema,
   maxRowGroupRows,
   schemaElement,
@@ -40,7 +38,7 @@ export class RowGroupWriter {
 
   constructor(columns: readonly ParquetColumn[], nested: readonly NestedColumn[]) {
     this.#declared = columns;
-    this.#columns = columns.map(({ type, nullable }) => bufferFor(type, nullable));
+    this.#columns = columns.map(bufferFor);
     this.#nested = nested;
     this.#maxRows = nested.length > 0 ? maxNestedRows : maxRowGroupRows;
     this.#lists = nested.map(() => []);
@@ -117,11 +115,11 @@ export class RowGroupWriter {
   }
 }
 
-function bufferFor(type: ReportType, nullable: boolean): ColumnBuffer {
+function bufferFor(column: ParquetColumn): ColumnBuffer {
+  const { type, nullable } = column;
   if (type === "TEXT") return new TextColumn(nullable);
   if (type === "DATE") return new DateColumn(nullable);
-  if (type === "REAL") return new DoubleColumn(nullable);
   if (type === "BOOLEAN") return new BooleanColumn(nullable);
-  const isWide = (decimalOf(type)?.precision ?? 0) > 18;
-  return isWide ? new WideDecimalColumn(nullable, type) : new Int64Column(nullable, type);
+  const isInt64 = schemaElement(column).type === "INT64";
+  return isInt64 ? new Int64Column(nullable, type) : new ValueColumn(column);
 }
