@@ -1,11 +1,11 @@
-import type { ErrorKind, ErrorOptions } from "../../base/errors.ts";
-import type { ReportType } from "../../connector/report-view.ts";
+import type { MirrorError } from "../../base/errors.ts";
+import type { Db } from "../../store/database.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { KeyRange } from "../columns/row-source.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { RowGroup } from "../parquet/column-chunk.ts";
 import type { ParquetFile } from "../parquet/footer.ts";
-import type { NestedColumn } from "../parquet/parquet-types.ts";
+import type { NestedColumn, TypeOverflow } from "../parquet/parquet-types.ts";
 import type { LaidOutPart, TablePlan } from "../plan/export-plan.ts";
 
 /** How a table's cells become bytes of a file. */
@@ -32,16 +32,16 @@ export interface EncodedRows {
   readonly rows: number;
 }
 
-/** Which state of the mirror a connection reads. */
-export interface SnapshotId {
-  readonly seq: number;
-  readonly schemaVersion: number;
+/** Which state of the mirror a connection reads: its last change, and the version of its schema. */
+export function stateOf(db: Db): string {
+  const seq = db.prepare("SELECT coalesce(max(seq), 0) FROM main._change_log").pluck().get();
+  return `${String(seq)} ${String(db.pragma("main.schema_version", { simple: true }))}`;
 }
 
 /** What the pool asks of a worker. */
 export interface WorkerCalls {
-  /** Begins a read transaction, after ending the last one. */
-  begin(): SnapshotId;
+  /** Begins a read transaction, after ending the last one. Returns its `stateOf`. */
+  begin(): string;
   execute(statements: readonly string[]): void;
   /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
   open(job: Job): readonly LaidOutPart[];
@@ -55,14 +55,7 @@ export interface WorkerRequest {
   readonly args: readonly unknown[];
 }
 
-/** The answer to a request; errors of the project's own classes are taken apart, as a message loses the class. */
+/** The answer to a request. A message loses an error's class and own fields, so these stand beside it. */
 export type WorkerReply =
-  | { readonly kind: "result"; readonly value: unknown }
-  | { readonly kind: "overflow"; readonly column: string; readonly type: ReportType }
-  | {
-      readonly kind: "refused";
-      readonly errorKind: ErrorKind;
-      readonly message: string;
-      readonly options: ErrorOptions;
-    }
-  | { readonly kind: "broken"; readonly error: Error };
+  | { readonly value: unknown }
+  | { readonly error: Error; readonly fields: Partial<MirrorError & TypeOverflow> };

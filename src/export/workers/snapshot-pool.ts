@@ -3,10 +3,11 @@ import { availableParallelism } from "node:os";
 import { throwIfAborted } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";
+import { about } from "../../store/snapshot/snapshot-tables.ts";
 import type { KeyRange } from "../columns/row-source.ts";
 import type { LaidOutPart } from "../plan/export-plan.ts";
 import type { ExportParts } from "../plan/export-request.ts";
-import type { EncodedRows, Job, SnapshotId } from "./protocol.ts";
+import { stateOf, type EncodedRows, type Job } from "./protocol.ts";
 import { WorkerHandle } from "./worker-handle.ts";
 
 /** More threads double the memory and wait for the same disk. */
@@ -46,7 +47,8 @@ export class SnapshotPool {
     try {
       let began = begin();
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
-        if (agree(snapshot, await began)) {
+        const states = await began;
+        if (states.every((state) => state === stateOf(snapshot.db))) {
           // The temporary facts name the state: they are copied only when all agree on it.
           const statements = temporaryObjects(snapshot);
           await Promise.all(workers.map((worker) => worker.call("execute", statements)));
@@ -108,27 +110,13 @@ export class SnapshotPool {
   }
 }
 
-function agree({ db, seq }: Snapshot, ids: readonly SnapshotId[]): boolean {
-  const schemaVersion = Number(db.pragma("main.schema_version", { simple: true }));
-  return ids.every((id) => id.seq === seq && id.schemaVersion === schemaVersion);
-}
-
 /** Statements that make the snapshot's temporary views and tables on another connection. */
 function temporaryObjects({ db }: Snapshot): string[] {
-  const sql = "SELECT type, name, sql FROM sqlite_temp_master WHERE sql IS NOT NULL ORDER BY rowid";
-  const objects = db.prepare(sql).all() as { type: string; name: string; sql: string }[];
-  return objects.flatMap(({ type, name, sql: text }) => {
-    const create = text.replace(/^CREATE (TEMP )?/, "CREATE TEMP ");
-    if (type !== "table") return [create];
-    const rows = db.prepare(`SELECT * FROM temp."${name}"`).raw(true).all() as unknown[][];
-    return [
-      create,
-      ...rows.map((row) => `INSERT INTO temp."${name}" VALUES (${row.map(literal).join(",")})`),
-    ];
-  });
-}
-
-function literal(value: unknown): string {
-  if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
-  return typeof value === "number" ? String(value) : "NULL";
+  const objects = "SELECT sql FROM sqlite_temp_master WHERE sql IS NOT NULL ORDER BY rowid";
+  const facts = `SELECT format('INSERT INTO temp.${about.name} VALUES (%Q, %Q, %Q)', subject, fact, value) FROM temp.${about.name}`;
+  const [creates, inserts] = [objects, facts].map((sql) => db.prepare(sql).pluck().all() as string[]);
+  return [
+    ...(creates ?? []).map((sql) => sql.replace(/^CREATE (TEMP )?/, "CREATE TEMP ")),
+    ...(inserts ?? []),
+  ];
 }

@@ -7,16 +7,11 @@ import type { WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
 /** A thread beyond these ends with an error; the process goes on. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
-interface PendingCall {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** The pool's side of one worker thread. */
 export class WorkerHandle {
   readonly #worker: Worker;
   /** Calls without an answer, the oldest first. */
-  readonly #pending: PendingCall[] = [];
+  readonly #pending: PromiseWithResolvers<unknown>[] = [];
   #broken: Error | null = null;
 
   constructor(mirror: string) {
@@ -38,11 +33,11 @@ export class WorkerHandle {
     method: M,
     ...args: Parameters<WorkerCalls[M]>
   ): Promise<ReturnType<WorkerCalls[M]>> {
-    return new Promise((resolve, reject) => {
-      if (this.#broken) return reject(this.#broken);
-      this.#pending.push({ resolve: (value) => resolve(value as ReturnType<WorkerCalls[M]>), reject });
-      this.#worker.postMessage({ method, args } satisfies WorkerRequest, []);
-    });
+    if (this.#broken) return Promise.reject(this.#broken);
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.push(pending);
+    this.#worker.postMessage({ method, args } satisfies WorkerRequest, []);
+    return pending.promise as Promise<ReturnType<WorkerCalls[M]>>;
   }
 
   /** Ends the thread; calls under way are rejected. */
@@ -52,7 +47,7 @@ export class WorkerHandle {
 
   #answer(reply: WorkerReply): void {
     const call = this.#pending.shift();
-    if (reply.kind === "result") call?.resolve(reply.value);
+    if ("value" in reply) call?.resolve(reply.value);
     else call?.reject(errorOf(reply));
   }
 
@@ -77,9 +72,9 @@ function threadError(error: unknown): Error {
   });
 }
 
-function errorOf(reply: Exclude<WorkerReply, { kind: "result" }>): Error {
-  if (reply.kind === "overflow") return new TypeOverflow(reply.column, reply.type);
-  return reply.kind === "broken"
-    ? reply.error
-    : new MirrorError(reply.errorKind, reply.message, reply.options);
+function errorOf({ error, fields }: Extract<WorkerReply, { readonly error: Error }>): Error {
+  const { column, type, kind, retryable = false, hint } = fields;
+  if (column !== undefined && type !== undefined) return new TypeOverflow(column, type);
+  if (kind === undefined) return error;
+  return new MirrorError(kind, error.message, { retryable, ...(hint === undefined ? {} : { hint }) });
 }

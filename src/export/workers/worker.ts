@@ -1,10 +1,15 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { assert, hintOf, MirrorError } from "../../base/errors.ts";
+import { assert } from "../../base/errors.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
-import { TypeOverflow } from "../parquet/parquet-types.ts";
 import { partsSql, type LaidOutPart } from "../plan/export-plan.ts";
 import { createEncoder, type Encoder } from "./encoder.ts";
-import type { EncodedRows, WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
+import {
+  stateOf,
+  type EncodedRows,
+  type WorkerCalls,
+  type WorkerReply,
+  type WorkerRequest,
+} from "./protocol.ts";
 
 /**
  * A worker thread: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
@@ -23,8 +28,7 @@ const calls: WorkerCalls = {
     if (db.inTransaction) db.exec("ROLLBACK");
     db.exec("BEGIN");
     // A transaction sees the state of its first read.
-    const seq = Number(db.prepare("SELECT coalesce(max(seq), 0) FROM main._change_log").pluck().get());
-    return { seq, schemaVersion: Number(db.pragma("main.schema_version", { simple: true })) };
+    return stateOf(db);
   },
   execute: (statements) => {
     for (const statement of statements) db.exec(statement);
@@ -43,7 +47,7 @@ const calls: WorkerCalls = {
 
 port.on("message", ({ method, args }: WorkerRequest) => {
   const reply = replyTo(method, args);
-  const encoded = method === "encode" && reply.kind === "result" ? (reply.value as EncodedRows).parts : [];
+  const encoded = method === "encode" && "value" in reply ? (reply.value as EncodedRows).parts : [];
   port.postMessage(
     reply,
     encoded.map(({ bytes }) => bytes.buffer as ArrayBuffer),
@@ -53,12 +57,9 @@ port.on("message", ({ method, args }: WorkerRequest) => {
 function replyTo(method: WorkerRequest["method"], args: WorkerRequest["args"]): WorkerReply {
   try {
     const call = calls[method] as (...args: readonly unknown[]) => unknown;
-    return { kind: "result", value: guarded(mirror, () => call(...args)) };
+    return { value: guarded(mirror, () => call(...args)) };
   } catch (error) {
-    if (error instanceof TypeOverflow) return { kind: "overflow", column: error.column, type: error.type };
-    if (!(error instanceof MirrorError))
-      return { kind: "broken", error: error instanceof Error ? error : new Error(String(error)) };
-    const { kind: errorKind, message, retryable } = error;
-    return { kind: "refused", errorKind, message, options: { retryable, ...hintOf(error) } };
+    const thrown = error instanceof Error ? error : new Error(String(error));
+    return { error: thrown, fields: { ...thrown } };
   }
 }
