@@ -79,9 +79,8 @@ async function writeTables(
 ): Promise<ManifestFile[]> {
   const files: ManifestFile[] = [];
   for (const [done, table] of tables.entries()) {
-    let rows = 0;
-    const onRows = (more: number) =>
-      context.parts.onProgress?.({ table: table.name, rows: (rows += more), done, of: tables.length });
+    const onRows = (rows: number) =>
+      context.parts.onProgress?.({ table: table.name, rows, done, of: tables.length });
     onRows(0);
     files.push(...(await writeTable(context, table, onRows)));
   }

@@ -31,7 +31,7 @@ type WidenedTypes = ReadonlyMap<string, ReportType>;
 
 /**
  * Writes all files of one table into the staging folder. After a type overflow the column gets a wider type and
- * everything is written again.
+ * everything is written again. `onRows` gets the rows written so far.
  */
 export async function writeTable(
   context: ExportContext,
@@ -74,12 +74,14 @@ async function writeFiles(
   };
   const laidOut = await pool.openJob({ setup, source, encoding });
   const files: ManifestFile[] = [];
+  let tableRows = 0;
   for (const { part, ranges } of rangesByPart(plan, encoding, laidOut, pool)) {
     const file = filePath(request, table.name, part);
     let rows = 0;
     const content = contentOf(encoding, pool.encode(ranges, parts.signal), (more) => {
       rows += more;
-      onRows(more);
+      tableRows += more;
+      onRows(tableRows);
     });
     const written = await writeNewFile(staging.placeOf(file), content);
     files.push({ ...common, file: fromManifest(company, file), ...written, rows });
