@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { openDatabase, type Db } from "../store/database.ts";
@@ -24,7 +23,6 @@ export interface LastReport extends Origin {
 
 /** The facts of an existing report; null if it cannot be read. */
 export function readLastReport(report: string): LastReport | null {
-  if (!existsSync(report)) return null;
   let db: Db | null = null;
   try {
     db = openDatabase(report, { readonly: true });
@@ -62,9 +60,8 @@ export function changeAt(db: Db, seq: number): string {
 
 /** Whether a report of `a` need not be replaced by one of `b`. */
 export function sameOrigin(a: Origin, b: Origin): boolean {
-  return (
-    a.seq === b.seq && a.lastChange === b.lastChange && a.layout === b.layout && a.reportDate === b.reportDate
-  );
+  const facts = ["seq", "lastChange", "layout", "reportDate"] as const;
+  return facts.every((fact) => a[fact] === b[fact]);
 }
 
 /** Fills the report's `_about`: the snapshot's facts, the origin, and for each table rows and undeclared keys. */
@@ -78,7 +75,7 @@ export function writeFacts({ db, layout }: ReportDraft, origin: Origin, undeclar
     const rows = db
       .prepare(`SELECT count(*) FROM report.${quoted(name)}`)
       .pluck()
-      .get() as number;
+      .get();
     insert.run(name, "rows", String(rows));
     const keys = undeclared.get(name) ?? [];
     if (keys.length > 0) insert.run(name, "undeclared_keys", keys.join(" "));

@@ -1,5 +1,5 @@
 import type { Command, CommandSpec, RunCommand } from "./command.ts";
-import { formats, partitions } from "../../export/plan/formats.ts";
+import { formats, partitions } from "../../export/plan/export-request.ts";
 import { choice, durationMs, flag, text, wholeNumber, type OptionValues } from "./option-specs.ts";
 
 /** For another token: managing subscriptions needs one that may write, mirroring does not. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Format } from "../plan/formats.ts";
+import type { Format } from "../plan/export-request.ts";
 import { belowOut } from "./file-layout.ts";
 
 /** One file of an export. */

@@ -1,6 +1,5 @@
 import path from "node:path";
-import type { ExportRequest } from "../plan/export-request.ts";
-import type { Partition } from "../plan/formats.ts";
+import type { ExportRequest, Partition } from "../plan/export-request.ts";
 
 /** The manifest's path below the export's folder. All paths here use `/`. */
 export function manifestPath(company: string): string {

@@ -2,8 +2,7 @@ import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { RowSource } from "../columns/row-source.ts";
-import type { ExportRequest } from "./export-request.ts";
-import type { Partition } from "./formats.ts";
+import type { ExportRequest, Partition } from "./export-request.ts";
 
 /** A column of the files. */
 interface OutColumn extends CellColumn {

@@ -1,7 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
-import type { Format, Partition } from "./formats.ts";
+
+/** File formats of an export. */
+export const formats = ["csv", "parquet", "jsonl"] as const;
+export type Format = (typeof formats)[number];
+
+/** Periods by which an export can be divided into files. */
+export const partitions = ["year", "month"] as const;
+export type Partition = (typeof partitions)[number];
 
 /** What to export, and in which form. */
 export interface ExportRequest {

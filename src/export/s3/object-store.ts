@@ -18,19 +18,18 @@ export function connectStore(access: S3Access) {
     /** Null: there is no such object. */
     read: (key: string) => guardedRequest(key, () => s3.getObject(key)),
     put: (key: string, body: Uint8Array, type: string) =>
-      guardedRequest(key, async () => void (await s3.putObject(key, body, type))),
-    remove: (key: string) => guardedRequest(key, async () => void (await s3.deleteObject(key))),
+      guardedRequest(key, () => s3.putObject(key, body, type)),
+    remove: (key: string) => guardedRequest(key, () => s3.deleteObject(key)),
     /** Begins a large object, sent part by part; it is invisible until it is finished. */
     begin: async (key: string, type: string) => {
       const id = await guardedRequest(key, () => s3.getMultipartUploadId(key, type));
       const parts: Awaited<ReturnType<typeof s3.uploadPart>>[] = [];
       const put = async (part: Uint8Array) =>
-        void parts.push(await s3.uploadPart(key, id, part, parts.length + 1));
+        parts.push(await s3.uploadPart(key, id, part, parts.length + 1));
       return {
         put: (part: Uint8Array) => guardedRequest(key, () => put(part)),
-        finish: () =>
-          guardedRequest(key, async () => void (await s3.completeMultipartUpload(key, id, parts))),
-        abort: () => guardedRequest(key, async () => void (await s3.abortMultipartUpload(key, id))),
+        finish: () => guardedRequest(key, () => s3.completeMultipartUpload(key, id, parts)),
+        abort: () => guardedRequest(key, () => s3.abortMultipartUpload(key, id)),
       };
     },
   };
