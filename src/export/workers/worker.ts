@@ -60,6 +60,6 @@ function replyTo(method: WorkerRequest["method"], args: WorkerRequest["args"]): 
     return { value: guarded(mirror, () => call(...args)) };
   } catch (error) {
     const thrown = error instanceof Error ? error : new Error(String(error));
-    return { error: thrown, fields: { ...thrown } };
+    return { error: thrown, fields: Object.assign({}, thrown) };
   }
 }
