@@ -6,8 +6,6 @@ import { parsePrecisely, Unexpected } from "./precise-parser.ts";
 import { mayLosePrecision } from "./precision.ts";
 import { maxDepth } from "./scan.ts";
 
-export type { JsonValue } from "./literal.ts";
-
 /**
  * JSON.parse without loss of digits. The native parser does the work; a text with a number it may change, or one
  * that it refuses, goes through the precise parser, which also knows where the fault is.

@@ -9,6 +9,7 @@ const longExponent = /[0-9][eE][-+]?[0-9]{3,}(?:[\s,\]}]|$)/;
 
 const digitOrPoint = classOf("0123456789.");
 const numberCharacter = classOf("0123456789.eE+-");
+const space = classOf(" \t\r\n");
 /** What may stand before a number, besides the start of the text. */
 const beforeNumber = classOf(":,[ \t\r\n");
 
@@ -47,15 +48,10 @@ function isLossyLiteral(text: string, at: number): boolean {
 function hasEscapedKey(text: string): boolean {
   for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", at)) {
     while (at < text.length && text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
-    at++;
-    while (isSpace(text.charCodeAt(at))) at++;
+    at = runEnd(text, at + 1, space);
     if (text.charCodeAt(at) === 0x3a) return true;
   }
   return false;
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 function runStart(text: string, at: number, members: Uint8Array): number {

@@ -40,11 +40,7 @@ export class DaemonCommands extends Repository {
   }
 
   /** Gives the id, which is never used again. */
-  add(
-    kind: DaemonCommandKind,
-    options: unknown,
-    asker: { readonly atMs: number; readonly pid: number },
-  ): number {
+  add(kind: DaemonCommandKind, options: unknown, asker: { atMs: number; pid: number }): number {
     const sql = "INSERT INTO _orders (kind, asked_at, pid, options) VALUES (?, ?, ?, ?)";
     const values = [kind, isoTime(asker.atMs), asker.pid, JSON.stringify(options)];
     return inTransaction(this.db, () => Number(this.execute(sql, ...values).lastInsertRowid));

@@ -4,8 +4,8 @@ import { Repository } from "../store/repository.ts";
 export class Meta extends Repository {
   /** null: never set. */
   get(key: string): unknown {
-    const value = this.selectValue<string>("SELECT value FROM _meta WHERE key = ?", key);
-    return value === null ? null : (JSON.parse(value) as unknown);
+    const [value] = this.selectColumn<string>("SELECT value FROM _meta WHERE key = ?", key);
+    return value === undefined ? null : (JSON.parse(value) as unknown);
   }
 
   set(key: string, value: unknown): void {

@@ -61,19 +61,15 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
   const tables = createSnapshotViews(db, schema, manifest);
   const seq = new Changes(db).lastSeq();
   const runs = new Runs(db);
-  const run = runs.lastEnded();
   const swept = Object.fromEntries(
     manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, runs)]),
   );
-  createAbout(db, { seq, run, swept }, options);
-  return { db, tables, seq, run, swept, close: () => db.close() };
+  const snapshot = { db, tables, seq, run: runs.lastEnded(), swept, close: () => db.close() };
+  createAbout(snapshot, options);
+  return snapshot;
 }
 
-function createAbout(
-  db: Db,
-  { seq, run, swept }: Pick<Snapshot, "seq" | "run" | "swept">,
-  { reportDate, facts = {} }: SnapshotOptions,
-): void {
+function createAbout({ db, seq, run, swept }: Snapshot, { reportDate, facts = {} }: SnapshotOptions): void {
   db.exec(
     `CREATE TEMP TABLE ${about.name} (subject TEXT, fact TEXT, value TEXT, PRIMARY KEY (subject, fact))`,
   );

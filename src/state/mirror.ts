@@ -10,7 +10,7 @@ import type { StoreNotices, TableContext } from "../store/apply/table-context.ts
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Records } from "../store/tables/stored-records.ts";
-import { planTable, type NewColumn } from "../store/tables/table-plan.ts";
+import { planTable } from "../store/tables/table-plan.ts";
 import { ensureTables } from "../store/tables/table-statements.ts";
 import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
 import { Meta } from "./meta.ts";
@@ -92,16 +92,20 @@ export class Mirror implements TableContext {
       const added = ensureTables(this.db, plan);
       const table = new ResourceTable(this, resource, plan);
       this.tables.set(resource.name, table);
-      if (added.length > 0) this.refill(table, added);
+      if (added.length === 0) return;
+      // A newer connector knows more columns: they are filled from the JSON of older rows.
+      this.log.begin();
+      const [sentSeq, receivedSeq] = [this.sequence.next(), this.sequence.next()];
+      const receivedAtMs = this.clock.nowMs();
+      table.refill(added, {
+        cause: "schema",
+        sentSeq,
+        receivedSeq,
+        receivedAtMs,
+        requestId: null,
+        run: null,
+      });
     });
-  }
-
-  /** Fills columns that a newer connector knows from the JSON of older rows. */
-  private refill(table: ResourceTable, added: readonly NewColumn[]): void {
-    this.log.begin();
-    const [sentSeq, receivedSeq] = [this.sequence.next(), this.sequence.next()];
-    const receivedAtMs = this.clock.nowMs();
-    table.refill(added, { cause: "schema", sentSeq, receivedSeq, receivedAtMs, requestId: null, run: null });
   }
 }
 

@@ -45,15 +45,15 @@ export class Runs extends Repository {
   }
 
   sweptIn(id: number): RunRow["swept"] {
-    const swept = this.selectValue<string>("SELECT swept FROM _runs WHERE id = ?", id);
-    return JSON.parse(swept ?? "{}") as Record<string, string>;
+    const [swept = "{}"] = this.selectColumn<string>("SELECT swept FROM _runs WHERE id = ?", id);
+    return JSON.parse(swept) as Record<string, string>;
   }
 
   /** When the last whole reading of this list was begun; null: never. */
   lastSwept(key: string): string | null {
     const sql =
       "SELECT s.value FROM _runs r, json_each(r.swept) s WHERE s.key = ? ORDER BY r.id DESC LIMIT 1";
-    return this.selectValue(sql, key);
+    return this.selectColumn<string>(sql, key)[0] ?? null;
   }
 
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {

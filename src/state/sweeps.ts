@@ -25,5 +25,6 @@ export function sweptAt(manifest: Manifest, resource: Resource, runs: Runs): str
 
 /** Of ISO times; null when one of them is missing. */
 export function earliest(times: readonly (string | null)[]): string | null {
-  return times.includes(null) ? null : (times.toSorted()[0] ?? null);
+  if (times.includes(null)) return null;
+  return times.reduce((a, b) => (a === null || (b !== null && b < a) ? b : a), null);
 }

@@ -78,8 +78,8 @@ export class WorkQueue extends Repository {
   private isQueuedAlready({ resource, target, lane, reason, kind }: NewWorkItem): boolean {
     const sql = `SELECT id FROM _work WHERE resource = ? AND target = ? AND lane = ? AND reason = ?
       AND kind IN (?, 'confirm') AND due_ms = 0 AND state = 'ready' AND attempts = 0 AND error IS NULL`;
-    const id = this.selectValue<number>(sql, resource, target, laneRank(lane), reason, kind);
-    return id !== null && !this.leased.has(id);
+    const [id] = this.selectColumn<number>(sql, resource, target, laneRank(lane), reason, kind);
+    return id !== undefined && !this.leased.has(id);
   }
 
   /** Calls `watcher` when items may be due or free, added ones before their commit. Returns the end of it. */
@@ -135,7 +135,8 @@ export class WorkQueue extends Repository {
   nextRetryMs(resources: readonly string[], share: LaneShare = "all"): number | null {
     const sql = `SELECT min(due_ms) FROM _work WHERE state = 'ready' AND attempts > 0
       AND lane IN (SELECT value FROM json_each(?)) AND resource IN (SELECT value FROM json_each(?))`;
-    return this.selectValue(sql, JSON.stringify(ranksOf[share]), JSON.stringify(resources));
+    const values = [JSON.stringify(ranksOf[share]), JSON.stringify(resources)];
+    return this.selectColumn<number | null>(sql, ...values)[0] ?? null;
   }
 
   /** The read was answered; in the transaction that applies it. An item with a newer reason stays. */

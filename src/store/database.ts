@@ -114,10 +114,8 @@ export function databaseError(path: string, error: unknown): unknown {
     const [, what, hint, retryable] = known;
     return new MirrorError("database", `${what}: ${path}`, { hint, retryable, cause: error });
   }
-  if (code.startsWith("SQLITE_")) {
-    return new MirrorError("database", `${error.message}: ${path}`, { cause: error });
-  }
-  return error;
+  if (!code.startsWith("SQLITE_")) return error;
+  return new MirrorError("database", `${error.message}: ${path}`, { cause: error });
 }
 
 /** The library throws an error without a code for a missing folder. */
@@ -132,10 +130,8 @@ type Runner = Database.Transaction<(step: () => unknown) => unknown>;
 const runners = new WeakMap<Db, Runner>();
 
 function runnerOf(db: Db): Runner {
-  const known = runners.get(db);
-  if (known) return known;
-  const runner = db.transaction((step: () => unknown) => step());
-  runners.set(db, runner);
+  let runner = runners.get(db);
+  if (!runner) runners.set(db, (runner = db.transaction((step: () => unknown) => step())));
   return runner;
 }
 

@@ -38,15 +38,8 @@ export abstract class Repository {
 
   /** The first column of all rows. */
   protected selectColumn<T>(sql: string, ...values: readonly unknown[]): T[] {
-    return this.statement(sql)
-      .pluck()
-      .all(...values) as T[];
-  }
-
-  /** The first column of the first row; null where there is none. */
-  protected selectValue<T>(sql: string, ...values: readonly unknown[]): T | null {
     const statement = this.statement(sql).pluck();
-    return (statement.get(...values) ?? null) as T | null;
+    return statement.all(...values) as T[];
   }
 
   /** The first column of all rows, as ids of records. */

@@ -35,7 +35,7 @@ export class EventIds extends Repository {
   begin(): void {
     this.inThis.clear();
     this.forget(this.filed());
-    const lastStored = this.selectValue<number>("SELECT max(seq) FROM _inbox") ?? 0;
+    const lastStored = this.selectColumn<number | null>("SELECT max(seq) FROM _inbox")[0] ?? 0;
     if (lastStored < Math.max(this.lastSeq, this.filedSeq)) this.reset();
     const sql = "SELECT event_id AS eventId, seq FROM _inbox WHERE seq > ? ORDER BY seq";
     const from = Math.max(this.lastSeq, this.filedSeq);
@@ -58,7 +58,7 @@ export class EventIds extends Repository {
   find(eventId: string): number | null {
     const sql = `SELECT seq FROM _inbox WHERE event_id = ?
       AND (seq > ? OR seq IN (SELECT seq FROM _inbox_ids WHERE hash = ?))`;
-    return this.selectValue(sql, eventId, this.filed(), hashOf(eventId));
+    return this.selectColumn<number>(sql, eventId, this.filed(), hashOf(eventId))[0] ?? null;
   }
 
   /** The event was written in this transaction. */

@@ -70,24 +70,25 @@ export class InboxView extends Repository {
   }
 
   waiting(): number {
-    return this.value<number>("SELECT count(*) FROM _inbox WHERE state = 'waiting'") ?? 0;
+    return this.column<number>("SELECT count(*) FROM _inbox WHERE state = 'waiting'")[0] ?? 0;
   }
 
   /** ISO; null: nothing waits. */
   oldestWaiting(): string | null {
-    return this.value("SELECT min(received_at) FROM _inbox WHERE state = 'waiting'");
+    const sql = "SELECT min(received_at) FROM _inbox WHERE state = 'waiting'";
+    return this.column<string | null>(sql)[0] ?? null;
   }
 
   /** ISO; null: nothing ever came. */
   lastReceived(): string | null {
-    return this.value("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1");
+    return this.column<string>("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1")[0] ?? null;
   }
 
   /** Waiting events whose read was given up or is held. */
   stuck(): number {
     const sql = `SELECT count(*) FROM _inbox i JOIN _work w ON w.resource = i.resource AND w.target = i.target
       WHERE i.state = 'waiting' AND w.state <> 'ready'`;
-    return this.value<number>(sql) ?? 0;
+    return this.column<number>(sql)[0] ?? 0;
   }
 
   /** Types of unknown events, the most frequent first. */
@@ -100,15 +101,15 @@ export class InboxView extends Repository {
   /** Ids of the events received at or after `since` (ISO), of one state or of all, in the order they came. */
   idsSince(since: string, state: InboxState | null): string[] {
     const sql =
-      "SELECT event_id AS id FROM _inbox WHERE received_at >= ? AND state = ifnull(?, state) ORDER BY rowid";
-    return this.all<{ id: string }>(sql, since, state).map(({ id }) => id);
+      "SELECT event_id FROM _inbox WHERE received_at >= ? AND state = ifnull(?, state) ORDER BY rowid";
+    return this.isPresent ? this.selectColumn(sql, since, state) : [];
   }
 
   private all<T>(sql: string, ...values: readonly unknown[]): T[] {
     return this.isPresent ? this.selectAll(sql, ...values) : [];
   }
 
-  private value<T>(sql: string): T | null {
-    return this.isPresent ? this.selectValue(sql) : null;
+  private column<T>(sql: string): T[] {
+    return this.isPresent ? this.selectColumn(sql) : [];
   }
 }

@@ -84,11 +84,8 @@ export function createViews(db: Db, resources: readonly string[]): void {
 
 function replaceView(db: Db, name: string, select: string): void {
   const sql = `CREATE VIEW ${name} AS ${select}`;
-  const present = db
-    .prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?")
-    .pluck()
-    .get(name);
-  if (present === sql) return;
+  const present = db.prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?");
+  if (present.pluck().get(name) === sql) return;
   db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(sql);
 }

@@ -19,7 +19,7 @@ export interface Change {
 export class Changes extends Repository {
   /** The number of the last change; 0 for none. */
   lastSeq(): number {
-    return this.selectValue<number>("SELECT max(seq) FROM _change_log") ?? 0;
+    return this.selectColumn<number | null>("SELECT max(seq) FROM _change_log")[0] ?? 0;
   }
 
   /** How many changes of each kind come after `seq`, in the order of their first. */

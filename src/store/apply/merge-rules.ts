@@ -129,8 +129,9 @@ export function coveredSha(
 
 /** Integers read back from SQLite are bigints; 5 and 5n are the same cell. */
 function isSameCell(a: Cell, b: Cell): boolean {
-  const isNumber = (cell: Cell) => typeof cell === "number" || typeof cell === "bigint";
-  return a === b || (isNumber(a) && isNumber(b) && String(a) === String(b));
+  if (a === b) return true;
+  if (typeof a === "string" || typeof b === "string" || a === null || b === null) return false;
+  return String(a) === String(b);
 }
 
 function keyOf(cells: readonly Cell[]): string {

@@ -131,13 +131,12 @@ export class ResourceTable {
   refill(newColumns: readonly NewColumn[], stamp: ReadStamp): void {
     const added = new Set(newColumns.map(({ column }) => column));
     const raw = quoted(rawTable(this.resource.name));
-    const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`);
+    const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`).pluck();
+    having.safeIntegers();
     const keys = [...added].flatMap((column) => column.paths.map((path) => path.at(-1) ?? ""));
     // A key of other letters may be escaped in more than one way: then every record is a candidate.
     const texts = keys.map((key) => (/^[A-Za-z0-9_]+$/.test(key) ? JSON.stringify(key) : '"'));
-    const ids = [...new Set(texts)].flatMap(
-      (text) => having.pluck().safeIntegers(true).all(text) as bigint[],
-    );
+    const ids = [...new Set(texts)].flatMap((text) => having.all(text) as bigint[]);
     for (const id of new Set(ids)) this.refillRow(canonicalId(id), added, stamp);
   }
 
@@ -231,12 +230,7 @@ export class ResourceTable {
     return cells;
   }
 
-  private write(
-    incoming: IncomingRecord,
-    sha: Buffer,
-    decoded: DecodedRecord,
-    fence: Fence | undefined,
-  ): void {
+  private write(incoming: IncomingRecord, sha: Buffer, decoded: DecodedRecord, fence?: Fence): void {
     const { stamp, id, slice, source, listed } = incoming;
     const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);
     this.writeCells(incoming, decoded, fence !== undefined);

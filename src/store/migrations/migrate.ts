@@ -30,10 +30,7 @@ function migrationOf(statements: readonly string[]): Migration {
  * Brings the mirror's own tables up to this version in one transaction: a crash leaves the database as it was.
  * Throws MirrorError `database`, also for a database that a newer version wrote, which stays untouched.
  */
-export async function migrate(
-  db: Db,
-  steps: Readonly<Record<string, Migration>> = migrations,
-): Promise<void> {
+export async function migrate(db: Db, steps = migrations): Promise<void> {
   refuseNewer(db, steps);
   const migrator = new Migrator({
     db: kyselyOn(db),
@@ -63,13 +60,11 @@ export function assertReadable(db: Db, schema = "main"): void {
 /** Names of the migrations that a database has, in their order. */
 export function appliedMigrations(db: Db, schema = "main"): string[] {
   if (columnNames(db, table, schema).size === 0) return [];
-  return db
-    .prepare(`SELECT name FROM ${quoted(schema)}.${table} ORDER BY name`)
-    .pluck()
-    .all() as string[];
+  const select = db.prepare(`SELECT name FROM ${quoted(schema)}.${table} ORDER BY name`);
+  return select.pluck().all() as string[];
 }
 
-function refuseNewer(db: Db, steps: Readonly<Record<string, Migration>>): void {
+function refuseNewer(db: Db, steps: typeof migrations): void {
   const unknown = appliedMigrations(db).filter((name) => !Object.hasOwn(steps, name));
   if (unknown.length === 0) return;
   const why = `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`;

@@ -26,21 +26,17 @@ export function addUnknownColumns(
   unknown: readonly UnknownKey[],
   at: string,
 ): NewColumn[] {
-  const sql =
-    "INSERT INTO _schema_changes (at, table_name, column_name, path, what) VALUES (?, ?, ?, ?, 'added')";
+  const sql = `INSERT INTO _schema_changes (at, table_name, column_name, path, what) VALUES (?, ?, ?, ?, 'added')`;
   const insert = db.prepare(sql);
   return unknown.flatMap(({ plan: rows, path }) => {
-    if (isKnown(rows.root, path) || countUnknown(rows) >= mostNewColumns) return [];
+    const added = rows.columns.filter((column) => column.scalar === "any");
+    if (isKnown(rows.root, path) || added.length >= mostNewColumns) return [];
     const table = plan.children.find((child) => child === rows)?.table ?? plan.table;
     const column = adopt(rows, path, freeName(rows, path, columnNames(db, table)));
     addColumn(db, table, column);
     insert.run(at, table, column.name, JSON.stringify(path));
     return [{ table, column }];
   });
-}
-
-function countUnknown(rows: RowPlan): number {
-  return rows.columns.filter((column) => column.scalar === "any").length;
 }
 
 /** Columns that were added for unknown fields, as `table.column`, the oldest first. */
