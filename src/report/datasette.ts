@@ -17,7 +17,7 @@ export function datasetteMetadata(manifest: Manifest, report: string, company: s
     ...source,
     databases: {
       [label]: {
-        description: `Live records of ${company} as of the last publish; ${about.name} tells when that was.`,
+        description: `Live records of ${company} as of the last publish; ${about.name} says when that was.`,
         ...source,
         tables: Object.fromEntries(tables.map((table) => [table.name, tableMetadata(table, manifest)])),
       },

@@ -61,7 +61,7 @@ describe("a token", () => {
     ]);
   });
 
-  test("that is not at hand stops only those who need it, when they say so", () => {
+  test("that is missing stops only commands that need it", () => {
     const { config } = load(minimal(), { env: {}, secrets: "when_used" });
     expect(config.dataDir).toBe("/home/me/data");
     expect(secretTexts(config)).toEqual([]);

@@ -64,7 +64,7 @@ describe("sync beside the daemon", () => {
     child.kill("SIGINT");
     const { code, stderr } = await following;
     expect(code).toBe(130);
-    expect(stderr).toContain("the daemon goes on");
+    expect(stderr).toContain("the daemon continues");
     release();
     await eventually(() => wholeRuns(company) === 2, "the run that nobody follows");
     await daemon.end("SIGTERM");

@@ -48,7 +48,7 @@ function argsOf(tree: Tree | undefined, ...way: string[]): string[] {
 }
 
 describe("containers run", () => {
-  test("what the image, Compose and the cluster tell them to", () => {
+  test("what the image, Compose and the cluster start", () => {
     const [compose] = documentsOf("docker/compose.yaml");
     const [deployment] = documentsOf("kubernetes/serve.yaml");
     const [cronJob] = documentsOf("kubernetes/cronjob.yaml");

@@ -47,7 +47,7 @@ describe("the units", () => {
     }
   });
 
-  test("are units to systemd, where it is at hand", () => {
+  test("are valid units where systemd is installed", () => {
     const folder = temporaryFolder();
     for (const file of [...services, "systemd/fintoro-mirror-sync.timer"])
       writeFileSync(path.join(folder, path.basename(file)), withProgramsOfThisMachine(example(file)));

@@ -140,7 +140,7 @@ eachResource("$name", ({ resource }) => {
     }
   });
 
-  it("can be told by an id, or is the one record of its kind", () => {
+  it("has an id, or is the one record of its kind", () => {
     const hasId = Object.hasOwn(resource.fields, "id");
     expect(hasId).toBe(resource.list.kind !== "single");
   });
@@ -152,7 +152,7 @@ eachResource("$name", ({ resource }) => {
       expect(detail.get(name)).toEqual(column);
   });
 
-  it("asks on routes that the service offers, each told one way", () => {
+  it("uses routes that the service offers, each described once", () => {
     const offered = manifest.operations
       .filter(({ method }) => method === "GET")
       .map(({ path }) => path.replace(/\{.*?\}/, "{id}"));
@@ -190,7 +190,7 @@ describe("lists", () => {
     });
   });
 
-  it("of CRM events are read for each client, supplier and business case, told by the event's own fields", () => {
+  it("of CRM events are read for each client, supplier and business case, named by the event's own fields", () => {
     const { list, fields } = named("contact_activity_logs");
     const parents = list.kind === "parents" ? list.parents : [];
     expect(parents.map(({ resource, param }) => `${resource} ?${param}`)).toEqual([
@@ -330,7 +330,7 @@ describe("what hangs together", () => {
     }
   });
 
-  it("ripples run along columns that are there, to records that have a route", () => {
+  it("invalidation rules use columns that exist, and lead to records that have a route", () => {
     expect(manifest.invalidationRules).toHaveLength(15);
     for (const { resource, dependent, by } of manifest.invalidationRules ?? []) {
       expect(named(dependent).detail).toMatch(/\{id\}$/);

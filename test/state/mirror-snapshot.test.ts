@@ -76,7 +76,7 @@ describe("a snapshot", () => {
     expect(snap(mirror.db.name).seq).toBe(3);
   });
 
-  test("answers the connector's views over live rows, and tells its date and what it knows of runs", async () => {
+  test("answers the connector's views over live rows, and gives its date and what it knows of runs", async () => {
     const mirror = await openShop();
     put(mirror, "orders", order(1));
     put(mirror, "orders", order(4));

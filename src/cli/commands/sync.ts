@@ -82,7 +82,7 @@ function logTroubles(log: Log, company: string, report: CompanyReport): void {
 /** The outcome of a run in one line, and one line for each resource that changed. */
 function reportLines(company: string, report: CompanyReport): string[] {
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
-  const resumed = report.resumed ? ", gone on with after an interruption" : "";
+  const resumed = report.resumed ? ", resumed after an interruption" : "";
   const head = `${company}: ${report.outcome} in ${formatDuration(tookMs)}, ${report.requests.total} requests, ${sumOf(report, "listed")} records listed${resumed}`;
   const lines = Object.entries(report.resources).flatMap(([name, counts]) => {
     const parts = (["inserted", "updated", "deleted", "failed"] as const)

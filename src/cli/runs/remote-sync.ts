@@ -80,7 +80,7 @@ async function follow(run: CompanyRun, commands: DaemonCommands): Promise<Compan
     log.warn(`${name}: the daemon is gone; going on without it`);
     return null;
   }
-  if (ended === "interrupted") log.info(`${name}: no longer followed; the daemon goes on with the run`);
+  if (ended === "interrupted") log.info(`${name}: no longer followed; the daemon continues the run`);
   return reportIfEnded(run);
 }
 
