@@ -137,10 +137,10 @@ describe("a company is not ready, and says why,", () => {
   });
 
   test("by other limits", () => {
-    const strict = { freshForMs: hourMs, patienceMs: 0 };
+    const strict = { freshForMs: hourMs, outageLimitMs: 0 };
     const view = companyView({ service: service("unavailable", 1), events: waitingEvents(1, 1) });
     expect(readinessOf(view, lookedAtMs, strict).reasons).toHaveLength(3);
-    const never = { freshForMs: Infinity, patienceMs: Infinity };
+    const never = { freshForMs: Infinity, outageLimitMs: Infinity };
     expect(readinessOf(companyView({ sweptMs: { invoices: 0 } }), lookedAtMs, never).ready).toBe(true);
   });
 });

@@ -7,12 +7,12 @@ export interface ReadyLimits {
   /** A list that was read whole longer ago is stale. */
   readonly freshForMs: number;
   /** How long an event may wait for its read, and the service may be away. */
-  readonly patienceMs: number;
+  readonly outageLimitMs: number;
 }
 
 const hourMs = 3_600_000;
 /** A day and two hours, as `status --max-age 26h`. */
-export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, patienceMs: hourMs / 4 };
+export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, outageLimitMs: hourMs / 4 };
 
 /**
  * What /readyz answers for one company: is its mirror current? Times are ISO. Pure. It does not say whether
@@ -66,7 +66,7 @@ function serviceReasons({ service }: CompanyStatusView, nowMs: number, limits: R
   const impediment = impediments[state];
   if (impediment !== undefined) return [impediment];
   const lastedMs = nowMs - sinceMs;
-  if (state === "working" || lastedMs <= limits.patienceMs) return [];
+  if (state === "working" || lastedMs <= limits.outageLimitMs) return [];
   return [`the service has not been reached for ${formatDuration(lastedMs)}`];
 }
 
@@ -89,9 +89,9 @@ export function oldestWaitingMs({ events }: CompanyStatusView, nowMs: number): n
   return Math.max(0, nowMs - (events.oldestWaitingMs ?? nowMs));
 }
 
-function eventReasons(view: CompanyStatusView, nowMs: number, { patienceMs }: ReadyLimits): string[] {
+function eventReasons(view: CompanyStatusView, nowMs: number, { outageLimitMs }: ReadyLimits): string[] {
   const waitedMs = oldestWaitingMs(view, nowMs);
-  if (waitedMs <= patienceMs) return [];
+  if (waitedMs <= outageLimitMs) return [];
   return [`${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`];
 }
 
