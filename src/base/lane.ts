@@ -1,5 +1,9 @@
-/** Priority classes of work, first to last: the refetch of an event never waits behind a nightly sweep. */
-export const lanes = ["webhook", "list", "hydration", "scrub", "files"] as const;
+/**
+ * Priority classes of work, first to last: the refetch of an event never waits behind a nightly sweep. `changed`:
+ * deletions to confirm, and records known to have changed. `hydration`: details and parents' lists never read.
+ * `scrub`: what was read longest ago.
+ */
+export const lanes = ["webhook", "list", "changed", "hydration", "scrub", "files"] as const;
 /** One of them. */
 export type Lane = (typeof lanes)[number];
 

@@ -15,6 +15,8 @@ export interface NewWorkItem {
   readonly payload?: unknown;
   /** Epoch milliseconds; 0 is now. */
   readonly dueAtMs?: number;
+  /** Order within the lane, lower first. @default 0 */
+  readonly rank?: number;
   /** Number of the reason in the mirror's sequence: only a read sent after it is an answer to it (I4). */
   readonly dirtySeq: number;
 }

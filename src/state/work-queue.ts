@@ -33,15 +33,16 @@ export interface DeadLetter {
   readonly state: string;
 }
 
-const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, reason, payload,
+const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, reason, payload,
   dirty_seq AS dirtySeq, attempts`;
 
-const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, payload, dirty_seq)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
+const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, reason, payload, dirty_seq)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
 
 const insertOrMerge = `${insert} DO UPDATE SET
   kind = CASE WHEN kind = 'confirm' THEN kind ELSE excluded.kind END,
   lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms),
+  rank = min(rank, excluded.rank),
   reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
   payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
   attempts = 0, state = 'ready', error = NULL`;
@@ -106,7 +107,7 @@ export class WorkQueue extends Repository {
   /** Lane by lane: rechecks of the future in one lane are not scanned for the lanes after it. */
   private nextFree(rank: number, resources: readonly string[], untilMs: number): StoredItem | undefined {
     const sql = `SELECT ${itemColumns} FROM _work WHERE state = 'ready' AND lane = ?
-      AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`;
+      AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, rank, id LIMIT ?`;
     const names = JSON.stringify(resources);
     const rows = this.selectAll<StoredItem>(sql, rank, names, untilMs, this.leased.size + 1);
     return rows.find(({ id }) => !this.leased.has(id));
@@ -233,6 +234,7 @@ type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> & {
   readonly lane: number;
   readonly payload: string | null;
   readonly dueAtMs: number;
+  readonly rank: number;
 };
 
 function itemOf({ lane, payload, ...same }: StoredItem): WorkItem {
@@ -240,7 +242,8 @@ function itemOf({ lane, payload, ...same }: StoredItem): WorkItem {
   return { ...same, lane: lanes[lane] as Lane, payload: parsed };
 }
 
-function valuesOf({ resource, target, kind, lane, dueAtMs = 0, reason, payload, dirtySeq }: NewWorkItem) {
+function valuesOf(item: NewWorkItem) {
+  const { resource, target, kind, lane, dueAtMs = 0, rank = 0, reason, payload, dirtySeq } = item;
   const json = payload === undefined ? null : JSON.stringify(payload);
-  return [resource, target, kind, laneRank(lane), dueAtMs, reason, json, dirtySeq];
+  return [resource, target, kind, laneRank(lane), dueAtMs, rank, reason, json, dirtySeq];
 }

@@ -37,7 +37,7 @@ describe("the scrub", () => {
       "orders id:2 detail scrub",
       "orders id:3 detail scrub",
     ]);
-    expect(rows(mirror, "SELECT DISTINCT lane FROM _work WHERE reason = 'scrub'")).toEqual([{ lane: 3 }]);
+    expect(rows(mirror, "SELECT DISTINCT lane FROM _work WHERE reason = 'scrub'")).toEqual([{ lane: 4 }]);
   });
 
   test("leaves out young details, deleted records, and everything without an allowance", async () => {

@@ -4,6 +4,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { first } from "./0001-first.ts";
 import { inbox } from "./0002-inbox.ts";
 import { inboxIds } from "./0003-inbox-ids.ts";
+import { planner } from "./0004-planner.ts";
 import type { Db } from "../database.ts";
 import { databaseError } from "../database.ts";
 import { quoted } from "../sql-text.ts";
@@ -14,6 +15,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0001-first": migrationOf(first),
   "0002-inbox": migrationOf(inbox),
   "0003-inbox-ids": migrationOf(inboxIds),
+  "0004-planner": migrationOf(planner),
 };
 
 const table = "_migrations";

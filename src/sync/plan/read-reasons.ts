@@ -34,28 +34,28 @@ const recordReads = {
   /** A list shows a preview of a record without its detail. Guard: an applied detail ends it. */
   new: { kind: "detail", lane: "hydration" },
   /** A preview differs from the detail applied last. Guard: the detail that is applied now ends it. */
-  changed: { kind: "detail", lane: "hydration" },
+  changed: { kind: "detail", lane: "changed" },
   /** A full run reads every detail. Guard: once, when the list shows the record. */
   full: { kind: "detail", lane: "hydration" },
   /** Two reads overlapped and differ: nobody knows which is newer (I3). Guard: the next is sent after both. */
-  overlapped: { kind: "detail", lane: "hydration" },
+  overlapped: { kind: "detail", lane: "changed" },
   /**
    * A complete list did not show the record: a reason to ask, not to delete (I5).
    * Guard: a list is completed once per run, and the guard against mass deletions limits the number.
    */
-  absent: { kind: "confirm", lane: "hydration" },
+  absent: { kind: "confirm", lane: "changed" },
   /** No parent's list can show the record: the mirror has no parent. Guard: `mostOrphans` per completed list. */
-  "no parent": { kind: "confirm", lane: "hydration" },
+  "no parent": { kind: "confirm", lane: "changed" },
   /** Its parent was deleted, so the parent's list cannot be read. Guard: a record is deleted once. */
-  "parent gone": { kind: "confirm", lane: "hydration" },
+  "parent gone": { kind: "confirm", lane: "changed" },
   /** It referred to a deleted record: a deleted status changes its cases. Guard: a record is deleted once. */
-  cascade: { kind: "detail", lane: "hydration" },
+  cascade: { kind: "detail", lane: "changed" },
   /** Its list of children was refused: is it deleted? Guard: the list is tried `mostAttempts` times at most. */
   "child list refused": { kind: "confirm", lane: "list" },
   /** It should exist: does its route answer 200 (I5)? Guard: `deletion/route-probe.ts` reads a few per trial. */
   "route probe": { kind: "confirm", lane: "list" },
   /** Another record changed. Guard: `queueDependents`. */
-  "changed with another": { kind: "detail", lane: "hydration" },
+  "changed with another": { kind: "detail", lane: "changed" },
 } as const satisfies Record<string, Pick<NewWorkItem, "kind" | "lane">>;
 
 /**

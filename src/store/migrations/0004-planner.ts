@@ -1,0 +1,19 @@
+import { laneRank } from "../../base/lane.ts";
+
+/** Order of work within a lane, versions of typed rows, and what the comparison of previews learned. */
+export const planner = [
+  // Lane `changed` is new; the lanes after it moved by one.
+  `UPDATE _work SET lane = lane + 1 WHERE lane >= ${laneRank("changed")}`,
+  // Within a lane, lower ranks are read first.
+  `ALTER TABLE _work ADD COLUMN rank INTEGER NOT NULL DEFAULT 0`,
+  // Missing details are read in turn over the resources.
+  `CREATE INDEX _work_missing ON _work (resource, rank, id)
+    WHERE state = 'ready' AND lane = ${laneRank("hydration")}`,
+  // The version of the columns and decoding that made a table's rows; `next_id` while they are made again.
+  `CREATE TABLE _derivations (
+    resource TEXT PRIMARY KEY, version TEXT NOT NULL, next_id INTEGER) STRICT, WITHOUT ROWID`,
+  // Records of which a preview and its detail show a field differently.
+  `CREATE TABLE _preview_differences (
+    resource TEXT NOT NULL, field TEXT NOT NULL, record_id INTEGER NOT NULL,
+    PRIMARY KEY (resource, field, record_id)) STRICT, WITHOUT ROWID`,
+];
