@@ -67,6 +67,10 @@ export const manifest: Manifest = Object.freeze({
     nameField: "name",
     businessIdColumn: "company_subject_id",
     businessIdIn: [...documents, ...receipts].map((one) => one.name),
+    proofs: [
+      { field: "uuid", resources: [...documents, ...receipts].map((one) => one.name) },
+      { field: "name", resources: [clients.name] },
+    ],
   },
   operations: Object.values(operationGroups).flatMap((group) => Object.values<Operation>(group)),
   views,

@@ -65,6 +65,11 @@ export interface Manifest {
     /** The column with the company's business id, in these resources. */
     readonly businessIdColumn: string;
     readonly businessIdIn: readonly string[];
+    /**
+     * What proves that another token is of the same company: a record that both show under the same id with the same
+     * value of `field`. The first entry of which the mirror has records counts.
+     */
+    readonly proofs: readonly { readonly field: string; readonly resources: readonly string[] }[];
   };
   readonly operations: readonly Operation[];
   /** Views of the report. */

@@ -211,8 +211,8 @@ export class WorkQueue extends Repository {
   }
 
   /** Live records that a route can be probed with, those without queued work first; see `Records.spread`. */
-  routeProbes(records: Records, resource: string, except: RecordId): RecordId[] {
-    const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || id)`;
+  routeProbes(records: Records, resource: string, except: RecordId | null): RecordId[] {
+    const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || fence.id)`;
     const found = [...records.spread(resource, except, unqueued), ...records.spread(resource, except)];
     return [...new Set(found)];
   }

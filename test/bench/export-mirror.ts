@@ -57,7 +57,7 @@ export const benchManifest: Manifest = {
   events: [],
   cascades: [],
   operations: [],
-  identity: { resource: "invoices", nameField: "name", businessIdColumn: "", businessIdIn: [] },
+  identity: { resource: "invoices", nameField: "name", businessIdColumn: "", businessIdIn: [], proofs: [] },
 };
 
 /** The columns of its one table, without the mirror's own. */

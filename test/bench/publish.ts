@@ -63,7 +63,7 @@ const manifest: Manifest = {
   events: [],
   cascades: [],
   operations: [],
-  identity: { resource: "clients", nameField: "name", businessIdColumn: "", businessIdIn: [] },
+  identity: { resource: "clients", nameField: "name", businessIdColumn: "", businessIdIn: [], proofs: [] },
 };
 
 /** A mirror as a sync leaves it (`whole`), or its typed tables alone; made with SQL, not by applying reads. */

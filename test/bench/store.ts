@@ -63,7 +63,7 @@ function manifestOf(resource: Resource): Manifest {
     events: [],
     cascades: [],
     operations: [],
-    identity: { resource: "wide", nameField: "name", businessIdColumn: "", businessIdIn: [] },
+    identity: { resource: "wide", nameField: "name", businessIdColumn: "", businessIdIn: [], proofs: [] },
   };
 }
 

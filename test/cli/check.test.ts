@@ -1,10 +1,10 @@
+import { writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { rememberIdentity } from "../../src/sync/identity/identify.ts";
-import { fingerprintOf } from "../../src/sync/identity/identify.ts";
+import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
 
 async function runningSandbox() {
@@ -13,9 +13,17 @@ async function runningSandbox() {
   return sandbox;
 }
 
-function folderFor({ url, token }: { readonly url: string; readonly token: string }): string {
-  const config = `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n`;
-  return temporaryFolder({ "config.yaml": config });
+interface Access {
+  readonly url: string;
+  readonly token: string;
+}
+
+function configOf({ url, token }: Access): string {
+  return `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "${token}" } }\n`;
+}
+
+function folderFor(access: Access): string {
+  return temporaryFolder({ "config.yaml": configOf(access) });
 }
 
 interface Checks {
@@ -79,6 +87,20 @@ describe("check", () => {
     expect(checks).toContainEqual(
       expect.objectContaining({ name: "identity", status: "fail", kind: "identity" }),
     );
+  });
+
+  test("I10: with the token of a sandbox company of the same name and business id exits 4", async () => {
+    const cwd = folderFor(await runningSandbox());
+    expect((await runCommand(["sync", "clients", "invoices"], { cwd })).code).toBe(0);
+    const twin = await startSandbox({ records: "small", seed: 2 });
+    onTestFinished(() => twin.close());
+    writeFileSync(`${cwd}/config.yaml`, configOf(twin));
+    const { code, checks } = await checksIn(cwd);
+    expect(code).toBe(4);
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: "identity", status: "fail", kind: "identity" }),
+    );
+    expect(twin.requests()).toHaveLength(4);
   });
 
   test("without a service exits 1, and warns while another process writes the mirror", async () => {

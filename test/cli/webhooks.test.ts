@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { askForLine } from "../../src/cli/console/output.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { rememberIdentity } from "../../src/sync/identity/identify.ts";
-import { fingerprintOf } from "../../src/sync/identity/identify.ts";
+import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
 import {
   openWebhookSetup,
   publicUrl,

@@ -1,6 +1,20 @@
 import { describe, expect, test } from "vitest";
+import { silentLog } from "../../src/base/logger.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { dump, expectEqual } from "../support/equal.ts";
+import { transportTo, type Company, type SyncOptions } from "../support/open-company.ts";
+
+/** Runs with the token of a company in another sandbox, which stands for a sandbox company beside production. */
+function asTwin(twin: Company): SyncOptions {
+  const { token } = twin.sandbox;
+  return { token, wrap: () => transportTo(twin, { token }, silentLog) };
+}
+
+/** The business id that the company's first invoice shows. */
+function businessIdIn({ sandbox }: Company): unknown {
+  const [invoice] = sandbox.control.snapshot().get("invoices")?.values() ?? [];
+  return (invoice?.["company"] as { readonly subjectId?: unknown } | undefined)?.subjectId;
+}
 
 describe("whose mirror it is (I10)", () => {
   test("a token of another company is refused before anything is written", async () => {
@@ -19,12 +33,38 @@ describe("whose mirror it is (I10)", () => {
     expectEqual(company);
   });
 
-  test("a company of the same name with another business id is refused as well", async () => {
-    const company = await aCompany({ companies: 2 });
+  test("a sandbox company with the same name, business id and ids is refused, and nothing is written", async () => {
+    const company = await aCompany();
     await sync(company);
-    company.sandbox.control.rename(company.sandbox.companies[0]?.name ?? "", 1);
-    const report = await sync(company, { token: company.sandbox.companies[1]?.token ?? "" });
-    expect(report.outcome).toBe("identity");
+    const before = dump(company.file, []);
+    const twin = await aCompany({ seed: 2 });
+    const { name } = company.sandbox.companies[0] ?? {};
+    expect(twin.sandbox.companies[0]?.name).toBe(name);
+    expect(businessIdIn(twin)).toBe(businessIdIn(company));
+    const report = await sync(company, asTwin(twin));
+    expect(report).toMatchObject({ outcome: "identity", requests: { total: 4, list: 1, detail: 3 } });
+    expect(report.error?.message).toMatch(
+      /invoice \d+ \(uuid ".+"\) (has uuid ".+" at the service|answers 404)/,
+    );
+    expect(dump(company.file, [])).toEqual(before);
+    expect(twin.proxy.asked.map(({ path }) => path.split("/")[1])).toEqual([
+      "whoami",
+      "invoices",
+      "credit-notes",
+      "proformas",
+    ]);
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+
+  test("a service in trouble refuses no rotated token: the run fails, and the next one takes it", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const rotated = { token: company.sandbox.readToken, attempts: 1 };
+    company.suffer({ kind: "status", status: 503, match: { path: "/invoices/" } });
+    expect((await sync(company, rotated)).outcome).toBe("failed");
+    company.recover();
+    expect((await sync(company, rotated)).outcome).toBe("complete");
     expectEqual(company);
   });
 

@@ -176,6 +176,6 @@ export const library: Manifest = {
     { type: "books.deleted", resourceType: "book", resource: "books", action: "confirm" },
   ],
   cascades: [],
-  identity: { resource: "authors", nameField: "name", businessIdColumn: "id", businessIdIn: [] },
+  identity: { resource: "authors", nameField: "name", businessIdColumn: "id", businessIdIn: [], proofs: [] },
   operations,
 };

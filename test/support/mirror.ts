@@ -162,6 +162,10 @@ export function manifestOf(list: readonly Resource[] = Object.values(resources))
       nameField: "name",
       businessIdColumn: "buyer_city",
       businessIdIn: ["orders"],
+      proofs: [
+        { field: "number", resources: ["orders"] },
+        { field: "name", resources: ["people"] },
+      ],
     },
     operations: [],
   };

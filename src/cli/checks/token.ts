@@ -1,13 +1,15 @@
 import { isLoopbackUrl } from "../../config/address.ts";
+import type { Transport } from "../../connector/transport.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
-import { Meta } from "../../state/meta.ts";
-import { judgeIdentity, pinnedIdentity } from "../../sync/identity/identify.ts";
-import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
-import { askWhoami } from "../mirror/whoami.ts";
+import type { CompanyScope } from "../mirror/company-scope.ts";
+import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
 import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
 import { checkDataDir } from "./data-folder.ts";
 
-/** Checks token, identity and clock with one request: its `Date` header shows the service's clock. */
+/**
+ * Checks token, identity and clock with one request: its `Date` header shows the service's clock. The token of a mirror
+ * that knows another one costs up to three more.
+ */
 export async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> {
   const { context, manifest, config, company } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
@@ -16,7 +18,7 @@ export async function checkToken(scope: CompanyScope): Promise<readonly CheckRes
     try {
       const { answer, name } = await askWhoami(transport, manifest, context.signal);
       const skew = judgeClock(answer.headers["date"], context.clock.nowMs());
-      return [judgeToken(name), await judgeMirror(scope, name), skew];
+      return [checkName(name), await checkMirror(scope, transport, name ?? ""), skew];
     } finally {
       await close();
     }
@@ -26,23 +28,20 @@ export async function checkToken(scope: CompanyScope): Promise<readonly CheckRes
 }
 
 /** Whether the token may also write cannot be checked without writing; the mirror never needs it. */
-function judgeToken(name: string | null): CheckResult {
+function checkName(name: string | null): CheckResult {
   if (name === null)
     return fail("token", "the service does not say whose token it is", "check base_url", "protocol");
   return ok("token", `reads "${name}"; reading is all a mirror needs`);
 }
 
 /** Compares the token's company with the one that an existing mirror is pinned to. */
-async function judgeMirror(scope: CompanyScope, name: string | null): Promise<CheckResult> {
+async function checkMirror(scope: CompanyScope, transport: Transport, name: string): Promise<CheckResult> {
   try {
-    return await readMirror(scope, (db) => {
-      if (!db) return ok("identity", "no mirror yet: the first sync pins the company");
-      const pinned = pinnedIdentity(new Meta(db));
-      const asked = { name: name ?? "", token: scope.company.token.reveal(), businessId: null };
-      const verdict = judgeIdentity(pinned, asked);
-      if (verdict.kind === "refused") return failFrom("identity", verdict.error);
-      return ok("identity", pinned ? `the mirror is of "${pinned.name}"` : "nothing pinned yet");
-    });
+    const verdict = await judgeOwnToken(scope, transport, name);
+    if (verdict === null) return ok("identity", "no mirror yet: the first sync pins the company");
+    if (verdict.kind === "refused") return failFrom("identity", verdict.error);
+    if ("why" in verdict) return ok("identity", verdict.why);
+    return ok("identity", verdict.kind === "same" ? `the mirror is of "${name}"` : "nothing pinned yet");
   } catch (error) {
     return failFrom("identity", error);
   }

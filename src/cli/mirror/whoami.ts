@@ -2,6 +2,8 @@ import { resourceNamed, type Manifest } from "../../connector/connector-manifest
 import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { isObject } from "../../json/literal.ts";
+import { judgeToken, type IdentityVerdict } from "../../sync/identity/judge-token.ts";
+import { readMirror, type CompanyScope } from "./company-scope.ts";
 
 /** Asks the service for the name of the token's company, in one request. `name` is null when it is not in the answer. */
 export async function askWhoami(
@@ -15,4 +17,18 @@ export async function askWhoami(
   const record = parseLossless(answer.body);
   const name = isObject(record) ? record[manifest.identity.nameField] : null;
   return { answer, name: typeof name === "string" && name !== "" ? name : null };
+}
+
+/** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */
+export function judgeOwnToken(
+  scope: CompanyScope,
+  transport: Transport,
+  name: string,
+): Promise<IdentityVerdict | null> {
+  const { context, manifest, company } = scope;
+  const { signal } = context;
+  const token = company.token.reveal();
+  const ask = async (path: string) =>
+    (await transport.send({ method: "GET", path, expect: "json", signal })).body;
+  return readMirror(scope, (db) => db && judgeToken({ db, manifest }, { name, token }, ask));
 }

@@ -75,14 +75,14 @@ export class Records extends Repository {
 
   /**
    * Some live records other than `except`: the newest, the oldest, one from the middle, and so on, because
-   * records that are deleted together were often created together. `where` is a condition on the fence's `id`.
+   * records that are deleted together were often created together. `where` is a condition on `fence.id`.
    */
-  spread(resource: string, except: RecordId, where = "1"): RecordId[] {
+  spread(resource: string, except: RecordId | null, where = "1"): RecordId[] {
     const table = fence(resource);
     const middle = `${where} AND id >= (SELECT (min(id) + max(id)) / 2 FROM ${table})`;
     const pick = (condition: string, order: string) =>
       this.selectIds(
-        `SELECT id FROM ${table} WHERE gone = 0 AND id <> ? AND ${condition} ORDER BY id ${order} LIMIT 3`,
+        `SELECT id FROM ${table} AS fence WHERE gone = 0 AND id IS NOT ? AND ${condition} ORDER BY id ${order} LIMIT 3`,
         except,
       );
     const picks = [pick(where, "DESC"), pick(where, "ASC"), pick(middle, "ASC")];

@@ -4,7 +4,8 @@ import { Tally } from "../context/tally.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/route-probe.ts";
 import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
-import { identify, rememberIdentity, type Identified } from "../identity/identify.ts";
+import { identify, type Identified } from "../identity/identify.ts";
+import { rememberIdentity } from "../identity/pinned-identity.ts";
 import { ContinuousRetryPolicy } from "../retry/continuous-retry-policy.ts";
 import { WorkerStatus, type WorkerState } from "./worker-status.ts";
 

@@ -10,7 +10,8 @@ import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts"
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import { runRouteProofs } from "../deletion/route-probe.ts";
 import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
-import { identify, learnBusinessId, rememberIdentity, type Identified } from "../identity/identify.ts";
+import { identify, type Identified } from "../identity/identify.ts";
+import { learnBusinessId, rememberIdentity } from "../identity/pinned-identity.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import { batchRetryPolicy } from "../retry/retry-policy.ts";
 import { errorOf, finishRun, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";

@@ -3,13 +3,13 @@ import { Secret } from "../../../base/secret.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../daemon/runs/service-connection.ts";
 import { Meta } from "../../../state/meta.ts";
-import { fingerprintOf, pinnedIdentity } from "../../../sync/identity/identify.ts";
+import { fingerprintOf, pinnedIdentity } from "../../../sync/identity/pinned-identity.ts";
 import {
   createSubscriptions,
   type Subscriptions,
 } from "../../../webhook/subscriptions/subscription-client.ts";
 import { readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
-import { askWhoami } from "../../mirror/whoami.ts";
+import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
 
 /**
  * The scope with the token of this call: of the environment variable, else of the config. The config has it among
@@ -51,11 +51,6 @@ async function assertSameCompany(scope: CompanyScope, transport: Transport): Pro
   const pinned = await readMirror(scope, (db) => db && pinnedIdentity(new Meta(db)));
   if (!pinned || fingerprintOf(scope.company.token.reveal(), pinned.salt) === pinned.fingerprint) return;
   const { name } = await askWhoami(transport, scope.manifest, scope.context.signal);
-  if (name === pinned.name) return;
-  const whose = name === null ? "nobody that the service names" : `"${name}"`;
-  throw new MirrorError(
-    "identity",
-    `this token belongs to another company: the mirror is of "${pinned.name}", this token of ${whose}`,
-    { hint: "Nothing was changed. Take a token of the company that is mirrored." },
-  );
+  const verdict = await judgeOwnToken(scope, transport, name ?? "");
+  if (verdict?.kind === "refused") throw verdict.error;
 }

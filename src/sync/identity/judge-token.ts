@@ -1,0 +1,151 @@
+import type { RecordId } from "../../base/ids.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { snakeCase } from "../../base/names.ts";
+import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import { pathOf, type Resource } from "../../connector/resource.ts";
+import { ForbiddenError, InvalidError, NotFoundError } from "../../connector/service-errors.ts";
+import { readObject } from "../../extract/answers.ts";
+import { isObject } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import { Meta } from "../../state/meta.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
+import type { Db } from "../../store/database.ts";
+import { Records } from "../../store/tables/stored-records.ts";
+import { fingerprintOf, pinnedIdentity, type Identity } from "./pinned-identity.ts";
+
+/** What a token means for a mirror; `renamed` and `rotated` are accepted, and logged with `why`. */
+export type IdentityVerdict =
+  | { readonly kind: "first" | "same" }
+  | { readonly kind: "renamed" | "rotated"; readonly why: string }
+  | { readonly kind: "refused"; readonly error: MirrorError };
+
+/** A token, and the name of its company as the service gives it. */
+export interface SeenToken {
+  readonly name: string;
+  readonly token: string;
+}
+
+/** The mirror that a token is judged for; it is only read. */
+export interface JudgedMirror {
+  readonly db: Db;
+  readonly manifest: Manifest;
+}
+
+/** Sends GET for a path with the token that is judged; returns the body, throws what the transport throws. */
+export type AskService = (path: string) => Promise<Buffer>;
+
+/** Records that are asked for, at most: each costs a request. */
+const mostProofs = 3;
+
+/**
+ * Judges whether a token is of the company the mirror belongs to (I10). A known token needs no request. An unknown
+ * one of the same name needs a proof: a record of the mirror that the service shows it under the same id with the
+ * same stable value. Name and business id prove nothing: a sandbox company beside production has both. A mirror
+ * without any record of its company takes the token: there is nothing that could be mixed.
+ *
+ * @throws what `ask` throws when the service cannot answer: that is no refusal
+ */
+export async function judgeToken(
+  mirror: JudgedMirror,
+  seen: SeenToken,
+  ask: AskService,
+): Promise<IdentityVerdict> {
+  const pinned = pinnedIdentity(new Meta(mirror.db));
+  if (!pinned) return { kind: "first" };
+  const sameName = pinned.name === seen.name;
+  if (fingerprintOf(seen.token, pinned.salt) === pinned.fingerprint) {
+    if (sameName) return { kind: "same" };
+    return { kind: "renamed", why: `the company was renamed from "${pinned.name}" to "${seen.name}"` };
+  }
+  if (!sameName) return refused(`the mirror is of ${nameOf(pinned)}, this token is of "${seen.name}"`);
+  return proveCompany(mirror, pinned, ask);
+}
+
+async function proveCompany(
+  mirror: JudgedMirror,
+  pinned: Identity,
+  ask: AskService,
+): Promise<IdentityVerdict> {
+  const proofs = proofsOf(mirror);
+  const differences: string[] = [];
+  for (const proof of proofs) {
+    const difference = await compare(proof, ask);
+    if (difference === null) return rotated(pinned, `${describe(proof)} is the same at the service`);
+    differences.push(`${describe(proof)} ${difference}`);
+  }
+  if (proofs.length === 0 && isEmpty(mirror))
+    return rotated(pinned, "the mirror holds no record that could be compared");
+  const why =
+    differences.length > 0 ? differences.join(", ") : "the mirror holds no record that could prove it";
+  return refused(`the token is new, the name "${pinned.name}" the same, but ${why}`);
+}
+
+/** A record of the mirror, and the value by which the service must show it. */
+interface Proof {
+  readonly resource: Resource;
+  readonly id: RecordId;
+  readonly field: string;
+  readonly value: string;
+}
+
+/** Up to three live records, one of each kind as far as possible, the newest of it first. */
+function proofsOf({ db, manifest }: JudgedMirror): Proof[] {
+  const records = new Records(db);
+  const queue = new WorkQueue(db);
+  for (const { field, resources } of manifest.identity.proofs) {
+    const kinds = resources.map((name) => {
+      const resource = resourceNamed(manifest, name);
+      return queue.routeProbes(records, name, null).flatMap((id): Proof[] => {
+        const [value] = records.texts(name, id, [snakeCase(field)]);
+        return value === null || value === undefined ? [] : [{ resource, id, field, value }];
+      });
+    });
+    const turns = Array.from({ length: mostProofs }, (_, turn) => kinds.flatMap((kind) => kind[turn] ?? []));
+    const proofs = turns.flat().slice(0, mostProofs);
+    if (proofs.length > 0) return proofs;
+  }
+  return [];
+}
+
+/** Has it no live record of its company: none that has a route of its own, as lookups have not? */
+function isEmpty({ db, manifest }: JudgedMirror): boolean {
+  const records = new Records(db);
+  const own = manifest.resources.filter(({ detail }) => detail !== undefined);
+  return own.every(({ name }) => records.spread(name, null).length === 0);
+}
+
+/** How the service's record differs; null: it is the same. */
+async function compare({ resource, id, field, value }: Proof, ask: AskService): Promise<string | null> {
+  try {
+    const record = parseLossless(readObject(await ask(pathOf(resource.detail ?? "", id))));
+    const there = isObject(record) ? record[field] : undefined;
+    if (there === value) return null;
+    return typeof there === "string" ? `has ${field} "${there}" at the service` : `shows no ${field}`;
+  } catch (error) {
+    const isAnswer = error instanceof NotFoundError && error.serviceMessage !== null;
+    if (isAnswer || error instanceof ForbiddenError || error instanceof InvalidError)
+      return `answers ${error.status}`;
+    throw error;
+  }
+}
+
+/** `invoice 812 (uuid "b7…")` */
+function describe({ resource, id, field, value }: Proof): string {
+  return `${resource.singular.replaceAll("_", " ")} ${id} (${field} "${value}")`;
+}
+
+function nameOf({ name, businessId }: Identity): string {
+  return businessId === null ? `"${name}"` : `"${name}" (business id ${businessId})`;
+}
+
+function rotated(pinned: Identity, proof: string): IdentityVerdict {
+  return { kind: "rotated", why: `the token of ${nameOf(pinned)} was replaced: ${proof}` };
+}
+
+function refused(why: string): IdentityVerdict {
+  const hint =
+    "Nothing was written. Use a token of the company that is mirrored; a sandbox company of the same name is " +
+    "another one. If it really is the same company, run `fintoro-mirror sync --accept-identity` once.";
+  const error = new MirrorError("identity", `this token belongs to another company: ${why}`, { hint });
+  return { kind: "refused", error };
+}

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+import type { Meta } from "../../state/meta.ts";
+import type { Mirror } from "../../state/mirror.ts";
+
+const metaKey = "identity";
+
+/** The company a mirror belongs to (I10). The token itself is never stored, only a salted fingerprint. */
+export interface Identity {
+  readonly name: string;
+  readonly salt: string;
+  readonly fingerprint: string;
+  /** From document snapshots, for messages; null until one was mirrored. */
+  readonly businessId: string | null;
+}
+
+/** The company a mirror belongs to; null before its first run. */
+export function pinnedIdentity(meta: Meta): Identity | null {
+  return meta.get(metaKey) as Identity | null;
+}
+
+/** Pins the mirror to this company, inside the apply transaction. */
+export function rememberIdentity(mirror: Mirror, identity: Identity): void {
+  mirror.meta.set(metaKey, identity);
+}
+
+/** Stores the business id of the mirrored documents after a run. Writes only when it has changed. */
+export function learnBusinessId(mirror: Mirror): void {
+  const identity = pinnedIdentity(mirror.meta);
+  const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
+  const businessId = mirror.records.latestValue(businessIdIn, businessIdColumn);
+  if (!identity || businessId === null || businessId === identity.businessId) return;
+  mirror.apply(() => rememberIdentity(mirror, { ...identity, businessId }));
+}
+
+/** SHA-256 of the salted token, hexadecimal. */
+export function fingerprintOf(token: string, salt: string): string {
+  return createHash("sha256").update(`${salt}:${token}`).digest("hex");
+}
