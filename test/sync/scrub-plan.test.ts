@@ -1,0 +1,171 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  chooseScrub,
+  planScrub,
+  scrubDayAt,
+  scrubLeft,
+  type ScrubDay,
+  type ScrubFacts,
+  type ScrubSettings,
+} from "../../src/sync/plan/scrub-plan.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const usual: ScrubSettings = { timeMs: null, cycleMs: 30 * dayMs, atMostMs: 4 * hourMs };
+const facts = (total: number, more: Partial<ScrubFacts> = {}): ScrubFacts => ({
+  total,
+  limit: 120,
+  windowMs: 60_000,
+  covered: false,
+  ...more,
+});
+
+describe("the plan of a day", () => {
+  test("proves a company of 3,600 details and parents whole every night", () => {
+    expect(planScrub(usual, facts(3_600))).toMatchObject({ nights: 1, stalest: 3_600, recent: 0 });
+    expect(planScrub(usual, facts(700))).toMatchObject({ nights: 1, stalest: 700, recent: 2_900 });
+    expect(planScrub(usual, facts(0))).toMatchObject({ nights: 0, stalest: 0 });
+  });
+
+  test("proves 10,000 details and 2,500 parents every four nights, with half an hour of the budget", () => {
+    const plan = planScrub(usual, facts(12_500));
+    expect(plan).toMatchObject({ nights: 4, stalest: 3_125, recent: 475, fills: true });
+  });
+
+  test("needs five minutes a night behind webhooks without a gap", () => {
+    const plan = planScrub(usual, facts(12_500, { covered: true }));
+    expect(plan).toMatchObject({ nights: 21, stalest: 596, recent: 4 });
+  });
+
+  test("takes more where the cycle needs it, and recent activity adds the usual time at most", () => {
+    const plan = planScrub(usual, facts(500_000));
+    expect(plan).toMatchObject({ stalest: 16_667, recent: 3_600, nights: 30, fills: false });
+  });
+
+  test("never takes more than the longest time, and says how long the cycle then is", () => {
+    const plan = planScrub(usual, facts(1_200_000));
+    expect(plan).toMatchObject({ stalest: 28_800, recent: 0, nights: 42 });
+    expect(planScrub({ ...usual, atMostMs: 60_000 }, facts(3_000))).toMatchObject({
+      stalest: 120,
+      recent: 0,
+    });
+  });
+
+  test("counts in the budget that the service grants", () => {
+    expect(planScrub(usual, facts(12_500, { limit: 60 }))).toMatchObject({ nights: 7, stalest: 1_786 });
+    const quick = { ...usual, timeMs: 60 * 60_000 };
+    expect(planScrub(quick, facts(12_500, { covered: true }))).toMatchObject({ nights: 2, stalest: 6_250 });
+  });
+});
+
+describe("the day", () => {
+  const used: ScrubDay = { startedMs: 100 * hourMs, used: 500 };
+
+  test("is shared by runs within 20 hours, and one that follows begins at nothing", () => {
+    expect(scrubDayAt(used, 119 * hourMs)).toBe(used);
+    expect(scrubDayAt(used, 120 * hourMs)).toEqual({ startedMs: 120 * hourMs, used: 0 });
+    expect(scrubDayAt(used, 1_000 * hourMs)).toEqual({ startedMs: 1_000 * hourMs, used: 0 });
+    expect(scrubDayAt(null, 5)).toEqual({ startedMs: 5, used: 0 });
+  });
+
+  test("begins anew where the clock was set back before it", () => {
+    expect(scrubDayAt(used, 99 * hourMs).used).toBe(0);
+  });
+});
+
+describe("what is read", () => {
+  const list = (...ids: number[]) => ids;
+  const choose = (left: number, stalest: number[], recent: number[], total = 6) => {
+    const plan = planScrub({ ...usual, timeMs: 120_000 }, facts(total, { limit: 2 }));
+    return chooseScrub(plan, left, { stalest, recent }, String);
+  };
+
+  test("are the stalest by their quota, and recent ones in turn with them, each once", () => {
+    const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
+    expect(chooseScrub(plan, 5, { stalest: list(1, 2, 3, 4), recent: list(2, 9, 8, 7) }, String)).toEqual([
+      9, 1, 8, 2, 3,
+    ]);
+  });
+
+  test("is filled with the stalest where few have recent activity, but not beyond what the cycle needs", () => {
+    const plan = { total: 9, nights: 3, stalest: 1, recent: 3, fills: true };
+    const candidates = { stalest: list(1, 2, 3, 4, 5), recent: list(9) };
+    expect(chooseScrub(plan, 4, candidates, String)).toEqual([9, 1, 2, 3]);
+    expect(chooseScrub({ ...plan, fills: false }, 4, candidates, String)).toEqual([9, 1]);
+  });
+
+  test("is what is left of the day, the stalest first", () => {
+    expect(choose(4, list(1, 2, 3, 4, 5), list(5))).toHaveLength(4);
+    expect(choose(1, list(1, 2, 3), list(3))).toEqual([1]);
+    expect(choose(0, list(1, 2, 3), list(3))).toEqual([]);
+  });
+});
+
+interface Item {
+  readonly id: number;
+  readAtMs: number;
+  readonly recent: boolean;
+}
+
+/** Makes one run: chooses by the plan, and marks what it chose as read. Returns their number. */
+function runAt(items: Item[], settings: ScrubSettings, given: ScrubFacts, day: ScrubDay, nowMs: number) {
+  const plan = planScrub(settings, given);
+  const old = items
+    .filter(({ readAtMs }) => nowMs - readAtMs >= 20 * hourMs)
+    .toSorted((a, b) => a.readAtMs - b.readAtMs || a.id - b.id);
+  const candidates = { stalest: old, recent: old.filter((item) => item.recent) };
+  const chosen = chooseScrub(plan, scrubLeft(plan, day), candidates, ({ id }) => String(id));
+  for (const item of chosen) item.readAtMs = nowMs;
+  return { plan, count: chosen.length };
+}
+
+const itemsOf = (total: number, recentEach: number): Item[] =>
+  Array.from({ length: total }, (_, id) => ({ id, readAtMs: 0, recent: id % recentEach === 0 }));
+
+const company = fc.record({
+  total: fc.integer({ min: 1, max: 900 }),
+  recentEach: fc.integer({ min: 1, max: 9 }),
+  limit: fc.integer({ min: 1, max: 20 }),
+  cycleDays: fc.integer({ min: 1, max: 30 }),
+  atMostMinutes: fc.integer({ min: 1, max: 60 }),
+  covered: fc.boolean(),
+});
+
+describe("over 60 nights", () => {
+  test("nothing is older than the promised nights and one, and no night takes more than the longest time", () => {
+    fc.assert(
+      fc.property(company, ({ total, recentEach, limit, cycleDays, atMostMinutes, covered }) => {
+        const items = itemsOf(total, recentEach);
+        const settings = { timeMs: null, cycleMs: cycleDays * dayMs, atMostMs: atMostMinutes * 60_000 };
+        const given = facts(total, { limit, covered });
+        const { nights } = planScrub(settings, given);
+        for (let night = 1; night <= 60; night++) {
+          const nowMs = night * dayMs;
+          const { count } = runAt(items, settings, given, scrubDayAt(null, nowMs), nowMs);
+          expect(count).toBeLessThanOrEqual(Math.max(1, atMostMinutes * limit));
+          const oldestMs = Math.min(...items.map(({ readAtMs }) => readAtMs));
+          if (night > nights) expect(nowMs - oldestMs).toBeLessThanOrEqual((nights + 1) * dayMs);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("hourly runs share the allowance of a day, and days without a run do not add up", () => {
+    const items = itemsOf(20_000, 7);
+    const perDay: number[] = [];
+    let day: ScrubDay | null = null;
+    for (let hour = 30; hour < 30 + 14 * 24; hour++) {
+      if (hour > 120 && hour < 240) continue;
+      const nowMs = hour * hourMs;
+      const current = scrubDayAt(day, nowMs);
+      if (current !== day) perDay.push(0);
+      const { count } = runAt(items, usual, facts(20_000), current, nowMs);
+      day = { ...current, used: current.used + count };
+      perDay[perDay.length - 1] = day.used;
+    }
+    expect(perDay.length).toBeGreaterThan(8);
+    expect(Math.max(...perDay)).toBeLessThanOrEqual(3_600);
+  });
+});
