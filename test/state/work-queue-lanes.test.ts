@@ -167,7 +167,7 @@ test("a lease reads only items that are due, however many wait: the index finds 
   const plan = db
     .prepare(
       `EXPLAIN QUERY PLAN SELECT * FROM _work WHERE state = 'ready' AND lane = ?
-         AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, id LIMIT ?`,
+         AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, rank, id LIMIT ?`,
     )
     .all(0, "[]", 0, 1) as { detail: string }[];
   const steps = plan.map(({ detail }) => detail).join("; ");

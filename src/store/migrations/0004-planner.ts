@@ -6,6 +6,9 @@ export const planner = [
   `UPDATE _work SET lane = lane + 1 WHERE lane >= ${laneRank("changed")}`,
   // Within a lane, lower ranks are read first.
   `ALTER TABLE _work ADD COLUMN rank INTEGER NOT NULL DEFAULT 0`,
+  // In the order of leases: without the rank every lease would sort the whole lane.
+  `DROP INDEX _work_next`,
+  `CREATE INDEX _work_next ON _work (state, lane, due_ms, rank, id)`,
   // Missing details are read in turn over the resources.
   `CREATE INDEX _work_missing ON _work (resource, rank, id)
     WHERE state = 'ready' AND lane = ${laneRank("hydration")}`,
