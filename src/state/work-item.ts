@@ -42,6 +42,20 @@ export function childTarget(parent: string, id: RecordId, page: number): string 
   return `child:${parent}:${id}:${page}`;
 }
 
+/** The record that a target is about, or whose list it is; null for a page of a list. */
+export function idInTarget(target: string): string | null {
+  const [kind, first = "", second = ""] = target.split(":");
+  if (kind === "id") return first;
+  return kind === "child" ? second : null;
+}
+
+/** A target in words: `record 17`, `the list of clients 17`, `page 2 of the list`. */
+export function nameOfTarget(target: string): string {
+  const [kind, first = "", second = ""] = target.split(":");
+  if (kind === "id") return `record ${first}`;
+  return kind === "child" ? `the list of ${first} ${second}` : `page ${second} of the list`;
+}
+
 /**
  * Is it the first read of an event? Only that may use the share of the budget that is kept for events: rechecks,
  * dependents and further attempts have a time when they are due.

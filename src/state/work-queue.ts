@@ -2,7 +2,7 @@ import type { RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import { Repository } from "../store/repository.ts";
 import type { Records } from "../store/tables/stored-records.ts";
-import { isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
+import { idInTarget, isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
 
 /** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. */
 export type LaneShare = "all" | "events" | "others";
@@ -14,7 +14,7 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
   others: ranks.filter((rank) => rank !== laneRank("webhook")),
 };
 
-/** `dead`: given up. `held`: not in this run. Both keep their reason. */
+/** `dead`: set aside. `held`: not in this run. Both keep their reason. */
 type WorkState = "ready" | "dead" | "held";
 
 /** How many items of one kind are in one state. */
@@ -25,12 +25,15 @@ export interface QueueCount {
   readonly count: number;
 }
 
-/** An item that is not read: given up, or held. */
+/** An item that was set aside: it is not read until the next run revives it, or an event asks for it. */
 export interface DeadLetter {
   readonly resource: string;
   readonly target: string;
-  readonly error: string;
-  readonly state: string;
+  /** The record, or the parent whose list it is; null for a page of a list. */
+  readonly id: string | null;
+  readonly reason: string;
+  /** How often it was asked in the run that set it aside. */
+  readonly attempts: number;
 }
 
 const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, reason, payload,
@@ -175,11 +178,11 @@ export class WorkQueue extends Repository {
     this.notify();
   }
 
-  /** Takes a resource's items of these lanes out of this run; `revive` brings them back. */
-  hold(resource: string, why: string, share: LaneShare = "all"): void {
+  /** Takes a resource's items of these lanes out of this run; `revive` brings them back. Returns their number. */
+  hold(resource: string, why: string, share: LaneShare = "all"): number {
     const sql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
       AND lane IN (SELECT value FROM json_each(?))`;
-    this.execute(sql, why, resource, JSON.stringify(ranksOf[share]));
+    return this.execute(sql, why, resource, JSON.stringify(ranksOf[share])).changes;
   }
 
   /**
@@ -223,10 +226,11 @@ export class WorkQueue extends Repository {
   }
 
   /** By resource, the oldest first. */
-  deadLetters(most = 100): DeadLetter[] {
-    const sql =
-      "SELECT resource, target, error, state FROM _work WHERE state <> 'ready' ORDER BY resource, id LIMIT ?";
-    return this.selectAll(sql, most);
+  deadLetters(most = 1_000): DeadLetter[] {
+    const sql = `SELECT resource, target, error AS reason, attempts FROM _work WHERE state = 'dead'
+      ORDER BY resource, id LIMIT ?`;
+    const rows = this.selectAll<Omit<DeadLetter, "id">>(sql, most);
+    return rows.map((row) => ({ ...row, id: idInTarget(row.target) }));
   }
 }
 

@@ -31,7 +31,8 @@ export interface Health {
   readonly runs: readonly RunRow[];
   readonly queue: readonly QueueCount[];
   readonly quarantine: readonly Quarantined[];
-  readonly deadLetters: readonly DeadLetter[];
+  /** Reads that the last run set aside; the next run asks again. */
+  readonly setAside: readonly DeadLetter[];
   readonly newColumns: readonly string[];
   /** Required fields that the last finished run did not receive, and fields it could not keep. */
   readonly missingFields: readonly string[];
@@ -65,7 +66,7 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
       runs: rows.slice(0, 10),
       queue: queue.counts(),
       quarantine: new Quarantine(db).all(),
-      deadLetters: queue.deadLetters(),
+      setAside: queue.deadLetters(),
       newColumns: unknownColumns(db),
       missingFields: last?.missing_fields ?? [],
       unkeptFields: last?.unkept_fields ?? [],

@@ -96,7 +96,7 @@ function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
 export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" | "partial" | "difference" {
   const { mirrored, freshness, health, events } = status;
   if (!mirrored || freshness.stale.length > 0) return "difference";
-  if (!health || health.quarantine.length > 0 || health.deadLetters.length > 0) return "partial";
+  if (!health || health.quarantine.length > 0 || health.setAside.length > 0) return "partial";
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
   if (events && eventsOverdue(events, nowMs)) return "partial";
   const last = health.runs.find((run) => run.outcome !== null);

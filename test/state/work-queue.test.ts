@@ -210,7 +210,7 @@ describe("failures", () => {
     expect(lease(queue, nowMs + 2_000)).toMatchObject({ attempts: 1 });
   });
 
-  test("dead letters and held items are kept, shown with their reason, and revived by the next run", async () => {
+  test("dead letters are kept and shown with their reason, and they and held items are revived by the next run", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work());
@@ -222,10 +222,10 @@ describe("failures", () => {
     expect(queue.lease(nowMs, everything)).toBeNull();
     expect(queue.isReady("people", "id:1")).toBe(false);
     expect(queue.deadLetters()).toEqual([
-      { resource: "orders", target: "id:1", error: "403", state: "held" },
-      { resource: "people", target: "id:1", error: "unreadable", state: "dead" },
+      { resource: "people", target: "id:1", id: "1", reason: "unreadable", attempts: 1 },
     ]);
     expect(queue.counts()).toContainEqual({ resource: "people", kind: "detail", state: "dead", count: 1 });
+    expect(queue.counts()).toContainEqual({ resource: "orders", kind: "detail", state: "held", count: 1 });
     expect(queue.revive(["people"])).toBe(1);
     expect(queue.isReady("people", "id:1")).toBe(true);
     expect(queue.lease(nowMs, ["orders"])).toBeNull();

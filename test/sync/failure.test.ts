@@ -33,7 +33,10 @@ const refused = (field: string) => new InvalidError("422", { [field]: ["no"] });
 describe("what a failed read means", () => {
   test.each([
     ["401 ends the run", new UnauthenticatedError("401"), "detail", "stop"],
-    ["403 holds the resource, not the run", new ForbiddenError("403"), "list", "hold"],
+    ["403 on a list holds the resource, not the run", new ForbiddenError("403"), "list", "hold"],
+    ["403 on a record sets that record aside", new ForbiddenError("403"), "detail", "dead"],
+    ["403 on a record to be confirmed too", new ForbiddenError("403"), "confirm", "dead"],
+    ["403 on a parent's list concerns that parent", new ForbiddenError("403"), "child", "dead"],
     ["404 of a record may mean that it is deleted", new NotFoundError("404"), "detail", "missing"],
     ["404 of a record to be confirmed too", new NotFoundError("404"), "confirm", "missing"],
     ["404 of a parent's list checks the parent", new NotFoundError("404"), "child", "check parent"],

@@ -1,5 +1,6 @@
 import { formatDuration } from "../../base/units.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
+import { nameOfTarget } from "../../state/work-item.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
 import { eventsOverdue, type EventStatus } from "../event-status.ts";
 import type { CompanyStatus } from "../company-status.ts";
@@ -48,12 +49,15 @@ function budgetLine({ limit, remaining, waitMs }: BudgetView): string {
   return `  budget: ${remaining ?? "?"} of ${limit} requests left in this window${wait}`;
 }
 
-function troubleLines({ resources, deadLetters, quarantine, ...fields }: Health): string[] {
+function troubleLines({ resources, setAside, quarantine, ...fields }: Health): string[] {
   const troubles = resources.flatMap((one) => one.troubles);
   const others = troubles.filter(({ kind }) => kind !== "quarantined" && kind !== "dead");
   const problems = [
     ...others.map(({ resource, message, hint }) => `${resource}: ${message}${hint ? ` (${hint})` : ""}`),
-    ...deadLetters.map(({ resource, target, error, state }) => `${resource} ${target} ${state}: ${error}`),
+    ...setAside.slice(0, mostSetAside).map(setAsideLine),
+    ...(setAside.length > mostSetAside
+      ? [`${setAside.length - mostSetAside} more are set aside (--json)`]
+      : []),
     ...quarantine.map(
       (one) => `${one.resource} ${one.recordId ?? "without id"} in quarantine: ${one.reason}`,
     ),
@@ -65,6 +69,13 @@ function troubleLines({ resources, deadLetters, quarantine, ...fields }: Health)
     ...fields.missingFields.map((field) => `  ${field} is missing from answers, although it is required`),
     ...fields.unkeptFields.map((field) => `  ${field} is in lists only and is not kept`),
   ];
+}
+
+const mostSetAside = 100;
+
+function setAsideLine({ resource, target, attempts, reason }: Health["setAside"][number]): string {
+  const asked = attempts === 1 ? "" : ` after ${attempts} attempts`;
+  return `${resource}: ${nameOfTarget(target)} is set aside${asked} until the next run: ${reason}`;
 }
 
 function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: number): string[] {

@@ -1,9 +1,11 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
-import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
+import { ForbiddenError, InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import { itemRetryDelayMs, smallerPages } from "../context/limits.ts";
+import { mostSetAsideInARow } from "../context/set-aside.ts";
 import type { AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
+import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
 import { deletionVerdict } from "../deletion/deletion-proof.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
@@ -87,16 +89,35 @@ function hold({ run, resource }: AnswerContext, why: "failed" | "forbidden", err
   run.tally.trouble({ resource: resource.name, kind: why, ...describe(error) });
 }
 
-/** Keeps the work item as a dead letter; the next run tries it again. */
-function deadLetter({ run, item }: AnswerContext, error: unknown): void {
-  run.queue.deadLetter(item, messageOf(error));
-  run.tally.of(item.resource).failed += 1;
+/** Sets the work item aside as a dead letter: the rest goes on, and the next run tries it again. */
+function deadLetter(answer: AnswerContext, error: unknown): void {
+  const { run, item } = answer;
   const facts = describe(error);
-  const message = `${item.target} was given up: ${facts.message}`;
-  run.tally.trouble({ resource: item.resource, kind: "dead", ...facts, message });
+  run.queue.deadLetter(item, facts.message);
+  run.tally.of(item.resource).failed += 1;
+  const message = `${nameOfTarget(item.target)} was set aside: ${facts.message}`;
+  run.tally.trouble({
+    resource: item.resource,
+    kind: "dead",
+    id: idInTarget(item.target),
+    ...facts,
+    message,
+  });
+  if (run.runId !== null) return holdAfterARow(answer, error);
   // The event worker writes no report.
-  if (run.runId === null)
-    run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
+  run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
+}
+
+/** One refused record says nothing of others; several in a row show that the resource is refused. */
+function holdAfterARow({ run, resource, item }: AnswerContext, error: unknown): void {
+  const facts = describe(error);
+  const inARow = run.setAside.add(item, facts.message);
+  if (inARow < mostSetAsideInARow) return;
+  const held = run.queue.hold(resource.name, facts.message, run.share);
+  if (held === 0) return;
+  const kind = error instanceof ForbiddenError ? "forbidden" : "failed";
+  const message = `${inARow} reads in a row were set aside, so ${held} more wait for the next run. The last one: ${facts.message}`;
+  run.tally.trouble({ resource: resource.name, kind, ...facts, message });
 }
 
 function describe(error: unknown): Pick<Trouble, "message" | "hint" | "requestId"> {

@@ -12,6 +12,7 @@ import type { WorkItem } from "../../state/work-item.ts";
 import type { LaneShare, WorkQueue } from "../../state/work-queue.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { SetAsideItems } from "./set-aside.ts";
 import type { Tally } from "./tally.ts";
 
 /** Counts removed records per resource, for the guard against mass deletions. */
@@ -98,6 +99,7 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly probeTrials: Map<string, ProbeTrial>;
   /** By resource: quarantine keys of the records without an id that this run met. */
   readonly withoutId: Map<string, Set<string>>;
+  readonly setAside: SetAsideItems;
   /** Called once the current transaction is committed. */
   readonly afterCommit: (() => void)[];
 }
@@ -137,6 +139,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     probeCandidates: new Map(),
     probeTrials: new Map(),
     withoutId: new Map(),
+    setAside: new SetAsideItems(),
     afterCommit: [],
   };
 }

@@ -2,6 +2,8 @@ import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
 const noRecords = { listed: 0, inserted: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, pending: 0 };
+/** Of single records: a report names no more; `status` shows what was set aside. */
+const mostTroubles = 100;
 const unsent = { total: 0, list: 0, detail: 0, child: 0, confirm: 0, file: 0, retried: 0, rate_limited: 0 };
 
 /** What one run did to one resource, in records. */
@@ -14,6 +16,8 @@ export type RequestCounts = typeof unsent;
 export interface Trouble {
   readonly resource: string;
   readonly kind: "failed" | "forbidden" | "held" | "unsettled" | "quarantined" | "dead";
+  /** The record of a read that was set aside; null for a page of a list. */
+  readonly id?: string | null;
   readonly message: string;
   readonly hint?: string;
   readonly requestId?: string | null;
@@ -49,9 +53,11 @@ export class Tally {
     this.requests.total += 1;
   }
 
-  /** Keeps one trouble per resource and kind; the latest message stays. */
+  /** Keeps one trouble per resource, kind and record; the latest message stays. Past 100, new records are not kept. */
   trouble(trouble: Trouble): void {
-    this.troubles.set(`${trouble.resource}:${trouble.kind}`, trouble);
+    const key = `${trouble.resource}:${trouble.kind}:${trouble.id ?? ""}`;
+    if (trouble.id === undefined || this.troubles.has(key) || this.troubles.size < mostTroubles)
+      this.troubles.set(key, trouble);
   }
 
   allTroubles(): Trouble[] {

@@ -174,6 +174,8 @@ export class Engine {
     const { transport, policy } = this.options;
     const resource = run.selected.get(item.resource);
     if (!resource) return;
+    const spent = run.setAside.spentReason(item);
+    if (spent !== null) return applyCounted(run, () => run.queue.deadLetter(item, spent));
     let sentSeq = mirror.sequence.next();
     mirror.fences.begin(sentSeq);
     const onSent = () => {
@@ -189,6 +191,7 @@ export class Engine {
       const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
       if (item.kind === "detail" || item.kind === "confirm") applyDetail(answer, body);
       else await applyList(answer, body);
+      run.setAside.answered(resource.name);
       policy.succeeded(item);
     } catch (error) {
       if (this.options.signal.aborted && this.failure === null) return;

@@ -43,13 +43,13 @@ export type FailureOutcome =
   | { readonly kind: "check parent" }
   /** The service accepts fewer records per page. */
   | { readonly kind: "smaller page" }
-  /** This resource is refused; others are not. */
+  /** The resource's list is refused; other resources are not. */
   | { readonly kind: "hold"; readonly why: "failed" | "forbidden" }
   /** Try again and count an attempt. */
   | { readonly kind: "retry"; readonly afterMs: number }
   /** Try again without counting an attempt: the failure is not this record's own. */
   | { readonly kind: "postpone"; readonly afterMs: number }
-  /** Give up: the work item becomes a dead letter. */
+  /** The work item is set aside as a dead letter; others go on. */
   | { readonly kind: "dead" };
 
 /** Errors that may pass, or concern one record only. */
@@ -59,15 +59,16 @@ const passing = new Set<ErrorKind>(["unavailable", "network", "rate_limited", "p
 export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "stop" };
   if (error.kind === "stopped") return { kind: "drain" };
-  if (error.kind === "forbidden") return { kind: "hold", why: "forbidden" };
-  if (error.kind === "not_found" || error.kind === "invalid") return refused(error, item);
+  if (["forbidden", "not_found", "invalid"].includes(error.kind)) return refused(error, item);
   if (!passing.has(error.kind)) return { kind: "stop" };
   if (!error.retryable || item.attempts + 1 >= mostAttempts) return { kind: "dead" };
   return { kind: "retry", afterMs: itemRetryDelayMs(item.attempts) };
 }
 
-/** 404 or 422. */
+/** 403, 404 or 422: of a list it concerns the resource, else one record. */
 function refused(error: MirrorError, { kind }: WorkItem): FailureOutcome {
+  if (error.kind === "forbidden")
+    return kind === "list" ? { kind: "hold", why: "forbidden" } : { kind: "dead" };
   if (kind === "child") return { kind: "check parent" };
   if (kind === "list" && error instanceof InvalidError && "perPage" in error.fields)
     return { kind: "smaller page" };

@@ -1,5 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { nameOfTarget } from "../../state/work-item.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
 import { releaseWithoutId } from "../apply/records-without-id.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
@@ -19,9 +20,10 @@ function noteKept({ mirror, queue, selected, tally }: RunContext): void {
     const message = `record ${recordId ?? "without an id"} is in quarantine: ${reason}`;
     tally.trouble({ resource, kind: "quarantined", message });
   }
-  for (const { resource, target, error, state } of queue.deadLetters()) {
-    if (state !== "dead" || !selected.has(resource)) continue;
-    tally.trouble({ resource, kind: "dead", message: `${target}: ${error}` });
+  const known = new Set(tally.allTroubles().map((one) => `${one.resource} ${one.id}`));
+  for (const { resource, target, id, reason } of queue.deadLetters()) {
+    if (!selected.has(resource) || known.has(`${resource} ${id}`)) continue;
+    tally.trouble({ resource, kind: "dead", id, message: `${nameOfTarget(target)} is set aside: ${reason}` });
   }
 }
 

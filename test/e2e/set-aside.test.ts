@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { readHealth } from "../../src/status/mirror-health.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { count, expectEqual } from "../support/equal.ts";
+import { jsonReply } from "../support/proxy.ts";
+import { truthOf } from "../support/truth.ts";
+
+const forbidden = () => jsonReply(403, { message: "This action is unauthorized." });
+const invalid = () => jsonReply(422, { message: "The given data was invalid.", errors: { id: ["No."] } });
+
+const ids = (company: Company, table: string) => [...(truthOf(company.sandbox).get(table)?.keys() ?? [])];
+
+const withDetail = (company: Company, table: string) =>
+  count(company.file, `SELECT count(*) FROM _raw_${table} WHERE id IN (SELECT id FROM _fence_${table})`);
+
+/** The file's list of reads that were set aside. */
+function setAsideIn(company: Company) {
+  const db = openDatabase(company.file, { readonly: true });
+  try {
+    return readHealth(db, manifest, false).setAside;
+  } finally {
+    db.close();
+  }
+}
+
+describe.each([
+  ["403", forbidden],
+  ["422", invalid],
+])("%s on one detail", (_status, refusal) => {
+  test("sets that record aside: every other record comes in the same run, and the run names it", async () => {
+    const company = await aCompany({ records: 100 });
+    const [refused = "", ...others] = ids(company, "orders");
+    company.proxy.obstruct(({ path }) => (path === `/orders/${refused}` ? refusal() : undefined));
+    const report = await sync(company);
+    expect(report).toMatchObject({ outcome: "partial", resources: { orders: { pending: 1 } } });
+    expect(report.troubles).toEqual([
+      expect.objectContaining({ resource: "orders", kind: "dead", id: refused }),
+    ]);
+    expect(withDetail(company, "orders")).toBe(others.length);
+    const reason = expect.stringContaining(`/orders/${refused}: `) as string;
+    expect(setAsideIn(company)).toEqual([
+      { resource: "orders", target: `id:${refused}`, id: refused, attempts: 1, reason },
+    ]);
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expect(setAsideIn(company)).toEqual([]);
+    expectEqual(company);
+  });
+
+  test("is asked again by the next run, at most 3 times in one run", async () => {
+    const company = await aCompany({ records: 60 });
+    const [refused = ""] = ids(company, "invoices");
+    company.proxy.obstruct(({ path }) => (path === `/invoices/${refused}` ? refusal() : undefined));
+    for (let run = 1; run <= 3; run++) {
+      const before = company.proxy.asked.length;
+      expect((await sync(company)).outcome).toBe("partial");
+      const asked = company.proxy.asked.slice(before).filter(({ path }) => path === `/invoices/${refused}`);
+      expect(asked.length).toBeGreaterThanOrEqual(1);
+      expect(asked.length).toBeLessThanOrEqual(3);
+    }
+  });
+});
+
+test("403 on the list of one parent concerns that parent", async () => {
+  const company = await aCompany({ records: 60 });
+  const [client = ""] = ids(company, "clients");
+  company.proxy.obstruct(({ query }) => (query.get("clientId") === client ? forbidden() : undefined));
+  const report = await sync(company);
+  expect(report.troubles).toEqual([
+    expect.objectContaining({ resource: "contact_activity_logs", kind: "dead", id: client }),
+  ]);
+  company.recover();
+  expect((await sync(company)).outcome).toBe("complete");
+  expectEqual(company);
+});
+
+test.each([
+  ["403", forbidden, "forbidden"],
+  ["422", invalid, "failed"],
+  ["404 that proves nothing", () => jsonReply(404, { message: "No query results for model." }), "failed"],
+])(
+  "%s on every detail of a resource: five in a row hold it, the others are whole",
+  async (_case, refusal, kind) => {
+    const company = await aCompany({ records: 200 });
+    const orders = ids(company, "orders").length;
+    company.proxy.obstruct(({ path }) => (/^\/orders\/\d+$/.test(path) ? refusal() : undefined));
+    const report = await sync(company);
+    const asked = company.proxy.asked.filter(({ path }) => /^\/orders\/\d+$/.test(path)).length;
+    expect(asked).toBeLessThan(5 * 6);
+    expect(report).toMatchObject({ outcome: "partial", resources: { orders: { pending: orders } } });
+    const kinds = report.troubles.map((one) => one.kind);
+    expect(kinds.filter((one) => one !== "dead")).toEqual([kind]);
+    // Those in flight when it is held are set aside as well.
+    expect(kinds.length - 1).toBeGreaterThanOrEqual(5);
+    expect(kinds.length - 1).toBeLessThanOrEqual(5 + 5);
+    expectEqual(company, { tables: ["invoices", "proformas", "quotations", "clients"] });
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  },
+);
+
+test("many refused records among many others hold nothing: a 200 in between shows that the resource is read", async () => {
+  const company = await aCompany({ records: 150 });
+  const odd = new Set(ids(company, "invoices").filter((_, i) => i % 3 === 0));
+  company.proxy.obstruct(({ path }) =>
+    odd.has(/^\/invoices\/(\d+)$/.exec(path)?.[1] ?? "") ? forbidden() : undefined,
+  );
+  const report = await sync(company, { concurrency: 1 });
+  expect(report.troubles.every(({ kind }) => kind === "dead")).toBe(true);
+  expect(setAsideIn(company)).toHaveLength(odd.size);
+  expect(report.resources["invoices"]).toMatchObject({ pending: odd.size });
+});
