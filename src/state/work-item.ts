@@ -27,6 +27,12 @@ export interface WorkItem extends NewWorkItem {
   readonly attempts: number;
 }
 
+/**
+ * No item waits longer for a recheck or another attempt, ms. One that is due later is due now: the clock was set back
+ * after its due time was stored.
+ */
+export const longestDelayMs = 2 * 60_000;
+
 /** One record: `id:17`. */
 export function recordTarget(id: RecordId): string {
   return `id:${id}`;

@@ -2,10 +2,9 @@ import type { RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
 import { Repository } from "../store/repository.ts";
 import type { Records } from "../store/tables/stored-records.ts";
+import type { Db } from "../store/database.ts";
+import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
 import { idInTarget, isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
-
-/** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. */
-export type LaneShare = "all" | "events" | "others";
 
 const ranks = lanes.map((_lane, rank) => rank);
 const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
@@ -36,9 +35,6 @@ export interface DeadLetter {
   readonly attempts: number;
 }
 
-const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, reason, payload,
-  dirty_seq AS dirtySeq, attempts`;
-
 const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, reason, payload, dirty_seq)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
 
@@ -62,6 +58,12 @@ const insertOrMerge = `${insert} DO UPDATE SET
 export class WorkQueue extends Repository {
   private readonly leased = new Set<number>();
   private readonly watchers = new Set<() => void>();
+  private readonly order: LeaseOrder;
+
+  constructor(db: Db) {
+    super(db);
+    this.order = new LeaseOrder(db);
+  }
 
   /** Adds an item, or a newer reason to the one that is queued. */
   add(item: NewWorkItem): void {
@@ -96,24 +98,12 @@ export class WorkQueue extends Repository {
     for (const watcher of this.watchers) watcher();
   }
 
-  /** The next item of these resources that is due and not leased: by lane, then by the time it is due. */
+  /** The next item of these resources that is due and not leased, in the order of `LeaseOrder`. */
   lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
-    for (const rank of ranksOf[share]) {
-      const row = this.nextFree(rank, resources, nowMs);
-      if (!row) continue;
-      this.leased.add(row.id);
-      return itemOf(row);
-    }
-    return null;
-  }
-
-  /** Lane by lane: rechecks of the future in one lane are not scanned for the lanes after it. */
-  private nextFree(rank: number, resources: readonly string[], untilMs: number): StoredItem | undefined {
-    const sql = `SELECT ${itemColumns} FROM _work WHERE state = 'ready' AND lane = ?
-      AND resource IN (SELECT value FROM json_each(?)) AND due_ms <= ? ORDER BY due_ms, rank, id LIMIT ?`;
-    const names = JSON.stringify(resources);
-    const rows = this.selectAll<StoredItem>(sql, rank, names, untilMs, this.leased.size + 1);
-    return rows.find(({ id }) => !this.leased.has(id));
+    const row = this.order.next({ nowMs, resources, share, leased: this.leased });
+    if (!row) return null;
+    this.leased.add(row.id);
+    return itemOf(row);
   }
 
   /** Ends a lease. The item, if it is still queued, may be leased by another worker: watchers are called. */
@@ -130,7 +120,7 @@ export class WorkQueue extends Repository {
   /** When the next item that is not leased is due, epoch milliseconds, rechecks included; null: there is none. */
   nextDueMs(resources: readonly string[], share: LaneShare = "all"): number | null {
     const due = ranksOf[share].flatMap(
-      (rank) => this.nextFree(rank, resources, Number.MAX_SAFE_INTEGER)?.dueAtMs ?? [],
+      (rank) => this.order.firstDue(rank, resources, this.leased)?.dueAtMs ?? [],
     );
     return due.length === 0 ? null : Math.min(...due);
   }
@@ -191,7 +181,7 @@ export class WorkQueue extends Repository {
    */
   revive(resources: readonly string[], share: LaneShare = "all"): number {
     const sql = `UPDATE _work SET state = 'ready', attempts = 0, due_ms = 0, error = NULL,
-        lane = CASE lane WHEN ${laneRank("webhook")} THEN ${laneRank("hydration")} ELSE lane END
+        lane = CASE lane WHEN ${laneRank("webhook")} THEN ${laneRank("changed")} ELSE lane END
       WHERE resource IN (SELECT value FROM json_each(?)) AND (state <> 'ready'
         OR (attempts > 0 AND lane IN (SELECT value FROM json_each(?))))`;
     return this.execute(sql, JSON.stringify(resources), JSON.stringify(ranksOf[share])).changes;
@@ -233,13 +223,6 @@ export class WorkQueue extends Repository {
     return rows.map((row) => ({ ...row, id: idInTarget(row.target) }));
   }
 }
-
-type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> & {
-  readonly lane: number;
-  readonly payload: string | null;
-  readonly dueAtMs: number;
-  readonly rank: number;
-};
 
 function itemOf({ lane, payload, ...same }: StoredItem): WorkItem {
   const parsed: unknown = payload === null ? undefined : JSON.parse(payload);

@@ -88,7 +88,7 @@ describe("a queue that is shared", () => {
     queue.revive(people);
     expect(queue.lease(nowMs, people, "events")).toBeNull();
     expect(queue.lease(nowMs, people, "others")).toMatchObject({
-      lane: "hydration",
+      lane: "changed",
       reason: "r",
       attempts: 0,
     });

@@ -243,6 +243,11 @@ describe("failures", () => {
   });
 });
 
+/** Details of one resource come in the order of their ranks, equal here, whenever they were due. */
+function dueAt({ lane, dueAtMs }: { readonly lane: Lane; readonly dueAtMs: number }): number {
+  return lane === "changed" || lane === "hydration" ? 0 : dueAtMs;
+}
+
 /** The queue as its rules say it, without a database. */
 class Model {
   readonly rows = new Map<
@@ -269,7 +274,7 @@ class Model {
       ([target, row]) => row.state === "ready" && row.dueAtMs <= atMs && !this.leased.has(target),
     );
     due.sort(
-      ([, a], [, b]) => laneRank(a.lane) - laneRank(b.lane) || a.dueAtMs - b.dueAtMs || a.order - b.order,
+      ([, a], [, b]) => laneRank(a.lane) - laneRank(b.lane) || dueAt(a) - dueAt(b) || a.order - b.order,
     );
     return due[0]?.[0] ?? null;
   }

@@ -9,9 +9,8 @@ export const planner = [
   // In the order of leases: without the rank every lease would sort the whole lane.
   `DROP INDEX _work_next`,
   `CREATE INDEX _work_next ON _work (state, lane, due_ms, rank, id)`,
-  // Missing details are read in turn over the resources.
-  `CREATE INDEX _work_missing ON _work (resource, rank, id)
-    WHERE state = 'ready' AND lane = ${laneRank("hydration")}`,
+  // Details are read in turn over the resources.
+  `CREATE INDEX _work_turns ON _work (lane, resource, rank, id) WHERE state = 'ready'`,
   // The version of the columns and decoding that made a table's rows; `next_id` while they are made again.
   `CREATE TABLE _derivations (
     resource TEXT PRIMARY KEY, version TEXT NOT NULL, next_id INTEGER) STRICT, WITHOUT ROWID`,

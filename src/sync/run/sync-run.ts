@@ -2,7 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { readObject } from "../../extract/answers.ts";
 import { Runs } from "../../state/runs.ts";
-import type { LaneShare } from "../../state/work-queue.ts";
+import type { LaneShare } from "../../state/lease-order.ts";
 import { databaseError } from "../../store/database.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { createRunContext, requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";

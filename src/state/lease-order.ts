@@ -1,0 +1,140 @@
+import { laneRank, type Lane } from "../base/lane.ts";
+import { Repository } from "../store/repository.ts";
+import { longestDelayMs, type WorkItem } from "./work-item.ts";
+
+/** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. */
+export type LaneShare = "all" | "events" | "others";
+
+/** What may be leased: items of these resources and lanes that are due and that nobody holds. */
+export interface LeaseQuestion {
+  readonly nowMs: number;
+  readonly resources: readonly string[];
+  readonly share: LaneShare;
+  /** Ids of the items that are leased. */
+  readonly leased: ReadonlySet<number>;
+}
+
+/** A row of `_work`. */
+export type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs" | "rank"> & {
+  readonly lane: number;
+  readonly payload: string | null;
+  readonly dueAtMs: number;
+  readonly rank: number;
+};
+
+const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, reason, payload,
+  dirty_seq AS dirtySeq, attempts`;
+
+/** For so long records known to have changed hold back missing details; then the two take turns. */
+const changedAloneMs = 30 * 60_000;
+
+/** The names of the resources with ready items in a lane: one search in the index for each. */
+function waitingResources(lane: number): string {
+  const next = (after: string) =>
+    `SELECT min(resource) FROM _work WHERE state = 'ready' AND lane = ${lane} ${after}`;
+  return `WITH RECURSIVE waiting(name) AS (${next("")} UNION ALL
+    SELECT (${next("AND resource > waiting.name")}) FROM waiting WHERE waiting.name IS NOT NULL)
+    SELECT name FROM waiting WHERE name IS NOT NULL`;
+}
+
+/**
+ * Which item is read next. Lanes are served one after the other, with these exceptions:
+ *
+ * - Lists of rank 0, those never read whole, come before everything but events. Lists of a higher rank take turns with
+ *   details, one page and one detail, so that neither starves the other.
+ * - Details are read in turn over the resources, within a resource by rank: a big resource holds back no other.
+ * - Records known to have changed come before missing details, but not alone for longer than half an hour.
+ *
+ * Guarantee: an item is found without a look at the others that wait; only leased and postponed ones are passed over.
+ * Source of truth: table `_work`. Whose turn it is, is known in memory only.
+ * Worst outcome of a crash: turns begin anew.
+ */
+export class LeaseOrder extends Repository {
+  private turnOf: "lists" | "details" = "lists";
+  /** The resource of the detail read last; the next in the alphabet is next in turn. */
+  private lastResource = "";
+  /** Since when details of changed records are read without a pause, epoch ms. */
+  private changedSinceMs: number | null = null;
+  private lastDetails: Lane = "hydration";
+
+  /** The next item to lease; undefined: none is due and free. */
+  next(asked: LeaseQuestion): StoredItem | undefined {
+    const { share } = asked;
+    if (share === "events") return this.nextDue("webhook", asked);
+    return (
+      (share === "all" ? this.nextDue("webhook", asked) : undefined) ??
+      this.nextDue("list", asked, "AND rank <= 0") ??
+      this.nextInTurn(asked) ??
+      this.nextDue("scrub", asked) ??
+      this.nextDue("files", asked)
+    );
+  }
+
+  /** The item of a lane that is due first, now or later; `leased` ones are left out. */
+  firstDue(lane: number, resources: readonly string[], leased: ReadonlySet<number>): StoredItem | undefined {
+    return this.firstFree("due_ms >= ?", "", lane, { resources, leased }, 0);
+  }
+
+  private nextDue(lane: Lane, asked: LeaseQuestion, condition = ""): StoredItem | undefined {
+    const rank = laneRank(lane);
+    return (
+      this.firstFree("due_ms <= ?", condition, rank, asked, asked.nowMs) ??
+      this.firstFree("due_ms > ?", condition, rank, asked, asked.nowMs + longestDelayMs)
+    );
+  }
+
+  /** By the time they are due; items that are due in the future are not scanned for those due now. */
+  private firstFree(
+    due: string,
+    condition: string,
+    lane: number,
+    { resources, leased }: Pick<LeaseQuestion, "resources" | "leased">,
+    boundMs: number,
+  ): StoredItem | undefined {
+    const sql = `SELECT ${itemColumns} FROM _work INDEXED BY _work_next WHERE state = 'ready' AND lane = ? AND ${due}
+      ${condition} AND resource IN (SELECT value FROM json_each(?)) ORDER BY due_ms, rank, id LIMIT ?`;
+    const rows = this.selectAll<StoredItem>(sql, lane, boundMs, JSON.stringify(resources), leased.size + 1);
+    return rows.find(({ id }) => !leased.has(id));
+  }
+
+  /** Lists that were read whole before, and details. */
+  private nextInTurn(asked: LeaseQuestion): StoredItem | undefined {
+    const page = () => this.nextDue("list", asked);
+    const item =
+      this.turnOf === "lists" ? (page() ?? this.nextDetail(asked)) : (this.nextDetail(asked) ?? page());
+    if (item) this.turnOf = item.lane === laneRank("list") ? "details" : "lists";
+    return item;
+  }
+
+  private nextDetail(asked: LeaseQuestion): StoredItem | undefined {
+    const changed = () => this.nextOfResources("changed", asked);
+    const missing = () => this.nextOfResources("hydration", asked);
+    const alone = asked.nowMs - (this.changedSinceMs ?? asked.nowMs) <= changedAloneMs;
+    const item =
+      alone || this.lastDetails !== "changed" ? (changed() ?? missing()) : (missing() ?? changed());
+    if (!item) return undefined;
+    this.lastDetails = item.lane === laneRank("changed") ? "changed" : "hydration";
+    if (this.lastDetails === "changed") this.changedSinceMs ??= asked.nowMs;
+    else if (alone) this.changedSinceMs = null;
+    return item;
+  }
+
+  /** In turn over the resources, within a resource by rank. */
+  private nextOfResources(lane: Lane, { nowMs, resources, leased }: LeaseQuestion): StoredItem | undefined {
+    const rank = laneRank(lane);
+    const waiting = this.selectColumn<string>(waitingResources(rank));
+    const after = waiting.filter((name) => name > this.lastResource);
+    const before = waiting.filter((name) => name <= this.lastResource);
+    const sql = `SELECT ${itemColumns} FROM _work INDEXED BY _work_turns WHERE state = 'ready' AND lane = ${rank}
+      AND resource = ? AND (due_ms <= ? OR due_ms > ?) ORDER BY rank, id LIMIT ?`;
+    for (const name of [...after, ...before]) {
+      if (!resources.includes(name)) continue;
+      const values = [name, nowMs, nowMs + longestDelayMs, leased.size + 1];
+      const item = this.selectAll<StoredItem>(sql, ...values).find(({ id }) => !leased.has(id));
+      if (!item) continue;
+      this.lastResource = name;
+      return item;
+    }
+    return undefined;
+  }
+}
