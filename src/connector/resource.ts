@@ -17,8 +17,8 @@ export type ListPlan =
       };
     }
   /**
-   * One list in pages of the largest size that the service accepts. `params` are sent with every page: ascending by
-   * a key that only grows, where there is one.
+   * One list in pages of the largest size that the service accepts. `params` are the order, sent with every page:
+   * ascending by a key that is unique and only grows, where there is one.
    */
   | {
       readonly kind: "paged";

@@ -25,7 +25,7 @@ export function pageFacts(paginator: unknown, askedPage: number, records: number
   const pages = Math.max(1, Math.ceil(total / perPage));
   if (pages > mostPages) throw unusable(`the paginator says ${pages} pages, more than ${mostPages}`);
   const expected = page < pages ? perPage : page === pages ? total - (pages - 1) * perPage : 0;
-  const totalPages = "totalPages" in paginator ? paginator.totalPages : pages;
+  const totalPages = "totalPages" in paginator ? wholeNumber(paginator.totalPages) : pages;
   const pagesAgree = totalPages === pages || (total === 0 && totalPages === 0);
   return { page, perPage, pages, total, consistent: records === expected && pagesAgree };
 }
@@ -37,8 +37,15 @@ export function wholeFacts(records: number): PageFacts {
 
 function count(paginator: object, key: string): number {
   const value: unknown = Reflect.get(paginator, key);
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  const number = wholeNumber(value);
+  if (number !== null) return number;
   throw unusable(`the paginator's ${key} is ${JSON.stringify(value) ?? "missing"}`);
+}
+
+/** PHP may give numbers as strings. */
+function wholeNumber(value: unknown): number | null {
+  const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : null;
 }
 
 function unusable(why: string): ProtocolError {

@@ -4,17 +4,23 @@ import { assert } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { WorkItem } from "../state/work-item.ts";
 
+/** How a list is asked for where the service refuses the connector's way. */
+export interface ListForm {
+  /** Smaller than the resource's own. */
+  readonly perPage?: number;
+  /** Without the connector's order. */
+  readonly unsorted?: true;
+}
+
 /** Payload of the work item for a page of a list. */
-export interface PagePayload {
+export interface PagePayload extends ListForm {
   readonly variant: string;
   readonly page: number;
-  /** Smaller than the resource's own where the service refused that size. */
-  readonly perPage?: number;
   readonly attempt?: number;
 }
 
 /** Payload of the work item for a page of a parent's list. */
-export interface ChildPayload {
+export interface ChildPayload extends ListForm {
   readonly parent: string;
   readonly parentId: string;
   readonly page: number;
@@ -22,10 +28,14 @@ export interface ChildPayload {
 
 type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
 
-/** Pure: the request of a work item. Throws when the item does not fit the resource. */
-export function requestFor(resource: Resource, work: WorkItem): Read {
-  if (work.kind === "list") return pageRequest(resource, work.payload as PagePayload);
-  if (work.kind === "child") return childRequest(resource, work.payload as ChildPayload);
+/**
+ * Pure: the request of a work item. Throws when the item does not fit the resource.
+ *
+ * @param form how the resource's lists are asked for, where the item does not say it
+ */
+export function requestFor(resource: Resource, work: WorkItem, form: ListForm = {}): Read {
+  if (work.kind === "list") return pageRequest(resource, { ...form, ...(work.payload as PagePayload) });
+  if (work.kind === "child") return childRequest(resource, { ...form, ...(work.payload as ChildPayload) });
   if (work.kind === "file")
     return { method: "GET", path: pathOf(resource.pdf ?? "", recordOf(work)), expect: "bytes" };
   return get(pathOf(resource.detail ?? "", recordOf(work)));
@@ -47,20 +57,20 @@ function idIn(text: string): RecordId {
   return id;
 }
 
-function pageRequest(resource: Resource, { variant, page, perPage }: PagePayload): Read {
+function pageRequest(resource: Resource, { variant, page, perPage, unsorted }: PagePayload): Read {
   const { list } = resource;
   if (list.kind === "single") return get(list.path);
   if (list.kind === "whole") return get(list.path, list.variants ? { [list.variants.param]: variant } : {});
   assert(list.kind === "paged", `${resource.name} has pages`);
-  return get(list.path, { ...list.params, perPage: perPage ?? list.perPage, page });
+  return get(list.path, { ...(!unsorted && list.params), perPage: perPage ?? list.perPage, page });
 }
 
-function childRequest(resource: Resource, { parent, parentId, page }: ChildPayload): Read {
+function childRequest(resource: Resource, { parent, parentId, page, perPage }: ChildPayload): Read {
   const { list } = resource;
   assert(list.kind === "parents", `${resource.name} is listed by parents`);
   const link = list.parents.find((candidate) => candidate.resource === parent);
   assert(link, `${parent} is a parent of ${resource.name}`);
-  return get(list.path, { [link.param]: parentId, perPage: list.perPage, page });
+  return get(list.path, { [link.param]: parentId, perPage: perPage ?? list.perPage, page });
 }
 
 function get(path: string, query: Read["query"] = {}): Read {

@@ -150,6 +150,25 @@ describe("422 on a list", () => {
     expect(company.proxy.asked.filter((asked) => asked.path === "/invoices").length).toBeGreaterThan(3);
   });
 
+  test("over its order is read in the service's own order, and a parent's list in smaller pages", async () => {
+    const company = await aCompany();
+    const refusal = (field: string) =>
+      jsonReply(422, { message: "The given data was invalid.", errors: { [field]: ["Neplatná hodnota."] } });
+    company.proxy.obstruct(({ path, query }) => {
+      if (path === "/orders" && query.has("sortBy")) return refusal("sortBy");
+      const isLarge = path === "/contact-activity-logs" && Number(query.get("perPage")) > 100;
+      return isLarge ? refusal("perPage") : undefined;
+    });
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+    const refused = company.proxy.asked.filter(
+      ({ path, query }) => path === "/orders" && query.has("sortBy"),
+    );
+    expect(refused).toHaveLength(1);
+    const large = company.proxy.asked.filter(({ query }) => query.get("perPage") === "200");
+    expect(large.filter(({ path }) => path === "/contact-activity-logs").length).toBeLessThanOrEqual(6);
+  });
+
   test("for another reason is reported in the service's words, with the field", async () => {
     const company = await aCompany();
     const errors = { sortBy: ["The selected sort by is invalid."] };

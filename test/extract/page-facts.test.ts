@@ -29,6 +29,11 @@ describe("a correct paginator", () => {
     expect(pageFacts(empty, 1, 0)).toMatchObject({ pages: 1, total: 0, consistent: true });
   });
 
+  test("may give its numbers as strings, as PHP does", () => {
+    const texts = Object.fromEntries(Object.entries(paginator).map(([key, value]) => [key, String(value)]));
+    expect(pageFacts(texts, 1, 10)).toEqual(pageFacts(paginator, 1, 10));
+  });
+
   test("need not state its pages: the total is enough", () => {
     const { totalPages: _, ...uncounted } = paginator;
     expect(pageFacts(uncounted, 1, 10)).toMatchObject({ pages: 3, consistent: true });
@@ -57,7 +62,7 @@ describe("a paginator that does not agree with its records is used as inconsiste
     ["more records than promised", {}, 1, 11],
     ["pages without end", { totalPages: 9_999_999 }, 1, 10],
     ["too few pages", { totalPages: 1 }, 1, 10],
-    ["pages that are no number", { totalPages: "3" }, 1, 10],
+    ["pages that are no number", { totalPages: "three" }, 1, 10],
     ["records past the end", { currentPage: 4 }, 4, 10],
     ["records of an empty list", { totalResults: 0, totalPages: 0 }, 1, 10],
   ])("%s", (_what, more, asked, records) => {
@@ -81,7 +86,7 @@ describe("a paginator that cannot be used is refused, to be read again", () => {
     ["no records per page", { ...paginator, perPage: 0 }, "0 records per page"],
     ["a negative total", { ...paginator, totalResults: -1 }, "totalResults is -1"],
     ["half a record", { ...paginator, totalResults: 1.5 }, "totalResults is 1.5"],
-    ["a number as text", { ...paginator, totalResults: "25" }, 'totalResults is "25"'],
+    ["a text that is no number", { ...paginator, totalResults: "25.0" }, 'totalResults is "25.0"'],
     ["a total beyond counting", { ...paginator, totalResults: 2 ** 53 }, "totalResults is 9007199254740992"],
     ["more pages than any list has", { ...paginator, totalResults: 2 ** 52 }, "pages, more than 100000"],
   ])("%s", (_what, given, words) => {

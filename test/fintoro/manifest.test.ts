@@ -100,7 +100,7 @@ describe("a sweep", () => {
       list.kind === "paged" ? [[name, list.params["sortBy"], list.params["sortDirection"]]] : [],
     );
     expect(sorted).toEqual([
-      ["business_cases", "createdAt", "asc"],
+      ["business_cases", undefined, "asc"],
       ["price_list_items", "name", "asc"],
       ["warehouse_inbound_receipts", "created_at", "asc"],
       ["warehouse_outbound_receipts", "created_at", "asc"],

@@ -36,6 +36,7 @@ export const businessCaseStatuses = wholeResource("business_case_statuses", "Bus
   doc: "Columns of the sales pipeline",
 });
 
-export const businessCases = pagedResource("business_cases", "Business cases", "createdAt", {
+// `id`, the default, is not among the values that `sortBy` takes.
+export const businessCases = pagedResource("business_cases", "Business cases", null, {
   record: businessCase,
 });

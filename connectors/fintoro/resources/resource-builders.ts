@@ -26,15 +26,15 @@ export function wholeResource(name: string, title: string, details: Details): Re
   return resource(name, title, { list: { kind: "whole", path: listPath(name) }, ...details });
 }
 
-/** A resource that is read in pages of 200, ascending by a key that only grows. */
+/** A resource that is read in pages of 200, ascending by a key that only grows; null: by the service's own, the id. */
 export function pagedResource(
   name: string,
   title: string,
-  sortBy: string,
+  sortBy: string | null,
   details: Details,
   perPage = 200,
 ): Resource {
-  const params = { sortBy, sortDirection: "asc" };
+  const params = { ...(sortBy !== null && { sortBy }), sortDirection: "asc" };
   return resource(name, title, {
     list: { kind: "paged", path: listPath(name), perPage, params },
     ...details,

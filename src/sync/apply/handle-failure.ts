@@ -1,7 +1,7 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import { ForbiddenError, InvalidError, ServiceError } from "../../connector/service-errors.ts";
-import { parentIdOf, recordOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
-import { itemRetryDelayMs, smallerPages } from "../context/limits.ts";
+import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
+import { itemRetryDelayMs } from "../context/limits.ts";
 import { mostSetAsideInARow } from "../context/set-aside.ts";
 import type { AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
@@ -10,7 +10,8 @@ import { deletionVerdict } from "../deletion/deletion-proof.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
 import { probeRoute } from "../deletion/route-probe.ts";
-import { queueDependents, queueRecord, queueSmallerPages } from "../plan/read-reasons.ts";
+import { otherListForm } from "../plan/list-form.ts";
+import { queueDependents, queueOtherForm, queueRecord } from "../plan/read-reasons.ts";
 import type { FailureOutcome } from "../retry/retry-policy.ts";
 import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
 
@@ -25,8 +26,8 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
       return judgeMissing(answer, error as ServiceError);
     case "check parent":
       return checkParent(answer, error);
-    case "smaller page":
-      return shrinkPages(answer, error);
+    case "other list form":
+      return changeListForm(answer, error as InvalidError);
     case "hold":
       return hold(answer, failure.why, error);
     case "retry":
@@ -71,15 +72,22 @@ function checkParent(answer: AnswerContext, error: unknown): void {
   queueRecord(answer, "child list refused", { resource: payload.parent, id: parentIdOf(payload) });
 }
 
-function shrinkPages(answer: AnswerContext, error: unknown): void {
-  const { run, resource, item } = answer;
-  const own = resource.list.kind === "paged" ? resource.list.perPage : 0;
-  const { perPage = own } = item.payload as PagePayload;
-  const smaller = smallerPages.find((size) => size < perPage);
-  if (smaller === undefined) return hold(answer, "failed", error);
-  const refused = `the service refuses ${perPage} records per page`;
-  run.log.warn(`${resource.name}: ${refused}. Trying ${smaller} per page.`);
-  queueSmallerPages(answer, smaller);
+function changeListForm(answer: AnswerContext, error: InvalidError): void {
+  const { run, resource, item, stamp } = answer;
+  const learned = run.listForms.get(resource.name);
+  // Sent before another list of the resource taught the form: that has not been refused.
+  if (learned && stamp.sentSeq < learned.sinceSeq) return queueOtherForm(answer);
+  const asked = { ...learned?.form, ...(item.payload as ListForm) };
+  const form = otherListForm(resource.list, asked, error);
+  if (!form) return hold(answer, "failed", error);
+  const { perPage, unsorted } = form;
+  const how = [perPage && `${perPage} records per page`, unsorted && "the service's own order"];
+  const facts = describe(error);
+  const message = `${resource.name}: ${facts.message}. Asking for ${how.filter(Boolean).join(" in ")}.`;
+  run.log.warn(message, { request_id: facts.requestId });
+  const next = { ...(perPage && { perPage }), ...(unsorted && { unsorted }) };
+  run.listForms.set(resource.name, { form: next, sinceSeq: stamp.receivedSeq });
+  queueOtherForm(answer);
 }
 
 /** The resource is refused, and trying again does not help: its items wait for the next run, other resources go on. */

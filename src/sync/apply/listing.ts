@@ -2,7 +2,12 @@ import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
-import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import {
+  parentIdOf,
+  type ChildPayload,
+  type ListForm,
+  type PagePayload,
+} from "../../extract/work-request.ts";
 import type { CompleteListing, Listing } from "../../state/listings.ts";
 import { sweepKey } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
@@ -22,7 +27,7 @@ import {
  * Which listing a work item's page belongs to, its number from 1, and how often the list was begun. The listing of
  * a parent's list is named `clients:17`.
  */
-export function pagePlace({ kind, payload }: WorkItem): Required<Omit<PagePayload, "perPage">> {
+export function pagePlace({ kind, payload }: WorkItem): Required<Omit<PagePayload, keyof ListForm>> {
   if (kind !== "child") return { attempt: 1, ...(payload as PagePayload) };
   const { parent, parentId, page } = payload as ChildPayload;
   return { variant: `${parent}:${parentId}`, page, attempt: 1 };
@@ -45,7 +50,7 @@ export function addListingPage(answer: AnswerContext, ids: readonly RecordId[], 
     startedSeq: stamp.sentSeq,
     startedAt: isoTime(stamp.receivedAtMs),
   };
-  if (page === 1) queueOtherPages(answer, facts.pages);
+  if (page === 1) queueOtherPages(answer, facts);
   const listing = run.listings.addPage(start, { ...facts, ids });
   if (listing) completeListing(answer, listing);
 }

@@ -26,8 +26,8 @@ export const mostOrphans = 20;
 /** The scrub leaves out details that were read more recently than this. */
 export const scrubAgeMs = 20 * 3_600_000;
 
-/** Page sizes to try, largest first, when the service refuses the current one. */
-export const smallerPages = [200, 100, 50, 25, 10] as const;
+/** No smaller pages are tried when the service refuses the size of a page without naming one it accepts. */
+export const smallestPage = 10;
 
 /** Time before a work item is tried again within the run, ms: 1 s, doubled per attempt, 32 s at most. */
 export function itemRetryDelayMs(attempts: number): number {

@@ -4,6 +4,7 @@ import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { ParentLink, Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
+import type { ListForm } from "../../extract/work-request.ts";
 import { Inbox } from "../../state/inbox/inbox.ts";
 import { Listings } from "../../state/listings.ts";
 import { Parents } from "../../state/parents.ts";
@@ -34,6 +35,12 @@ export interface RouteProofs {
 export interface ProbeTrial {
   readonly asked: RecordId[];
   readonly sinceMs: number;
+}
+
+/** A form of lists that the service accepts, as far as is known: none that was sent before it was refused. */
+export interface LearnedForm {
+  readonly form: ListForm;
+  readonly sinceSeq: number;
 }
 
 /** What a context is built over. */
@@ -98,6 +105,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   /** By resource: the last records of the list this run read, the first choice for a route probe. */
   readonly probeCandidates: Map<string, RecordId[]>;
   readonly probeTrials: Map<string, ProbeTrial>;
+  /** By resource: how its lists are asked for, where the service refused the connector's way in this run. */
+  readonly listForms: Map<string, LearnedForm>;
   /** By resource: quarantine keys of the records without an id that this run met. */
   readonly withoutId: Map<string, Set<string>>;
   readonly setAside: SetAsideItems;
@@ -139,6 +148,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     names: resources.map(({ name }) => name),
     probeCandidates: new Map(),
     probeTrials: new Map(),
+    listForms: new Map(),
     withoutId: new Map(),
     setAside: new SetAsideItems(),
     afterCommit: [],

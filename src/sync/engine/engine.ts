@@ -185,7 +185,8 @@ export class Engine {
       tally.sent(item.kind);
     };
     try {
-      const request = { ...requestFor(resource, item), lane: permitLane(item), signal, onSent };
+      const read = requestFor(resource, item, run.listForms.get(resource.name)?.form);
+      const request = { ...read, lane: permitLane(item), signal, onSent };
       const { body, attempts, requestId } = await transport.send(request);
       tally.requests.retried += attempts - 1;
       const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };

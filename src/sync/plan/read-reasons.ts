@@ -2,6 +2,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import type { Lane } from "../../base/lane.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
+import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { Listing } from "../../state/listings.ts";
@@ -20,7 +21,7 @@ export interface RecordRef {
  *
  * An event's type      a webhook asks for its record: `webhook/ingest/follow-ups.ts`, one row per record
  * recheck              queueRecheck: an event's record, a minute after its read
- * sweep                sweepWork, queueOtherPages, queueSweepAgain, queueFreshSweep, queueSmallerPages
+ * sweep                sweepWork, queueOtherPages, queueSweepAgain, queueFreshSweep, queueOtherForm
  * parent               queueChildList, queueOtherPages: the list of a parent record
  * scrub                queueScrub: the oldest details
  *
@@ -113,8 +114,14 @@ function childPage(resource: string, payload: ChildPayload, dirtySeq: number): N
  * an unread row into a page already read.
  * Guard: only the answer to page 1 queues pages, and `pageFacts` refuses an absurd number of them.
  */
-export function queueOtherPages({ run, item, stamp }: AnswerContext, pages: number): void {
-  const payload = item.payload as PagePayload | ChildPayload;
+export function queueOtherPages(
+  { run, resource, item, stamp }: AnswerContext,
+  { pages, perPage }: Pick<PageFacts, "pages" | "perPage">,
+): void {
+  const { list } = resource;
+  const isSmaller = (list.kind === "paged" || list.kind === "parents") && perPage < list.perPage;
+  const form = { ...run.listForms.get(resource.name)?.form, ...(isSmaller && { perPage }) };
+  const payload = { ...form, ...(item.payload as PagePayload | ChildPayload) };
   for (let page = pages; page > 1; page--) {
     const work =
       "parent" in payload
@@ -144,13 +151,15 @@ export function queueFreshSweep({ run, resource, stamp }: AnswerContext, variant
 }
 
 /**
- * A list from its first page, with fewer records per page; its other pages are dropped.
- * Guard: each size is smaller than the one before, and there are five.
+ * A list from its first page, asked for in another form; its other pages are dropped.
+ * Guard: each form asks for less than the one before it (`otherListForm`).
  */
-export function queueSmallerPages({ run, resource, item }: AnswerContext, perPage: number): void {
-  const payload = item.payload as PagePayload;
-  run.queue.drop(resource.name, `page:${payload.variant}:`);
-  run.queue.add(sweepWork(resource.name, { ...payload, perPage }, "list", run.mirror.sequence.next()));
+export function queueOtherForm({ run, resource, item }: AnswerContext): void {
+  const { perPage: _size, unsorted: _order, ...payload } = item.payload as PagePayload | ChildPayload;
+  run.queue.drop(resource.name, item.target.slice(0, item.target.lastIndexOf(":") + 1));
+  const dirtySeq = run.mirror.sequence.next();
+  if ("parent" in payload) run.queue.add(childPage(resource.name, { ...payload, page: 1 }, dirtySeq));
+  else run.queue.add(sweepWork(resource.name, payload, item.lane, dirtySeq));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { MirrorError, type ErrorKind } from "../../base/errors.ts";
 import { InvalidError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
+import { refusesPageSize } from "../plan/list-form.ts";
 import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
 
 /** What differs between a run, which ends, and the event worker, which does not. */
@@ -41,8 +42,8 @@ export type FailureOutcome =
   | { readonly kind: "missing" }
   /** The parent's list was refused: does the parent still exist? */
   | { readonly kind: "check parent" }
-  /** The service accepts fewer records per page. */
-  | { readonly kind: "smaller page" }
+  /** The service refuses a list's order or the size of its pages. */
+  | { readonly kind: "other list form" }
   /** The resource's list is refused; other resources are not. */
   | { readonly kind: "hold"; readonly why: "failed" | "forbidden" }
   /** Try again and count an attempt. */
@@ -69,9 +70,9 @@ export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
 function refused(error: MirrorError, { kind }: WorkItem): FailureOutcome {
   if (error.kind === "forbidden")
     return kind === "list" ? { kind: "hold", why: "forbidden" } : { kind: "dead" };
+  if (error instanceof InvalidError && (kind === "list" || (kind === "child" && refusesPageSize(error))))
+    return { kind: "other list form" };
   if (kind === "child") return { kind: "check parent" };
-  if (kind === "list" && error instanceof InvalidError && "perPage" in error.fields)
-    return { kind: "smaller page" };
   if (error.kind === "not_found" && (kind === "detail" || kind === "confirm")) return { kind: "missing" };
   return error.kind === "invalid" && kind !== "list" ? { kind: "dead" } : { kind: "hold", why: "failed" };
 }

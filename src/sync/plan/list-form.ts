@@ -1,0 +1,41 @@
+import type { InvalidError } from "../../connector/service-errors.ts";
+import type { ListPlan } from "../../connector/resource.ts";
+import type { ListForm } from "../../extract/work-request.ts";
+import { smallestPage } from "../context/limits.ts";
+
+/** Does the service refuse how many records are asked for at a time? Pure. */
+export function refusesPageSize(error: InvalidError): boolean {
+  return names(error, "perPage");
+}
+
+/**
+ * How to ask for a list after a 422: with the size that the message allows, else half of it; without the order if
+ * that is refused, or if nothing is named. Pure. Each form asks for less than the one before it, so this ends.
+ *
+ * @returns null when the refusal has another reason
+ */
+export function otherListForm(list: ListPlan, form: ListForm, error: InvalidError): ListForm | null {
+  if (list.kind !== "paged" && list.kind !== "parents") return null;
+  if (refusesPageSize(error)) {
+    const perPage = smallerSize(form.perPage ?? list.perPage, error);
+    return perPage === null ? null : { ...form, perPage };
+  }
+  const order = list.kind === "paged" ? Object.keys(list.params) : [];
+  const mayBeOrder = order.some((param) => names(error, param)) || Object.keys(error.fields).length === 0;
+  return order.length > 0 && mayBeOrder && !form.unsorted ? { ...form, unsorted: true } : null;
+}
+
+/** `perPage`, also where the service writes `per_page`. */
+function names({ fields }: InvalidError, param: string): boolean {
+  const plain = (name: string) => name.replaceAll("_", "").toLowerCase();
+  return Object.keys(fields).some((field) => plain(field) === plain(param));
+}
+
+/** The largest number below the current size that the messages name, in whatever language, else half of it. */
+function smallerSize(current: number, { serviceMessage, fields }: InvalidError): number | null {
+  const texts = [serviceMessage ?? "", ...Object.values(fields).flat()];
+  const sizes = texts.flatMap((text) => text.match(/\d+/g) ?? []).map(Number);
+  const allowed = Math.max(...sizes.filter((size) => size > 1 && size < current), 0);
+  if (allowed > 0) return allowed;
+  return current > smallestPage ? Math.max(smallestPage, Math.floor(current / 2)) : null;
+}

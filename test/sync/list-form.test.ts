@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { InvalidError } from "../../src/connector/service-errors.ts";
+import type { ListForm } from "../../src/extract/work-request.ts";
+import { otherListForm } from "../../src/sync/plan/list-form.ts";
+
+const list = {
+  kind: "paged",
+  path: "/people",
+  perPage: 500,
+  params: { sortBy: "id", sortDirection: "asc" },
+} as const;
+const refused = (fields: Readonly<Record<string, string>>) =>
+  new InvalidError(
+    "GET /people was answered with 422",
+    Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, [text]])),
+  );
+
+describe("a page size that is refused", () => {
+  test.each([
+    ["The per page field must not be greater than 100.", 100],
+    ["Hodnota musí byť medzi 1 a 200.", 200],
+    ["500 is not one of 10, 25, 50.", 50],
+    ["Too many.", 250],
+  ])("becomes the one that the message allows, in any language, else half: %s", (text, perPage) => {
+    expect(otherListForm(list, {}, refused({ perPage: text }))).toEqual({ perPage });
+    expect(otherListForm(list, { unsorted: true }, refused({ per_page: text }))).toEqual({
+      perPage,
+      unsorted: true,
+    });
+  });
+
+  test("is halved down to 10, and then there is nothing left to try", () => {
+    const sizes: number[] = [];
+    let form: ListForm | null = {};
+    while ((form = otherListForm(list, form, refused({ perPage: "No." })))) sizes.push(form.perPage ?? 0);
+    expect(sizes).toEqual([250, 125, 62, 31, 15, 10]);
+  });
+
+  test("of a parent's list is smaller as well", () => {
+    const notes = { kind: "parents", path: "/notes", perPage: 200, parents: [] } as const;
+    const form = otherListForm(notes, {}, refused({ perPage: "At most 2." }));
+    expect(form).toEqual({ perPage: 2 });
+  });
+});
+
+describe("an order that is refused", () => {
+  test.each<Readonly<Record<string, string>>>([{ sortBy: "Invalid." }, { sort_direction: "x" }, {}])(
+    "is left out once: %o",
+    (fields) => {
+      expect(otherListForm(list, { perPage: 10 }, refused(fields))).toEqual({ perPage: 10, unsorted: true });
+      expect(otherListForm(list, { unsorted: true }, refused(fields))).toBeNull();
+    },
+  );
+
+  test("is not blamed for a refusal that names something else", () => {
+    expect(otherListForm(list, {}, refused({ page: "The page is invalid." }))).toBeNull();
+  });
+});
