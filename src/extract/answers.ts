@@ -1,8 +1,8 @@
 import { recordId, type RecordId } from "../base/ids.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
-import { cutArray, cutList, cutObject, idOf, valueOf, type ListCut } from "../json/cut.ts";
+import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf, type ListCut } from "../json/cut.ts";
 import { assertUtf8 } from "../json/lossless.ts";
-import type { Slices } from "../json/slices.ts";
+import { Slices } from "../json/slices.ts";
 
 /** Cuts a list. Throws MirrorError `protocol` when the body is no list of JSON records. */
 export function readList(body: Buffer): ListCut {
@@ -16,19 +16,25 @@ export function readObject(body: Buffer): Buffer {
   return cutObject(body);
 }
 
-/** The bytes of a detail. Throws MirrorError `protocol`, also when another record came. */
-export function readDetail(body: Buffer, asked: RecordId): Buffer {
+/** A detail's bytes. `withoutId`: it does not say which record it is. */
+export interface Detail {
+  readonly slice: Buffer;
+  readonly withoutId: boolean;
+}
+
+/** Reads the detail of the record that was asked for. Throws MirrorError `protocol`, also when another record came. */
+export function readDetail(body: Buffer, asked: RecordId): Detail {
   const slice = readObject(body);
   const text = idOf(slice);
   const id = text === null ? null : recordId(text);
-  if (id === asked) return slice;
-  const came = id === null ? "one without an id" : String(id);
-  throw new ProtocolError(`record ${asked} was asked for, and ${came} came`, { retryable: true });
+  if (id === null || id === asked) return { slice, withoutId: id === null };
+  throw new ProtocolError(`record ${asked} was requested, and record ${id} came`, { retryable: true });
 }
 
-/** The elements of an array inside a record; null when the field is absent or no array. */
+/** The elements of a list inside a record; null when the field is absent or no list. */
 export function readParts(slice: Buffer, field: string): Slices | null {
   const value = valueOf(slice, field);
+  if (value && isEmptyObject(value)) return new Slices(value);
   return value?.[0] === 0x5b ? cutArray(value) : null;
 }
 

@@ -13,7 +13,7 @@ import { integerAt, Slices } from "./slices.ts";
  * the whole answer is refused: its borders may be wrong too.
  */
 export interface ListCut {
-  /** The elements of `data`. */
+  /** The elements of `data`; none where it is `{}`. */
   readonly records: Slices;
   /** The parsed value of `paginator`, whatever it is; null where there is none. */
   readonly paginator: JsonValue;
@@ -81,8 +81,8 @@ export function valueOf(slice: Buffer, key: string): Buffer | null {
 }
 
 /**
- * The `id` of a single record as it is written; null when it is missing or no integer. The last one where it is
- * repeated, as in JSON.parse. Slices of a list carry theirs.
+ * The `id` of a single record as it is written, without quotes; null when it is missing or no integer. The last one
+ * where it is repeated, as in JSON.parse. Slices of a list carry theirs.
  */
 export function idOf(slice: Buffer): string | null {
   const trail = { at: 0 };
@@ -90,7 +90,13 @@ export function idOf(slice: Buffer): string | null {
   return integerAt(slice, trail.at, end);
 }
 
+/** Does an empty object `{}` begin here? PHP sends one for an empty list that was a map. */
+export function isEmptyObject(bytes: Uint8Array, at = 0): boolean {
+  return bytes[at] === openObject && bytes[skipSpace(bytes, at + 1)] === closeObject;
+}
+
 function cutElements(body: Buffer, at: number, table: Slices): number {
+  if (isEmptyObject(body, at)) return skipSpace(body, at + 1) + 1;
   if (body[at] !== openArray) throw malformedAt(body, at, "an array");
   const trail = { at: 0 };
   return walk(body, at, closeArray, (start) => {

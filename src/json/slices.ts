@@ -44,15 +44,18 @@ export class Slices implements Iterable<Slice> {
 /** 20 characters hold every 64-bit integer; longer ones are no ids. */
 const maxIdBytes = 20;
 
-/** The integer literal that begins at `at`, as text; null for any other value, and for `at` 0. */
+/** The integer that begins at `at`, a literal or a text of one; null for any other value, and for `at` 0. */
 export function integerAt(bytes: Buffer, at: number, limit: number): string | null {
   if (at === 0) return null;
-  const first = bytes[at] === 0x2d ? at + 1 : at;
+  const isText = bytes[at] === 0x22;
+  const start = isText ? at + 1 : at;
+  const first = bytes[start] === 0x2d ? start + 1 : start;
   let end = first;
   while (end < limit && isDigit(bytes[end] ?? 0)) end++;
-  if (end === first || end - at > maxIdBytes || !endsValue(bytes[end] ?? 0)) return null;
+  if (end === first || end - start > maxIdBytes) return null;
+  if (isText ? bytes[end] !== 0x22 : !endsValue(bytes[end] ?? 0)) return null;
   if (bytes[first] === 0x30 && end > first + 1) return null;
-  return bytes.toString("latin1", at, end);
+  return bytes.toString("latin1", start, end);
 }
 
 function isDigit(code: number): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync } from "../support/company.ts";
 import { count, expectEqual, look } from "../support/equal.ts";
+import { rewritten } from "../support/proxy.ts";
 
 const columnsOf = (file: string, table: string) =>
   look(file, (db) => db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[]);
@@ -111,4 +112,90 @@ describe("unexpected values (I12)", () => {
     expect(count(company.file, "SELECT count(*) FROM _quarantine")).toBe(0);
     expectEqual(company);
   });
+
+  test("numbers, truth and empty lists in PHP's shapes give the same rows", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct(async ({ path }, passOn) =>
+      path === "/whoami" ? undefined : rewritten(await passOn(), asPhpSends),
+    );
+    expect((await sync(company)).troubles).toEqual([]);
+    const rows = rowsOf(company.file);
+    expect(rows.invoices?.length).toBeGreaterThan(0);
+    expect(rows.document_payments?.length).toBeGreaterThan(0);
+    company.recover();
+    expect((await sync(company, { full: true })).outcome).toBe("complete");
+    expect(rowsOf(company.file)).toEqual(rows);
+    expectEqual(company);
+  });
+
+  test("a detail without an id is the record that was asked for when it lacks nothing else", async () => {
+    const company = await aCompany();
+    company.suffer({
+      kind: "rewrite",
+      match: { path: /^.orders.\d+$/ },
+      rewrite: (_record, text) => text.replace(/^\{"id":\d+,/, "{"),
+    });
+    const report = await sync(company);
+    expect(report).toMatchObject({ outcome: "complete", missing_fields: ["orders.id"] });
+    const kept = look(company.file, (db) =>
+      db.prepare("SELECT json FROM _raw WHERE resource = 'orders' LIMIT 1").pluck().get(),
+    );
+    expect(kept).not.toMatch(/^\{"id"/);
+    company.recover();
+    await sync(company, { full: true });
+    expectEqual(company);
+  });
+
+  test("a detail without an id that lacks more is kept in quarantine under the id asked for; the run is partial", async () => {
+    const company = await aCompany();
+    const other = '{"message": "please wait", "uuid": null}';
+    const id = Math.max(...(company.sandbox.control.snapshot().get("orders")?.keys() ?? []));
+    company.suffer({ kind: "rewrite", match: { path: `/orders/${id}` }, rewrite: () => other });
+    const report = await sync(company);
+    expect(report).toMatchObject({ outcome: "partial", new_columns: [] });
+    expect(company.proxy.asked.filter(({ path }) => path === `/orders/${id}`)).toHaveLength(3);
+    expect(report.troubles).toMatchObject([
+      {
+        resource: "orders",
+        kind: "quarantined",
+        message: expect.stringMatching(/^record \d+ .* no id and lacks /),
+      },
+    ]);
+    const [kept] = look(company.file, (db) => db.prepare("SELECT record_id, json FROM _quarantine").all());
+    expect(kept).toMatchObject({ record_id: id, json: other });
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expect(count(company.file, "SELECT count(*) FROM _quarantine")).toBe(0);
+    expectEqual(company);
+  });
 });
+
+const phpTables = [
+  "clients",
+  "invoices",
+  "invoice_items",
+  "document_payments",
+  "warehouse_inbound_receipts",
+] as const;
+
+/** The rows of some tables, without the mirror's own columns. */
+function rowsOf(file: string): Partial<Record<string, unknown[]>> {
+  const rows = phpTables.map((table) => {
+    const columns = columnsOf(file, table).filter((name) => !name.startsWith("_"));
+    const sql = `SELECT ${columns.join(", ")} FROM ${table} ORDER BY 1, 2`;
+    return [table, look(file, (db) => db.prepare(sql).all())] as const;
+  });
+  return Object.fromEntries(rows);
+}
+
+/** The same answer from a PHP that keeps no types: numbers as text, true as "1", empty lists as `{}`, no map as `[]`. */
+function asPhpSends(text: string): string {
+  return JSON.stringify(JSON.parse(text), phpShape);
+}
+
+function phpShape(key: string, value: unknown): unknown {
+  if (typeof value === "number") return String(value);
+  if (typeof value === "boolean") return value ? "1" : "0";
+  if (Array.isArray(value) && value.length === 0) return {};
+  return value === null && ["country", "deliveryCountry", "supplier"].includes(key) ? [] : value;
+}

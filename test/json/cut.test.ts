@@ -50,6 +50,10 @@ describe("a list answer", () => {
     expect(textsOf(cutList(bytes(`{"data":[${elements.join(" , ")}]}`)).records)).toEqual(elements);
   });
 
+  test.each(['{"data":{}}', '{ "data" : { \n } , "links": 1 }'])("%j has no records: PHP", (text) => {
+    expect(cutList(bytes(text)).records.count).toBe(0);
+  });
+
   test("may begin with a byte order mark, which is skipped", () => {
     expect(textsOf(cutList(bytes('\ufeff {"data":[{"id":1}]}')).records)).toEqual(['{"id":1}']);
     expect(refusal(() => cutList(bytes('{"data":[\ufeff{"id":1}]}'))).kind).toBe("protocol");
@@ -61,7 +65,7 @@ describe("a list answer", () => {
     ["an error page", "<html>", 0, "an object", '"<"'],
     ["an array", "[]", 0, "an object", '"["'],
     ["no data", '{"a":1}', 6, '"data"', '"}"'],
-    ["data that is an object", '{"data":{}}', 8, "an array", '"{"'],
+    ["data that is an object", '{"data":{"0":1}}', 8, "an array", '"{"'],
     ["data that is null", '{"data":null}', 8, "an array", '"n"'],
     ["two data", '{"data":[1],"data":[2]}', 12, 'only one "data"', '"""'],
     ["two data, one in disguise", '{"data":[1],"d\\u0061ta":[2]}', 12, 'only one "data"', '"""'],

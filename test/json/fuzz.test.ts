@@ -42,7 +42,7 @@ describe("for any JSON", () => {
         const whole = JSON.parse(text) as { data: unknown[]; paginator?: unknown };
         const body = Buffer.from(text);
         const { paginator } = cutList(body);
-        same(readList(body).data.map(asDoubles), whole.data);
+        same(readList(body).data.map(asDoubles), isEmptyObject(whole.data) ? [] : whole.data);
         same(asDoubles(paginator), whole.paginator ?? null);
       }),
       runs,
@@ -125,7 +125,7 @@ describe("for any damaged bytes", () => {
         const read = attempt(() => readList(body).data.map(asDoubles));
         const whole = natively(body.toString()) as { data?: unknown } | undefined;
         if (!(read instanceof MirrorError)) {
-          same(read, whole?.data);
+          same(read, isEmptyObject(whole?.data) ? [] : whole?.data);
           return;
         }
         expect(read).toMatchObject({ kind: "protocol", retryable: true });
@@ -189,6 +189,11 @@ describe("for any damaged bytes", () => {
     expect(readList(body).data).toHaveLength(4);
   });
 });
+
+/** PHP writes an empty list so when it was a map. */
+function isEmptyObject(value: unknown): boolean {
+  return isPlainObject(value) && Object.keys(value).length === 0;
+}
 
 function isPlainObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);

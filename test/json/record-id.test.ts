@@ -22,6 +22,8 @@ describe("the id of a record", () => {
     ["half escaped", '{"i\\u0064":3}', "3"],
     ["repeated, the last one as in JSON.parse", '{"id":1,"x":{"id":9},"id":2}', "2"],
     ["repeated in disguise", '{"id":1,"i\\u0064":2}', "2"],
+    ["a text, as PHP may send it", '{"id":"17","name":"a"}', "17"],
+    ["a text among white space", '{"a":1,"id" : "-5" }', "-5"],
     ["after a client with an id", '{"client":{"id":5},"lines":[{"id":6}],"id":7}', "7"],
   ])("is found when %s", (_, record, id) => {
     expect(idsOf(record)).toEqual([id, id]);
@@ -31,7 +33,12 @@ describe("the id of a record", () => {
     ["missing", '{"name":"a"}'],
     ["missing from an empty record", "{}"],
     ["only that of something inside", '{"client":{"id":5},"lines":[{"id":6}]}'],
-    ["a string", '{"id":"17"}'],
+    ["a text of something else", '{"id":"17a"}'],
+    ["a text with white space", '{"id":" 17"}'],
+    ["a text with escapes", '{"id":"\\u0031"}'],
+    ["a text of a fraction", '{"id":"1.5"}'],
+    ["a text with leading zeros", '{"id":"017"}'],
+    ["an empty text", '{"id":""}'],
     ["null", '{"id":null}'],
     ["a fraction", '{"id":1.5}'],
     ["an integer in a writing of its own", '{"id":1e3}'],

@@ -121,16 +121,30 @@ describe("values", () => {
     ["integer", '"9007199254740994"', 9_007_199_254_740_994n],
     ["integer", "9223372036854775000", 9_223_372_036_854_775_000n],
     ["integer", "1e3", 1_000],
+    ["integer", '"5.00"', 5],
+    ["integer", '"5.5"', undefined],
+    ["integer", '""', undefined],
+    ["integer", '" 5"', undefined],
+    ["integer", '"9223372036854775808"', undefined],
     ["integer", "1.5", undefined],
     ["integer", "true", undefined],
     ["decimal", "0.10", 0.1],
     ["decimal", '"12.50"', 12.5],
+    ["decimal", '"-0.05"', -0.05],
+    ["decimal", '"9007199254740993"', 9_007_199_254_740_992],
+    ["decimal", '"1e400"', undefined],
     ["decimal", '"12,50"', undefined],
+    ["decimal", '"abc"', undefined],
+    ["decimal", "[]", undefined],
     ["decimal", "1e400", undefined],
     ["decimal", "9007199254740993", 9_007_199_254_740_992],
     ["boolean", "true", 1],
     ["boolean", "0", 0],
     ["boolean", "2", undefined],
+    ["boolean", '"1"', 1],
+    ["boolean", '"0"', 0],
+    ["boolean", '"2"', undefined],
+    ["boolean", '"yes"', undefined],
     ["text", "12345678901234567890", "12345678901234567890"],
     ["text", "false", undefined],
     ["date", '"2026-03-01"', "2026-03-01"],
@@ -156,9 +170,31 @@ describe("values", () => {
     expect(reason({ total: "much" })).toBe('total is text ("much"), not decimal');
     expect(reason({ buyer: { city: [1] } })).toBe("buyer.city is a list, not text");
     expect(reason({ buyer: 5 })).toBe("buyer is number 5, not an object");
-    expect(reason({ lines: {} })).toBe("lines is an object, not a list");
+    expect(reason({ buyer: [{ name: "a" }] })).toBe("buyer is a list, not an object");
+    expect(reason({ colour: [5] })).toBe("colour is a list, not an object");
+    expect(reason({ lines: { 0: { id: 1 } } })).toBe("lines is an object, not a list");
     expect(reason({ lines: [{ id: 1 }, null] })).toBe("lines[1] is null, not an object");
     expect(reason({ colourId: 1, colour: { id: "x" } })).toBe('colour.id is text ("x"), not integer');
+  });
+});
+
+describe("what PHP sends", () => {
+  test("`[]` for an empty map is a snapshot, a lookup and an object of nothing", () => {
+    expect(cells({ id: "7", number: "1", buyer: [], colour: [] })).toEqual({ id: 7, number: "1" });
+    expect(cells({ buyer: { name: "n", country: [] } })).toEqual({ buyer_name: "n" });
+    expect(cells({ extra: [] })).toEqual({ extra: "[]" });
+    expect(paths({ buyer: [], colour: [] })).toEqual([]);
+  });
+
+  test("`{}` for an empty list is a list of nothing", () => {
+    expect(rowOf({ lines: {} }).children).toEqual([[]]);
+    expect(rowOf({ number: "1", total: "1", id: "1", lines: {} }).missing).toEqual([]);
+  });
+
+  test("numbers as text give the same row as numbers, in lines too", () => {
+    const asText = rowOf('{"id":"5","total":"12.50","paid":"1","lines":[{"id":"1","quantity":"0.5"}]}');
+    const asNumbers = rowOf('{"id":5,"total":12.50,"paid":true,"lines":[{"id":1,"quantity":0.5}]}');
+    expect(asText).toEqual(asNumbers);
   });
 });
 

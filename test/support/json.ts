@@ -77,7 +77,8 @@ export function nativeIdOf(text: string): string | null {
     return value;
   };
   const source = written.get(JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1]));
-  return source !== undefined && /^-?\d+$/.test(source) ? source : null;
+  const [, number, quoted] = /^(?:(-?\d+)|"(-?(?:0|[1-9]\d*))")$/.exec(source ?? "") ?? [];
+  return number ?? quoted ?? null;
 }
 
 const space = constantFrom("", "", "", " ", "\n", "\t", "\r\n  ");
@@ -130,6 +131,7 @@ const stringPart = oneof(
   constantFrom('\\"', "\\\\", "\\/", "\\n", "\\u0022", "\\u005C", "\\ud83d", "\\uDE00", "\\u0000"),
   string({ unit: "grapheme", maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
 );
+const integerString = constantFrom('"17"', '"-5"', '"0"', '"017"', '"9007199254740993"', '"1.5"', '"17 "');
 const stringText = array(stringPart, { maxLength: 5 }).map((parts) => `"${parts.join("")}"`);
 
 /** None with a backslash in it: see `natively`. */
@@ -157,6 +159,7 @@ export const valueText: Arbitrary<string> = letrec<{ value: string }>((tie) => (
   value: oneof(
     { depthSize: "small", withCrossShrink: true },
     constantFrom("true", "false", "null"),
+    integerString,
     numberText,
     stringText,
     objectText(tie("value"), 5),
@@ -172,7 +175,10 @@ export const listText = record({
     maxLength: 2,
   }),
   key: constantFrom('"data"', '"data"', '"d\\u0061ta"'),
-  data: arrayText(oneof(recordText, recordText, valueText), 6),
+  data: oneof(
+    { weight: 19, arbitrary: arrayText(oneof(recordText, recordText, valueText), 6) },
+    { weight: 1, arbitrary: constantFrom("{}", "{ }") },
+  ),
   after: array(tuple(constantFrom('"links"', '"paginator"'), valueText), { maxLength: 2 }),
   gap: space,
 }).map(({ before, key, data, after, gap }) => {

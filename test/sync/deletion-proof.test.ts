@@ -156,7 +156,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
       "holds one without a usable id",
       [
         { id: 1, label: "x" },
-        { id: "2", label: "x" },
+        { id: "two", label: "x" },
       ],
     ],
   ])("nor when the list is not complete: it %s", async (_case, shown) => {

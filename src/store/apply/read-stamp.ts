@@ -37,6 +37,8 @@ export interface IncomingRecord {
   readonly id: RecordId;
   /** The record's JSON, the bytes that came. */
   readonly slice: Buffer;
+  /** The answer has no id: it is taken as this record's only when it lacks nothing else. */
+  readonly withoutId?: boolean;
   readonly source: Source;
   readonly listed?: ListedAs | undefined;
   readonly overrides?: Overrides;

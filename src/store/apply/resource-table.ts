@@ -5,7 +5,15 @@ import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { quoted } from "../sql-text.ts";
-import { fillsAny, nullIfOdd, OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decoder.ts";
+import {
+  fillsAny,
+  nullIfOdd,
+  OddValue,
+  toRow,
+  type Cell,
+  type Row,
+  type UnknownKey,
+} from "../tables/row-decoder.ts";
 import {
   planRow,
   planTable,
@@ -186,13 +194,14 @@ export class ResourceTable {
   }
 
   /** Parses the record and cuts it to columns; null after it went into quarantine. */
-  private decode({ stamp, id, slice }: IncomingRecord): DecodedRecord | null {
+  private decode({ stamp, id, slice, withoutId }: IncomingRecord): DecodedRecord | null {
     const { quarantine, notices } = this.context;
     const { name } = this.resource;
     try {
       const record = parseLossless(slice);
       if (!isObject(record)) throw new OddValue("the record is not an object");
       let row = toRow(this.plan, record);
+      if (withoutId) assertOnlyIdMissing(row);
       if (row.unknown.length > 0) {
         this.grow(row.unknown, stamp);
         row = toRow(this.plan, record);
@@ -267,4 +276,12 @@ export class ResourceTable {
 
 function sha1(slice: Buffer): Buffer {
   return hash("sha1", slice, "buffer");
+}
+
+/** An answer without an id may be anything. It is the record that was asked for when nothing else is missing. */
+function assertOnlyIdMissing({ missing }: Row): void {
+  const others = missing.filter((path) => path !== "id");
+  if (others.length === 0) return;
+  const named = others.slice(0, 3).join(", ") + (others.length > 3 ? ` and ${others.length - 3} more` : "");
+  throw new OddValue(`the record has no id and lacks ${named}`);
 }

@@ -1,13 +1,14 @@
 import type { ColumnScalar } from "./table-plan.ts";
-import { integerOf, NumberLiteral, type JsonValue } from "../../json/literal.ts";
+import { integerOf, numberLiteral, NumberLiteral, type JsonValue } from "../../json/literal.ts";
 import { stringifyLossless } from "../../json/lossless.ts";
 
 /** A value that the column can hold; undefined: it cannot. */
 export type CellValue = number | bigint | string | null | undefined;
 
-const int64 = 2n ** 63n;
-
-/** The cell of a column for a value of the service. Numbers that came as text are read as numbers. */
+/**
+ * The cell of a column for a value of the service. PHP may send numbers as text and truth as 0 and 1: they are
+ * read as what the column holds.
+ */
 export function cellValue(scalar: ColumnScalar, value: JsonValue | undefined): CellValue {
   return value === null || value === undefined ? null : readers[scalar](value);
 }
@@ -25,23 +26,25 @@ const readers: Readonly<Record<ColumnScalar, (value: JsonValue) => CellValue>> =
 
 function booleanCell(value: JsonValue): CellValue {
   if (typeof value === "boolean") return Number(value);
-  return value === 0 || value === 1 ? value : undefined;
+  const number = numberIn(value);
+  return number === 0 || number === 1 ? number : undefined;
 }
 
 function integerCell(value: JsonValue): CellValue {
-  if (typeof value === "number" || value instanceof NumberLiteral) return integerOf(value) ?? undefined;
-  if (typeof value !== "string" || !/^-?\d{1,19}$/.test(value)) return undefined;
-  const exact = BigInt(value);
-  if (exact >= int64 || exact < -int64) return undefined;
-  return Number.isSafeInteger(Number(exact)) ? Number(exact) : exact;
+  return integerOf(numberIn(value)) ?? undefined;
 }
 
 function decimalCell(value: JsonValue): CellValue {
-  if (typeof value === "number") return value;
-  const text = value instanceof NumberLiteral ? value.text : value;
-  if (typeof text !== "string" || !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text)) return undefined;
-  const number = Number(text);
-  return Number.isFinite(number) ? number : undefined;
+  const number = numberIn(value);
+  const double = number instanceof NumberLiteral ? Number(number.text) : number;
+  return Number.isFinite(double) ? double : undefined;
+}
+
+/** The number that a value is or spells; undefined for any other. */
+function numberIn(value: JsonValue): number | NumberLiteral | undefined {
+  if (typeof value === "number" || value instanceof NumberLiteral) return value;
+  const isNumber = typeof value === "string" && /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value);
+  return isNumber ? numberLiteral(value) : undefined;
 }
 
 /** SQLite stores half a surrogate pair as U+FFFD, so it is compared as that. */

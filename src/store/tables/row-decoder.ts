@@ -93,11 +93,17 @@ function fill(into: Decoding, node: KeyNode, object: JsonObject, path: readonly 
       const cell = cellAt(plan.columns[at.column] as Column, value, path, key);
       if (at.first || cells[at.column] === null) cells[at.column] = cell;
     } else if (at.below) {
+      if (isEmptyList(value)) continue;
       if (!isObject(value))
         throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
       fill(into, at, value, [...path, key]);
     }
   }
+}
+
+/** PHP sends an empty map as `[]`, and an empty list as `{}` where it was a map. */
+function isEmptyList(value: JsonValue): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 function cellAt(column: Column, value: JsonValue, path: readonly string[], key: string): Cell {
@@ -129,6 +135,7 @@ function partsOf(record: JsonObject, field: string, missing: string[]): JsonObje
   const value = Object.hasOwn(record, field) ? record[field] : undefined;
   if (value === undefined) missing.push(field);
   if (value === undefined || value === null) return [];
+  if (isObject(value) && Object.keys(value).length === 0) return [];
   if (!Array.isArray(value)) throw new OddValue(`${field} is ${describe(value)}, not a list`);
   return value.map((part, position) => {
     if (!isObject(part)) throw new OddValue(`${field}[${position}] is ${describe(part)}, not an object`);

@@ -1,7 +1,9 @@
 import type { RecordId } from "../../base/ids.ts";
+import { ProtocolError } from "../../connector/service-errors.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
 import type { ListedAs } from "../../store/apply/read-stamp.ts";
+import { mostAttempts } from "../context/limits.ts";
 import { applyCounted, type AnswerContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread } from "../deletion/removal.ts";
 import { markRouteProven } from "../deletion/route-probe.ts";
@@ -12,16 +14,20 @@ import { idOrQuarantine } from "./records-without-id.ts";
 /**
  * Applies a record as its own route gives it, and the records it owns, in one transaction.
  *
- * @throws ProtocolError when the body is not the record that was asked for
+ * @throws ProtocolError when the body is not the record that was asked for. One that does not say which record it is,
+ *   is taken when nothing else is missing, and goes into quarantine with the last attempt otherwise.
  */
 export function applyDetail(answer: AnswerContext, body: Buffer): void {
   const { run, resource, item, stamp } = answer;
   const id = recordOf(item);
-  const slice = readDetail(body, id);
+  const { slice, withoutId } = readDetail(body, id);
   applyCounted(run, () => {
-    markRouteProven(run, resource);
+    if (!withoutId) markRouteProven(run, resource);
     const listed = (item.payload as { listed?: ListedAs } | undefined)?.listed;
-    const result = run.mirror.table(resource.name).put({ stamp, id, slice, source: "detail", listed });
+    const result = run.mirror
+      .table(resource.name)
+      .put({ stamp, id, slice, withoutId, source: "detail", listed });
+    if (withoutId && result === "quarantined") assertLastAttempt(answer);
     run.tally.count(resource.name, result);
     // The answer was not used, so the reason to read stands: the work item stays and is read again (I4).
     if (result === "stale") return;
@@ -30,6 +36,12 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
     const completed = completeEvents(answer, result);
     if (isNews(answer, result, completed)) queueDependents(answer, id, result);
   });
+}
+
+/** An answer that is no record may be a passing one: it is kept in quarantine once the attempts are used up. */
+function assertLastAttempt({ item }: AnswerContext): void {
+  if (item.attempts + 1 >= mostAttempts) return;
+  throw new ProtocolError(`${item.target} was requested, and no such record came`, { retryable: true });
 }
 
 /** The owner's detail holds the complete set of owned records: others are deleted. */
