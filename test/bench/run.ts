@@ -2,6 +2,7 @@ import { benchEvents } from "./events.ts";
 import { benchExport } from "./export.ts";
 import { benchJson } from "./json.ts";
 import { benchMemory } from "./memory.ts";
+import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
 import { benchBudget, benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
@@ -9,9 +10,12 @@ import { benchReceiver } from "./receiver.ts";
 import { benchStartup } from "./startup.ts";
 import { benchStore } from "./store.ts";
 
+const args = process.argv.slice(2);
+const asked = args.filter((name) => name !== "--large");
+
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store json` runs those only. Nothing here is asserted by a test.
+ * `npm run bench -- store json` runs those only, `--large` is for `plan`. Nothing here is asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   json: benchJson,
@@ -21,12 +25,12 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   requests: benchRequests,
   budget: benchBudget,
   memory: benchMemory,
+  plan: () => benchPlan(args.includes("--large")),
   publish: benchPublish,
   export: benchExport,
   startup: benchStartup,
 };
 
-const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
 if (unknown.length > 0) {
   console.error(`there is no bench ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`);

@@ -127,7 +127,8 @@ export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number
   }
 }
 
-function deliveryOf(event: SandboxEvent) {
+/** An event as the receiver passes it to the ingest. */
+export function deliveryOf(event: SandboxEvent) {
   const delivery = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
   if ("status" in delivery) throw new Error(delivery.why);
   return delivery;

@@ -65,7 +65,7 @@ export async function openCompany(
 }
 
 /** Where a file costs no disk: a process that dies loses nothing there either. */
-function memoryFolder(): string {
+export function memoryFolder(): string {
   return existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 }
 

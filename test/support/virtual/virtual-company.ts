@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import path from "node:path";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import type { Config } from "../../../src/config/config.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { NotFoundError } from "../../../src/connector/service-errors.ts";
+import type { ServiceAnswer, ServiceRequest, Transport } from "../../../src/connector/transport.ts";
+import { performRun, type RunRequest } from "../../../src/daemon/runs/company-run.ts";
+import { createNotices, type Notices } from "../../../src/daemon/runs/store-notices.ts";
+import { HttpCounters } from "../../../src/http/stats.ts";
+import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
+import { createMemoryRateLimitStore } from "../../../src/rate-limit/state-store.ts";
+import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import { Tally } from "../../../src/sync/context/tally.ts";
+import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
+import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
+import { deliveryOf, eventOf } from "../event-worker.ts";
+import { memoryFolder } from "../open-company.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { startLimiter } from "../simulated-budget.ts";
+import { firstDayMs, StubService, type CompanySize } from "./stub-service.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** How a simulated company differs from the usual one. */
+export interface VirtualOptions {
+  /** Requests in a window of 60 s. @default 120 */
+  readonly limit?: number;
+  /** Lines of YAML besides the company. */
+  readonly config?: string;
+}
+
+/** What one run is asked for. */
+export interface VirtualRun extends Partial<Pick<RunRequest, "full" | "mostRequests">> {
+  /** `--max-duration`. */
+  readonly mostMs?: number;
+  /** Called before each request of the run. */
+  readonly onSend?: (mirror: Mirror) => void;
+}
+
+const windowMs = 60_000;
+/** Of every request, from the permit to the answer. */
+const latencyMs = 150;
+
+/**
+ * A company whose service, network and time are simulated; planner, queue, engine, store and rate limiter are the
+ * real ones. Its mirror is a file in memory, opened by each run as the command does.
+ */
+export class VirtualCompany {
+  readonly clock = new VirtualClock(firstDayMs);
+  readonly service: StubService;
+  private readonly config: Config;
+  private readonly budget: ReturnType<typeof startLimiter>;
+  private readonly limit: number;
+  private readonly rateLimiter: RateLimiter;
+  private readonly folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-plan-"));
+
+  constructor(size: CompanySize, { limit = 120, config = "" }: VirtualOptions = {}) {
+    const { clock } = this;
+    this.service = new StubService(size, () => clock.nowMs());
+    this.limit = limit;
+    this.budget = startLimiter({ ends: "exact", reports: "at_answer" }, limit, windowMs);
+    const rules = { reserveShare: 0, windowMs, defaultLimit: limit };
+    this.rateLimiter = createRateLimiter({ store: createMemoryRateLimitStore(), clock, ...rules });
+    const text = `base_url: http://127.0.0.1:1\ndata_dir: .\ncompanies: { acme: { token: a } }\n${config}`;
+    const files = { env: {}, cwd: this.folder, readFile: () => text };
+    this.config = loadConfig({ ...files, connectors: [manifest] }).config;
+  }
+
+  /** One run of `sync` now; it ends when the run ends, on the company's own clock. */
+  sync({ full = false, mostRequests, mostMs, onSend }: VirtualRun = {}): Promise<CompanyReport> {
+    const { clock, config, rateLimiter } = this;
+    const [company] = config.companies;
+    if (!company) throw new Error("the config has no company");
+    return this.opened((mirror, notices) => {
+      const ended = new AbortController();
+      const over = new AbortController();
+      if (mostMs !== undefined) void clock.sleep(mostMs, ended.signal).then(() => over.abort());
+      const limits = { closed: over.signal, ...(mostRequests !== undefined && { mostRequests }) };
+      const transport = this.transport(limitRequests(rateLimiter, limits), () => onSend?.(mirror));
+      const counted = { tally: new Tally(), notices: notices.begin() };
+      return performRun({
+        context: { clock, random: seededRandom(1), log: silentLog },
+        config,
+        company,
+        request: { ...usualRequest, full, mostRequests, closed: over.signal },
+        transport: { ...transport, stats: () => new HttpCounters(), close: async () => undefined },
+        rateLimiter,
+        mirror,
+        ...counted,
+        startedMs: clock.monotonicMs(),
+        signal: new AbortController().signal,
+      }).finally(() => ended.abort());
+    });
+  }
+
+  /** Receives events from now on as `serve` does, at their times, and reads their records until `untilMs`. */
+  receive(events: readonly { type: string; id: number; atMs: number }[], untilMs: number): Promise<void> {
+    const { clock, config } = this;
+    return this.opened(async (mirror) => {
+      const { resources } = manifest;
+      const queue = new WorkQueue(mirror.db);
+      const selected = new Set(resources.map(({ name }) => name));
+      const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
+      const transport = this.transport(this.rateLimiter);
+      const parts = { mirror, queue, transport, clock, random: seededRandom(2), log: silentLog, token: "a" };
+      const stop = new AbortController();
+      const { concurrency } = config.http;
+      const signals = { signal: stop.signal, closed: stop.signal, graceMs: 1 };
+      const worker = new EventWorker(parts, { resources, concurrency, ...signals });
+      for (const { type, id, atMs } of events.toSorted((a, b) => a.atMs - b.atMs)) {
+        await clock.until(atMs);
+        ingest.store([deliveryOf(eventOf(type, id))], clock.nowMs());
+      }
+      await clock.until(untilMs);
+      stop.abort();
+      await worker.ended;
+    });
+  }
+
+  /** Uses the mirror between two runs. */
+  look<T>(read: (mirror: Mirror) => T): Promise<Awaited<T>> {
+    return this.opened(read);
+  }
+
+  close(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async opened<T>(use: (mirror: Mirror, notices: Notices) => T): Promise<Awaited<T>> {
+    const notices = createNotices(silentLog);
+    const mirror = await openMirror(path.join(this.folder, "acme.db"), manifest, notices.store, this.clock);
+    mirror.db.pragma("synchronous = OFF");
+    try {
+      return await use(mirror, notices);
+    } finally {
+      mirror.close();
+    }
+  }
+
+  private transport(rateLimiter: RateLimiter, onSend: () => void = () => undefined): Transport {
+    return {
+      send: async (request) => {
+        onSend();
+        const permit = await rateLimiter.admit(request.lane ?? "list", request.signal);
+        request.onSent?.();
+        const body = await this.exchange(request);
+        const remaining = this.budget.remaining(this.clock.monotonicMs());
+        const status = body === null ? 404 : 200;
+        permit.answered(status, { limit: this.limit, remaining, retryAfterS: null });
+        if (body === null) throw new NotFoundError(`${request.path} is not there`, { status });
+        return answerWith(body);
+      },
+    };
+  }
+
+  /** The answer of the service, on its way for a while; null for 404. */
+  private async exchange({ path: route, query = {} }: ServiceRequest): Promise<string | null> {
+    if (!this.budget.hit(this.clock.monotonicMs(), "own")) throw new Error("I8 a request above the budget");
+    await this.clock.sleep(latencyMs);
+    const values = Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]);
+    return this.service.answer(route, new URLSearchParams(values));
+  }
+}
+
+const usualRequest = {
+  resources: manifest.resources,
+  allowMassDelete: false,
+  acceptIdentity: false,
+};
+
+function answerWith(body: string): ServiceAnswer {
+  return { status: 200, headers: {}, body: Buffer.from(body), requestId: null, attempts: 1 };
+}
