@@ -109,7 +109,7 @@ export class CompanyRuntime {
     const { context, settings } = options;
     const notices = createNotices(context.log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
-    const mirror = await openMirror(file, context.manifest, notices.store, context.clock);
+    const mirror = await openMirror(file, context.manifest, notices.store, context);
     try {
       return new CompanyRuntime(options, mirror, notices);
     } catch (error) {

@@ -9,10 +9,12 @@ import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
+import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
 import { Records } from "../store/tables/stored-records.ts";
+import { layOutTables } from "../store/tables/table-layout.ts";
 import { planTable } from "../store/tables/table-plan.ts";
-import { ensureTables } from "../store/tables/table-statements.ts";
 import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
+import { deriveAgain } from "./derive-again.ts";
 import { Meta } from "./meta.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
@@ -33,21 +35,21 @@ export class Mirror implements TableContext {
   readonly fences = new Fences();
   readonly quarantine: Quarantine;
   readonly records: Records;
+  readonly derivations: Derivations;
   readonly log: ChangeLog;
   readonly notices: StoreNotices;
   readonly growth: TableContext["growth"] = { tables: new Set(), columns: [] };
   private readonly tables = new Map<string, ResourceTable>();
-  private readonly clock: Clock;
 
-  constructor(db: Db, manifest: Manifest, notices: StoreNotices, clock: Clock) {
+  constructor(db: Db, manifest: Manifest, notices: StoreNotices) {
     this.db = db;
-    this.clock = clock;
     this.manifest = manifest;
     this.notices = notices;
     this.meta = new Meta(db);
     this.sequence = new Sequence(db, this.meta);
     this.quarantine = new Quarantine(db);
     this.records = new Records(db);
+    this.derivations = new Derivations(db);
     this.log = new ChangeLog(db);
     for (const resource of manifest.resources) this.openTable(resource);
     createViews(db, [...this.tables.keys()]);
@@ -87,40 +89,42 @@ export class Mirror implements TableContext {
 
   private openTable(resource: Resource): void {
     const plan = planTable(resource);
+    const version = derivationVersion(plan);
     restoreUnknownColumns(this.db, plan);
     inTransaction(this.db, () => {
-      const added = ensureTables(this.db, plan);
-      const table = new ResourceTable(this, resource, plan);
-      this.tables.set(resource.name, table);
-      if (added.length === 0) return;
-      // A newer connector knows more columns: they are filled from the JSON of older rows.
-      this.log.begin();
-      const [sentSeq, receivedSeq] = [this.sequence.next(), this.sequence.next()];
-      const receivedAtMs = this.clock.nowMs();
-      table.refill(added, {
-        cause: "schema",
-        sentSeq,
-        receivedSeq,
-        receivedAtMs,
-        requestId: null,
-        run: null,
-      });
+      const isChanged = layOutTables(this.db, plan);
+      this.derivations.begin(plan, version, isChanged);
     });
+    this.tables.set(resource.name, new ResourceTable(this, resource, plan));
   }
 }
 
-/** Opens or creates the mirror for writing. The caller holds the writer lock. Throws MirrorError `database`. */
+/** What opening a mirror works with besides. */
+interface OpenOptions {
+  readonly clock?: Clock;
+  /** Ends the deriving of rows between two transactions; the next opening continues. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens or creates the mirror for writing. The caller holds the writer lock. Where columns or decoding are others than
+ * those of the version that wrote it, rows are first derived again from their JSON.
+ *
+ * @throws MirrorError `database`, or `stopped` where the signal aborted
+ */
 export async function openMirror(
   path: string,
   manifest: Manifest,
   notices: StoreNotices = {},
-  clock: Clock = systemClock,
+  { clock = systemClock, signal }: OpenOptions = {},
 ): Promise<Mirror> {
   guarded(path, () => mkdirSync(dirname(path), { recursive: true }));
   const db = openDatabase(path);
   try {
     await migrate(db);
-    return guarded(path, () => new Mirror(db, manifest, notices, clock));
+    const mirror = guarded(path, () => new Mirror(db, manifest, notices));
+    for (const { name } of manifest.resources) await deriveAgain(mirror, name, { clock, signal });
+    return mirror;
   } catch (error) {
     db.close();
     throw error;

@@ -1,7 +1,7 @@
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import { Repository } from "../store/repository.ts";
 import { quoted } from "../store/sql-text.ts";
-import { fenceTable } from "../store/tables/table-statements.ts";
+import { fenceTable } from "../store/tables/table-layout.ts";
 
 /** A record with a list of its own, and when that was last read; null: never. */
 interface ListedParent {

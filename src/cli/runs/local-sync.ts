@@ -58,7 +58,7 @@ async function performLocked({ scope, request, show }: CompanyRun): Promise<Comp
   const { transport, rateLimiter, close } = connectService(context, config, company, { limits });
   const notices = createNotices(log);
   try {
-    const mirror = await openMirror(files.mirror, manifest, notices.store);
+    const mirror = await openMirror(files.mirror, manifest, notices.store, context);
     const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
     const run = { context, config, company, request, signal, startedMs: clock.monotonicMs(), ...opened };
     show(() => progressView(run));

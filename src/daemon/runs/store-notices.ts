@@ -1,5 +1,5 @@
 import type { Log } from "../../base/logger.ts";
-import type { StoreNotices } from "../../store/apply/table-context.ts";
+import type { Derived, StoreNotices } from "../../store/apply/table-context.ts";
 import type { RunNotices } from "../../sync/context/run-context.ts";
 
 /** Collects what the store notices while a mirror is open. */
@@ -27,8 +27,25 @@ export function createNotices(log: Log): Notices {
         for (const name of addNew(current.unkeptFields, resource, paths))
           log.warn(`an unknown field is in lists only, and is not kept: ${name}`);
       },
+      onDerived: (derived) => logDerived(log, derived),
     },
   };
+}
+
+/** Records between two lines about the progress: a few seconds. */
+const recordsPerLine = 20_000;
+
+function logDerived(log: Log, { resource, isDone, ...counts }: Derived): void {
+  const compared = counts.same + counts.written + counts.unusable;
+  const { written, unusable } = counts;
+  if (isDone && unusable > 0)
+    log.warn(
+      `${unusable} records of ${resource} have no usable JSON: their rows stay until they are read again`,
+    );
+  if (isDone && written > 0)
+    log.info(`rows of ${resource} were derived again from their JSON`, { compared, written });
+  else if (!isDone && compared % recordsPerLine === 0)
+    log.info(`rows of ${resource} are being derived again from their JSON`, { compared, written });
 }
 
 function emptyNotices(): RunNotices {

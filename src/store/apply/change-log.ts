@@ -4,7 +4,7 @@ import { quoted } from "../sql-text.ts";
 import type { ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
 import { Repository } from "../repository.ts";
-import { rawTable } from "../tables/table-statements.ts";
+import { rawTable } from "../tables/table-layout.ts";
 
 /** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
 const eventOp = "event";

@@ -6,13 +6,13 @@ import { hash } from "node:crypto";
 import { jsonEquals } from "../../json/literal.ts";
 import type { JsonObject } from "../../json/literal.ts";
 import { cellsOf, isPresent, type Cell, type Row, type UnknownKey } from "../tables/row-decoder.ts";
-import { dataColumns } from "../tables/table-statements.ts";
+import { dataColumns } from "../tables/table-layout.ts";
 import type { RowPlan, TablePlan } from "../tables/table-plan.ts";
 import type { ListedAs, Overrides, Source } from "./read-stamp.ts";
 
 /** What is remembered of the last applied read of a record: a row of `_fence_<resource>`. */
 export interface Fence {
-  /** SHA-1 of the stored JSON; null for a deleted record. */
+  /** SHA-1 of the stored JSON; null for a deleted record, and where the JSON cannot be used. */
   readonly sha: Buffer | null;
   /** SHA-1 of a list's entry that is known to show nothing else. */
   readonly listed_sha: Buffer | null;

@@ -5,29 +5,10 @@ import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { quoted } from "../sql-text.ts";
-import {
-  fillsAny,
-  nullIfOdd,
-  OddValue,
-  toRow,
-  type Cell,
-  type Row,
-  type UnknownKey,
-} from "../tables/row-decoder.ts";
-import {
-  planRow,
-  planTable,
-  type Column,
-  type NewColumn,
-  type RowPlan,
-  type TablePlan,
-} from "../tables/table-plan.ts";
-import {
-  dataColumns,
-  prepareStatements,
-  rawTable,
-  type TableStatements,
-} from "../tables/table-statements.ts";
+import { nullIfOdd, OddValue, toRow, type Cell, type Row, type UnknownKey } from "../tables/row-decoder.ts";
+import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
+import { planRow, planTable, type NewColumn, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
+import { prepareStatements, type TableStatements } from "../tables/table-statements.ts";
 import { addUnknownColumns, isKnown } from "../tables/unknown-columns.ts";
 import {
   coveredSha,
@@ -44,6 +25,7 @@ import {
   type PreviewCells,
 } from "./merge-rules.ts";
 import type { NewChange } from "./change-log.ts";
+import { decodeStored, deriveRecord, type DerivableRows, type DeriveResult } from "./derive-rows.ts";
 import type { ApplyResult, IncomingRecord, ListedAs, ReadStamp, Removal } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
@@ -58,12 +40,12 @@ type RowTarget = Pick<IncomingRecord, "stamp" | "id" | "overrides">;
  * Source of truth: the fence says which read was applied last, `_raw_<resource>` what it said.
  * Worst outcome of a crash: the transaction is rolled back, and its answer is read again.
  */
-export class ResourceTable {
+export class ResourceTable implements DerivableRows {
   readonly resource: Resource;
   readonly plan: TablePlan;
   private readonly previewPlan: RowPlan;
-  private readonly context: TableContext;
-  private statements: TableStatements;
+  readonly context: TableContext;
+  statements: TableStatements;
   private at = { ms: Number.NaN, text: "" };
 
   constructor(context: TableContext, resource: Resource, plan: TablePlan = planTable(resource)) {
@@ -135,37 +117,50 @@ export class ResourceTable {
     return "removed";
   }
 
-  /** Fills columns that were added, where the JSON of a row has a value for one of them (I2). */
-  refill(newColumns: readonly NewColumn[], stamp: ReadStamp): void {
-    const added = new Set(newColumns.map(({ column }) => column));
-    const raw = quoted(rawTable(this.resource.name));
-    const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`).pluck();
-    having.safeIntegers();
-    const keys = [...added].flatMap((column) => column.paths.map((path) => path.at(-1) ?? ""));
-    // A key of other letters may be escaped in more than one way: then every record is a candidate.
-    const texts = keys.map((key) => (/^[A-Za-z0-9_]+$/.test(key) ? JSON.stringify(key) : '"'));
-    const ids = [...new Set(texts)].flatMap((text) => having.all(text) as bigint[]);
-    for (const id of new Set(ids)) this.refillRow(canonicalId(id), added, stamp);
+  /** Compares the rows of a record with its JSON, and makes them anew where they differ. */
+  derive(id: RecordId, stamp: ReadStamp): DeriveResult {
+    return deriveRecord(this, id, stamp);
   }
 
-  private refillRow(id: RecordId, added: ReadonlySet<Column>, stamp: ReadStamp): void {
-    const fence = this.fence(id);
-    const stored = isLive(fence) ? this.stored(id) : null;
-    if (!fence || !stored || !fillsAny(this.plan, stored.row, added)) return;
-    const overrides = Object.fromEntries(this.storedCells(id));
-    this.writeCells({ stamp, id, overrides }, stored, true);
-    this.statements.setLastChange.run(this.logChange({ stamp, id }, "update", fence), id);
+  /** The ids of all that is held of the resource, from `from` on, in their order. */
+  idsFrom(from: bigint, most: number): bigint[] {
+    const tables = [
+      ["id", this.plan.table],
+      ["id", rawTable(this.plan.table)],
+      ["id", fenceTable(this.plan.table)],
+      ...this.plan.children.map(({ parentKey, table }) => [parentKey, table]),
+    ] as const;
+    const arms = tables.map(
+      ([key = "", table = ""]) =>
+        `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= @from`,
+    );
+    const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most`;
+    return this.context.db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
+  }
+
+  /** Adds columns for unknown fields, without values. Rows derived afterwards have them. */
+  addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp): NewColumn[] {
+    const { db, growth } = this.context;
+    growth.tables.add(this.resource.name);
+    const added = addUnknownColumns(db, this.plan, unknown, this.formatTime(stamp.receivedAtMs));
+    if (added.length === 0) return [];
+    growth.columns.push(...added);
+    this.statements = prepareStatements(db, this.plan);
+    return added;
   }
 
   /** Adds columns for unknown fields, in the transaction that brought them, and fills them for older rows. */
   private grow(unknown: readonly UnknownKey[], stamp: ReadStamp): void {
-    const { db, growth } = this.context;
-    growth.tables.add(this.resource.name);
-    const added = addUnknownColumns(db, this.plan, unknown, this.formatTime(stamp.receivedAtMs));
+    const added = this.addColumns(unknown, stamp);
     if (added.length === 0) return;
-    growth.columns.push(...added);
-    this.statements = prepareStatements(db, this.plan);
-    this.refill(added, { ...stamp, cause: "schema" });
+    const raw = quoted(rawTable(this.resource.name));
+    const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`).pluck();
+    const keys = added.map(({ column }) => column.paths[0]?.at(-1) ?? "");
+    // A key of other letters may be escaped in more than one way: then every record is a candidate.
+    const texts = keys.map((key) => (/^[A-Za-z0-9_]+$/.test(key) ? JSON.stringify(key) : '"'));
+    const ids = new Set([...new Set(texts)].flatMap((text) => having.safeIntegers().all(text) as bigint[]));
+    const cause = { ...stamp, cause: "schema" } as const;
+    for (const id of ids) this.derive(canonicalId(id), cause);
   }
 
   private fence(id: RecordId): Fence | undefined {
@@ -218,8 +213,9 @@ export class ResourceTable {
 
   /** What the mirror holds of a record; null when an earlier version took values that are odd today. */
   private stored(id: RecordId): DecodedRecord | null {
-    const record = parseLossless(this.statements.selectRaw.get(id) as string);
-    return isObject(record) ? nullIfOdd(() => ({ record, row: toRow(this.plan, record) })) : null;
+    const json = this.statements.selectRaw.get(id) as string | undefined;
+    const decoded = json === undefined ? null : decodeStored(this.plan, json);
+    return decoded instanceof OddValue ? null : decoded;
   }
 
   private storedCells(id: RecordId): PreviewCells {
@@ -252,7 +248,7 @@ export class ResourceTable {
 
   /** Call before the record's JSON is written. Returns the number of the change. */
   private logChange({ stamp, id }: RowTarget, op: NewChange["op"], fence: Fence | undefined): number {
-    const before = isLive(fence) ? (this.statements.selectRaw.get(id) as string) : null;
+    const before = isLive(fence) ? ((this.statements.selectRaw.get(id) as string | undefined) ?? null) : null;
     const change = { stamp, resource: this.resource.name, id, op, before };
     return this.context.log.add(change, fence?.last_change ?? null);
   }

@@ -4,12 +4,23 @@ import type { ChangeLog } from "./change-log.ts";
 import type { Fences } from "./fences.ts";
 import type { Quarantine } from "./quarantine.ts";
 
+/** How far the rows of a resource are derived again: records by result. */
+export interface Derived {
+  readonly resource: string;
+  readonly same: number;
+  readonly written: number;
+  readonly unusable: number;
+  readonly isDone: boolean;
+}
+
 /** What the mirror notices while it writes, for the log and the report. */
 export interface StoreNotices {
   readonly onNewColumn?: (column: NewColumn) => void;
   readonly onMissing?: (resource: string, paths: readonly string[]) => void;
   /** Fields that only previews show: they have no column, and no place in `_raw`. */
   readonly onUnkept?: (resource: string, paths: readonly string[]) => void;
+  /** After each transaction in which rows are derived again. */
+  readonly onDerived?: (derived: Derived) => void;
 }
 
 /** What one resource's table needs of the mirror around it. */

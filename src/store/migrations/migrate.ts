@@ -8,7 +8,7 @@ import { planner } from "./0004-planner.ts";
 import type { Db } from "../database.ts";
 import { databaseError } from "../database.ts";
 import { quoted } from "../sql-text.ts";
-import { columnNames } from "../tables/table-statements.ts";
+import { columnNames } from "../tables/table-layout.ts";
 
 /** Migrations in the order of their names. A released name never changes its meaning. */
 export const migrations: Readonly<Record<string, Migration>> = {

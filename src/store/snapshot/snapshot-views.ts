@@ -2,7 +2,7 @@ import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
-import { columnNames } from "../tables/table-statements.ts";
+import { columnNames } from "../tables/table-layout.ts";
 import { snapshotTables, type SnapshotTable } from "./snapshot-tables.ts";
 
 /**

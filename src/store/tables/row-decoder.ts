@@ -21,6 +21,12 @@ export interface Row {
   readonly missing: readonly string[];
 }
 
+/**
+ * Version of the code that makes cells of JSON: this file and cell-values.ts. Raise it when they decode any value
+ * otherwise, so that the rows of existing mirrors are derived again.
+ */
+export const decodingVersion = 1;
+
 /** A value that its column cannot hold; the record is quarantined with the message as its reason. */
 export class OddValue extends Error {}
 
@@ -51,14 +57,6 @@ export function nullIfOdd<T>(step: () => T): T | null {
     if (error instanceof OddValue) return null;
     throw error;
   }
-}
-
-/** Has the row or a child row a value in one of these columns? */
-export function fillsAny(plan: TablePlan, row: Row, columns: ReadonlySet<Column>): boolean {
-  const fills = (rows: RowPlan, cells: readonly Cell[]) =>
-    rows.columns.some((column, i) => columns.has(column) && (cells[i] ?? null) !== null);
-  if (fills(plan, row.cells)) return true;
-  return plan.children.some((child, i) => row.children[i]?.some((cells) => fills(child, cells)));
 }
 
 /** The cells of one object in the order of the plan's columns. Adds unknown keys to `unknown`. Throws OddValue. */

@@ -1,7 +1,7 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
 import { Repository } from "../repository.ts";
-import { fenceTable } from "./table-statements.ts";
+import { fenceTable } from "./table-layout.ts";
 
 /** A column that holds the id of a parent. */
 export interface ParentColumn {

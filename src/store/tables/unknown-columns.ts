@@ -9,7 +9,7 @@ import {
   type RowPlan,
   type TablePlan,
 } from "./table-plan.ts";
-import { addColumn, columnNames } from "./table-statements.ts";
+import { addColumn, columnNames } from "./table-layout.ts";
 
 /** More unknown fields than this in one table are noise: they stay in `_raw`, and are reported. */
 export const mostNewColumns = 200;

@@ -133,7 +133,7 @@ export class VirtualCompany {
 
   private async opened<T>(use: (mirror: Mirror, notices: Notices) => T): Promise<Awaited<T>> {
     const notices = createNotices(silentLog);
-    const mirror = await openMirror(path.join(this.folder, "acme.db"), manifest, notices.store, this.clock);
+    const mirror = await openMirror(path.join(this.folder, "acme.db"), manifest, notices.store, this);
     mirror.db.pragma("synchronous = OFF");
     try {
       return await use(mirror, notices);

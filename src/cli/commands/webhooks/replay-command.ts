@@ -7,6 +7,7 @@ import { openDatabase } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
 import { replayRemotely } from "../../../daemon/commands/remote-replay.ts";
+import { createNotices } from "../../../daemon/runs/store-notices.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
@@ -72,7 +73,7 @@ async function byOurselves(scope: CompanyScope, ids: readonly string[]): Promise
   const { context, manifest, config, files } = scope;
   const lock = takeWriterLock(files.lock, "webhooks replay");
   try {
-    const mirror = await openMirror(files.mirror, manifest, {}, context.clock);
+    const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, context);
     try {
       const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
       const queue = new WorkQueue(mirror.db);

@@ -1,0 +1,185 @@
+import { isoTime } from "../../base/clock.ts";
+import { MirrorError } from "../../base/errors.ts";
+import type { RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { isObject } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import { OddValue, toRow, type Cell, type Row, type UnknownKey } from "../tables/row-decoder.ts";
+import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
+import { dataColumns } from "../tables/table-layout.ts";
+import type { TableStatements } from "../tables/table-statements.ts";
+import { dataCells, type DecodedRecord, type Fence } from "./merge-rules.ts";
+import type { Overrides, ReadStamp } from "./read-stamp.ts";
+import type { TableContext } from "./table-context.ts";
+
+/** The rows of one resource, as deriving needs them. */
+export interface DerivableRows {
+  readonly context: TableContext;
+  readonly resource: Resource;
+  readonly plan: TablePlan;
+  readonly statements: TableStatements;
+  /** Adds columns for unknown fields, without values. */
+  addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp): unknown;
+}
+
+/**
+ * What deriving a record's rows found. `written`: they differed and are right now. `unusable`: the record has no JSON,
+ * or its JSON cannot become rows any more: its rows stay as they are, and its next read is decoded whatever it says.
+ */
+export type DeriveResult = "same" | "written" | "unusable";
+
+/** What the mirror holds of one record. */
+interface HeldRecord {
+  readonly fence: Fence | undefined;
+  readonly json: string | undefined;
+  /** The data columns; undefined: there is no row. */
+  readonly cells: readonly Cell[] | undefined;
+  readonly deletedAt: string | null;
+  /** For each child table, `position` and data columns of each row. */
+  readonly children: readonly (readonly (readonly Cell[])[])[];
+}
+
+/**
+ * Compares the rows of a record with its JSON, and makes them anew where they differ: with a change in the log, if the
+ * record shows (I2). The JSON itself is the same before and after.
+ *
+ * Guarantee: runs in the transaction of `Mirror.apply`. Rows that do not differ are not written.
+ * Source of truth: `_raw_<resource>`; the fence says whether the record is deleted. Cells that the JSON does not name
+ * stay: the owner of an owned record.
+ * Worst outcome of a crash: the record is compared again.
+ */
+export function deriveRecord(rows: DerivableRows, id: RecordId, stamp: ReadStamp): DeriveResult {
+  const held = readHeld(rows, id);
+  const { fence, json, deletedAt } = held;
+  if (json === undefined && !fence) return removeExtra(rows, id, held, stamp);
+  const isGone = fence ? fence.gone === 1 : deletedAt !== null;
+  const row = json === undefined ? null : decode(rows, json, stamp);
+  if (!row || row instanceof OddValue) {
+    if (isGone) return "same";
+    const odd = { resource: rows.resource.name, id, json: json ?? "", reason: row?.message ?? "" };
+    if (row) rows.context.quarantine.add(stamp, odd);
+    rows.statements.forgetSha.run(id);
+    return "unusable";
+  }
+  const derived: DerivedRows = {
+    cells: dataCells(rows.plan, row, ownerCells(rows, held)),
+    deletedAt: isGone ? (deletedAt ?? isoTime(stamp.receivedAtMs)) : null,
+    children: isGone ? row.children.map(() => []) : row.children,
+  };
+  if (isSame(rows.plan, held, derived)) return "same";
+  write(rows, id, derived, stamp);
+  if (!isGone) logChange(rows, id, held, stamp, "update");
+  else if (isShown(held)) logChange(rows, id, held, stamp, "delete");
+  return "written";
+}
+
+/** The rows that follow from a record's JSON. */
+interface DerivedRows {
+  readonly cells: readonly Cell[];
+  readonly deletedAt: string | null;
+  readonly children: Row["children"];
+}
+
+function readHeld({ statements, plan }: DerivableRows, id: RecordId): HeldRecord {
+  const values = statements.selectRow.get(id) as Cell[] | undefined;
+  return {
+    fence: statements.selectFence.get(id) as Fence | undefined,
+    json: statements.selectRaw.get(id) as string | undefined,
+    cells: values?.slice(0, -1),
+    deletedAt: (values?.at(-1) as string | null | undefined) ?? null,
+    children: plan.children.map((_, i) => (statements.children[i]?.select.all(id) ?? []) as Cell[][]),
+  };
+}
+
+function decode(rows: DerivableRows, json: string, stamp: ReadStamp): Row | OddValue {
+  const decoded = decodeStored(rows.plan, json);
+  if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return rowOf(decoded);
+  rows.addColumns(decoded.row.unknown, stamp);
+  return rowOf(decodeStored(rows.plan, json));
+}
+
+function rowOf(decoded: DecodedRecord | OddValue): Row | OddValue {
+  return decoded instanceof OddValue ? decoded : decoded.row;
+}
+
+/** The row that follows from stored JSON, or why there is none: an earlier version took it, or it is damaged. */
+export function decodeStored(plan: TablePlan, json: string): DecodedRecord | OddValue {
+  try {
+    const record = parseLossless(json);
+    return isObject(record)
+      ? { record, row: toRow(plan, record) }
+      : new OddValue("the record is not an object");
+  } catch (error) {
+    if (error instanceof OddValue) return error;
+    if (error instanceof MirrorError && error.kind === "protocol") return new OddValue(error.message);
+    throw error;
+  }
+}
+
+/** Rows without JSON, of a record that was never read: they show something that the service never said. */
+function removeExtra(rows: DerivableRows, id: RecordId, held: HeldRecord, stamp: ReadStamp): DeriveResult {
+  rows.statements.removeRow.run(id);
+  for (const child of rows.statements.children) child.clear.run(id);
+  logChange(rows, id, held, stamp, "delete");
+  return "written";
+}
+
+/** The cells of the columns that name an owned record's owner. */
+function ownerCells({ resource, plan }: DerivableRows, { cells }: HeldRecord): Overrides {
+  const links = resource.list.kind === "owned" ? resource.list.by : [];
+  const names = new Set(
+    links.flatMap(({ typeField, idField }) => [snakeCase(typeField), snakeCase(idField)]),
+  );
+  if (names.size === 0) return {};
+  const named = dataColumns(plan).map(({ name }, i) => [name, cells?.[i] ?? null] as const);
+  return Object.fromEntries(named.filter(([name]) => names.has(name)));
+}
+
+function isSame(plan: TablePlan, held: HeldRecord, derived: DerivedRows): boolean {
+  if (!held.cells || (held.deletedAt === null) !== (derived.deletedAt === null)) return false;
+  if (!isSameRow(dataColumns(plan), derived.cells, held.cells)) return false;
+  return plan.children.every(({ columns }, i) => {
+    const [rows, others] = [derived.children[i] ?? [], held.children[i] ?? []];
+    const isSameChild = (cells: readonly Cell[], position: number) => {
+      const [at, ...stored] = others[position] ?? [];
+      return at === BigInt(position) && isSameRow(columns, cells, stored);
+    };
+    return rows.length === others.length && rows.every(isSameChild);
+  });
+}
+
+/** Integers are read back as bigints; a whole number in a column of decimals is not. */
+function isSameRow(columns: readonly Column[], derived: readonly Cell[], stored: readonly Cell[]): boolean {
+  return columns.every(({ scalar }, i) => {
+    const [cell, other] = [derived[i] ?? null, stored[i] ?? null];
+    if (cell === other) return true;
+    if (typeof cell !== "number" || typeof other !== "bigint") return false;
+    return sqlTypes[scalar] === "INTEGER" && BigInt(cell) === other;
+  });
+}
+
+function isShown({ cells, deletedAt, children }: HeldRecord): boolean {
+  return (cells !== undefined && deletedAt === null) || children.some((rows) => rows.length > 0);
+}
+
+function write({ statements }: DerivableRows, id: RecordId, derived: DerivedRows, stamp: ReadStamp): void {
+  statements.upsertRow.run([id, ...derived.cells, derived.deletedAt, isoTime(stamp.receivedAtMs)]);
+  for (const [i, child] of statements.children.entries()) {
+    child.clear.run(id);
+    child.insert(id, derived.children[i] ?? []);
+  }
+}
+
+/** Call after the rows were written. */
+function logChange(
+  { context, resource, statements }: DerivableRows,
+  id: RecordId,
+  { fence, json }: HeldRecord,
+  stamp: ReadStamp,
+  op: "update" | "delete",
+): void {
+  const before = op === "update" ? (json ?? null) : null;
+  const change = { stamp, resource: resource.name, id, op, before };
+  statements.setLastChange.run(context.log.add(change, fence?.last_change ?? null), id);
+}

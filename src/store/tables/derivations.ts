@@ -1,0 +1,65 @@
+import { hash } from "node:crypto";
+import { Repository } from "../repository.ts";
+import { quoted } from "../sql-text.ts";
+import { decodingVersion } from "./row-decoder.ts";
+import { rawTable } from "./table-layout.ts";
+import { sqlTypes, type Column, type KeyNode, type RowPlan, type TablePlan } from "./table-plan.ts";
+
+/** Before the first id. */
+const firstId = BigInt(Number.MIN_SAFE_INTEGER);
+
+/**
+ * Which version of plan and decoding made the rows of each resource, and how far they are derived again.
+ *
+ * Guarantee: rows are marked as derived in the transaction that writes them.
+ * Source of truth: table `_derivations`; `next_id` is null where all rows are derived.
+ * Worst outcome of a crash: the records of one transaction are compared again.
+ */
+export class Derivations extends Repository {
+  /** Starts to derive the rows of a resource again where the version differs, or where its tables changed. */
+  begin(plan: TablePlan, version: string, isChanged: boolean): void {
+    const { table } = plan;
+    if (
+      !isChanged &&
+      this.exists("SELECT 1 FROM _derivations WHERE resource = ? AND version = ?", table, version)
+    )
+      return;
+    const isEmpty = !this.exists(`SELECT 1 FROM ${quoted(rawTable(table))}`);
+    const sql = "INSERT OR REPLACE INTO _derivations (resource, version, next_id) VALUES (?, ?, ?)";
+    this.execute(sql, table, version, isEmpty ? null : firstId);
+  }
+
+  /** The next id to derive; null: all are done. */
+  nextId(resource: string): bigint | null {
+    const select = this.statement("SELECT next_id FROM _derivations WHERE resource = ?")
+      .pluck()
+      .safeIntegers();
+    return (select.get(resource) as bigint | null | undefined) ?? null;
+  }
+
+  /** Call with the next id not derived yet; null: all are done. */
+  advance(resource: string, nextId: bigint | null): void {
+    this.execute("UPDATE _derivations SET next_id = ? WHERE resource = ?", nextId, resource);
+  }
+}
+
+/** Identifies what rows follow from besides their JSON. Take it of a plan without columns of unknown fields. Pure. */
+export function derivationVersion(plan: TablePlan): string {
+  const children = plan.children.map((child) => [child.field, child.table, child.parentKey, factsOf(child)]);
+  return hash("sha1", JSON.stringify([decodingVersion, factsOf(plan), children]), "hex");
+}
+
+function factsOf({ columns, root }: RowPlan): unknown {
+  const types = columns.map(({ name, scalar }) => `${name} ${scalar} ${sqlTypes[scalar]}`);
+  return [types.toSorted(byText), nodeFacts(root, columns)];
+}
+
+function nodeFacts({ column, first, open, below }: KeyNode, columns: readonly Column[]): unknown {
+  const keys = [...(below ?? [])].toSorted(([a], [b]) => byText(a, b));
+  const inner = keys.map(([key, node]) => [key, nodeFacts(node, columns)]);
+  return [columns[column]?.name ?? null, first, open, below && inner];
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,285 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { defineResource } from "../../src/connector/resource.ts";
+import * as schema from "../../src/connector/record-schema.ts";
+import type { Derived } from "../../src/store/apply/table-context.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { manifestOf, openHasty, openShop, resources, tempFolder } from "../support/mirror.ts";
+import {
+  allChanges,
+  liveRecords,
+  put,
+  rejectionOf,
+  remove,
+  replay,
+  row,
+  rows,
+  stampOf,
+  written,
+} from "../support/store.ts";
+
+const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
+const order = (id: number, more: object = {}) => ({
+  id,
+  number: "1",
+  total: 1,
+  lines: [
+    { id: 1, title: "a", quantity: 1 },
+    { id: 2, title: "b", quantity: 2 },
+  ],
+  receipts: [],
+  ...more,
+});
+
+/** The shop with people of other fields, as a later version of the connector declares them. */
+function withPeople(fields: Parameters<typeof schema.record>[0]) {
+  const people = defineResource({
+    name: "people",
+    singular: "person",
+    title: "People",
+    origin: "published",
+    record: schema.record({ id: schema.integer(), ...fields }),
+    list: { kind: "paged", path: "/people", perPage: 2, params: {} },
+    detail: "/people/{id}",
+  });
+  return manifestOf(Object.values({ ...resources, people }));
+}
+
+const { text, integer, decimal, orNull } = schema;
+const asBefore = { name: text(), email: orNull(text()), score: orNull(decimal()) };
+
+/** As a new release does whose rows are decoded otherwise. */
+function forgetVersions(mirror: Mirror): void {
+  mirror.db.exec("UPDATE _derivations SET version = 'earlier'");
+}
+
+/** Closes the mirror as a release of another decoding left it, and opens it again. */
+async function derivedAgain(mirror: Mirror): Promise<Mirror> {
+  forgetVersions(mirror);
+  mirror.close();
+  return openShop({ path: mirror.db.name });
+}
+
+function schemaChanges(mirror: Mirror): string[] {
+  const own = allChanges(mirror).filter(({ cause }) => cause === "schema");
+  return own.map(({ resource, recordId, op }) => `${resource} ${recordId} ${op}`);
+}
+
+function linesOf(mirror: Mirror) {
+  return rows(mirror, "SELECT order_id, position, title FROM order_lines ORDER BY order_id, position");
+}
+
+/** A mirror of people as they are declared today, and its file. */
+async function olderMirror(people: readonly object[]): Promise<string> {
+  const mirror = await openHasty();
+  mirror.apply(() => {
+    for (const one of people) {
+      const slice = Buffer.from(JSON.stringify(one));
+      const { id } = one as { id: number };
+      mirror.table("people").put({ stamp: stampOf(mirror), id, slice, source: "list" });
+    }
+  });
+  mirror.close();
+  return mirror.db.name;
+}
+
+function typesOf({ db }: { readonly db: Db }): string[] {
+  const sql = "SELECT name || ' ' || type FROM pragma_table_info('people') ORDER BY name";
+  return db.prepare(sql).pluck().all() as string[];
+}
+
+describe("rows of another version of the decoding", () => {
+  test("are compared with their JSON, and what is damaged is healed with the cause `schema`", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2, 3, 4, 5]) put(mirror, "orders", order(id), { source: "detail" });
+    for (const id of [1, 2]) put(mirror, "people", person(id));
+    const [lines, orders] = [linesOf(mirror), rows(mirror, "SELECT * FROM orders")];
+    mirror.db.exec(`UPDATE orders SET total = 2 WHERE id = 1;
+      DELETE FROM orders WHERE id = 2;
+      UPDATE order_lines SET title = 'x' WHERE order_id = 3 AND position = 0;
+      DELETE FROM order_lines WHERE order_id = 4 AND position = 0;
+      INSERT INTO order_lines (order_id, position) VALUES (5, 9), (77, 0);
+      INSERT INTO people (id, name, _synced_at) VALUES (9, 'nobody', '')`);
+    const again = await derivedAgain(mirror);
+    expect(linesOf(again)).toEqual(lines);
+    const synced = { _synced_at: expect.any(String) as string };
+    expect(rows(again, "SELECT * FROM orders")).toEqual(orders.map((one) => ({ ...one, ...synced })));
+    expect(rows(again, "SELECT id FROM people")).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(schemaChanges(again)).toEqual([
+      "people 9 delete",
+      "orders 1 update",
+      "orders 2 update",
+      "orders 3 update",
+      "orders 4 update",
+      "orders 5 update",
+      "orders 77 delete",
+    ]);
+    expect(replay(allChanges(again, "orders"))).toEqual(liveRecords(again, "orders"));
+  });
+
+  test("are not looked at again while the version is the same", async () => {
+    const path = join(tempFolder(), "shop.db");
+    const seen: Derived[] = [];
+    const notices = { onDerived: (derived: Derived) => seen.push(derived) };
+    const mirror = await openShop({ path, notices });
+    put(mirror, "people", person(1));
+    mirror.close();
+    const again = await openShop({ path, notices });
+    expect(seen).toEqual([]);
+    expect(written(again)).toBe(0);
+  });
+
+  test("are left alone where they say what the JSON says", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, { score: 12, nickName: 7, "🙂": 0.5 }));
+    put(mirror, "people", '{"id":2,"name":"a\\u0000\\ud83d","email":null,"score":0.1000000000000000055511}');
+    put(mirror, "orders", order(1, { paid: true, colourId: 5, extra: { a: [1.0] } }), { source: "detail" });
+    remove(mirror, "orders", 1);
+    put(mirror, "orders", order(2), { source: "detail" });
+    const before = rows(mirror, "SELECT * FROM people");
+    const again = await derivedAgain(mirror);
+    expect(schemaChanges(again)).toEqual([]);
+    expect(rows(again, "SELECT * FROM people")).toEqual(before);
+  });
+
+  test("stay deleted where the record is deleted, without a change that would bring it back", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2]) put(mirror, "orders", order(id), { source: "detail" });
+    for (const id of [1, 2]) remove(mirror, "orders", id);
+    const deleted = row(mirror, "orders", 1)?.["_deleted_at"];
+    mirror.db.exec(`UPDATE orders SET total = 9 WHERE id = 1;
+      UPDATE orders SET _deleted_at = NULL WHERE id = 2;
+      INSERT INTO order_lines (order_id, position) VALUES (2, 0)`);
+    const again = await derivedAgain(mirror);
+    expect(row(again, "orders", 1)).toMatchObject({ total: 1, _deleted_at: deleted });
+    expect(row(again, "orders", 2)?.["_deleted_at"]).not.toBeNull();
+    expect(linesOf(again)).toEqual([]);
+    expect(schemaChanges(again)).toEqual(["orders 2 delete"]);
+    expect([...replay(allChanges(again, "orders"))]).toEqual([]);
+  });
+
+  test("keep what stands in their row but not in their JSON: whose document a payment is of", async () => {
+    const mirror = await openShop();
+    const overrides = { document_type: "order", document_id: 9 };
+    const slice = Buffer.from('{"id":1,"amount":2}');
+    mirror.apply(() =>
+      mirror.table("receipts").put({ stamp: stampOf(mirror), id: 1, slice, source: "list", overrides }),
+    );
+    mirror.db.exec("UPDATE receipts SET amount = 3");
+    const again = await derivedAgain(mirror);
+    expect(row(again, "receipts", 1)).toMatchObject({ amount: 2, ...overrides });
+  });
+
+  test("stay where the JSON is gone or damaged, and the next read of the record heals it", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2]) put(mirror, "people", person(id));
+    mirror.db.exec(
+      `DELETE FROM _raw_people WHERE id = 1; UPDATE _raw_people SET json = '{"id":' WHERE id = 2`,
+    );
+    const seen: Derived[] = [];
+    forgetVersions(mirror);
+    mirror.close();
+    const again = await openShop({ path: mirror.db.name, notices: { onDerived: (one) => seen.push(one) } });
+    expect(seen).toEqual([{ resource: "people", same: 0, written: 0, unusable: 2, isDone: true }]);
+    expect(rows(again, "SELECT id, name FROM people")).toHaveLength(2);
+    expect(put(again, "people", person(1), { source: "detail" })).toBe("updated");
+    expect(put(again, "people", person(2))).toBe("updated");
+    expect(liveRecords(again, "people").get("people:1")).toBe(JSON.stringify(person(1)));
+  });
+});
+
+describe("rows of another version of the connector", () => {
+  test("get a column's new type and values, with a change for each row that differs", async () => {
+    const path = await olderMirror([person(1, { score: 12 }), person(2), person(3, { score: 1.5 })]);
+    const manifest = withPeople({ name: text(), email: orNull(text()), score: orNull(text()) });
+    const mirror = await openShop({ path, manifest });
+    expect(typesOf(mirror)).toContain("score TEXT");
+    expect(rows(mirror, "SELECT score FROM people")).toEqual([
+      { score: "12" },
+      { score: null },
+      { score: "1.5" },
+    ]);
+    expect(schemaChanges(mirror)).toEqual(["people 1 update", "people 3 update"]);
+    expect(replay(allChanges(mirror, "people"))).toEqual(liveRecords(mirror, "people"));
+    mirror.close();
+    const back = await openShop({ path });
+    expect(typesOf(back)).toContain("score REAL");
+    expect(rows(back, "SELECT score FROM people")).toEqual([{ score: 12 }, { score: null }, { score: 1.5 }]);
+    expect(schemaChanges(back)).toHaveLength(4);
+  });
+
+  test("are equal to those of a mirror that was made anew, whatever changed", async () => {
+    const later = {
+      fullName: orNull(text()),
+      name: text(),
+      score: orNull(integer()),
+      home: orNull(schema.snapshot(schema.record({ street: orNull(text()) }))),
+      pets: schema.children("person_pets", schema.record({ kind: text() })),
+    };
+    const people = [1, 2, 3].map((id) =>
+      person(id, { score: id, fullName: "f", home: { street: "s" }, pets: [{ kind: "cat" }], email: "e" }),
+    );
+    const path = await olderMirror(people);
+    const manifest = withPeople(later);
+    const mirror = await openShop({ path, manifest });
+    const anew = await openShop({ manifest });
+    for (const one of people) put(anew, "people", one);
+    const shown = "SELECT id, name, score, full_name, home_street, email FROM people ORDER BY id";
+    expect(rows(mirror, shown)).toEqual(rows(anew, shown));
+    expect(typesOf(mirror)).toEqual(typesOf(anew));
+    expect(rows(mirror, "SELECT * FROM person_pets")).toEqual(rows(anew, "SELECT * FROM person_pets"));
+  });
+
+  test("go into quarantine where a value does not fit any more, until the service sends one that does", async () => {
+    const path = await olderMirror([person(1, { name: "12" }), person(2)]);
+    const manifest = withPeople({ ...asBefore, name: orNull(integer()) });
+    const mirror = await openShop({ path, manifest });
+    expect(rows(mirror, "SELECT id, name FROM people")).toEqual([
+      { id: 1, name: 12 },
+      { id: 2, name: null },
+    ]);
+    const reason = 'name is text ("n2"), not integer';
+    expect(mirror.quarantine.all()).toMatchObject([{ resource: "people", recordId: 2, reason }]);
+    expect(put(mirror, "people", person(2))).toBe("quarantined");
+    expect(put(mirror, "people", person(2, { name: 5 }))).toBe("updated");
+    expect(mirror.quarantine.all()).toEqual([]);
+  });
+
+  test("can be cut off after any transaction: readers find whole rows, and the next opening continues", async () => {
+    const ids = Array.from({ length: 2_500 }, (_, i) => i + 1);
+    const path = await olderMirror(ids.map((id) => person(id, { score: id })));
+    const manifest = withPeople({ ...asBefore, score: orNull(text()) });
+    const reader = openDatabase(path, { readonly: true });
+    const compared: number[] = [];
+    const cutOff = async () => {
+      const stop = new AbortController();
+      const onDerived = ({ same, written: changed }: Derived) => {
+        compared.push(same + changed);
+        const whole = "SELECT count(*) AS rows, count(score) AS scores, count(name) AS names FROM people";
+        expect(reader.prepare(whole).get()).toEqual({ rows: 2_500, scores: 2_500, names: 2_500 });
+        const logged = "SELECT count(*) FROM _changes WHERE cause = 'schema'";
+        const texts = "SELECT count(*) FROM people WHERE typeof(score) = 'text'";
+        expect(reader.prepare(texts).pluck().get()).toBe(reader.prepare(logged).pluck().get());
+        stop.abort();
+      };
+      return openMirror(path, manifest, { onDerived }, { signal: stop.signal });
+    };
+    for (const _ of [1, 2]) expect(await rejectionOf(cutOff())).toMatchObject({ kind: "stopped" });
+    const mirror = await cutOff();
+    expect(compared).toEqual([1_000, 1_000, 500]);
+    expect(typesOf(mirror)).toContain("score TEXT");
+    expect(schemaChanges(mirror)).toHaveLength(2_500);
+    reader.close();
+    mirror.close();
+  });
+
+  test("keep views that somebody made of them", async () => {
+    const path = await olderMirror([person(1, { score: 1 })]);
+    const db = openDatabase(path);
+    db.exec("CREATE VIEW mine AS SELECT name, score FROM people");
+    db.close();
+    const mirror = await openShop({ path, manifest: withPeople({ ...asBefore, score: orNull(text()) }) });
+    expect(rows(mirror, "SELECT * FROM mine")).toEqual([{ name: "n1", score: "1" }]);
+  });
+});
