@@ -1,7 +1,7 @@
 import { yieldToLoop } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { canonicalId } from "../base/ids.ts";
-import type { DeriveResult } from "../store/apply/derive-rows.ts";
+import { idsHeld, type DeriveResult } from "../store/apply/derive-rows.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices } from "../store/apply/table-context.ts";
 import type { Derivations } from "../store/tables/derivations.ts";
@@ -53,7 +53,7 @@ function deriveSome(
   const stamp = { cause: "schema", ...times, requestId: null, run: null } as const;
   return mirror.apply(() => {
     const from = derivations.nextId(resource);
-    const ids = from === null ? [] : table.idsFrom(from, recordsAtOnce + 1);
+    const ids = from === null ? [] : idsHeld(table.context.db, table.plan, from, recordsAtOnce + 1);
     const next = ids[recordsAtOnce] ?? null;
     for (const id of ids.slice(0, recordsAtOnce)) totals[table.derive(canonicalId(id), stamp)] += 1;
     if (next === null) finishTables(table.context.db, table.plan);

@@ -5,6 +5,7 @@ import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
 import { Fences } from "../store/apply/fences.ts";
+import { PreviewDifferences } from "../store/apply/preview-differences.ts";
 import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
@@ -34,6 +35,7 @@ export class Mirror implements TableContext {
   readonly sequence: Sequence;
   readonly fences = new Fences();
   readonly quarantine: Quarantine;
+  readonly differences: PreviewDifferences;
   readonly records: Records;
   readonly derivations: Derivations;
   readonly log: ChangeLog;
@@ -48,6 +50,7 @@ export class Mirror implements TableContext {
     this.meta = new Meta(db);
     this.sequence = new Sequence(db, this.meta);
     this.quarantine = new Quarantine(db);
+    this.differences = new PreviewDifferences(db);
     this.records = new Records(db);
     this.derivations = new Derivations(db);
     this.log = new ChangeLog(db);
@@ -70,6 +73,7 @@ export class Mirror implements TableContext {
     try {
       const result = inTransaction(this.db, () => {
         this.log.begin();
+        this.differences.begin();
         const stepped = step();
         this.sequence.save();
         return stepped;

@@ -63,6 +63,7 @@ describe("the tables", () => {
       "score",
       "_deleted_at",
       "_synced_at",
+      "_detail_at",
     ]);
   });
 

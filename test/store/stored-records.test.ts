@@ -9,10 +9,10 @@ describe("questions about what the mirror holds", () => {
   test("live and deleted are counted apart, also where nothing is", async () => {
     const mirror = await openShop();
     const { records } = mirror;
-    expect(records.counts("people")).toEqual({ live: 0, deleted: 0 });
+    expect(records.counts("people")).toEqual({ live: 0, deleted: 0, provisional: 0 });
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
     remove(mirror, "people", 2);
-    expect(records.counts("people")).toEqual({ live: 2, deleted: 1 });
+    expect(records.counts("people")).toEqual({ live: 2, deleted: 1, provisional: 0 });
     expect(records.liveIds("people")).toEqual([1, 3]);
     expect([1, 2, 9].map((id) => records.isLive("people", id))).toEqual([true, false, false]);
   });

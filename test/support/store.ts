@@ -2,7 +2,14 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Changes, type Change } from "../../src/store/apply/change-reader.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import type { ApplyResult, Cause, ListedAs, ReadStamp, Source } from "../../src/store/apply/read-stamp.ts";
+import type {
+  ApplyResult,
+  Cause,
+  FullSource,
+  ListedAs,
+  PreviewResult,
+  ReadStamp,
+} from "../../src/store/apply/read-stamp.ts";
 import type { Db } from "../../src/store/database.ts";
 
 /** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
@@ -41,7 +48,7 @@ export function stampOf(mirror: Mirror, more: Partial<ReadStamp> = {}): ReadStam
 }
 
 export interface PutOptions {
-  readonly source?: Source;
+  readonly source?: FullSource;
   readonly listed?: ListedAs;
   readonly stamp?: ReadStamp;
   readonly cause?: Cause;
@@ -78,10 +85,20 @@ export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: 
   return mirror.apply(() => mirror.table(resource).remove(judged, id));
 }
 
-export function preview(mirror: Mirror, resource: string, record: object | string) {
+/** Applies a preview, and gives why its record's detail must be read. */
+export function preview(mirror: Mirror, resource: string, record: object | string): PreviewResult["read"] {
+  return putPreview(mirror, resource, record).read;
+}
+
+export function putPreview(
+  mirror: Mirror,
+  resource: string,
+  record: object | string,
+  stamp: ReadStamp = stampOf(mirror),
+): PreviewResult {
   const text = typeof record === "string" ? record : JSON.stringify(record);
   const { id } = JSON.parse(text) as { id: number };
-  return mirror.apply(() => mirror.table(resource).comparePreview(id, Buffer.from(text)));
+  return mirror.apply(() => mirror.table(resource).putPreview({ stamp, id, slice: Buffer.from(text) }));
 }
 
 export type SqlRow = Readonly<Record<string, unknown>>;

@@ -28,7 +28,7 @@ function service(totals: Readonly<Record<string, number | Error>>, asked: Servic
   };
 }
 
-const holding = (count: number) => ({ counts: () => ({ live: count, deleted: 0 }) });
+const holding = (count: number) => ({ counts: () => ({ live: count, deleted: 0, provisional: 0 }) });
 
 describe("the estimate of a run", () => {
   test("takes one small request per list", async () => {

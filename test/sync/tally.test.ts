@@ -7,17 +7,26 @@ import { runContextOf } from "../support/sync.ts";
 describe("the tally", () => {
   test("counts each apply result once; stale counts as nothing", () => {
     const tally = new Tally();
-    for (const result of ["inserted", "updated", "unchanged", "unchanged", "stale", "quarantined"] as const) {
-      tally.count("people", result);
-    }
+    const results = [
+      "inserted",
+      "updated",
+      "hydrated",
+      "unchanged",
+      "unchanged",
+      "stale",
+      "quarantined",
+    ] as const;
+    for (const result of results) tally.count("people", result);
     expect(tally.of("people")).toEqual({
       listed: 0,
       inserted: 1,
       updated: 1,
+      hydrated: 1,
       deleted: 0,
       unchanged: 2,
       failed: 1,
       pending: 0,
+      provisional: 0,
     });
   });
 

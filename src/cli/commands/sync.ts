@@ -85,9 +85,10 @@ function reportLines(company: string, report: CompanyReport): string[] {
   const resumed = report.resumed ? ", resumed after an interruption" : "";
   const head = `${company}: ${report.outcome} in ${formatDuration(tookMs)}, ${report.requests.total} requests, ${sumOf(report, "listed")} records listed${resumed}`;
   const lines = Object.entries(report.resources).flatMap(([name, counts]) => {
-    const parts = (["inserted", "updated", "deleted", "failed"] as const)
+    const parts = (["inserted", "updated", "hydrated", "deleted", "failed"] as const)
       .filter((key) => counts[key] > 0)
       .map((key) => `${counts[key]} ${key}`);
+    if (counts.provisional > 0) parts.push(`${counts.provisional} without their detail`);
     return parts.length === 0 ? [] : [`  ${name.padEnd(28)} ${parts.join(", ")}`];
   });
   const pending = sumOf(report, "pending");

@@ -93,6 +93,11 @@ const recordKey = keyDoc("id", "The record's id in the service.");
 const ownColumns = [
   own("_deleted_at", "When the service was found to have it no longer; the row stays.", optional),
   own("_synced_at", "When this row was last written."),
+  own(
+    "_detail_at",
+    "When the record that it shows was read; null while only its preview is known.",
+    optional,
+  ),
 ];
 
 /** The mirror's own tables that are meant to be read. */
@@ -106,6 +111,9 @@ const ownTables: readonly TableDoc[] = [
       own("resource", "The record's table."),
       own("id", "The record's id.", integer),
       own("json", "The record."),
+      own("kind", "What it was read as; a preview shows a part of the record.", {
+        values: ["preview", "list", "detail"],
+      }),
     ],
   },
   {

@@ -4,7 +4,7 @@ import { quoted } from "../sql-text.ts";
 import type { ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
 import { Repository } from "../repository.ts";
-import { rawTable } from "../tables/table-layout.ts";
+import { fenceTable, rawTable } from "../tables/table-layout.ts";
 
 /** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
 const eventOp = "event";
@@ -66,7 +66,9 @@ export class ChangeLog extends Repository {
 /** Creates the views `_raw` and `_changes`, again whenever the connector's resources change. */
 export function createViews(db: Db, resources: readonly string[]): void {
   const arms = resources.map(
-    (name) => `SELECT '${name}' AS resource, id, json FROM ${quoted(rawTable(name))}`,
+    (name) =>
+      `SELECT '${name}' AS resource, r.id, r.json, (SELECT f.source FROM ${quoted(fenceTable(name))} f
+        WHERE f.id = r.id) AS kind FROM ${quoted(rawTable(name))} r`,
   );
   replaceView(db, "_raw", arms.join(" UNION ALL "));
   replaceView(

@@ -5,12 +5,15 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
+import type { Db } from "../database.ts";
+import { quoted } from "../sql-text.ts";
 import { OddValue, toRow, type Cell, type Row, type UnknownKey } from "../tables/row-decoder.ts";
 import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
-import { dataColumns } from "../tables/table-layout.ts";
+import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
 import type { TableStatements } from "../tables/table-statements.ts";
 import { dataCells, type DecodedRecord, type Fence } from "./merge-rules.ts";
-import type { Overrides, ReadStamp } from "./read-stamp.ts";
+import type { Previews } from "./previews.ts";
+import type { Overrides, ReadStamp, Source } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
 /** The rows of one resource, as deriving needs them. */
@@ -18,6 +21,7 @@ export interface DerivableRows {
   readonly context: TableContext;
   readonly resource: Resource;
   readonly plan: TablePlan;
+  readonly previews: Previews;
   readonly statements: TableStatements;
   /** Adds columns for unknown fields, without values. */
   addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp): unknown;
@@ -36,6 +40,7 @@ interface HeldRecord {
   /** The data columns; undefined: there is no row. */
   readonly cells: readonly Cell[] | undefined;
   readonly deletedAt: string | null;
+  readonly detailAt: string | null;
   /** For each child table, `position` and data columns of each row. */
   readonly children: readonly (readonly (readonly Cell[])[])[];
 }
@@ -54,7 +59,8 @@ export function deriveRecord(rows: DerivableRows, id: RecordId, stamp: ReadStamp
   const { fence, json, deletedAt } = held;
   if (json === undefined && !fence) return removeExtra(rows, id, held, stamp);
   const isGone = fence ? fence.gone === 1 : deletedAt !== null;
-  const row = json === undefined ? null : decode(rows, json, stamp);
+  const source = fence?.source ?? "detail";
+  const row = json === undefined ? null : decode(rows, json, source, stamp);
   if (!row || row instanceof OddValue) {
     if (isGone) return "same";
     const odd = { resource: rows.resource.name, id, json: json ?? "", reason: row?.message ?? "" };
@@ -65,6 +71,7 @@ export function deriveRecord(rows: DerivableRows, id: RecordId, stamp: ReadStamp
   const derived: DerivedRows = {
     cells: dataCells(rows.plan, row, ownerCells(rows, held)),
     deletedAt: isGone ? (deletedAt ?? isoTime(stamp.receivedAtMs)) : null,
+    detailAt: source === "preview" ? null : (held.detailAt ?? isoTime(fence?.read_at ?? stamp.receivedAtMs)),
     children: isGone ? row.children.map(() => []) : row.children,
   };
   if (isSame(rows.plan, held, derived)) return "same";
@@ -74,10 +81,27 @@ export function deriveRecord(rows: DerivableRows, id: RecordId, stamp: ReadStamp
   return "written";
 }
 
+/** The ids of all that is held of a resource, from `from` on, in their order. */
+export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number): bigint[] {
+  const tables = [
+    ["id", plan.table],
+    ["id", rawTable(plan.table)],
+    ["id", fenceTable(plan.table)],
+    ...plan.children.map(({ parentKey, table }) => [parentKey, table]),
+  ] as const;
+  const arms = tables.map(
+    ([key = "", table = ""]) =>
+      `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= @from`,
+  );
+  const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most`;
+  return db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
+}
+
 /** The rows that follow from a record's JSON. */
 interface DerivedRows {
   readonly cells: readonly Cell[];
   readonly deletedAt: string | null;
+  readonly detailAt: string | null;
   readonly children: Row["children"];
 }
 
@@ -86,17 +110,18 @@ function readHeld({ statements, plan }: DerivableRows, id: RecordId): HeldRecord
   return {
     fence: statements.selectFence.get(id) as Fence | undefined,
     json: statements.selectRaw.get(id) as string | undefined,
-    cells: values?.slice(0, -1),
-    deletedAt: (values?.at(-1) as string | null | undefined) ?? null,
+    cells: values?.slice(0, -2),
+    deletedAt: (values?.at(-2) as string | null | undefined) ?? null,
+    detailAt: (values?.at(-1) as string | null | undefined) ?? null,
     children: plan.children.map((_, i) => (statements.children[i]?.select.all(id) ?? []) as Cell[][]),
   };
 }
 
-function decode(rows: DerivableRows, json: string, stamp: ReadStamp): Row | OddValue {
-  const decoded = decodeStored(rows.plan, json);
+function decode(rows: DerivableRows, json: string, source: Source, stamp: ReadStamp): Row | OddValue {
+  const decoded = decodeStored(rows, json, source);
   if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return rowOf(decoded);
   rows.addColumns(decoded.row.unknown, stamp);
-  return rowOf(decodeStored(rows.plan, json));
+  return rowOf(decodeStored(rows, json, source));
 }
 
 function rowOf(decoded: DecodedRecord | OddValue): Row | OddValue {
@@ -104,12 +129,16 @@ function rowOf(decoded: DecodedRecord | OddValue): Row | OddValue {
 }
 
 /** The row that follows from stored JSON, or why there is none: an earlier version took it, or it is damaged. */
-export function decodeStored(plan: TablePlan, json: string): DecodedRecord | OddValue {
+export function decodeStored(
+  { plan, previews }: Pick<DerivableRows, "plan" | "previews">,
+  json: string,
+  source: Source,
+): DecodedRecord | OddValue {
   try {
     const record = parseLossless(json);
-    return isObject(record)
-      ? { record, row: toRow(plan, record) }
-      : new OddValue("the record is not an object");
+    if (!isObject(record)) return new OddValue("the record is not an object");
+    const isPreview = source === "preview";
+    return { record, row: isPreview ? previews.row(previews.cells(record)) : toRow(plan, record) };
   } catch (error) {
     if (error instanceof OddValue) return error;
     if (error instanceof MirrorError && error.kind === "protocol") return new OddValue(error.message);
@@ -164,7 +193,8 @@ function isShown({ cells, deletedAt, children }: HeldRecord): boolean {
 }
 
 function write({ statements }: DerivableRows, id: RecordId, derived: DerivedRows, stamp: ReadStamp): void {
-  statements.upsertRow.run([id, ...derived.cells, derived.deletedAt, isoTime(stamp.receivedAtMs)]);
+  const { cells, deletedAt, detailAt } = derived;
+  statements.upsertRow.run([id, ...cells, deletedAt, isoTime(stamp.receivedAtMs), detailAt]);
   for (const [i, child] of statements.children.entries()) {
     child.clear.run(id);
     child.insert(id, derived.children[i] ?? []);

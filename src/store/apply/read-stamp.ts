@@ -17,8 +17,11 @@ export interface ReadStamp {
   readonly run: number | null;
 }
 
-/** Lists and details may write the same record in different ways. */
-export type Source = "list" | "detail";
+/** What gives a whole record: lists and details may write the same one in different ways. */
+export type FullSource = "list" | "detail";
+
+/** Of what a row was made. A preview shows a part of a record: such a row is provisional. */
+export type Source = FullSource | "preview";
 
 /** How a list showed a record before its detail was read: the detail then proves that the preview is covered. */
 export interface ListedAs {
@@ -26,26 +29,41 @@ export interface ListedAs {
   readonly sha: string;
   /** Hash of the values that the preview shows. */
   readonly key: string;
+  /** Columns of which the row, made of a detail, held another value than the preview. */
+  readonly differing?: readonly string[];
 }
 
 /** Cells that the answer knows and the record does not name: the document of a payment. */
 export type Overrides = Readonly<Record<string, Cell>>;
 
-/** One record of an answer, on its way into the tables. */
-export interface IncomingRecord {
+/** What a list shows of a record, on its way into the tables. */
+export interface IncomingPreview {
   readonly stamp: ReadStamp;
   readonly id: RecordId;
-  /** The record's JSON, the bytes that came. */
+  /** The JSON, the bytes that came. */
   readonly slice: Buffer;
+}
+
+/** One record of an answer, on its way into the tables. */
+export interface IncomingRecord extends IncomingPreview {
+  readonly source: FullSource;
   /** The answer has no id: it is taken as this record's only when it lacks nothing else. */
   readonly withoutId?: boolean;
-  readonly source: Source;
   readonly listed?: ListedAs | undefined;
   readonly overrides?: Overrides;
 }
 
-/** What applying one record changed. `stale`: the answer overlapped with a later one; read again. */
-export type ApplyResult = "inserted" | "updated" | "unchanged" | "stale" | "quarantined";
+/**
+ * What applying one record changed. `hydrated`: a provisional row got its record, an `update` in the change log.
+ * `stale`: the answer overlapped with a later one; read again.
+ */
+export type ApplyResult = "inserted" | "updated" | "hydrated" | "unchanged" | "stale" | "quarantined";
+
+/** What applying a preview changed, and why the record's detail must be read; null: it need not. */
+export interface PreviewResult {
+  readonly result: ApplyResult;
+  readonly read: { readonly reason: "new" | "changed"; readonly listed: ListedAs } | null;
+}
 
 /** `absent`: there was nothing to remove. `stale`: the 404 overlapped with an applied read; read again. */
 export type Removal = "removed" | "absent" | "stale";

@@ -5,32 +5,39 @@ import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { quoted } from "../sql-text.ts";
-import { nullIfOdd, OddValue, toRow, type Cell, type Row, type UnknownKey } from "../tables/row-decoder.ts";
-import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
-import { planRow, planTable, type NewColumn, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
+import { OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decoder.ts";
+import { dataColumns, rawTable } from "../tables/table-layout.ts";
+import { planTable, type NewColumn, type TablePlan } from "../tables/table-plan.ts";
 import { prepareStatements, type TableStatements } from "../tables/table-statements.ts";
-import { addUnknownColumns, isKnown } from "../tables/unknown-columns.ts";
+import { addUnknownColumns } from "../tables/unknown-columns.ts";
 import {
-  coveredSha,
-  covers,
+  assertOnlyIdMissing,
   dataCells,
   isLive,
+  isProvisional,
   isSameSha,
   judgeBytes,
-  listedAs,
-  previewCells,
   saysTheSame,
   type DecodedRecord,
   type Fence,
-  type PreviewCells,
 } from "./merge-rules.ts";
+import { Previews, type CellsByName } from "./previews.ts";
 import type { NewChange } from "./change-log.ts";
 import { decodeStored, deriveRecord, type DerivableRows, type DeriveResult } from "./derive-rows.ts";
-import type { ApplyResult, IncomingRecord, ListedAs, ReadStamp, Removal } from "./read-stamp.ts";
+import type {
+  ApplyResult,
+  IncomingPreview,
+  IncomingRecord,
+  PreviewResult,
+  ReadStamp,
+  Removal,
+  Source,
+} from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
-/** Which row is written, and when. */
-type RowTarget = Pick<IncomingRecord, "stamp" | "id" | "overrides">;
+/** A record or a preview, on its way into a row. */
+type Incoming = IncomingPreview &
+  Pick<Partial<IncomingRecord>, "listed" | "overrides"> & { readonly source: Source };
 
 /**
  * The rows of one resource.
@@ -43,7 +50,7 @@ type RowTarget = Pick<IncomingRecord, "stamp" | "id" | "overrides">;
 export class ResourceTable implements DerivableRows {
   readonly resource: Resource;
   readonly plan: TablePlan;
-  private readonly previewPlan: RowPlan;
+  readonly previews: Previews;
   readonly context: TableContext;
   statements: TableStatements;
   private at = { ms: Number.NaN, text: "" };
@@ -52,7 +59,7 @@ export class ResourceTable implements DerivableRows {
     this.context = context;
     this.resource = resource;
     this.plan = plan;
-    this.previewPlan = planRow(resource.previewFields ?? resource.fields);
+    this.previews = new Previews(context, resource, plan);
     this.statements = prepareStatements(context.db, plan);
   }
 
@@ -66,6 +73,7 @@ export class ResourceTable implements DerivableRows {
     if (verdict === "stale") return "stale";
     if (isLive(fence) && verdict === "same") {
       if (!isStale) this.context.quarantine.release(this.resource.name, id);
+      this.noteDifferences(incoming, fence, null);
       return this.confirm(incoming, fence, null);
     }
     const decoded = this.decode(incoming);
@@ -73,29 +81,59 @@ export class ResourceTable implements DerivableRows {
       this.remember(stamp, id);
       return "quarantined";
     }
-    const stored = isLive(fence) && verdict === "compare" ? this.stored(id) : null;
+    this.noteDifferences(incoming, fence, decoded);
+    const stored = isLive(fence) && verdict === "compare" ? this.stored(id, fence) : null;
     if (isLive(fence) && stored && saysTheSame(this.plan, stored, decoded, overrides)) {
       if (source === "list") this.statements.setListedSha.run(sha, id);
       return this.confirm(incoming, fence, decoded);
     }
     this.write(incoming, sha, decoded, fence);
+    if (isProvisional(fence)) return "hydrated";
     return isLive(fence) ? "updated" : "inserted";
+  }
+
+  /**
+   * Applies a preview where nothing more is known of the record: the row is provisional until its detail comes.
+   * A row that has its detail is compared only, and never written.
+   */
+  putPreview(incoming: IncomingPreview): PreviewResult {
+    const { stamp, id, slice } = incoming;
+    const fence = this.fence(id);
+    const sha = sha1(slice);
+    if (isLive(fence) && !isProvisional(fence))
+      return { result: "unchanged", read: this.comparePreview(id, slice, sha, fence) };
+    const shown = this.previews.decode(slice);
+    const read = { reason: "new", listed: this.previews.listedAs(sha, shown?.cells ?? null) } as const;
+    if (!shown || (isLive(fence) && isSameSha(fence.sha, sha))) {
+      this.remember(stamp, id);
+      return { result: "unchanged", read };
+    }
+    if (this.isStale(stamp, id, fence)) return { result: "stale", read };
+    const decoded = { record: shown.record, row: this.previews.row(shown.cells) };
+    this.write({ ...incoming, source: "preview" }, sha, decoded, fence);
+    return { result: isLive(fence) ? "updated" : "inserted", read };
   }
 
   /**
    * Compares a preview with the row as the last detail left it, never with the last preview: the list may change
    * from A to B and back while a detail is read in between. Returns null where there is nothing to read.
    */
-  comparePreview(id: RecordId, slice: Buffer): { reason: "new" | "changed"; listed: ListedAs } | null {
-    const fence = this.fence(id);
-    const sha = sha1(slice);
-    if (isLive(fence) && isSameSha(fence.listed_sha, sha)) return null;
-    const preview = this.decodePreview(slice);
-    const listed = listedAs(sha, preview);
-    if (!isLive(fence)) return { reason: "new", listed };
-    if (!preview || !covers(this.storedCells(id), preview)) return { reason: "changed", listed };
-    this.statements.setListedSha.run(sha, id);
-    return null;
+  private comparePreview(id: RecordId, slice: Buffer, sha: Buffer, fence: Fence): PreviewResult["read"] {
+    if (isSameSha(fence.listed_sha, sha)) return null;
+    const read = this.previews.compare(id, this.storedCells(id), sha, slice);
+    if (!read) this.statements.setListedSha.run(sha, id);
+    return read;
+  }
+
+  /** Call before the row is written. */
+  private noteDifferences(
+    { id, listed, source }: IncomingRecord,
+    fence: Fence | undefined,
+    decoded: DecodedRecord | null,
+  ): void {
+    const columns = listed?.differing ?? [];
+    if (columns.length === 0 || source !== "detail" || !isLive(fence) || isProvisional(fence)) return;
+    this.previews.noteDifferences(id, columns, this.storedCells(id), decoded);
   }
 
   /** The record's own route answered 404: stores a tombstone (I5). */
@@ -120,22 +158,6 @@ export class ResourceTable implements DerivableRows {
   /** Compares the rows of a record with its JSON, and makes them anew where they differ. */
   derive(id: RecordId, stamp: ReadStamp): DeriveResult {
     return deriveRecord(this, id, stamp);
-  }
-
-  /** The ids of all that is held of the resource, from `from` on, in their order. */
-  idsFrom(from: bigint, most: number): bigint[] {
-    const tables = [
-      ["id", this.plan.table],
-      ["id", rawTable(this.plan.table)],
-      ["id", fenceTable(this.plan.table)],
-      ...this.plan.children.map(({ parentKey, table }) => [parentKey, table]),
-    ] as const;
-    const arms = tables.map(
-      ([key = "", table = ""]) =>
-        `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= @from`,
-    );
-    const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most`;
-    return this.context.db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
   }
 
   /** Adds columns for unknown fields, without values. Rows derived afterwards have them. */
@@ -181,8 +203,8 @@ export class ResourceTable implements DerivableRows {
     const { stamp, id, source, listed } = incoming;
     this.remember(stamp, id);
     if (source === "list") return "unchanged";
-    const row = listed && fence.source === "detail" ? (decoded ?? this.stored(id))?.row : undefined;
-    const covered = coveredSha(this.plan, this.previewPlan, listed, row ?? null);
+    const row = listed && fence.source === "detail" ? (decoded ?? this.stored(id, fence))?.row : undefined;
+    const covered = this.previews.coveredSha(listed, row ?? null);
     this.context.sequence.markStored();
     this.statements.touchFence.run(stamp.receivedSeq, stamp.receivedAtMs, covered, id);
     return "unchanged";
@@ -212,50 +234,44 @@ export class ResourceTable implements DerivableRows {
   }
 
   /** What the mirror holds of a record; null when an earlier version took values that are odd today. */
-  private stored(id: RecordId): DecodedRecord | null {
+  private stored(id: RecordId, { source }: Fence): DecodedRecord | null {
     const json = this.statements.selectRaw.get(id) as string | undefined;
-    const decoded = json === undefined ? null : decodeStored(this.plan, json);
+    const decoded = json === undefined ? null : decodeStored(this, json, source);
     return decoded instanceof OddValue ? null : decoded;
   }
 
-  private storedCells(id: RecordId): PreviewCells {
+  private storedCells(id: RecordId): CellsByName {
     const values = (this.statements.selectRow.get(id) ?? []) as Cell[];
     return new Map(dataColumns(this.plan).map(({ name }, i) => [name, values[i] ?? null]));
   }
 
-  private decodePreview(slice: Buffer): PreviewCells | null {
-    const record = parseLossless(slice);
-    const unknown: UnknownKey[] = [];
-    const cells = isObject(record)
-      ? nullIfOdd(() => previewCells(this.plan, { plan: this.previewPlan, record }, unknown))
-      : null;
-    const unkept = unknown.filter(({ path }) => !isKnown(this.plan.root, path));
-    const paths = unkept.map(({ path }) => path.join("."));
-    if (cells && paths.length > 0) this.context.notices.onUnkept?.(this.resource.name, paths);
-    return cells;
-  }
-
-  private write(incoming: IncomingRecord, sha: Buffer, decoded: DecodedRecord, fence?: Fence): void {
+  private write(incoming: Incoming, sha: Buffer, decoded: DecodedRecord, fence?: Fence): void {
     const { stamp, id, slice, source, listed } = incoming;
     const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);
     this.writeCells(incoming, decoded, fence !== undefined);
     this.statements.upsertRaw.run(id, slice);
     this.context.sequence.markStored();
-    const covered = coveredSha(this.plan, this.previewPlan, listed, decoded.row);
+    const covered = this.previews.coveredSha(listed, decoded.row);
     const { receivedSeq, receivedAtMs } = stamp;
     this.statements.upsertFence.run([id, sha, covered, source, receivedSeq, receivedAtMs, seq, 0]);
   }
 
   /** Call before the record's JSON is written. Returns the number of the change. */
-  private logChange({ stamp, id }: RowTarget, op: NewChange["op"], fence: Fence | undefined): number {
+  private logChange(
+    { stamp, id }: Pick<Incoming, "stamp" | "id">,
+    op: NewChange["op"],
+    fence: Fence | undefined,
+  ): number {
     const before = isLive(fence) ? ((this.statements.selectRaw.get(id) as string | undefined) ?? null) : null;
     const change = { stamp, resource: this.resource.name, id, op, before };
     return this.context.log.add(change, fence?.last_change ?? null);
   }
 
-  private writeCells({ stamp, id, overrides }: RowTarget, { row }: DecodedRecord, existed: boolean): void {
+  private writeCells(incoming: Incoming, { row }: DecodedRecord, existed: boolean): void {
+    const { stamp, id, source, overrides } = incoming;
     const at = this.formatTime(stamp.receivedAtMs);
-    this.statements.upsertRow.run([id, ...dataCells(this.plan, row, overrides), null, at]);
+    const detailAt = source === "preview" ? null : at;
+    this.statements.upsertRow.run([id, ...dataCells(this.plan, row, overrides), null, at, detailAt]);
     for (const [i, rows] of row.children.entries()) {
       const child = this.statements.children[i];
       if (existed) child?.clear.run(id);
@@ -272,12 +288,4 @@ export class ResourceTable implements DerivableRows {
 
 function sha1(slice: Buffer): Buffer {
   return hash("sha1", slice, "buffer");
-}
-
-/** An answer without an id may be anything. It is the record that was asked for when nothing else is missing. */
-function assertOnlyIdMissing({ missing }: Row): void {
-  const others = missing.filter((path) => path !== "id");
-  if (others.length === 0) return;
-  const named = others.slice(0, 3).join(", ") + (others.length > 3 ? ` and ${others.length - 3} more` : "");
-  throw new OddValue(`the record has no id and lacks ${named}`);
 }

@@ -9,12 +9,21 @@ export interface ParentColumn {
   readonly column: string;
 }
 
+/** How many records of a resource the mirror holds. */
+export interface RecordCounts {
+  readonly live: number;
+  readonly deleted: number;
+  /** Live, and only their preview is known. */
+  readonly provisional: number;
+}
+
 /** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records extends Repository {
-  /** How many records are live, and how many tombstones there are. */
-  counts(resource: string): { live: number; deleted: number } {
-    const sql = `SELECT count(*) - coalesce(sum(gone), 0) AS live, coalesce(sum(gone), 0) AS deleted FROM ${fence(resource)}`;
-    return this.statement(sql).get() as { live: number; deleted: number };
+  /** How many records are live, how many of these are provisional, and how many tombstones there are. */
+  counts(resource: string): RecordCounts {
+    const sql = `SELECT count(*) - coalesce(sum(gone), 0) AS live, coalesce(sum(gone), 0) AS deleted,
+      coalesce(sum(source = 'preview' AND gone = 0), 0) AS provisional FROM ${fence(resource)}`;
+    return this.statement(sql).get() as RecordCounts;
   }
 
   isLive(resource: string, id: RecordId): boolean {
@@ -50,7 +59,8 @@ export class Records extends Repository {
 
   /** The details read longest ago, not after `beforeMs`. */
   oldestDetails(resource: string, beforeMs: number, most: number): { id: RecordId; readAtMs: number }[] {
-    const sql = `SELECT id, read_at FROM ${fence(resource)} WHERE gone = 0 AND read_at <= ? ORDER BY read_at LIMIT ?`;
+    const sql = `SELECT id, read_at FROM ${fence(resource)}
+      WHERE gone = 0 AND source <> 'preview' AND read_at <= ? ORDER BY read_at LIMIT ?`;
     const rows = this.statement(sql).safeIntegers().raw().all(beforeMs, most) as [bigint, bigint][];
     return rows.map(([id, readAt]) => ({ id: canonicalId(id), readAtMs: Number(readAt) }));
   }

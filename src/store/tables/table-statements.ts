@@ -18,10 +18,12 @@ export function prepareStatements(db: Db, plan: TablePlan) {
     db.prepare(`SELECT ${columns.map(quoted).join(", ")} FROM ${quoted(table)} WHERE id = ?`);
   const updateFence = (set: string) => db.prepare(`UPDATE ${quoted(fence)} SET ${set} WHERE id = ?`);
   return {
-    /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`. */
-    upsertRow: db.prepare(upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at"])),
-    /** The data columns and `_deleted_at`. */
-    selectRow: select(plan.table, [...names, "_deleted_at"])
+    /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
+    upsertRow: db.prepare(
+      upsertSql(plan.table, "id", ["id", ...names, "_deleted_at", "_synced_at", "_detail_at"]),
+    ),
+    /** The data columns, `_deleted_at` and `_detail_at`. */
+    selectRow: select(plan.table, [...names, "_deleted_at", "_detail_at"])
       .raw()
       .safeIntegers(),
     removeRow: db.prepare(`DELETE FROM ${quoted(plan.table)} WHERE id = ?`),

@@ -33,8 +33,10 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
     if (result === "stale") return;
     if (result !== "quarantined") applyOwned(answer, id, slice);
     run.queue.done(item, stamp.sentSeq);
-    const completed = completeEvents(answer, result);
-    if (isNews(answer, result, completed)) queueDependents(answer, id, result);
+    // A provisional row does not show what else its record changes: its detail is its arrival.
+    const outcome = result === "hydrated" ? "inserted" : result;
+    const completed = completeEvents(answer, outcome);
+    if (isNews(answer, outcome, completed)) queueDependents(answer, id, outcome);
   });
 }
 

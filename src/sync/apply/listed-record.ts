@@ -40,7 +40,7 @@ export function applyListed(
   return ids;
 }
 
-function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResult | "to read" {
+function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResult {
   const { run, resource, stamp } = answer;
   const table = run.mirror.table(resource.name);
   if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
@@ -49,14 +49,18 @@ function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResu
     if (result === "stale") queueOverlapped(answer, resource, id);
     return result;
   }
-  const difference = table.comparePreview(id, slice);
-  if (!difference && !run.full) {
-    run.tally.count(resource.name, "unchanged");
-    return "unchanged";
-  }
-  const payload = difference ? { listed: difference.listed } : undefined;
-  queueRecord(answer, difference?.reason ?? "full", { resource: resource.name, id }, { payload });
-  return "to read";
+  const { result, read } = table.putPreview({ stamp, id, slice });
+  if (result !== "unchanged" || (!read && !run.full)) run.tally.count(resource.name, result);
+  if (!read && !run.full) return result;
+  const payload = read ? { listed: read.listed } : undefined;
+  const more = { payload, rank: newestFirst(id) };
+  queueRecord(answer, read?.reason ?? "full", { resource: resource.name, id }, more);
+  return result;
+}
+
+/** The rank of a record's detail: higher ids first. */
+function newestFirst(id: RecordId): number {
+  return -Math.min(Number(id), Number.MAX_SAFE_INTEGER);
 }
 
 /** Where parents are spread over runs, the plan chose among known ones; new ones are read within the budget. */

@@ -1,9 +1,21 @@
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
-const noRecords = { listed: 0, inserted: 0, updated: 0, deleted: 0, unchanged: 0, failed: 0, pending: 0 };
 /** Of single records: a report names no more; `status` shows what was set aside. */
 const mostTroubles = 100;
+const noRecords = {
+  listed: 0,
+  inserted: 0,
+  updated: 0,
+  /** Provisional rows that got their record. They were counted as inserted when their preview came. */
+  hydrated: 0,
+  deleted: 0,
+  unchanged: 0,
+  failed: 0,
+  pending: 0,
+  /** Rows without their record at the end of the run. */
+  provisional: 0,
+};
 const unsent = { total: 0, list: 0, detail: 0, child: 0, confirm: 0, file: 0, retried: 0, rate_limited: 0 };
 
 /** What one run did to one resource, in records. */

@@ -34,6 +34,7 @@ export async function estimateRun(
 ): Promise<Map<string, ResourceEstimate>> {
   const estimates = new Map<string, ResourceEstimate>();
   const live = (name: string) => known?.counts(name).live ?? 0;
+  const detailed = (name: string) => live(name) - (known?.counts(name).provisional ?? 0);
   for (const resource of resources) {
     const { name, list } = resource;
     if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
@@ -41,7 +42,7 @@ export async function estimateRun(
     else if (list.kind === "parents") {
       const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
       estimates.set(name, { ...nothing, child: counts.reduce((sum, count) => sum + count, 0) });
-    } else estimates.set(name, await estimateList(transport, resource, full ? 0 : live(name)));
+    } else estimates.set(name, await estimateList(transport, resource, full ? 0 : detailed(name)));
   }
   return estimates;
 }

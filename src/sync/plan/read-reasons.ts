@@ -67,7 +67,7 @@ export function queueRecord(
   { run, stamp }: ReadContext,
   reason: keyof typeof recordReads,
   { resource, id }: RecordRef,
-  more: Pick<NewWorkItem, "payload" | "dueAtMs"> = {},
+  more: Pick<NewWorkItem, "payload" | "dueAtMs" | "rank"> = {},
 ): void {
   const { kind, lane: usual } = recordReads[reason];
   const lane = stamp.cause === "webhook" ? "webhook" : usual;

@@ -59,7 +59,7 @@ interface Ending extends Pick<CompanyReport, "outcome" | "resumed" | "error"> {
 export function finishRun(parts: RunParts, run: RunContext | null, ending: Ending): CompanyReport {
   const { tally, clock, mirror, notices } = parts;
   const { outcome, error } = ending;
-  if (run) notePending(run, outcome);
+  if (run) noteLeft(run, outcome);
   tally.requests.rate_limited = parts.rateLimited();
   const report: CompanyReport = {
     outcome,
@@ -80,13 +80,14 @@ export function finishRun(parts: RunParts, run: RunContext | null, ending: Endin
   return report;
 }
 
-/** A failing database may not show what is pending; that must not hide why it failed. */
-function notePending({ selected, tally, queue }: RunContext, outcome: Outcome): void {
+/** Counts what is left to read. A failing database may not show it; that must not hide why it failed. */
+function noteLeft({ selected, tally, queue, mirror }: RunContext, outcome: Outcome): void {
   for (const name of selected.keys()) tally.of(name).pending = 0;
   try {
     for (const { resource, count } of queue.counts()) {
       if (selected.has(resource)) tally.of(resource).pending += count;
     }
+    for (const name of selected.keys()) tally.of(name).provisional = mirror.records.counts(name).provisional;
   } catch (error) {
     if (outcome !== "database") throw error;
   }

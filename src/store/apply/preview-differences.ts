@@ -1,0 +1,60 @@
+import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { Repository } from "../repository.ts";
+
+/** A field that previews show differently from details in more records than this is no longer compared. */
+const mostRecords = 3;
+
+type Noted = ReadonlyMap<string, Set<RecordId>>;
+
+/**
+ * Records of which a preview and a detail that was sent after it show a column differently. Such a difference is no
+ * sign of a change: it would lead to the same reads every night.
+ *
+ * Guarantee: at most a few records for each column; a record is forgotten when its preview and its row agree again.
+ * Source of truth: table `_preview_differences`.
+ * Worst outcome of a crash: none of its own; a note commits with the detail that brought it.
+ */
+export class PreviewDifferences extends Repository {
+  private readonly byResource = new Map<string, Noted>();
+
+  /** Call at the start of each transaction: what an earlier one read may be rolled back. */
+  begin(): void {
+    this.byResource.clear();
+  }
+
+  /** The columns of a resource that are no longer compared. */
+  uncompared(resource: string): ReadonlySet<string> {
+    const noted = [...this.noted(resource)];
+    return new Set(noted.filter(([, ids]) => ids.size > mostRecords).map(([column]) => column));
+  }
+
+  /** Notes a record. True: the column is no longer compared from now on. */
+  note(resource: string, column: string, id: RecordId): boolean {
+    const ids = this.noted(resource).get(column);
+    if (ids && (ids.has(id) || ids.size > mostRecords)) return false;
+    this.execute("INSERT INTO _preview_differences VALUES (?, ?, ?)", resource, column, id);
+    this.byResource.delete(resource);
+    return ids?.size === mostRecords;
+  }
+
+  /** A preview agrees with the record's row in all but these columns. */
+  forget(resource: string, id: RecordId, differing: readonly string[]): void {
+    for (const [column, ids] of this.noted(resource)) {
+      if (!ids.has(id) || differing.includes(column)) continue;
+      const sql = "DELETE FROM _preview_differences WHERE resource = ? AND field = ? AND record_id = ?";
+      this.execute(sql, resource, column, id);
+      ids.delete(id);
+    }
+  }
+
+  private noted(resource: string): Noted {
+    const known = this.byResource.get(resource);
+    if (known) return known;
+    const sql = "SELECT field, record_id FROM _preview_differences WHERE resource = ?";
+    const noted = new Map<string, Set<RecordId>>();
+    for (const [column, id] of this.statement(sql).safeIntegers().raw().all(resource) as [string, bigint][])
+      noted.set(column, (noted.get(column) ?? new Set()).add(canonicalId(id)));
+    this.byResource.set(resource, noted);
+    return noted;
+  }
+}

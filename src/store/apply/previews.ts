@@ -1,0 +1,135 @@
+import { hash } from "node:crypto";
+import type { RecordId } from "../../base/ids.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { isObject, type JsonObject } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import {
+  cellsOf,
+  isPresent,
+  nullIfOdd,
+  type Cell,
+  type Row,
+  type UnknownKey,
+} from "../tables/row-decoder.ts";
+import { planRow, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
+import { isKnown } from "../tables/unknown-columns.ts";
+import { textOf, type DecodedRecord } from "./merge-rules.ts";
+import type { ListedAs, PreviewResult } from "./read-stamp.ts";
+import type { TableContext } from "./table-context.ts";
+
+/** Values by the name of the row's column. */
+export type CellsByName = ReadonlyMap<string, Cell>;
+
+/** A preview as it was parsed, and what it shows in the columns of the record's table. */
+interface DecodedPreview {
+  readonly record: JsonObject;
+  readonly cells: CellsByName;
+}
+
+/** What the previews of one resource show, and how they are compared with rows. Writes no row. */
+export class Previews {
+  private readonly context: TableContext;
+  private readonly resource: string;
+  private readonly plan: TablePlan;
+  private readonly previewPlan: RowPlan;
+
+  constructor(context: TableContext, resource: Resource, plan: TablePlan) {
+    this.context = context;
+    this.resource = resource.name;
+    this.plan = plan;
+    this.previewPlan = planRow(resource.previewFields ?? resource.fields);
+  }
+
+  /** Parses a preview; null: its values are odd. Keys that have no place in the record's table are reported. */
+  decode(slice: Buffer): DecodedPreview | null {
+    const record = parseLossless(slice);
+    if (!isObject(record)) return null;
+    const unknown: UnknownKey[] = [];
+    const cells = nullIfOdd(() => this.cells(record, unknown));
+    if (!cells) return null;
+    const unkept = unknown.filter(({ path }) => !isKnown(this.plan.root, path));
+    const paths = unkept.map(({ path }) => path.join("."));
+    if (paths.length > 0) this.context.notices.onUnkept?.(this.resource, paths);
+    return { record, cells };
+  }
+
+  /** What a preview shows. Keys without a column are added to `unknown`. Throws OddValue. */
+  cells(preview: JsonObject, unknown: UnknownKey[] = []): CellsByName {
+    const cells = cellsOf(this.previewPlan, preview, unknown);
+    const names = new Set(this.plan.columns.map(({ name }) => name));
+    const shared = this.previewPlan.columns.flatMap((column, i) =>
+      names.has(column.name) && isPresent(column, preview) ? [[column.name, cells[i] ?? null] as const] : [],
+    );
+    return new Map(shared);
+  }
+
+  /** The provisional row of these values: null where the preview shows nothing, and no children. */
+  row(shown: CellsByName): Row {
+    const cells = this.plan.columns.map(({ name }) => shown.get(name) ?? null);
+    return { cells, children: this.plan.children.map(() => []), unknown: [], missing: [] };
+  }
+
+  /** How a list showed a record; `cells` are null where its values are odd. */
+  listedAs(sha: Buffer, cells: CellsByName | null): ListedAs {
+    const uncompared = this.uncompared();
+    const compared = cells ? [...cells].filter(([name]) => !uncompared.has(name)) : null;
+    return { sha: sha.toString("hex"), key: compared ? keyOf(compared.map(([, cell]) => cell)) : "" };
+  }
+
+  /** The SHA-1 of the preview that led to this detail, if the detail shows the same values; otherwise null. */
+  coveredSha(listed: ListedAs | undefined, row: Row | null): Buffer | null {
+    if (!listed || !row) return null;
+    const uncompared = this.uncompared();
+    const byName = new Map(this.plan.columns.map(({ name }, i) => [name, row.cells[i] ?? null]));
+    const shown = this.previewPlan.columns.filter(({ name }) => byName.has(name) && !uncompared.has(name));
+    const key = keyOf(shown.map(({ name }) => byName.get(name) ?? null));
+    return key === listed.key ? Buffer.from(listed.sha, "hex") : null;
+  }
+
+  /** Why the detail of a row must be read again; null where the row has every value that the preview shows. */
+  compare(id: RecordId, stored: CellsByName, sha: Buffer, slice: Buffer): PreviewResult["read"] {
+    const cells = this.decode(slice)?.cells ?? null;
+    const listed = this.listedAs(sha, cells);
+    if (!cells) return { reason: "changed", listed };
+    const contradicting = [...cells].flatMap(([name, cell]) =>
+      name === "id" || isSameCell(stored.get(name) ?? null, cell) ? [] : [name],
+    );
+    this.context.differences.forget(this.resource, id, contradicting);
+    const uncompared = this.uncompared();
+    const differing = contradicting.filter((column) => !uncompared.has(column));
+    return differing.length === 0 ? null : { reason: "changed", listed: { ...listed, differing } };
+  }
+
+  /**
+   * A preview contradicted the row in these columns, and a detail that was sent after it says what the row said:
+   * notes the columns that previews show differently. `decoded` is null where the detail changed nothing.
+   */
+  noteDifferences(
+    id: RecordId,
+    columns: readonly string[],
+    stored: CellsByName,
+    decoded: DecodedRecord | null,
+  ): void {
+    const { differences, notices } = this.context;
+    for (const [i, { name }] of this.plan.columns.entries()) {
+      if (!columns.includes(name)) continue;
+      const kept = !decoded || isSameCell(stored.get(name) ?? null, decoded.row.cells[i] ?? null);
+      if (kept && differences.note(this.resource, name, id)) notices.onUncompared?.(this.resource, name);
+    }
+  }
+
+  private uncompared(): ReadonlySet<string> {
+    return this.context.differences.uncompared(this.resource);
+  }
+}
+
+/** Integers read back from SQLite are bigints; 5 and 5n are the same cell. */
+function isSameCell(a: Cell, b: Cell): boolean {
+  if (a === b) return true;
+  if (typeof a === "string" || typeof b === "string" || a === null || b === null) return false;
+  return String(a) === String(b);
+}
+
+function keyOf(cells: readonly Cell[]): string {
+  return hash("sha1", textOf(cells), "hex");
+}

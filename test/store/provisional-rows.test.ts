@@ -1,0 +1,242 @@
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/store/database.ts";
+import { openHasty, openShop, tempFolder } from "../support/mirror.ts";
+import {
+  allChanges,
+  liveRecords,
+  put,
+  putPreview,
+  remove,
+  replay,
+  row,
+  rows,
+  send,
+  stampOf,
+  startMs,
+  written,
+} from "../support/store.ts";
+
+const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
+const order = (id: number, more: object = {}) => ({
+  ...listed(id),
+  lines: [],
+  receipts: [],
+  remark: null,
+  ...more,
+});
+const kinds = "SELECT id, kind FROM _raw WHERE resource = 'orders' ORDER BY id";
+
+describe("a provisional row", () => {
+  test("shows what the preview shows, has no children, and its JSON is the preview", async () => {
+    const mirror = await openShop();
+    expect(putPreview(mirror, "orders", listed(1, { label: "nobody knows" }))).toMatchObject({
+      result: "inserted",
+      read: { reason: "new" },
+    });
+    expect(row(mirror, "orders", 1)).toMatchObject({
+      number: "A",
+      total: 1,
+      remark: null,
+      _deleted_at: null,
+    });
+    expect(row(mirror, "orders", 1)?.["_detail_at"]).toBeNull();
+    expect(rows(mirror, kinds)).toEqual([{ id: 1, kind: "preview" }]);
+    expect(rows(mirror, "SELECT json FROM _raw")).toEqual([
+      { json: JSON.stringify(listed(1, { label: "nobody knows" })) },
+    ]);
+    expect(Object.keys(row(mirror, "orders", 1) ?? {})).not.toContain("label");
+    expect(allChanges(mirror)).toMatchObject([{ op: "insert", cause: "sweep", before: null }]);
+    expect(mirror.records.counts("orders")).toEqual({ live: 1, deleted: 0, provisional: 1 });
+  });
+
+  test("reports no required field as missing", async () => {
+    const missing: string[] = [];
+    const mirror = await openShop({ notices: { onMissing: (_resource, paths) => missing.push(...paths) } });
+    putPreview(mirror, "orders", { id: 1 });
+    expect(missing).toEqual([]);
+  });
+
+  test("gets its detail as an update, also when every cell is equal", async () => {
+    const mirror = await openShop();
+    const first = putPreview(mirror, "orders", listed(1)).read?.listed;
+    const stamp = stampOf(mirror, { cause: "hydrate", receivedAtMs: startMs + 1_000 });
+    expect(put(mirror, "orders", order(1), { source: "detail", stamp, listed: first })).toBe("hydrated");
+    expect(row(mirror, "orders", 1)?.["_detail_at"]).toBe("2026-03-01T00:00:01.000Z");
+    expect(allChanges(mirror).map(({ op, cause }) => [op, cause])).toEqual([
+      ["insert", "sweep"],
+      ["update", "hydrate"],
+    ]);
+    expect(rows(mirror, kinds)).toEqual([{ id: 1, kind: "detail" }]);
+    const before = written(mirror);
+    expect(putPreview(mirror, "orders", listed(1))).toEqual({ result: "unchanged", read: null });
+    expect(written(mirror)).toBe(before);
+  });
+
+  test("gets a detail of the very same bytes as an update, too", async () => {
+    const mirror = await openShop();
+    putPreview(mirror, "orders", listed(1));
+    expect(put(mirror, "orders", listed(1), { source: "detail" })).toBe("hydrated");
+    expect(row(mirror, "orders", 1)?.["_detail_at"]).not.toBeNull();
+  });
+
+  test("is asked for again by each list that shows it, and then written only when the preview changed", async () => {
+    const mirror = await openShop();
+    putPreview(mirror, "orders", listed(1));
+    const before = written(mirror);
+    expect(putPreview(mirror, "orders", listed(1))).toMatchObject({
+      result: "unchanged",
+      read: { reason: "new" },
+    });
+    expect(written(mirror)).toBe(before);
+    expect(putPreview(mirror, "orders", listed(1, { total: 2 }))).toMatchObject({
+      result: "updated",
+      read: { reason: "new" },
+    });
+    expect(row(mirror, "orders", 1)).toMatchObject({ total: 2, _detail_at: null });
+  });
+
+  test("loses a value that a newer preview no longer shows", async () => {
+    const mirror = await openShop();
+    putPreview(mirror, "orders", listed(1));
+    putPreview(mirror, "orders", { id: 1, number: "A" });
+    expect(row(mirror, "orders", 1)?.["total"]).toBeNull();
+  });
+
+  test("I3: is not changed by a list that was sent before the last one came", async () => {
+    const mirror = await openShop();
+    const [early, late] = [send(mirror), send(mirror)];
+    putPreview(mirror, "orders", listed(1, { total: 2 }), late.receive());
+    expect(putPreview(mirror, "orders", listed(1), early.receive())).toMatchObject({
+      result: "stale",
+      read: { reason: "new" },
+    });
+    expect(row(mirror, "orders", 1)?.["total"]).toBe(2);
+  });
+
+  test("I3: is not overwritten by a detail that was sent before its preview came", async () => {
+    const mirror = await openShop();
+    const detail = send(mirror);
+    putPreview(mirror, "orders", listed(1, { total: 2 }));
+    const stamp = detail.receive({ cause: "hydrate" });
+    expect(put(mirror, "orders", order(1), { source: "detail", stamp })).toBe("stale");
+    expect(row(mirror, "orders", 1)).toMatchObject({ total: 2, _detail_at: null });
+  });
+
+  test("I3: never replaces a detail, whatever the preview shows and whenever it was sent", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1, { lines: [{ id: 3, title: "x" }] }), { source: "detail" });
+    const before = row(mirror, "orders", 1);
+    expect(putPreview(mirror, "orders", listed(1, { total: 9 }))).toMatchObject({
+      result: "unchanged",
+      read: { reason: "changed" },
+    });
+    expect(row(mirror, "orders", 1)).toEqual(before);
+    expect(rows(mirror, "SELECT count(*) AS n FROM order_lines")).toEqual([{ n: 1 }]);
+  });
+
+  test("is deleted like others, and a list that shows the record again inserts it again", async () => {
+    const mirror = await openShop();
+    putPreview(mirror, "orders", listed(1));
+    expect(remove(mirror, "orders", 1)).toBe("removed");
+    expect(row(mirror, "orders", 1)?.["_deleted_at"]).not.toBeNull();
+    expect(mirror.records.counts("orders")).toEqual({ live: 0, deleted: 1, provisional: 0 });
+    expect(putPreview(mirror, "orders", listed(1)).result).toBe("inserted");
+    expect(row(mirror, "orders", 1)?.["_deleted_at"]).toBeNull();
+    expect(allChanges(mirror).map(({ op }) => op)).toEqual(["insert", "delete", "insert"]);
+  });
+
+  test("a tombstone that had its detail keeps when that was read, until a list shows the record again", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1, { lines: [{ id: 3, title: "x" }] }), { source: "detail" });
+    remove(mirror, "orders", 1);
+    expect(row(mirror, "orders", 1)?.["_detail_at"]).toBe("2026-03-01T00:00:00.000Z");
+    putPreview(mirror, "orders", listed(1));
+    expect(row(mirror, "orders", 1)).toMatchObject({ _detail_at: null, remark: null });
+  });
+
+  test("I12: an odd preview makes no row and leaves one as it is; the detail is read", async () => {
+    const mirror = await openShop();
+    const odd = listed(1, { number: { no: "text" } });
+    expect(putPreview(mirror, "orders", odd)).toMatchObject({ result: "unchanged", read: { reason: "new" } });
+    expect(row(mirror, "orders", 1)).toBeUndefined();
+    putPreview(mirror, "orders", listed(1));
+    expect(putPreview(mirror, "orders", odd)).toMatchObject({ result: "unchanged", read: { reason: "new" } });
+    expect(row(mirror, "orders", 1)?.["number"]).toBe("A");
+  });
+
+  test("I12: stays beside a detail in quarantine", async () => {
+    const mirror = await openShop();
+    putPreview(mirror, "orders", listed(1));
+    expect(put(mirror, "orders", order(1, { total: "many" }), { source: "detail" })).toBe("quarantined");
+    expect(row(mirror, "orders", 1)).toMatchObject({ total: 1, _detail_at: null });
+    expect(mirror.quarantine.all()).toHaveLength(1);
+  });
+
+  test("is no detail that was read long ago", async () => {
+    const mirror = await openShop();
+    putPreview(mirror, "orders", listed(1));
+    put(mirror, "orders", order(2), { source: "detail" });
+    const oldest = mirror.records.oldestDetails("orders", startMs + 1, 10);
+    expect(oldest.map(({ id }) => id)).toEqual([2]);
+  });
+
+  test("stays provisional when a column is added to its table", async () => {
+    const mirror = await openShop();
+    putPreview(mirror, "orders", listed(1, { colourful: 5 }));
+    put(mirror, "orders", order(2, { colourful: 7 }), { source: "detail" });
+    expect(row(mirror, "orders", 1)).toMatchObject({ number: "A", colourful: null, _detail_at: null });
+    expect(row(mirror, "orders", 2)).toMatchObject({ colourful: 7 });
+  });
+});
+
+test("an older mirror gets `_detail_at` from `_synced_at`: it has no provisional rows", async () => {
+  const path = join(tempFolder(), "shop.db");
+  const first = await openShop({ path });
+  put(first, "orders", order(1), { source: "detail" });
+  first.close();
+  const db = openDatabase(path);
+  db.exec("ALTER TABLE orders DROP COLUMN _detail_at");
+  db.close();
+  const mirror = await openShop({ path });
+  expect(row(mirror, "orders", 1)).toMatchObject({ _detail_at: "2026-03-01T00:00:00.000Z" });
+  expect(allChanges(mirror)).toHaveLength(1);
+});
+
+type Step = readonly ["preview" | "detail" | "late" | "remove", id: number, total: number];
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.tuple(
+    fc.constantFrom("preview", "preview", "detail", "late", "remove"),
+    fc.integer({ min: 1, max: 3 }),
+    fc.integer({ min: 1, max: 3 }),
+  ),
+  { maxLength: 25 },
+);
+
+test("I2, I3: whatever comes in which order, the log from 0 gives the live rows, and no preview replaces a detail", async () => {
+  const mirror = await openHasty();
+  const property = fc.property(steps, (list) => {
+    for (const [what, id, total] of list) {
+      const early = send(mirror);
+      if (what === "preview") putPreview(mirror, "orders", listed(id, { total }));
+      if (what === "detail") put(mirror, "orders", order(id, { total }), { source: "detail" });
+      if (what === "remove") remove(mirror, "orders", id);
+      if (what === "late") {
+        putPreview(mirror, "orders", listed(id, { total }));
+        put(mirror, "orders", order(id), { source: "detail", stamp: early.receive() });
+      }
+      early.end();
+      expect(replay(allChanges(mirror, null, 500))).toEqual(liveRecords(mirror, "orders"));
+    }
+    const lost = allChanges(mirror).filter(
+      ({ op, before, after }) => op === "update" && before?.includes("lines") && !after?.includes("lines"),
+    );
+    expect(lost).toEqual([]);
+    const mixed = `SELECT o.id FROM orders o JOIN _raw r ON r.resource = 'orders' AND r.id = o.id
+      WHERE o._deleted_at IS NULL AND (o._detail_at IS NULL) <> (r.kind = 'preview')`;
+    expect(rows(mirror, mixed)).toEqual([]);
+  });
+  fc.assert(property, { numRuns: 40 });
+});
