@@ -136,9 +136,11 @@ function companies({ secrets }: ConfigPlace) {
 }
 
 function mostParents(resource: string) {
-  const error = "must be all or a number from 1";
-  const most = z.union([z.literal("all"), integerBetween(1, 1_000_000)], { error }).default("all");
-  return section({ parents_per_run: most.describe("How many parents a run visits, the stalest first.") })
+  const error = "must be auto, all or a number from 1";
+  const most = z.union([z.enum(["auto", "all"]), integerBetween(1, 1_000_000)], { error }).default("auto");
+  const description =
+    "How many parents a run visits, the stalest first; auto: with the scrub, all: every run.";
+  return section({ parents_per_run: most.describe(description) })
     .transform((options) => options.parents_per_run)
     .optional()
     .describe(`How ${resource} are read: one list for each parent.`);
@@ -163,14 +165,14 @@ function resources(known: KnownConnector) {
       // null: all of them.
       include: include ?? null,
       exclude,
-      // For resources listed parent by parent: how many parents a run visits; absent means all.
-      parentsPerRun: parentsPerRun(most as Record<string, number | "all">),
+      // For resources listed parent by parent: how many parents a run visits; absent means auto.
+      parentsPerRun: parentsPerRun(most as Record<string, number | "all" | "auto">),
     }));
 }
 
-function parentsPerRun(most: Readonly<Record<string, number | "all">>): Record<string, number> {
-  const limits = Object.entries(most).filter(([, count]) => count !== "all");
-  return Object.fromEntries(limits) as Record<string, number>;
+function parentsPerRun(most: Readonly<Record<string, number | "all" | "auto">>) {
+  const limits = Object.entries(most).filter(([, count]) => count !== "auto");
+  return Object.fromEntries(limits) as Record<string, number | "all">;
 }
 
 const rateLimit = section({

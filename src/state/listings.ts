@@ -83,6 +83,11 @@ export class Listings extends Repository {
     this.execute("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?", resource, variant);
   }
 
+  /** When an open listing was begun, ISO; null: none is open. */
+  startedAt(resource: string, variant: string): string | null {
+    return this.find(resource, variant)?.startedAt ?? null;
+  }
+
   private open(listing: Listing): void {
     const sql = `INSERT INTO _listings VALUES (@resource, @variant, @run, @attempt, @startedSeq, @startedAt,
       @perPage, @pages, @total, @steady)`;

@@ -10,10 +10,7 @@ interface ListedParent {
   readonly listedAtMs: number | null;
 }
 
-/**
- * When each parent's list was last read, in table `_parents`. Kept only where parents are spread over runs: where
- * every run reads all of them, the run itself says when.
- */
+/** When each parent's list was last read, in table `_parents`. */
 export class Parents extends Repository {
   /** The list of `resource` below this parent was read; in the transaction that applies it. */
   markListed(resource: string, parent: string, id: RecordId, atMs: number): void {
@@ -22,19 +19,28 @@ export class Parents extends Repository {
     this.execute(sql, resource, parent, id, atMs);
   }
 
-  /** Live records of these parent resources: those never listed first, then those listed longest ago. */
-  stalest(resource: string, parents: readonly string[], most: number): ListedParent[] {
+  /**
+   * Live records of these parent resources: those never listed first, then those listed longest ago.
+   *
+   * @param beforeMs leaves out those that were listed then or later
+   */
+  stalest(
+    resource: string,
+    parents: readonly string[],
+    most: number,
+    beforeMs = Number.MAX_SAFE_INTEGER,
+  ): ListedParent[] {
     return parents
-      .flatMap((parent) => this.stalestOf(resource, parent, most))
+      .flatMap((parent) => this.stalestOf(resource, parent, most, beforeMs))
       .toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0))
       .slice(0, most);
   }
 
-  private stalestOf(resource: string, parent: string, most: number): ListedParent[] {
+  private stalestOf(resource: string, parent: string, most: number, beforeMs: number): ListedParent[] {
     const sql = `SELECT f.id, p.listed_at AS listedAt FROM ${quoted(fenceTable(parent))} f
       LEFT JOIN _parents p ON p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id
-      WHERE f.gone = 0 ORDER BY p.listed_at IS NOT NULL, p.listed_at, f.id LIMIT ?`;
-    const rows = this.statement(sql).safeIntegers().all(resource, parent, most);
+      WHERE f.gone = 0 AND (p.listed_at IS NULL OR p.listed_at < ?) ORDER BY p.listed_at IS NOT NULL, p.listed_at, f.id LIMIT ?`;
+    const rows = this.statement(sql).safeIntegers().all(resource, parent, beforeMs, most);
     return (rows as { id: bigint; listedAt: bigint | null }[]).map(({ id, listedAt }) => ({
       resource: parent,
       id: canonicalId(id),

@@ -56,6 +56,20 @@ export class Runs extends Repository {
     return this.selectColumn<string>(sql, key)[0] ?? null;
   }
 
+  /** The last run that read lists whole, or was to; null: there was none. */
+  last(): RunRow | null {
+    return this.latest(1, "WHERE mode IN ('incremental', 'full')")[0] ?? null;
+  }
+
+  /** When the first of the runs began that this one continues, ISO. */
+  chainStartedAt(id: number): string | null {
+    const sql = `WITH RECURSIVE chain(id, resumes, startedAt) AS (
+        SELECT id, resumes, started_at FROM _runs WHERE id = ?
+        UNION SELECT r.id, r.resumes, r.started_at FROM _runs r, chain WHERE r.id = chain.resumes)
+      SELECT startedAt FROM chain ORDER BY id LIMIT 1`;
+    return this.selectColumn<string>(sql, id)[0] ?? null;
+  }
+
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {
     const sql = "UPDATE _runs SET finished_at = ?, outcome = ?, report = ? WHERE id = ?";
     this.execute(sql, finishedAt, outcome, JSON.stringify(report), id);
@@ -77,9 +91,9 @@ export class Runs extends Repository {
   }
 
   /** The latest first. */
-  latest(most: number): RunRow[] {
+  latest(most: number, where = ""): RunRow[] {
     const sql = `SELECT id, mode, pid, started_at AS startedAt, finished_at AS finishedAt, outcome, resumes, swept,
-      report FROM _runs ORDER BY id DESC LIMIT ?`;
+      report FROM _runs ${where} ORDER BY id DESC LIMIT ?`;
     return this.selectAll<StoredRun>(sql, most).map((row) => ({
       ...row,
       swept: JSON.parse(row.swept) as Record<string, string>,

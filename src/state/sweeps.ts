@@ -2,6 +2,18 @@ import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts
 import type { Resource } from "../connector/resource.ts";
 import type { Runs } from "./runs.ts";
 
+/** One list: of a resource, or of one value of its list parameter. */
+export interface ListRef {
+  readonly resource: string;
+  readonly variant: string;
+}
+
+/** One list, and when its last reading began. */
+export interface BegunList extends ListRef {
+  /** Epoch milliseconds. */
+  readonly begunMs: number;
+}
+
 /** The name that a run's row knows a list by. */
 export function sweepKey(resource: string, variant: string): string {
   return variant === "" ? resource : `${resource}:${variant}`;

@@ -198,6 +198,20 @@ export class WorkQueue extends Repository {
     return this.exists(sql, resource, target);
   }
 
+  /** Is a target with this prefix still to be read, and not given up? */
+  isAnyReady(resource: string, prefix: string): boolean {
+    const sql =
+      "SELECT 1 FROM _work WHERE resource = ? AND target BETWEEN ? AND ? AND state = 'ready' LIMIT 1";
+    return this.exists(sql, resource, prefix, `${prefix}\u{10ffff}`);
+  }
+
+  /** Do details of these resources wait that are missing, or of records known to have changed? */
+  hasDetails(resources: readonly string[]): boolean {
+    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane IN (${laneRank("changed")}, ${laneRank("hydration")})
+      AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
+    return this.exists(sql, JSON.stringify(resources));
+  }
+
   /** Targets of a resource that are queued in any state. */
   targets(resource: string, kind: WorkKind): string[] {
     return this.selectColumn("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);

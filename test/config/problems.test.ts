@@ -117,7 +117,7 @@ describe("a value of the wrong kind is reported with what it must be", () => {
     [
       "resources: { contact_activity_logs: { parents_per_run: some } }",
       "4:56",
-      'must be all or a number from 1 (it is "some")',
+      'must be auto, all or a number from 1 (it is "some")',
     ],
     ["connector: finttoro", "4:12", 'connector must be one of fintoro; did you mean "fintoro"?'],
   ])("%s", (line, position, message) => {

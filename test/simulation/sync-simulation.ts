@@ -130,8 +130,9 @@ function violations(company: Company): string[] {
  * resumes an interrupted one trusts its lists, so it does not count as that run.
  */
 async function quietRuns(company: Company, options: SyncOptions): Promise<string[]> {
-  let first = await sync(company, { ...options, allowMassDelete: true });
-  if (first.resumed) first = await sync(company, { ...options, allowMassDelete: true });
+  const quiet = { ...options, allowMassDelete: true, parentsPerRun: "all" } as const;
+  let first = await sync(company, quiet);
+  if (first.resumed) first = await sync(company, quiet);
   const truth = truthOf(company.sandbox);
   const shownInFull = [...truth.keys()].filter((table) => !hasDetailsOnly(table));
   const early = look(company.file, (db) => differences(db, truth, shownInFull));

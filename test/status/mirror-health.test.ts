@@ -55,7 +55,7 @@ describe("how a mirror stands", () => {
   test("with parents spread over runs, names the parent whose list was read longest ago", async () => {
     const mirror = await openShop();
     for (const id of [1, 2]) put(mirror, "people", person(id));
-    const run = runContextOf(mirror, { parentBudget: { left: 5 } });
+    const run = runContextOf(mirror, { parentReads: { beforeMs: 0, left: 5 } });
     const stalest = () =>
       readHealth(mirror.db, manifestOf(), true).resources.find(({ name }) => name === "notes")?.stalestParent;
     await childPage(run, 1, []);

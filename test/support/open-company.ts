@@ -129,7 +129,7 @@ export const defaultRun: RunOptions = {
   full: false,
   allowMassDelete: false,
   acceptIdentity: false,
-  parentsPerRun: null,
+  parentsPerRun: "auto",
   scrubAllowance: 0,
   concurrency: 6,
   share: "all",

@@ -38,7 +38,8 @@ export function runContextOf(
     share: "all",
     full: false,
     allowMassDelete: false,
-    parentBudget: null,
+    chainStartedMs: startMs,
+    parentReads: { beforeMs: 0, left: Number.MAX_SAFE_INTEGER },
     provenRoutes: new Set(),
     removals: runRemovals(),
   });

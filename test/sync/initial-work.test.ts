@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { isoTime } from "../../src/base/clock.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { scrubAgeMs } from "../../src/sync/context/limits.ts";
-import { addInitialWork } from "../../src/sync/plan/initial-work.ts";
+import { listAgeMs, scrubAgeMs } from "../../src/sync/context/limits.ts";
+import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror.ts";
 import { put, stampOf, remove, rows, startMs } from "../support/store.ts";
@@ -10,6 +9,8 @@ import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
+
+const child = (id: number) => `notes child:people:${id}:1 child parent`;
 
 function orderReadAt(mirror: Mirror, id: number, receivedAtMs: number): void {
   put(mirror, "orders", order(id), { source: "detail", stamp: stampOf(mirror, { receivedAtMs }) });
@@ -67,17 +68,38 @@ describe("the scrub", () => {
 });
 
 describe("parents' lists", () => {
-  test("of parents whose own list this run reads come with that list, not before", async () => {
+  test("never read are read at once, also where the parents' own list is not read; those read before are left to the scrub", async () => {
     const mirror = await openShop();
-    put(mirror, "people", person(1));
-    expect(addWork(runContextOf(mirror, {}, ["people", "notes"]))).toEqual(["people page::1 list sweep"]);
+    for (const id of [1, 2, 3]) put(mirror, "people", person(id));
+    remove(mirror, "people", 2);
+    const run = runContextOf(mirror, {}, ["notes"]);
+    await childPage(run, 3, []);
+    expect(addWork(run)).toEqual([child(1)]);
+    expect(run.queue.lease(startMs, ["notes"])?.lane).toBe("hydration");
   });
 
-  test("of parents that are not selected are taken from the mirror", async () => {
+  test("of new parents are queued when the parents' own list shows them", async () => {
     const mirror = await openShop();
-    for (const id of [1, 2]) put(mirror, "people", person(id));
-    remove(mirror, "people", 2);
-    expect(addWork(runContextOf(mirror, {}, ["notes"]))).toEqual(["notes child:people:1:1 child parent"]);
+    put(mirror, "people", person(1));
+    const run = runContextOf(mirror, {}, ["people", "notes"]);
+    await childPage(run, 1, []);
+    expect(addWork(run)).toEqual(["people page::1 list sweep"]);
+    await page(run, "people", [person(1), person(2)]);
+    expect(waiting(run)).toEqual([child(2)]);
+  });
+
+  test("in every run: all of them once, without those that the run read which this one continues", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2, 3]) put(mirror, "people", person(id));
+    const before = runContextOf(mirror, {}, ["people", "notes"]);
+    await childPage(before, 1, [], { at: stampOf(mirror, { receivedAtMs: startMs - 1 }) });
+    await childPage(before, 2, [], { at: stampOf(mirror, { receivedAtMs: startMs }) });
+    const parentReads = { beforeMs: startMs, left: 99 };
+    const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
+    addWork(run);
+    await page(run, "people", [person(1), person(2)], { total: 3 });
+    const queued = waiting(run).filter((row) => row.startsWith("notes"));
+    expect(queued).toEqual([child(3), child(1)]);
   });
 
   test("spread over runs: every parent is read in time, the stalest first, a new one within the budget", async () => {
@@ -86,7 +108,8 @@ describe("parents' lists", () => {
     const nights: string[][] = [];
     for (let night = 0; night < 4; night++) {
       mirror.db.exec("DELETE FROM _work");
-      const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
+      const parentReads = { beforeMs: Infinity, left: 2 };
+      const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
       const chosen = addWork(run).filter((row) => row.startsWith("notes"));
       nights.push(chosen.map((row) => row.split(":")[2] ?? ""));
       const at = stampOf(mirror, { receivedAtMs: startMs + night * 1_000 });
@@ -103,12 +126,91 @@ describe("parents' lists", () => {
   test("spread over runs: listing the parents queues no known ones again, and new ones within the budget", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1));
-    const run = runContextOf(mirror, { parentBudget: { left: 2 } }, ["people", "notes"]);
+    const parentReads = { beforeMs: Infinity, left: 2 };
+    const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
     addWork(run);
     await page(run, "people", [person(1), person(2), person(3)], { perPage: 5 });
-    expect(waiting(run).filter((row) => row.startsWith("notes"))).toEqual([
-      "notes child:people:1:1 child parent",
-      "notes child:people:2:1 child parent",
+    expect(waiting(run).filter((row) => row.startsWith("notes"))).toEqual([child(1), child(2)]);
+  });
+});
+
+/** A run whose clock is driven. */
+async function runWithClock() {
+  let nowMs = startMs;
+  const run = runContextOf(await openShop(), {}, ["people", "colours"]);
+  const clock = { ...run.clock, nowMs: () => nowMs };
+  return { run: { ...run, clock }, pass: (ms: number) => (nowMs += ms) };
+}
+
+describe("lists that grow old in a run that lasts days", () => {
+  test("are read again 20 hours after they began, and no earlier", async () => {
+    const { run, pass } = await runWithClock();
+    addWork(run);
+    await page(run, "people", []);
+    await page(run, "colours", []);
+    pass(listAgeMs - 1);
+    expect([refreshLists(run), waiting(run)]).toEqual([false, []]);
+    pass(1);
+    expect(refreshLists(run)).toBe(true);
+    expect(waiting(run)).toEqual(["colours page::1 list sweep", "people page::1 list sweep"]);
+    expect(refreshLists(run)).toBe(false);
+  });
+
+  test("are not begun twice: one that is still being read is left to its end, one that failed waits 20 hours", async () => {
+    const { run, pass } = await runWithClock();
+    addWork(run);
+    await page(run, "people", [person(1), person(2)], { total: 6 });
+    const failed = run.queue.lease(startMs, ["colours"]);
+    if (failed) run.queue.deadLetter(failed, "odd");
+    if (failed) run.queue.release(failed);
+    pass(listAgeMs);
+    expect(refreshLists(run)).toBe(true);
+    expect(waiting(run)).toEqual([
+      "colours page::1 list sweep",
+      "people page::3 list sweep",
+      "people page::2 list sweep",
+    ]);
+    const again = run.queue.lease(startMs, ["colours"]);
+    if (again) run.queue.deadLetter(again, "odd");
+    if (again) run.queue.release(again);
+    pass(listAgeMs - 1);
+    expect(refreshLists(run)).toBe(false);
+    await page(run, "people", [person(5), person(6)], { page: 3, total: 6 });
+    await page(run, "people", [person(3), person(4)], { page: 2, total: 6 });
+    expect(refreshLists(run)).toBe(true);
+    expect(waiting(run)).toEqual(["colours page::1 list sweep", "people page::1 list sweep"]);
+  });
+
+  test("take turns with details that wait, when they were read whole before", async () => {
+    const { run, pass } = await runWithClock();
+    addWork(run);
+    await page(run, "people", []);
+    run.queue.add({
+      kind: "detail",
+      resource: "people",
+      target: "id:1",
+      lane: "hydration",
+      reason: "new",
+      dirtySeq: 1,
+    });
+    run.queue.add({
+      kind: "detail",
+      resource: "people",
+      target: "id:2",
+      lane: "hydration",
+      reason: "new",
+      dirtySeq: 1,
+    });
+    pass(listAgeMs);
+    expect(refreshLists(run)).toBe(true);
+    const read = [1, 2, 3, 4].map(() => run.queue.lease(startMs, run.names)?.target);
+    // Colours were never read whole.
+    expect(read).toEqual(["page::1", "page::1", "id:1", "id:2"]);
+    expect(
+      rows(run.mirror, "SELECT resource, rank FROM _work WHERE kind = 'list' ORDER BY resource"),
+    ).toEqual([
+      { resource: "colours", rank: 0 },
+      { resource: "people", rank: 1 },
     ]);
   });
 });
@@ -139,7 +241,7 @@ test("an interrupted run's open list is continued, page by page", async () => {
   const mirror = await openShop();
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });
-  const unfinished = { id: 1, startedAt: isoTime(startMs - 1_000), swept: {} };
+  const unfinished = { id: 1, swept: {} };
   mirror.apply(() => addInitialWork(run, unfinished, 0));
   expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
   expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);

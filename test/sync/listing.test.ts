@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { resourceNamed } from "../../src/connector/connector-manifest.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { mostSweeps, trustPauseMs } from "../../src/sync/context/limits.ts";
+import { mostSweeps } from "../../src/sync/context/limits.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import { isWhole } from "../../src/sync/apply/listing.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
@@ -107,23 +107,6 @@ describe("a list that changed while it was read", () => {
     expect(waiting(run)).toEqual(["people id:9 confirm absent"]);
     expect(mirror.records.counts("people").live).toBe(2);
   });
-});
-
-test("a sweep begun long before this run is followed by a fresh one, after everything else", async () => {
-  const mirror = await openShop();
-  const run = runContextOf(mirror, { startedAtMs: startMs + trustPauseMs + 1 }, ["people"]);
-  await page(run, "people", [person(1)]);
-  expect(waiting(run)).toEqual(["people page::1 list sweep"]);
-  run.queue.add({
-    kind: "detail",
-    resource: "people",
-    target: "id:8",
-    lane: "hydration",
-    reason: "new",
-    dirtySeq: 1,
-  });
-  expect(run.queue.lease(startMs, ["people"])?.kind).toBe("detail");
-  expect(run.queue.lease(startMs, ["people"])).toMatchObject({ lane: "scrub", kind: "list" });
 });
 
 test("I1, I7: a long answer is applied in parts, and after a crash in between the read is repeated without other effect", async () => {

@@ -50,7 +50,7 @@ function options(more: { acceptIdentity?: boolean } = {}) {
     full: false,
     allowMassDelete: false,
     acceptIdentity: false,
-    parentsPerRun: null,
+    parentsPerRun: "auto" as const,
     scrubAllowance: 0,
     concurrency: 1,
     share: "all" as const,

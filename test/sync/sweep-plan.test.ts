@@ -1,35 +1,33 @@
 import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
-import { resumeWithinMs, trustPauseMs } from "../../src/sync/context/limits.ts";
+import { listAgeMs } from "../../src/sync/context/limits.ts";
 import { sweepKey } from "../../src/state/sweeps.ts";
-import { planSweeps, variantsOf, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
+import { dueLists, planSweeps, variantsOf, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
 import { resources, resourceOf } from "../support/mirror.ts";
 import { startMs } from "../support/store.ts";
 
 const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"), resourceOf("notes")];
 
-function around(unfinished: Unfinished | null, open: readonly string[] = []) {
-  return { unfinished, openSweeps: new Set(open), nowMs: startMs, dirtySeq: 7 };
+/** @param open by `sweepKey`: how long ago each open sweep was begun */
+function planned(unfinished: Unfinished | null, open: Readonly<Record<string, number>> = {}) {
+  const openSweeps = new Map(Object.entries(open).map(([key, agoMs]) => [key, startMs - agoMs]));
+  return planSweeps(list, { unfinished, openSweeps, nowMs: startMs });
 }
 
-function plan(unfinished: Unfinished | null, open: readonly string[] = []): string[] {
-  const { firstPages, abandoned } = planSweeps(list, around(unfinished, open));
+function plan(...args: Parameters<typeof planned>): string[] {
+  const { begin, abandoned } = planned(...args);
   return [
-    ...firstPages.map(({ resource, target, lane }) => `${resource} ${target} ${lane}`),
+    ...begin.map(({ resource, variant }) => sweepKey(resource, variant)),
     ...abandoned.map(({ resource, variant }) => `abandon ${sweepKey(resource, variant)}`),
   ];
 }
 
-const everything = [
-  "people page::1 list",
-  "colours page::1 list",
-  "counters page:order:1 list",
-  "counters page:credit-note:1 list",
-];
+const everything = ["people", "colours", "counters:order", "counters:credit-note"];
 
-function interrupted(agoMs: number, sweptAgoMs: Record<string, number> = {}): Unfinished {
+/** @param sweptAgoMs by `sweepKey`: how long ago each list was begun that was read whole */
+function interrupted(sweptAgoMs: Readonly<Record<string, number>> = {}): Unfinished {
   const swept = Object.entries(sweptAgoMs).map(([key, ms]) => [key, isoTime(startMs - ms)] as const);
-  return { id: 1, startedAt: isoTime(startMs - agoMs), swept: Object.fromEntries(swept) };
+  return { id: 1, swept: Object.fromEntries(swept) };
 }
 
 describe("which lists a run begins with", () => {
@@ -44,36 +42,43 @@ describe("which lists a run begins with", () => {
   });
 
   test("an interrupted run is continued: neither its open sweeps nor its complete ones begin again", () => {
-    const pages = plan(interrupted(60_000, { people: 50_000, "counters:order": 40_000 }), ["colours"]);
-    expect(pages).toEqual(["counters page:credit-note:1 list"]);
+    const swept = { people: listAgeMs - 1, "counters:order": 40_000 };
+    expect(plan(interrupted(swept), { colours: 50_000 })).toEqual(["counters:credit-note"]);
   });
 
-  test("what was swept before a long pause is read again, but after everything else", () => {
-    const pages = plan(interrupted(3_600_000, { people: trustPauseMs + 1, colours: trustPauseMs }));
-    expect(pages).toEqual([
-      "people page::1 scrub",
-      "counters page:order:1 list",
-      "counters page:credit-note:1 list",
-    ]);
+  test("what an interrupted run read whole is read again when it is older than 20 hours", () => {
+    const swept = { people: listAgeMs, colours: listAgeMs - 1, "counters:order": 2 * listAgeMs };
+    expect(plan(interrupted(swept))).toEqual(["people", "counters:order", "counters:credit-note"]);
   });
 
-  test("an interruption too long ago is abandoned: its open sweeps are dropped and all begin again", () => {
-    expect(plan(interrupted(resumeWithinMs, { people: 1 }), ["colours"])).not.toContain("abandon colours");
-    const pages = plan(interrupted(resumeWithinMs + 1, { people: 1 }), ["colours", "counters:order"]);
-    expect(pages).toEqual([...everything, "abandon colours", "abandon counters:order"]);
+  test("an open sweep of an interrupted run is continued, however long ago it began", () => {
+    const pages = plan(interrupted(), { colours: 3 * listAgeMs, people: 1 });
+    expect(pages).toEqual(["counters:order", "counters:credit-note"]);
   });
 
   test("pages left behind by a run that ended are dropped before its lists begin again", () => {
-    expect(plan(null, ["people"])).toEqual([...everything, "abandon people"]);
+    expect(plan(null, { people: 1 })).toEqual([...everything, "abandon people"]);
   });
 
-  test("a first page carries the number of its reason and the name of its list", () => {
-    const [first] = planSweeps([resourceOf("counters")], around(null)).firstPages;
-    expect(first).toMatchObject({
-      kind: "list",
-      reason: "sweep",
-      dirtySeq: 7,
-      payload: { variant: "order", page: 1 },
-    });
+  test("a list read after the clock was set back is read again: its age is unknown", () => {
+    const yearMs = 365 * 24 * 3_600_000;
+    const swept = { people: -yearMs, colours: -1_000, "counters:order": 0, "counters:credit-note": 0 };
+    expect(plan(interrupted(swept))).toEqual(["people"]);
+  });
+});
+
+const begunAgo = (ms: number) => ({ resource: "people", variant: "", begunMs: startMs - ms });
+
+describe("which lists a run reads once more", () => {
+  test("those begun 20 hours ago or more, by this run or one that it continues", () => {
+    const lists = [begunAgo(listAgeMs - 1), begunAgo(listAgeMs)];
+    expect(dueLists(lists, startMs)).toEqual([lists[1]]);
+    const { trusted } = planned(interrupted({ people: listAgeMs - 1 }), { colours: 2 * listAgeMs });
+    expect(dueLists(trusted, startMs).map(({ resource }) => resource)).toEqual(["colours"]);
+    expect(dueLists(trusted, startMs + 1).map(({ resource }) => resource)).toEqual(["people", "colours"]);
+  });
+
+  test("those that seem to begin in the future, because the clock was set back", () => {
+    expect(dueLists([begunAgo(-30_000), begunAgo(-3_600_000)], startMs)).toHaveLength(1);
   });
 });

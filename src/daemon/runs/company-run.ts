@@ -8,7 +8,7 @@ import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { CompanyReport, Outcome } from "../../sync/context/run-report.ts";
 import type { RunParts } from "../../sync/context/run-context.ts";
-import { runSync } from "../../sync/run/sync-run.ts";
+import { runSync, type RunOptions } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -64,11 +64,11 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   });
 }
 
-/** The limit for resources that are listed parent by parent; null: every parent. */
-function parentsPerRun({ resources }: Manifest, config: Config): number | null {
+/** How many of the resources that are listed parent by parent are read in every run. */
+function parentsPerRun({ resources }: Manifest, config: Config): RunOptions["parentsPerRun"] {
   const { parentsPerRun: limits } = config.resources;
   const limited = resources.find(({ name, list }) => list.kind === "parents" && limits[name] !== undefined);
-  return limited ? (limits[limited.name] ?? null) : null;
+  return limited ? (limits[limited.name] ?? "auto") : "auto";
 }
 
 type WallClock = Pick<Clock, "nowMs">;

@@ -57,6 +57,12 @@ export class Records extends Repository {
     );
   }
 
+  /** When the detail of a record was read last, epoch ms; null: never. */
+  detailReadAtMs(resource: string, id: RecordId): number | null {
+    const sql = `SELECT read_at FROM ${fence(resource)} WHERE id = ?`;
+    return this.selectColumn<number | null>(sql, id)[0] ?? null;
+  }
+
   /** The details read longest ago, not after `beforeMs`. */
   oldestDetails(resource: string, beforeMs: number, most: number): { id: RecordId; readAtMs: number }[] {
     const sql = `SELECT id, read_at FROM ${fence(resource)}

@@ -23,8 +23,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   const isPaged = resource.list.kind !== "whole";
   const facts = isPaged ? pageFacts(paginator, page, records.count) : wholeFacts(records.count);
   const ids: RecordId[] = [];
-  const apply = (from: number, to: number) =>
-    ids.push(...applyListed(answer, records, { from, to }, attempt === 1));
+  const apply = (from: number, to: number) => ids.push(...applyListed(answer, records, { from, to }));
   let applied = 0;
   for (; records.count - applied > recordsAtOnce; applied += recordsAtOnce) {
     const from = applied;
@@ -33,7 +32,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   }
   applyCounted(run, () => {
     apply(applied, records.count);
-    // Before the listing is completed: a fresh sweep it queues is an item of its own, in its own lane.
+    // Before the listing is completed: another sweep that it queues is an item of its own.
     run.queue.done(item, stamp.sentSeq);
     if (attempt === 1) run.tally.of(resource.name).listed += ids.length;
     if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);

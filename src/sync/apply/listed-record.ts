@@ -8,18 +8,16 @@ import { idOrQuarantine } from "./records-without-id.ts";
 
 /**
  * Applies some records of a list's answer, inside the apply transaction, and queues what must be read of them:
- * details of previews, lists of parents.
+ * details of previews, lists of new parents.
  *
- * @param firstAttempt false where the list is read again: only new records get their lists read
  * @returns the ids that were shown, one entry each time
  */
 export function applyListed(
   answer: AnswerContext,
   records: Slices,
   { from, to }: { readonly from: number; readonly to: number },
-  firstAttempt: boolean,
 ): RecordId[] {
-  const { run, resource, stamp } = answer;
+  const { run, resource } = answer;
   const children = childrenOf(run, resource.name);
   const ids: RecordId[] = [];
   for (let i = from; i < to; i++) {
@@ -27,15 +25,9 @@ export function applyListed(
     const id = idOrQuarantine(answer, resource.name, record);
     if (id === null) continue;
     ids.push(id);
-    const result = applyOne(answer, id, record.slice);
-    const isNew = result === "inserted";
-    if (!firstAttempt && !isNew) continue;
-    // A later read found the record deleted, so its own lists cannot be read.
-    if (result === "stale" && !run.mirror.records.isLive(resource.name, id)) continue;
-    for (const child of children) {
-      if (takesParent(run, isNew))
-        queueChildList(run, child.resource, { resource: resource.name, id }, stamp.sentSeq);
-    }
+    if (applyOne(answer, id, record.slice) !== "inserted") continue;
+    for (const child of children)
+      if (takesParent(run)) queueChildList(run, child.resource, { resource: resource.name, id });
   }
   return ids;
 }
@@ -50,8 +42,9 @@ function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResu
     return result;
   }
   const { result, read } = table.putPreview({ stamp, id, slice });
-  if (result !== "unchanged" || (!read && !run.full)) run.tally.count(resource.name, result);
-  if (!read && !run.full) return result;
+  const isWanted = read !== null || (run.full && isDetailOlder(run, resource.name, id));
+  if (result !== "unchanged" || !isWanted) run.tally.count(resource.name, result);
+  if (!isWanted) return result;
   const payload = read ? { listed: read.listed } : undefined;
   const more = { payload, rank: newestFirst(id) };
   queueRecord(answer, read?.reason ?? "full", { resource: resource.name, id }, more);
@@ -63,10 +56,15 @@ function newestFirst(id: RecordId): number {
   return -Math.min(Number(id), Number.MAX_SAFE_INTEGER);
 }
 
-/** Where parents are spread over runs, the plan chose among known ones; new ones are read within the budget. */
-function takesParent({ parentBudget }: RunContext, isNew: boolean): boolean {
-  if (!parentBudget) return true;
-  if (!isNew || parentBudget.left <= 0) return false;
-  parentBudget.left -= 1;
+/** Was the detail read before this run and those that it continues? A full run reads each detail once. */
+function isDetailOlder({ mirror, chainStartedMs }: RunContext, resource: string, id: RecordId): boolean {
+  const readAtMs = mirror.records.detailReadAtMs(resource, id);
+  return readAtMs === null || readAtMs < chainStartedMs;
+}
+
+/** May the list of one more parent be read? The plan chose among those that the mirror knew before. */
+function takesParent({ parentReads }: RunContext): boolean {
+  if (parentReads.left <= 0) return false;
+  parentReads.left -= 1;
   return true;
 }

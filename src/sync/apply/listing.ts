@@ -11,17 +11,11 @@ import {
 import type { CompleteListing, Listing } from "../../state/listings.ts";
 import { sweepKey } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { mostSweeps, trustPauseMs } from "../context/limits.ts";
+import { mostSweeps } from "../context/limits.ts";
 import { childrenOf, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
-import {
-  queueFreshSweep,
-  queueOrphans,
-  queueOtherPages,
-  queueRecord,
-  queueSweepAgain,
-} from "../plan/read-reasons.ts";
+import { queueOrphans, queueOtherPages, queueRecord, queueSweepAgain } from "../plan/read-reasons.ts";
 
 /**
  * Which listing a work item's page belongs to, its number from 1, and how often the list was begun. The listing of
@@ -79,7 +73,7 @@ function completeListing(answer: AnswerContext, listing: CompleteListing): void 
   if (isParents) {
     const payload = item.payload as ChildPayload;
     const at = answer.stamp.receivedAtMs;
-    if (run.parentBudget) run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), at);
+    run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), at);
   } else {
     run.probeCandidates.set(resource.name, shown.slice(-3));
     if (whole) completeSweep(answer, listing, seen);
@@ -103,7 +97,6 @@ function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySe
   const { variant, startedAt } = listing;
   run.tally.swept.add(name);
   run.runs.noteSwept(requireRunId(run), sweepKey(name, variant), startedAt);
-  if (run.startedAtMs - Date.parse(startedAt) > trustPauseMs) queueFreshSweep(answer, variant);
   queueOrphans(answer);
   if (variant !== "") return;
   // A quarantined record without a row cannot be checked: it is deleted when the complete list does not show it.

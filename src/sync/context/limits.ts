@@ -14,11 +14,8 @@ export const mostAttempts = 3;
 /** This many failures in a row, without an answer in between, mean that the service is away. */
 export const awayAfter = 12;
 
-/** A run continues the sweeps of an interrupted run that began less than this before it; older ones start anew. */
-export const resumeWithinMs = 36 * 3_600_000;
-
-/** A sweep that was resumed after a longer pause than this is followed by a fresh one. */
-export const trustPauseMs = 10 * 60_000;
+/** A list is read again, whatever else is waiting, when its last reading began longer ago than this. */
+export const listAgeMs = 20 * 3_600_000;
 
 /** Records without a parent that a run checks at a time: as many as may be removed without permission. */
 export const mostOrphans = 20;

@@ -9,6 +9,7 @@ import { Inbox } from "../../state/inbox/inbox.ts";
 import { Listings } from "../../state/listings.ts";
 import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
+import type { BegunList } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
@@ -74,6 +75,14 @@ export interface RunParts extends WorkerParts {
   readonly notices: RunNotices;
 }
 
+/** Which parents' lists a run reads, beside those that the scrub chooses. */
+export interface ParentReads {
+  /** Those never read, and those last read before this, epoch ms; 0: only those never read. */
+  readonly beforeMs: number;
+  /** How many more. */
+  left: number;
+}
+
 /** What a run and the event worker each bring to their context. */
 export interface RunSettings {
   /** Row in `_runs`; null for the event worker, which reads no lists. */
@@ -85,8 +94,9 @@ export interface RunSettings {
   /** Reads every detail again. */
   readonly full: boolean;
   readonly allowMassDelete: boolean;
-  /** How many more parents' lists this run may read; null where every run reads all of them. */
-  readonly parentBudget: { left: number } | null;
+  readonly parentReads: ParentReads;
+  /** When the first of the runs began that this one continues; its own start where there is none. Epoch ms. */
+  readonly chainStartedMs: number;
   readonly provenRoutes: RouteProofs;
   /** Records removed, or found absent and asked for. */
   readonly removals: Removals;
@@ -110,6 +120,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   /** By resource: quarantine keys of the records without an id that this run met. */
   readonly withoutId: Map<string, Set<string>>;
   readonly setAside: SetAsideItems;
+  /** By `sweepKey`: the lists of this run and of those it continues, with the begin of their last reading. */
+  readonly begunLists: Map<string, BegunList>;
   /** Called once the current transaction is committed. */
   readonly afterCommit: (() => void)[];
 }
@@ -151,6 +163,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     listForms: new Map(),
     withoutId: new Map(),
     setAside: new SetAsideItems(),
+    begunLists: new Map(),
     afterCommit: [],
   };
 }

@@ -22,6 +22,8 @@ export interface EngineOptions {
   readonly signal: AbortSignal;
   /** Ends it when requests in flight are done, or after `graceMs`: no new ones begin. */
   readonly closed: AbortSignal;
+  /** Called between reads once in a minute, and before the work ends. Returns whether it queued more. */
+  readonly refresh?: () => boolean;
 }
 
 /** How a run or an event worker uses the engine. */
@@ -30,6 +32,8 @@ export interface WorkOptions extends Pick<EngineOptions, "concurrency" | "signal
   /** How long requests in flight may take after `closed`, ms. */
   readonly graceMs: number;
 }
+
+const refreshEveryMs = 60_000;
 
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */
 const longestWaitMs = 60_000;
@@ -51,6 +55,7 @@ export class Engine {
    */
   private mode: "reading" | "draining" | "stopped" = "reading";
   private failure: unknown = null;
+  private refreshedMs: number;
   private readonly inFlight = new Set<Promise<void>>();
   /** Of those in flight, beside events: rechecks and what events lead to. They may wait long for the budget. */
   private followUps = 0;
@@ -62,6 +67,7 @@ export class Engine {
   constructor(run: RunContext, options: EngineOptions) {
     this.run = run;
     this.options = options;
+    this.refreshedMs = run.clock.monotonicMs();
     this.mostFollowUps = Math.max(1, Math.floor(options.concurrency / 2));
   }
 
@@ -107,17 +113,29 @@ export class Engine {
 
   private async loop(signal: AbortSignal): Promise<void> {
     const { policy, concurrency } = this.options;
+    const { clock } = this.run;
     while (this.mode !== "stopped") {
+      if (this.mode === "reading" && clock.monotonicMs() - this.refreshedMs >= refreshEveryMs) this.refresh();
       const mayStart = this.mode === "reading" && this.inFlight.size < concurrency;
       if (mayStart && this.start(signal)) continue;
       if (this.inFlight.size === 0) {
-        if (this.mode === "draining" || (policy.ends && this.nextDueMs() === null)) return;
+        if (this.mode === "draining") return;
+        if (policy.ends && this.nextDueMs() === null) {
+          if (!this.refresh()) return;
+          continue;
+        }
         policy.idle();
       }
       // With all places of follow-ups taken nothing is due until one of them ends, or the queue changes.
       const mayBeDue = mayStart && this.followUps < this.mostFollowUps;
       await this.waitForMore(mayBeDue && (this.inFlight.size === 0 || !policy.ends));
     }
+  }
+
+  /** Returns whether there is more to read. */
+  private refresh(): boolean {
+    this.refreshedMs = this.run.clock.monotonicMs();
+    return this.options.refresh?.() ?? false;
   }
 
   /** Waits until a request is done or the queue changes, and with `timed` until an item is due. */

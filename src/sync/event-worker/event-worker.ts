@@ -87,10 +87,11 @@ export class EventWorker {
       runId: null,
       resources: this.options.resources,
       startedAtMs: clock.nowMs(),
+      chainStartedMs: clock.nowMs(),
       share: "events",
       full: false,
       allowMassDelete: false,
-      parentBudget: null,
+      parentReads: { beforeMs: 0, left: 0 },
       provenRoutes: sharedRouteProofs(queue, clock),
       removals: dailyRemovals(mirror.db, clock),
     });

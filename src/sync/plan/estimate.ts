@@ -66,7 +66,7 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
 async function countRecords(transport: Transport, resource: Resource): Promise<number> {
   let count = 0;
   for (const variant of variantsOf(resource)) {
-    const work = sweepWork(resource.name, { variant, perPage: 1 }, "list", 0);
+    const work = sweepWork(resource.name, { variant, perPage: 1 }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
     const { records, paginator } = readList((await transport.send(request)).body);
     count += resource.list.kind === "paged" ? pageFacts(paginator, 1, records.count).total : records.count;

@@ -1,9 +1,9 @@
-import { sweepKey } from "../../state/sweeps.ts";
+import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { scrubAgeMs } from "../context/limits.ts";
 import type { RunContext } from "../context/run-context.ts";
-import { queueChildList, queueScrub } from "./read-reasons.ts";
-import { planSweeps, type Unfinished } from "./sweep-plan.ts";
+import { queueChildList, queueScrub, queueSweep } from "./read-reasons.ts";
+import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
 
 /**
  * Queues what a run begins with: lists, parents' lists and the scrub; dead letters are tried again. Runs inside
@@ -12,42 +12,75 @@ import { planSweeps, type Unfinished } from "./sweep-plan.ts";
  * @param scrubAllowance how many old details may be read again
  */
 export function addInitialWork(run: RunContext, unfinished: Unfinished | null, scrubAllowance: number): void {
-  const { queue, listings, mirror, resources } = run;
+  const { queue, listings, resources } = run;
   queue.revive(run.names, run.share);
-  const openSweeps = resources.flatMap(({ name }) =>
-    queue.targets(name, "list").map((target) => sweepKey(name, target.split(":").slice(1, -1).join(":"))),
-  );
-  const plan = planSweeps(resources, {
-    unfinished,
-    openSweeps: new Set(openSweeps),
-    nowMs: run.startedAtMs,
-    dirtySeq: mirror.sequence.next(),
-  });
+  const openSweeps = openSweepsOf(run);
+  const plan = planSweeps(resources, { unfinished, openSweeps, nowMs: run.startedAtMs });
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
     listings.close(resource, variant);
   }
-  for (const page of plan.firstPages) queue.add(page);
+  for (const list of plan.trusted) run.begunLists.set(sweepKey(list.resource, list.variant), list);
+  beginLists(run, plan.begin);
   for (const resource of resources) addParents(run, resource);
   if (!run.full) addScrub(run, scrubAllowance);
 }
 
+/** Lists of which pages are queued. One whose first page was not read yet begins now. */
+function openSweepsOf({ queue, listings, names, startedAtMs }: RunContext): Map<string, number> {
+  const open = names.flatMap((resource) =>
+    queue.targets(resource, "list").map((target) => {
+      const variant = target.split(":").slice(1, -1).join(":");
+      const startedAt = listings.startedAt(resource, variant);
+      return [sweepKey(resource, variant), startedAt === null ? startedAtMs : Date.parse(startedAt)] as const;
+    }),
+  );
+  return new Map(open);
+}
+
 /**
- * Parents whose own list this run does not read are taken from the mirror. Where parents are spread over
- * several runs, the stalest known ones are chosen.
+ * Begins the lists that grew old while the run reads other things, however much else is waiting. Between reads, in
+ * a transaction of its own. One that is still being read is left to its end.
+ *
+ * @returns whether there is more to read
  */
+export function refreshLists(run: RunContext): boolean {
+  const { clock, queue, begunLists, mirror } = run;
+  const nowMs = clock.nowMs();
+  const due = dueLists(begunLists.values(), nowMs).filter(
+    ({ resource, variant }) => !queue.isAnyReady(resource, `page:${variant}:`),
+  );
+  if (due.length === 0) return false;
+  mirror.apply(() =>
+    beginLists(
+      run,
+      due.map((list) => ({ ...list, begunMs: nowMs })),
+    ),
+  );
+  const names = due.map(({ resource }) => resource).join(", ");
+  run.log.info(`Reading lists again that grew old during this run: ${names}`);
+  return true;
+}
+
+/** A list that was read whole before takes turns with details that wait; one that never was comes before them. */
+function beginLists(run: RunContext, lists: readonly BegunList[]): void {
+  const { queue, runs, begunLists, names } = run;
+  const detailsWait = lists.length > 0 && queue.hasDetails(names);
+  for (const list of lists) {
+    const key = sweepKey(list.resource, list.variant);
+    begunLists.set(key, list);
+    queueSweep(run, list, detailsWait && runs.lastSwept(key) !== null);
+  }
+}
+
+/** Parents that the mirror knows and whose lists this run reads, beside those that the scrub chooses. */
 function addParents(run: RunContext, child: Resource): void {
   if (child.list.kind !== "parents") return;
-  const { mirror, parentBudget, selected } = run;
-  const dirtySeq = mirror.sequence.next();
+  const { parents, parentReads } = run;
   const names = child.list.parents.map(({ resource }) => resource);
-  const parents = parentBudget
-    ? run.parents.stalest(child.name, names, parentBudget.left)
-    : names
-        .filter((name) => !selected.has(name))
-        .flatMap((resource) => mirror.records.liveIds(resource).map((id) => ({ resource, id })));
-  if (parentBudget) parentBudget.left -= parents.length;
-  for (const parent of parents) queueChildList(run, child, parent, dirtySeq);
+  const due = parents.stalest(child.name, names, parentReads.left, parentReads.beforeMs);
+  parentReads.left -= due.length;
+  for (const parent of due) queueChildList(run, child, parent);
 }
 
 /** Changes that only details show are found by reading the oldest details again. */

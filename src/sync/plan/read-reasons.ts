@@ -1,11 +1,11 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
-import type { Lane } from "../../base/lane.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { Listing } from "../../state/listings.ts";
+import type { ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
@@ -21,7 +21,7 @@ export interface RecordRef {
  *
  * An event's type      a webhook asks for its record: `webhook/ingest/follow-ups.ts`, one row per record
  * recheck              queueRecheck: an event's record, a minute after its read
- * sweep                sweepWork, queueOtherPages, queueSweepAgain, queueFreshSweep, queueOtherForm
+ * sweep                queueSweep, queueOtherPages, queueSweepAgain, queueOtherForm
  * parent               queueChildList, queueOtherPages: the list of a parent record
  * scrub                queueScrub: the oldest details
  *
@@ -36,13 +36,13 @@ const recordReads = {
   new: { kind: "detail", lane: "hydration" },
   /** A preview differs from the detail applied last. Guard: the detail that is applied now ends it. */
   changed: { kind: "detail", lane: "changed" },
-  /** A full run reads every detail. Guard: once, when the list shows the record. */
+  /** A full run reads every detail. Guard: not one that was read since the first of the runs it continues began. */
   full: { kind: "detail", lane: "hydration" },
   /** Two reads overlapped and differ: nobody knows which is newer (I3). Guard: the next is sent after both. */
   overlapped: { kind: "detail", lane: "changed" },
   /**
    * A complete list did not show the record: a reason to ask, not to delete (I5).
-   * Guard: a list is completed once per run, and the guard against mass deletions limits the number.
+   * Guard: a list is completed once in `listAgeMs`, and the guard against mass deletions limits the number.
    */
   absent: { kind: "confirm", lane: "changed" },
   /** No parent's list can show the record: the mirror has no parent. Guard: `mostOrphans` per completed list. */
@@ -93,10 +93,24 @@ type Sweep = Omit<PagePayload, "page">;
 
 /**
  * The first page of a list. Pure.
- * Guard: a run begins each list once; only the functions below begin it again.
+ * Guard: only the functions below queue it.
  */
-export function sweepWork(resource: string, sweep: Sweep, lane: Lane, dirtySeq: number): NewWorkItem {
-  return { ...listPage(resource, { ...sweep, page: 1 }, dirtySeq), lane };
+export function sweepWork(resource: string, sweep: Sweep, dirtySeq: number): NewWorkItem {
+  return listPage(resource, { ...sweep, page: 1 }, dirtySeq);
+}
+
+/** The rank of a list that takes turns with details; others come before them. */
+const inTurnRank = 1;
+
+/**
+ * A list from its first page.
+ * Guard: a run begins each list once, and again `listAgeMs` after it began.
+ *
+ * @param inTurn whether details are read in between
+ */
+export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTurn: boolean): void {
+  const work = sweepWork(resource, { variant }, run.mirror.sequence.next());
+  run.queue.add({ ...work, rank: inTurn ? inTurnRank : 0 });
 }
 
 function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
@@ -106,7 +120,8 @@ function listPage(resource: string, payload: PagePayload, dirtySeq: number): New
 
 function childPage(resource: string, payload: ChildPayload, dirtySeq: number): NewWorkItem {
   const target = childTarget(payload.parent, parentIdOf(payload), payload.page);
-  return { kind: "child", resource, target, lane: "list", reason: "parent", payload, dirtySeq };
+  const rank = -Number(payload.parentId);
+  return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
 }
 
 /**
@@ -127,27 +142,24 @@ export function queueOtherPages(
       "parent" in payload
         ? childPage(item.resource, { ...payload, page }, stamp.sentSeq)
         : listPage(item.resource, { ...payload, page }, stamp.sentSeq);
-    run.queue.add(work);
+    run.queue.add({ ...work, ...placeOf(item) });
   }
+}
+
+/** What follows from a page is read when the page itself was. */
+function placeOf({ lane, rank = 0, reason }: NewWorkItem): Pick<NewWorkItem, "lane" | "rank" | "reason"> {
+  return { lane, rank, reason };
 }
 
 /**
  * A list that changed while it was read, once more.
  * Guard: the caller counts the attempts, `mostSweeps` at most.
  */
-export function queueSweepAgain({ run, resource, stamp }: AnswerContext, listing: Listing): void {
+export function queueSweepAgain({ run, resource, item, stamp }: AnswerContext, listing: Listing): void {
   const next = { attempt: listing.attempt + 1 };
   run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
   const sweep = { variant: listing.variant, ...next };
-  run.queue.add(sweepWork(resource.name, sweep, "list", stamp.receivedSeq));
-}
-
-/**
- * A list whose sweep was resumed after a long pause, once more and after everything else.
- * Guard: a sweep that begins in this run is never resumed by it.
- */
-export function queueFreshSweep({ run, resource, stamp }: AnswerContext, variant: string): void {
-  run.queue.add(sweepWork(resource.name, { variant }, "scrub", stamp.receivedSeq));
+  run.queue.add({ ...sweepWork(resource.name, sweep, stamp.receivedSeq), ...placeOf(item) });
 }
 
 /**
@@ -158,18 +170,21 @@ export function queueOtherForm({ run, resource, item }: AnswerContext): void {
   const { perPage: _size, unsorted: _order, ...payload } = item.payload as PagePayload | ChildPayload;
   run.queue.drop(resource.name, item.target.slice(0, item.target.lastIndexOf(":") + 1));
   const dirtySeq = run.mirror.sequence.next();
-  if ("parent" in payload) run.queue.add(childPage(resource.name, { ...payload, page: 1 }, dirtySeq));
-  else run.queue.add(sweepWork(resource.name, payload, item.lane, dirtySeq));
+  const work =
+    "parent" in payload
+      ? childPage(resource.name, { ...payload, page: 1 }, dirtySeq)
+      : sweepWork(resource.name, payload, dirtySeq);
+  run.queue.add({ ...work, ...placeOf(item) });
 }
 
 /**
  * The list of one parent record.
- * Guard: parents are queued at the start of a run and when its own list shows them the first time, within
- * `parentBudget` where there is one. The records of a parent's list are parents of nothing.
+ * Guard: parents are queued at the start of a run and when their own list shows them the first time, within
+ * `parentReads`. The records of a parent's list are parents of nothing.
  */
-export function queueChildList(run: RunContext, child: Resource, parent: RecordRef, dirtySeq: number): void {
+export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {
   const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
-  run.queue.add(childPage(child.name, payload, dirtySeq));
+  run.queue.add(childPage(child.name, payload, run.mirror.sequence.next()));
 }
 
 /**

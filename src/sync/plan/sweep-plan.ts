@@ -1,20 +1,17 @@
 import type { Resource } from "../../connector/resource.ts";
 import type { RunRow } from "../../state/runs.ts";
-import { sweepKey } from "../../state/sweeps.ts";
-import type { NewWorkItem } from "../../state/work-item.ts";
-import { resumeWithinMs, trustPauseMs } from "../context/limits.ts";
-import { sweepWork } from "./read-reasons.ts";
+import { sweepKey, type BegunList } from "../../state/sweeps.ts";
+import { listAgeMs } from "../context/limits.ts";
 
-/** The run before this one, if it was interrupted: when it began, and each list that it read whole. */
-export type Unfinished = Pick<RunRow, "id" | "startedAt" | "swept">;
+/** The run before this one, if it was interrupted: when each list was begun that it read whole. */
+export type Unfinished = Pick<RunRow, "id" | "swept">;
 
 /** What the plan depends on. */
 export interface SweepQuestion {
   readonly unfinished: Unfinished | null;
-  /** Lists of which pages are still in the queue, by `sweepKey`. */
-  readonly openSweeps: ReadonlySet<string>;
+  /** Lists of which pages are still in the queue, by `sweepKey`: when they were begun, epoch ms. */
+  readonly openSweeps: ReadonlyMap<string, number>;
   readonly nowMs: number;
-  readonly dirtySeq: number;
 }
 
 /** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */
@@ -27,29 +24,43 @@ export function variantsOf(resource: Resource): readonly string[] {
 /**
  * Which lists a run begins with. Pure.
  *
- * A run that follows an interrupted one continues its open sweeps and does not repeat its complete ones. Those
- * that were complete long before are read again, but after everything else: a budget of a few requests a
- * night still gets to the end.
+ * A run that follows an interrupted one repeats none of its complete lists until they are due, and continues its
+ * open ones however long ago they began: with a budget too small for a list in one night, the list would else never
+ * come to its end. Those that took so long are due as soon as they are complete.
  *
- * @returns the first pages to read, and the open sweeps to drop first because they began too long ago
+ * @returns `begin`: lists to read from their first page; `abandoned`: those of them that are open, to be dropped
+ *   first; `trusted`: all others, as `dueLists` takes them
  */
-export function planSweeps(
-  resources: readonly Resource[],
-  { unfinished, openSweeps, nowMs, dirtySeq }: SweepQuestion,
-) {
-  const firstPages: NewWorkItem[] = [];
-  const abandoned: { resource: string; variant: string }[] = [];
-  const resumes = unfinished !== null && nowMs - Date.parse(unfinished.startedAt) <= resumeWithinMs;
+export function planSweeps(resources: readonly Resource[], { unfinished, openSweeps, nowMs }: SweepQuestion) {
+  const begin: BegunList[] = [];
+  const abandoned: BegunList[] = [];
+  const trusted: BegunList[] = [];
   for (const resource of resources) {
     for (const variant of variantsOf(resource)) {
       const key = sweepKey(resource.name, variant);
-      const sweptAt = resumes ? unfinished.swept[key] : undefined;
-      if (resumes && openSweeps.has(key)) continue;
-      if (!resumes && openSweeps.has(key)) abandoned.push({ resource: resource.name, variant });
-      if (sweptAt !== undefined && nowMs - Date.parse(sweptAt) <= trustPauseMs) continue;
-      const lane = sweptAt === undefined ? "list" : "scrub";
-      firstPages.push(sweepWork(resource.name, { variant }, lane, dirtySeq));
+      const open = openSweeps.get(key);
+      const swept = unfinished?.swept[key];
+      const begunMs = open ?? (swept === undefined ? null : Date.parse(swept));
+      const list = { resource: resource.name, variant, begunMs: begunMs ?? nowMs };
+      const isTrusted =
+        unfinished !== null && begunMs !== null && (open !== undefined || !isDue(list, nowMs));
+      if (isTrusted) trusted.push(list);
+      else begin.push({ ...list, begunMs: nowMs });
+      if (!isTrusted && open !== undefined) abandoned.push(list);
     }
   }
-  return { firstPages, abandoned };
+  return { begin, abandoned, trusted };
 }
+
+/** Lists that a run reads once more, because their last reading began too long ago. Pure. */
+export function dueLists(lists: Iterable<BegunList>, nowMs: number): BegunList[] {
+  return [...lists].filter((list) => isDue(list, nowMs));
+}
+
+/** A reading that began in the future began before the clock was set back: nobody knows when. */
+function isDue({ begunMs }: BegunList, nowMs: number): boolean {
+  return nowMs - begunMs >= listAgeMs || begunMs - nowMs > clockStepMs;
+}
+
+/** A clock that is kept right by small steps goes back by less than this. */
+const clockStepMs = 60_000;

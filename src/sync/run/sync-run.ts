@@ -1,18 +1,24 @@
 import { isoTime } from "../../base/clock.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { readObject } from "../../extract/answers.ts";
-import { Runs } from "../../state/runs.ts";
+import { Runs, type RunRow } from "../../state/runs.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
 import { databaseError } from "../../store/database.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import { createRunContext, requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
+import {
+  createRunContext,
+  requireRunId,
+  type ParentReads,
+  type RunContext,
+  type RunParts,
+} from "../context/run-context.ts";
 import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import { runRouteProofs } from "../deletion/route-probe.ts";
 import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
 import { identify, type Identified } from "../identity/identify.ts";
 import { learnBusinessId, rememberIdentity } from "../identity/pinned-identity.ts";
-import { addInitialWork } from "../plan/initial-work.ts";
+import { addInitialWork, refreshLists } from "../plan/initial-work.ts";
 import { batchRetryPolicy } from "../retry/retry-policy.ts";
 import { errorOf, finishRun, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 
@@ -21,8 +27,8 @@ export interface RunOptions extends WorkOptions {
   readonly full: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
-  /** Parents' lists per run; null: all of them in every run. */
-  readonly parentsPerRun: number | null;
+  /** Parents' lists per run, the stalest first. `auto`: those never read; the scrub reads the others. */
+  readonly parentsPerRun: number | "all" | "auto";
   /** Details that the scrub may read again in this run. */
   readonly scrubAllowance: number;
   /** `others` where an event worker takes the lane of events, else `all`. */
@@ -48,7 +54,9 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
     const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
     ({ run, resumed } = beginRun(parts, options, identified, startedAtMs));
     const policy = batchRetryPolicy();
-    const ended = await new Engine(run, { transport, concurrency, policy, signal, closed }).work();
+    const context = run;
+    const refresh = () => refreshLists(context);
+    const ended = await new Engine(run, { transport, concurrency, policy, signal, closed, refresh }).work();
     learnBusinessId(mirror);
     if (options.signal.aborted) return finish("interrupted");
     return finish(ended === "drained" ? "stopped" : outcomeOfWork(run, resumed));
@@ -64,12 +72,11 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
 /** Writes the run's row, the company's record and the initial work in one transaction. */
 function beginRun(parts: RunParts, options: RunOptions, identified: Identified, startedAtMs: number) {
   const { mirror, queue, clock } = parts;
-  const { resources, full, allowMassDelete, parentsPerRun, share } = options;
+  const { resources, full, allowMassDelete, share } = options;
   const runs = new Runs(mirror.db);
-  const last = runs.latest(1)[0];
-  const ended = last === undefined || last.outcome === "complete" || last.outcome === "partial";
-  // A run that was killed, stopped or cut off; this run continues its sweeps.
-  const unfinished = ended ? null : last;
+  const unfinished = unfinishedRun(runs, full);
+  const chainStartedAt = unfinished && runs.chainStartedAt(unfinished.id);
+  const chainStartedMs = chainStartedAt === null ? startedAtMs : Date.parse(chainStartedAt);
   return mirror.apply(() => {
     const mode = full ? "full" : "incremental";
     const run = createRunContext(parts, {
@@ -79,7 +86,8 @@ function beginRun(parts: RunParts, options: RunOptions, identified: Identified, 
       share,
       full,
       allowMassDelete,
-      parentBudget: parentsPerRun === null || full ? null : { left: parentsPerRun },
+      chainStartedMs,
+      parentReads: parentReads(options, chainStartedMs),
       provenRoutes: runRouteProofs(queue, clock),
       removals: runRemovals(),
     });
@@ -88,6 +96,23 @@ function beginRun(parts: RunParts, options: RunOptions, identified: Identified, 
     addInitialWork(run, unfinished, options.scrubAllowance);
     return { run, resumed: unfinished !== null };
   });
+}
+
+/**
+ * The last run, if it was killed, stopped or cut off; this run does not repeat what it read. A full run continues
+ * only a full one: what another read is not all that it has to read.
+ */
+function unfinishedRun(runs: Runs, full: boolean): RunRow | null {
+  const last = runs.last();
+  if (last === null || last.outcome === "complete" || last.outcome === "partial") return null;
+  return full && last.mode !== "full" ? null : last;
+}
+
+/** Where every run reads all parents' lists, one that continues another leaves out those that the other read. */
+function parentReads({ full, parentsPerRun }: RunOptions, chainStartedMs: number): ParentReads {
+  const left = Number.MAX_SAFE_INTEGER;
+  if (full || parentsPerRun === "all") return { beforeMs: chainStartedMs, left };
+  return parentsPerRun === "auto" ? { beforeMs: 0, left } : { beforeMs: left, left: parentsPerRun };
 }
 
 /** The answer that identified the company is also its record: row 1 of a resource that is one object. */
