@@ -5,7 +5,7 @@ import * as schema from "../../src/connector/record-schema.ts";
 import type { Derived } from "../../src/store/apply/table-context.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { manifestOf, openHasty, openShop, resources, tempFolder } from "../support/mirror.ts";
+import { derivedAgain, manifestOf, openHasty, openShop, resources, tempFolder } from "../support/mirror.ts";
 import {
   allChanges,
   liveRecords,
@@ -48,18 +48,6 @@ function withPeople(fields: Parameters<typeof schema.record>[0]) {
 
 const { text, integer, decimal, orNull } = schema;
 const asBefore = { name: text(), email: orNull(text()), score: orNull(decimal()) };
-
-/** As a new release does whose rows are decoded otherwise. */
-function forgetVersions(mirror: Mirror): void {
-  mirror.db.exec("UPDATE _derivations SET version = 'earlier'");
-}
-
-/** Closes the mirror as a release of another decoding left it, and opens it again. */
-async function derivedAgain(mirror: Mirror): Promise<Mirror> {
-  forgetVersions(mirror);
-  mirror.close();
-  return openShop({ path: mirror.db.name });
-}
 
 function schemaChanges(mirror: Mirror): string[] {
   const own = allChanges(mirror).filter(({ cause }) => cause === "schema");
@@ -178,9 +166,7 @@ describe("rows of another version of the decoding", () => {
       `DELETE FROM _raw_people WHERE id = 1; UPDATE _raw_people SET json = '{"id":' WHERE id = 2`,
     );
     const seen: Derived[] = [];
-    forgetVersions(mirror);
-    mirror.close();
-    const again = await openShop({ path: mirror.db.name, notices: { onDerived: (one) => seen.push(one) } });
+    const again = await derivedAgain(mirror, { onDerived: (one) => seen.push(one) });
     expect(seen).toEqual([{ resource: "people", same: 0, written: 0, unusable: 2, isDone: true }]);
     expect(rows(again, "SELECT id, name FROM people")).toHaveLength(2);
     expect(put(again, "people", person(1), { source: "detail" })).toBe("updated");

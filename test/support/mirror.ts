@@ -198,3 +198,11 @@ export async function openHasty(options: OpenShop = {}): Promise<Mirror> {
   mirror.db.pragma("synchronous = OFF");
   return mirror;
 }
+
+/** Closes the mirror, and opens it with a release of another decoding: its rows are derived again. */
+export async function derivedAgain(mirror: Mirror, notices: StoreNotices = {}): Promise<Mirror> {
+  const { manifest, db } = mirror;
+  db.exec("UPDATE _derivations SET version = 'of another release'");
+  mirror.close();
+  return openShop({ path: db.name, manifest, notices });
+}
