@@ -44,7 +44,14 @@ function kindOf(resource: string): string {
 
 const [kindColumn, idColumn] = relatedDocumentColumns;
 
-/** Records that change with another one without an event of their own. */
+/** What a CRM event shows of its document as it is now, and the document's column with it. */
+const shows = {
+  metadata_related_document_number: "number",
+  metadata_related_document_issue_date: "issue_date",
+  metadata_related_document_total_with_vat: "total_with_vat",
+};
+
+/** Records that change with another one, mostly without an event of their own. */
 export const invalidationRules: readonly InvalidationRule[] = [
   // A credit note changes what is left to pay of its invoice.
   { resource: "credit_notes", dependent: "invoices", by: { kind: "column", column: "invoice_id" } },
@@ -57,9 +64,14 @@ export const invalidationRules: readonly InvalidationRule[] = [
   ...receipts.map((resource): InvalidationRule => {
     return { resource, dependent: "warehouses", by: { kind: "column", column: "warehouse_id" } };
   }),
+  // A receipt changes the stock of its items.
+  ...receipts.map((resource): InvalidationRule => {
+    const by = { kind: "parts", field: "items", key: "priceListItemId" } as const;
+    return { resource, dependent: "price_list_items", announced: true, by };
+  }),
   // CRM events show their document as it is now.
   ...[...documents, ...receipts].map((resource): InvalidationRule => {
-    const by = { kind: "pointing", column: kindColumn, is: kindOf(resource), idColumn } as const;
+    const by = { kind: "pointing", column: kindColumn, is: kindOf(resource), idColumn, shows } as const;
     return { resource, dependent: "contact_activity_logs", by };
   }),
 ];

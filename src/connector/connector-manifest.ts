@@ -31,17 +31,28 @@ export type SubscriptionOperations = Readonly<
   Record<"list" | "create" | "update" | "rotate" | "delete", Operation>
 >;
 
-/** A change of a record of `resource` changes records of `dependent`, for which no event comes. */
+/** A change of a record of `resource` changes records of `dependent`. */
 export interface InvalidationRule {
   readonly resource: string;
   readonly dependent: string;
+  /** The service sends an event for the dependent, too: the rule is for changes that were found without an event. */
+  readonly announced?: true;
   /**
-   * How to find them. `column`: this column of the record holds the id. `pointing`: the dependents that name the
-   * record, by kind and id. `counting`: those that count records of this kind; only for additions and deletions.
+   * How to find them. `column`: this column of the record holds the id. `parts`: `key` in each element of the record's
+   * list `field` holds one. `pointing`: the dependents that name the record, by kind and id; with `shows` only those
+   * that differ from it in one of these columns, the dependent's column first. `counting`: those that count records of
+   * this kind; only for additions and deletions.
    */
   readonly by:
     | { readonly kind: "column"; readonly column: string }
-    | { readonly kind: "pointing"; readonly column: string; readonly is: string; readonly idColumn: string }
+    | { readonly kind: "parts"; readonly field: string; readonly key: string }
+    | {
+        readonly kind: "pointing";
+        readonly column: string;
+        readonly is: string;
+        readonly idColumn: string;
+        readonly shows?: Readonly<Record<string, string>>;
+      }
     | { readonly kind: "counting"; readonly column: string; readonly is: string };
 }
 

@@ -331,12 +331,19 @@ describe("what hangs together", () => {
   });
 
   it("invalidation rules use columns that exist, and lead to records that have a route", () => {
-    expect(manifest.invalidationRules).toHaveLength(15);
+    expect(manifest.invalidationRules).toHaveLength(17);
     for (const { resource, dependent, by } of manifest.invalidationRules ?? []) {
       expect(named(dependent).detail).toMatch(/\{id\}$/);
-      if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(dependent);
+      if (by.kind === "parts") {
+        const parts = named(resource).fields[by.field];
+        expect(parts).toMatchObject({ shape: "children", fields: { [by.key]: { references: dependent } } });
+      } else if (by.kind === "column") expect(columns(resource).get(by.column)?.references).toBe(dependent);
       else expect(columns(dependent).has(by.column)).toBe(true);
       if (by.kind === "pointing") expect(named(dependent).lookedUpBy).toEqual([by.column, by.idColumn]);
+      for (const [own, theirs] of Object.entries((by.kind === "pointing" && by.shows) || {})) {
+        expect(columns(dependent).has(own)).toBe(true);
+        expect(columns(resource).has(theirs)).toBe(true);
+      }
     }
   });
 

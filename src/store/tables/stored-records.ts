@@ -1,7 +1,7 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
 import { Repository } from "../repository.ts";
-import { fenceTable } from "./table-layout.ts";
+import { fenceTable, rawTable } from "./table-layout.ts";
 
 /** A column that holds the id of a parent. */
 export interface ParentColumn {
@@ -42,6 +42,38 @@ export class Records extends Repository {
     const where = Object.keys(values).map((column) => `${quoted(column)} = ? AND `);
     const sql = `SELECT id FROM ${quoted(table)} WHERE ${where.join("")}_deleted_at IS NULL ORDER BY id`;
     return this.selectIds(sql, ...Object.values(values));
+  }
+
+  /** Those of `liveIdsWhere` that differ from another table's row `id` in one of these columns, own name first. */
+  liveIdsUnlike(
+    table: string,
+    values: Readonly<Record<string, RecordId | string>>,
+    other: {
+      readonly table: string;
+      readonly id: RecordId;
+      readonly columns: Readonly<Record<string, string>>;
+    },
+  ): RecordId[] {
+    const where = Object.keys(values).map((column) => `own.${quoted(column)} = ? AND `);
+    const pairs = Object.entries(other.columns);
+    const differs = pairs.map(([own, theirs]) => `own.${quoted(own)} IS NOT other.${quoted(theirs)}`);
+    const sql = `SELECT own.id FROM ${quoted(table)} own JOIN ${quoted(other.table)} other ON other.id = ?
+      WHERE ${where.join("")}own._deleted_at IS NULL AND (${differs.join(" OR ")}) ORDER BY own.id`;
+    return this.selectIds(sql, other.id, ...Object.values(values));
+  }
+
+  /** How a live record was last read: by which kind of answer, and its number in the sequence; null: there is none. */
+  lastRead(resource: string, id: RecordId): { readonly source: string; readonly receivedSeq: number } | null {
+    const sql = `SELECT source, received_seq AS receivedSeq FROM ${fence(resource)} WHERE id = ? AND gone = 0`;
+    return (this.statement(sql).get(id) as { source: string; receivedSeq: number } | undefined) ?? null;
+  }
+
+  /** The record's JSON as it is, or was when it was deleted, and as it was before its last change. */
+  versions(resource: string, id: RecordId): string[] {
+    const sql = `SELECT json FROM ${quoted(rawTable(resource))} WHERE id = ? UNION
+      SELECT l.before FROM ${fence(resource)} f JOIN _change_log l ON l.seq = f.last_change
+        WHERE f.id = ? AND l.before IS NOT NULL`;
+    return this.selectColumn(sql, id, id);
   }
 
   /** Live records that name a parent, and have no live one; those received longest ago first. */

@@ -9,7 +9,7 @@ export function isOfEvent({ run, item: { reason } }: AnswerContext): boolean {
 }
 
 /**
- * Must dependents be read after this read? A recheck that found nothing is no news. An item whose reason was
+ * Must dependents be read after this read, whatever it found? A recheck that found nothing is no news. An item whose reason was
  * replaced since is still its event's: that it completed one shows it.
  *
  * @param completed how many events the read completed

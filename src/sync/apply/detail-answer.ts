@@ -7,7 +7,8 @@ import { mostAttempts } from "../context/limits.ts";
 import { applyCounted, type AnswerContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread } from "../deletion/removal.ts";
 import { markRouteProven } from "../deletion/route-probe.ts";
-import { queueDependents, queueOverlapped } from "../plan/read-reasons.ts";
+import { queueDependents } from "../plan/dependents.ts";
+import { queueOverlapped } from "../plan/read-reasons.ts";
 import { completeEvents, isNews } from "./complete-events.ts";
 import { idOrQuarantine } from "./records-without-id.ts";
 
@@ -36,7 +37,7 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
     // A provisional row does not show what else its record changes: its detail is its arrival.
     const outcome = result === "hydrated" ? "inserted" : result;
     const completed = completeEvents(answer, outcome);
-    if (isNews(answer, outcome, completed)) queueDependents(answer, id, outcome);
+    queueDependents(answer, { id, outcome, isNews: isNews(answer, outcome, completed) });
   });
 }
 

@@ -11,7 +11,8 @@ import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
 import { probeRoute } from "../deletion/route-probe.ts";
 import { otherListForm } from "../plan/list-form.ts";
-import { queueDependents, queueOtherForm, queueRecord } from "../plan/read-reasons.ts";
+import { queueDependents } from "../plan/dependents.ts";
+import { queueOtherForm, queueRecord } from "../plan/read-reasons.ts";
 import type { FailureOutcome } from "../retry/retry-policy.ts";
 import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
 
@@ -61,7 +62,8 @@ function applyDeletion(answer: AnswerContext): void {
   queue.done(item, stamp.sentSeq);
   const outcome = wasLive ? "deleted" : "absent";
   const completed = completeEvents(answer, outcome);
-  if (wasLive && isNews(answer, outcome, completed)) queueDependents(answer, id, outcome);
+  const isNewDeletion = wasLive && isNews(answer, outcome, completed);
+  queueDependents(answer, { id, outcome, isNews: isNewDeletion });
 }
 
 function checkParent(answer: AnswerContext, error: unknown): void {

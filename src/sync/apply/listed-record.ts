@@ -3,6 +3,7 @@ import { hasKey } from "../../extract/answers.ts";
 import type { Slices } from "../../json/slices.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import { queueDependents } from "../plan/dependents.ts";
 import { queueChildList, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 import { idOrQuarantine } from "./records-without-id.ts";
 
@@ -38,7 +39,9 @@ function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResu
   if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
     const result = table.put({ stamp, id, slice, source: "list" });
     run.tally.count(resource.name, result);
-    if (result === "stale") queueOverlapped(answer, resource, id);
+    const outcome = result === "hydrated" ? "inserted" : result;
+    if (outcome === "stale") queueOverlapped(answer, resource, id);
+    else queueDependents(answer, { id, outcome, isNews: false });
     return result;
   }
   const { result, read } = table.putPreview({ stamp, id, slice });

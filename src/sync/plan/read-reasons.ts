@@ -1,9 +1,8 @@
-import { recordId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
-import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { Listing } from "../../state/listings.ts";
 import type { ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
@@ -55,7 +54,7 @@ const recordReads = {
   "child list refused": { kind: "confirm", lane: "list" },
   /** It should exist: does its route answer 200 (I5)? Guard: `deletion/route-probe.ts` reads a few per trial. */
   "route probe": { kind: "confirm", lane: "list" },
-  /** Another record changed. Guard: `queueDependents`. */
+  /** Another record changed. Guard: `queueDependents` in `dependents.ts`. */
   "changed with another": { kind: "detail", lane: "changed" },
 } as const satisfies Record<string, Pick<NewWorkItem, "kind" | "lane">>;
 
@@ -225,52 +224,4 @@ export function queueRecheck({ run, item, stamp }: AnswerContext): void {
     dueAtMs: stamp.receivedAtMs + recheckAfterMs,
     dirtySeq: stamp.receivedSeq,
   });
-}
-
-/**
- * Records that change with this one although no event says so: a payment or credit note that came or went
- * changes what is left to pay of its document. Owners are read at once like an event's own record, the rest is
- * due from now on and so comes after events.
- * Guard: the caller asks for news only (`isNews`); the read of a dependent is no news, so it ends here.
- */
-export function queueDependents(read: AnswerContext, id: RecordId, outcome: EventOutcome): void {
-  const { run, stamp } = read;
-  const queue = (dueAtMs: number) => (one: RecordRef) => {
-    if (run.selected.has(one.resource)) queueRecord(read, "changed with another", one, { dueAtMs });
-  };
-  ownersOf(read, id).forEach(queue(0));
-  dependentsOf(read, id, outcome).forEach(queue(stamp.receivedAtMs));
-}
-
-/** The record that owns this one, as its row says, deleted or not: the document of a payment. */
-function ownersOf({ run, resource: { name, list } }: AnswerContext, id: RecordId): RecordRef[] {
-  if (list.kind !== "owned") return [];
-  return list.by.flatMap(({ resource, type, typeField, idField }) => {
-    const columns = [snakeCase(typeField), snakeCase(idField)];
-    const [ownType, text] = run.mirror.records.texts(name, id, columns);
-    return ownType === type ? refTo(resource, text) : [];
-  });
-}
-
-/** The records that change with this one by the invalidation rules of the connector. */
-function dependentsOf(
-  { run, resource: { name } }: AnswerContext,
-  id: RecordId,
-  outcome: EventOutcome,
-): RecordRef[] {
-  const { records, manifest } = run.mirror;
-  const changesCount = outcome === "inserted" || outcome === "deleted";
-  return (manifest.invalidationRules ?? []).flatMap(({ resource, dependent, by }) => {
-    if (resource !== name || !run.selected.has(dependent)) return [];
-    if (by.kind === "column") return refTo(dependent, records.texts(name, id, [by.column])[0]);
-    if (by.kind !== "pointing" && !changesCount) return [];
-    const pointing = by.kind === "pointing" ? { [by.idColumn]: id } : {};
-    const ids = records.liveIdsWhere(dependent, { [by.column]: by.is, ...pointing });
-    return ids.map((one) => ({ resource: dependent, id: one }));
-  });
-}
-
-function refTo(resource: string, text: string | null | undefined): RecordRef[] {
-  const id = text === null || text === undefined ? null : recordId(text);
-  return id === null ? [] : [{ resource, id }];
 }

@@ -1,0 +1,109 @@
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { InvalidationRule } from "../../connector/connector-manifest.ts";
+import { integerOf, isObject, type JsonValue } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import type { EventOutcome } from "../../state/inbox/inbox.ts";
+import type { AnswerContext, RunContext } from "../context/run-context.ts";
+import { queueRecord, type RecordRef } from "./read-reasons.ts";
+
+/** What a read found out about a record. */
+interface Finding {
+  readonly id: RecordId;
+  readonly outcome: EventOutcome;
+  /** Dependents follow whatever the outcome (`isNews`). Otherwise only a change counts. */
+  readonly isNews: boolean;
+}
+
+/**
+ * Queues the records that change with this one: its owner, and those of the connector's invalidation rules. A credit
+ * note changes what is left to pay of its invoice, also when a list or the scrub found it and no event.
+ *
+ * After an event, owners are read at once like an event's own record; the rest is due from now on and so comes after
+ * events.
+ * Guard after an event: the caller asks for news only; the read of a dependent is no news, so it ends there.
+ * Guard in a sweep: only a change counts, and only for dependents whose last read came before the change was known.
+ * A first run reads details after the lists, so it queues nothing here; an unchanged dependent ends the chain.
+ */
+export function queueDependents(read: AnswerContext, finding: Finding): void {
+  const { run, stamp } = read;
+  const { outcome, isNews } = finding;
+  const isChange = outcome === "inserted" || outcome === "updated" || outcome === "deleted";
+  if (!isNews && (!isChange || stamp.cause === "webhook")) return;
+  const knownSeq = changeKnownSeq(read);
+  const queue = (one: RecordRef, dueAtMs: number) => {
+    if (run.selected.has(one.resource) && (isNews || isOutdated(run, one, knownSeq)))
+      queueRecord(read, "changed with another", one, { dueAtMs });
+  };
+  for (const owner of ownersOf(read, finding)) queue(owner, 0);
+  const rules = run.mirror.manifest.invalidationRules ?? [];
+  for (const rule of rules) {
+    if (rule.resource !== read.resource.name || (isNews && rule.announced)) continue;
+    for (const id of dependentIds(run, rule, finding))
+      queue({ resource: rule.dependent, id }, isNews ? stamp.receivedAtMs : 0);
+  }
+}
+
+/** Reasons of reads that a list led to: what they find was there when the list came. */
+const listReasons = new Set(["new", "changed", "full", "absent"]);
+
+/** When the mirror knew of the change, as a number of its sequence. */
+function changeKnownSeq({ item, stamp }: AnswerContext): number {
+  return listReasons.has(item.reason) ? item.dirtySeq : stamp.receivedSeq;
+}
+
+/**
+ * Was it last read before that, and does nothing else read it again? A provisional row's detail is queued anyway, and
+ * a list that shows full records proves them in every run.
+ */
+function isOutdated({ mirror, selected }: RunContext, { resource, id }: RecordRef, seq: number): boolean {
+  const last = mirror.records.lastRead(resource, id);
+  if (!last || last.source === "preview" || last.receivedSeq >= seq) return false;
+  const { list, gives, fullWhen } = selected.get(resource) ?? mirror.table(resource).resource;
+  const isProven = gives === "full" && (list.kind === "whole" || list.kind === "paged");
+  return !isProven || (fullWhen !== undefined && last.source !== "list");
+}
+
+/** The record that owns this one, as its row says, deleted or not: the document of a payment. */
+function ownersOf({ run, resource: { name, list } }: AnswerContext, { id }: Finding): RecordRef[] {
+  if (list.kind !== "owned") return [];
+  return list.by.flatMap(({ resource, type, typeField, idField }) => {
+    const columns = [snakeCase(typeField), snakeCase(idField)];
+    const [ownType, text] = run.mirror.records.texts(name, id, columns);
+    return ownType === type ? idsIn([text]).map((owner) => ({ resource, id: owner })) : [];
+  });
+}
+
+/** The records that change with this one by a rule of the connector. */
+function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: Finding): RecordId[] {
+  const { records } = run.mirror;
+  const { resource, dependent, by } = rule;
+  if (by.kind === "column") return idsIn(records.texts(resource, id, [by.column]));
+  if (by.kind === "parts")
+    return idsIn(records.versions(resource, id).flatMap((json) => valuesIn(json, by.field, by.key)));
+  if (by.kind === "counting") {
+    const isOneMoreOrLess = outcome === "inserted" || outcome === "deleted";
+    return isOneMoreOrLess ? records.liveIdsWhere(dependent, { [by.column]: by.is }) : [];
+  }
+  const values = { [by.column]: by.is, [by.idColumn]: id };
+  if (outcome === "deleted" || !by.shows) return records.liveIdsWhere(dependent, values);
+  return records.liveIdsUnlike(dependent, values, { table: resource, id, columns: by.shows });
+}
+
+/** The value of `key` in each element of a record's list. */
+function valuesIn(json: string, field: string, key: string): (string | null)[] {
+  const record = parseLossless(json);
+  const parts = isObject(record) ? record[field] : null;
+  return Array.isArray(parts) ? parts.map((part) => (isObject(part) ? idText(part[key]) : null)) : [];
+}
+
+function idText(value: JsonValue | undefined): string | null {
+  if (typeof value === "string") return value;
+  return integerOf(value)?.toString() ?? null;
+}
+
+/** The ids in these texts, each once. */
+function idsIn(texts: readonly (string | null | undefined)[]): RecordId[] {
+  const ids = texts.map((text) => (text === null || text === undefined ? null : recordId(text)));
+  return [...new Set(ids)].filter((id) => id !== null);
+}

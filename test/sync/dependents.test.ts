@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import type { InvalidationRule, Manifest } from "../../src/connector/connector-manifest.ts";
+import type { WorkItem } from "../../src/state/work-item.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { manifestOf, openShop } from "../support/mirror.ts";
+import { put, remove } from "../support/store.ts";
+import { detail, leased, page, runContextOf, waiting } from "../support/sync.ts";
+
+const rules: readonly InvalidationRule[] = [
+  { resource: "notes", dependent: "orders", by: { kind: "column", column: "person_id" } },
+  {
+    resource: "people",
+    dependent: "orders",
+    by: { kind: "pointing", ...pointing(), shows: { remark: "name" } },
+  },
+  {
+    resource: "orders",
+    dependent: "notes",
+    announced: true,
+    by: { kind: "parts", field: "lines", key: "id" },
+  },
+  { resource: "orders", dependent: "colours", by: { kind: "column", column: "colour_id" } },
+];
+
+/** Orders name a person by a kind and an id. */
+function pointing() {
+  return { column: "number", is: "person", idColumn: "colour_id" } as const;
+}
+
+const manifest: Manifest = { ...manifestOf(), cascades: [], invalidationRules: rules };
+
+const person = (id: number, name = "A") => ({ id, name, email: null, score: null });
+const note = (id: number, personId: number, body = "b") => ({ id, body, personId, attachments: [] });
+const order = (id: number, more: object = {}) => ({
+  id,
+  number: "n",
+  total: 1,
+  lines: [],
+  receipts: [],
+  ...more,
+});
+
+async function aRun(): Promise<RunContext> {
+  return runContextOf(await openShop({ manifest }));
+}
+
+/** A leased read of a record that a list or the scrub queued now. */
+function work(run: RunContext, resource: string, id: number, reason: string): WorkItem {
+  const lane = reason === "scrub" ? "scrub" : "hydration";
+  return leased(run, { kind: "detail", resource, target: `id:${id}`, lane, reason });
+}
+
+function followed(run: RunContext): string[] {
+  const rows = waiting(run).filter((row) => row.endsWith(" changed with another"));
+  return rows.map((row) => row.replace(" detail changed with another", ""));
+}
+
+describe("what changes with a record that no event announced", () => {
+  test("is read after a detail that a list led to, once, and no more when that finds nothing", async () => {
+    const run = await aRun();
+    put(run.mirror, "orders", order(1), { source: "detail" });
+    detail(run, "notes", note(5, 1), work(run, "notes", 5, "new"));
+    const lane = run.mirror.db.prepare("SELECT lane FROM _work").pluck().get();
+    expect([followed(run), lane]).toEqual([["orders id:1"], 2]);
+    detail(run, "orders", order(1), work(run, "orders", 1, "changed with another"));
+    expect(waiting(run)).toEqual([]);
+    detail(run, "notes", note(5, 1), work(run, "notes", 5, "scrub"));
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("is not read when it was read after the list that showed the change", async () => {
+    const run = await aRun();
+    const item = work(run, "notes", 5, "new");
+    put(run.mirror, "orders", order(1), { source: "detail" });
+    detail(run, "notes", note(5, 1), item);
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("is read when the scrub found the change, whatever was read before: nobody knows since when", async () => {
+    const run = await aRun();
+    put(run.mirror, "notes", note(5, 1), { source: "detail" });
+    const item = work(run, "notes", 5, "scrub");
+    put(run.mirror, "orders", order(1), { source: "detail" });
+    detail(run, "notes", note(5, 1, "changed"), item);
+    expect(followed(run)).toEqual(["orders id:1"]);
+  });
+
+  test("is not read where it is not mirrored, was deleted, or is not selected", async () => {
+    const run = await aRun();
+    put(run.mirror, "orders", order(2), { source: "detail" });
+    remove(run.mirror, "orders", 2);
+    for (const [id, personId] of [
+      [5, 1],
+      [6, 2],
+    ] as const)
+      detail(run, "notes", note(id, personId), work(run, "notes", id, "new"));
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("is not read where its own list shows it in full in every run", async () => {
+    const run = await aRun();
+    put(run.mirror, "colours", { id: 3, label: "red" });
+    detail(run, "orders", order(7, { colourId: 3 }), work(run, "orders", 7, "new"));
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("is read after a full record that a list changed; the chain goes on only where something changed", async () => {
+    const run = await aRun();
+    put(run.mirror, "people", person(1, "before"));
+    const pointed = { number: "person", colourId: 1 };
+    put(run.mirror, "orders", order(7, { ...pointed, remark: "before" }), { source: "detail" });
+    put(run.mirror, "orders", order(8, { ...pointed, remark: "after" }), { source: "detail" });
+    await page(run, "people", [person(1, "after")]);
+    expect(followed(run)).toEqual(["orders id:7"]);
+    await page(run, "people", [person(1, "after")]);
+    expect(followed(run)).toEqual(["orders id:7"]);
+  });
+
+  test("is the owner of an owned record, too", async () => {
+    const run = await aRun();
+    put(run.mirror, "orders", order(7), { source: "detail" });
+    const payment = { id: 5, documentType: "order", documentId: 7, amount: 1 };
+    put(run.mirror, "receipts", payment);
+    detail(run, "receipts", { ...payment, amount: 2 }, work(run, "receipts", 5, "cascade"));
+    expect(followed(run)).toEqual(["orders id:7"]);
+  });
+
+  test("is found in the record's parts, those it has and those it had, and after its deletion", async () => {
+    const run = await aRun();
+    for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
+    put(run.mirror, "orders", order(7, { lines: [{ id: 1 }, { id: "2" }] }), { source: "detail" });
+    detail(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), work(run, "orders", 7, "scrub"));
+    expect(followed(run)).toEqual(["notes id:1", "notes id:2", "notes id:3"]);
+  });
+});
