@@ -42,7 +42,7 @@ describe("a record that is deleted between two runs", () => {
     expect(deletedAt(company, "invoices", id)).toMatch(/^\d{4}-\d\d-\d\dT/);
     expect(count(company.file, "SELECT count(*) FROM invoice_items WHERE invoice_id = ?", id)).toBe(0);
     const change = look(company.file, (db) =>
-      db.prepare("SELECT * FROM _changes ORDER BY seq DESC LIMIT 1").get(),
+      db.prepare("SELECT * FROM _changes WHERE resource = 'invoices' ORDER BY seq DESC LIMIT 1").get(),
     );
     expect(change).toMatchObject({
       resource: "invoices",
