@@ -93,11 +93,10 @@ export class Mirror implements TableContext {
 
   private openTable(resource: Resource): void {
     const plan = planTable(resource);
-    const version = derivationVersion(plan);
     restoreUnknownColumns(this.db, plan);
     inTransaction(this.db, () => {
       const isChanged = layOutTables(this.db, plan);
-      this.derivations.begin(plan, version, isChanged);
+      this.derivations.begin(resource.name, derivationVersion(resource), isChanged);
     });
     this.tables.set(resource.name, new ResourceTable(this, resource, plan));
   }

@@ -10,6 +10,7 @@ import {
   allChanges,
   liveRecords,
   put,
+  putPreview,
   rejectionOf,
   remove,
   replay,
@@ -145,6 +146,20 @@ describe("rows of another version of the decoding", () => {
     expect(linesOf(again)).toEqual([]);
     expect(schemaChanges(again)).toEqual(["orders 2 delete"]);
     expect([...replay(allChanges(again, "orders"))]).toEqual([]);
+  });
+
+  test("are derived from the preview where only that is known, and stay provisional", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2]) putPreview(mirror, "orders", { id, number: "A", total: 1 });
+    const before = rows(mirror, "SELECT * FROM orders");
+    mirror.db.exec(`UPDATE orders SET total = 2, _detail_at = 'x' WHERE id = 1;
+      INSERT INTO order_lines (order_id, position) VALUES (1, 0)`);
+    const again = await derivedAgain(mirror);
+    const synced = { _synced_at: expect.any(String) as string };
+    expect(rows(again, "SELECT * FROM orders")).toEqual(before.map((one) => ({ ...one, ...synced })));
+    expect(linesOf(again)).toEqual([]);
+    expect(schemaChanges(again)).toEqual(["orders 1 update"]);
+    expect(put(again, "orders", order(1), { source: "detail" })).toBe("hydrated");
   });
 
   test("keep what stands in their row but not in their JSON: whose document a payment is of", async () => {

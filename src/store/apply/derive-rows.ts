@@ -167,6 +167,7 @@ function ownerCells({ resource, plan }: DerivableRows, { cells }: HeldRecord): O
 
 function isSame(plan: TablePlan, held: HeldRecord, derived: DerivedRows): boolean {
   if (!held.cells || (held.deletedAt === null) !== (derived.deletedAt === null)) return false;
+  if ((held.detailAt === null) !== (derived.detailAt === null)) return false;
   if (!isSameRow(dataColumns(plan), derived.cells, held.cells)) return false;
   return plan.children.every(({ columns }, i) => {
     const [rows, others] = [derived.children[i] ?? [], held.children[i] ?? []];

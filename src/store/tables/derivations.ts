@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
+import type { Resource } from "../../connector/resource.ts";
 import { Repository } from "../repository.ts";
 import { quoted } from "../sql-text.ts";
 import { decodingVersion } from "./row-decoder.ts";
 import { rawTable } from "./table-layout.ts";
-import { sqlTypes, type Column, type KeyNode, type RowPlan, type TablePlan } from "./table-plan.ts";
+import { planRow, planTable, sqlTypes, type Column, type KeyNode, type RowPlan } from "./table-plan.ts";
 
 /** Before the first id. */
 const firstId = BigInt(Number.MIN_SAFE_INTEGER);
@@ -17,16 +18,15 @@ const firstId = BigInt(Number.MIN_SAFE_INTEGER);
  */
 export class Derivations extends Repository {
   /** Starts to derive the rows of a resource again where the version differs, or where its tables changed. */
-  begin(plan: TablePlan, version: string, isChanged: boolean): void {
-    const { table } = plan;
+  begin(resource: string, version: string, isChanged: boolean): void {
     if (
       !isChanged &&
-      this.exists("SELECT 1 FROM _derivations WHERE resource = ? AND version = ?", table, version)
+      this.exists("SELECT 1 FROM _derivations WHERE resource = ? AND version = ?", resource, version)
     )
       return;
-    const isEmpty = !this.exists(`SELECT 1 FROM ${quoted(rawTable(table))}`);
+    const isEmpty = !this.exists(`SELECT 1 FROM ${quoted(rawTable(resource))}`);
     const sql = "INSERT OR REPLACE INTO _derivations (resource, version, next_id) VALUES (?, ?, ?)";
-    this.execute(sql, table, version, isEmpty ? null : firstId);
+    this.execute(sql, resource, version, isEmpty ? null : firstId);
   }
 
   /** The next id to derive; null: all are done. */
@@ -43,10 +43,12 @@ export class Derivations extends Repository {
   }
 }
 
-/** Identifies what rows follow from besides their JSON. Take it of a plan without columns of unknown fields. Pure. */
-export function derivationVersion(plan: TablePlan): string {
+/** Identifies what rows follow from besides their JSON; columns of unknown fields are no part of it. Pure. */
+export function derivationVersion(resource: Resource): string {
+  const plan = planTable(resource);
   const children = plan.children.map((child) => [child.field, child.table, child.parentKey, factsOf(child)]);
-  return hash("sha1", JSON.stringify([decodingVersion, factsOf(plan), children]), "hex");
+  const preview = resource.previewFields && factsOf(planRow(resource.previewFields));
+  return hash("sha1", JSON.stringify([decodingVersion, factsOf(plan), children, preview]), "hex");
 }
 
 function factsOf({ columns, root }: RowPlan): unknown {
