@@ -1,5 +1,3 @@
-import { setTimeout } from "node:timers/promises";
-
 /** The time, passed in so that tests can drive it. Decisions use `monotonicMs`, which never goes back. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970. For people and files, never for ordering. */
@@ -17,9 +15,22 @@ const longestTimerMs = 2_147_483_647;
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => Number(process.hrtime.bigint() / 1000n) / 1000,
-  sleep: (ms, signal) =>
-    setTimeout(Math.min(ms, longestTimerMs), undefined, { signal }).catch(() => undefined),
+  sleep,
 };
+
+/** Node's own promise of a timer makes an error with a stack for each wait that is ended early: every request has one. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, Math.min(ms, longestTimerMs));
+    signal?.addEventListener("abort", end);
+  });
+}
 
 /** ISO 8601 in UTC: `2026-11-21T02:15:00.000Z`. */
 export function isoTime(epochMs: number): string {

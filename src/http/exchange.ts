@@ -1,4 +1,5 @@
 import type { Pool } from "undici";
+import { ended } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
@@ -117,7 +118,7 @@ function errorOfExchange(
   request: BrokenRequest,
   deadline: Deadline,
 ): MirrorError {
-  if (deadline.timeout.aborted) return timeoutError(request, wire.timeoutMs);
+  if (deadline.isTimeout()) return timeoutError(request, wire.timeoutMs);
   if (deadline.signal.aborted) return new MirrorError("stopped", `${request.where}: stopped`);
   return networkErrorOf(error, request, wire.safeText);
 }
@@ -126,12 +127,24 @@ type Deadline = ReturnType<typeof startDeadline>;
 
 /** Aborts one exchange as a whole: when its time is over, however slowly bytes come, or when the caller stops. */
 function startDeadline({ clock, timeoutMs }: Wire, caller: AbortSignal) {
-  const [timeout, timer] = [new AbortController(), new AbortController()];
+  const [end, timer] = [new AbortController(), new AbortController()];
+  let isOver = false;
+  const stopped = () => end.abort(caller.reason);
   const watch = async () => {
     await clock.sleep(timeoutMs, timer.signal);
-    if (!timer.signal.aborted && !caller.aborted) timeout.abort();
+    if (timer.signal.aborted || caller.aborted) return;
+    isOver = true;
+    end.abort();
   };
+  caller.addEventListener("abort", stopped);
+  if (caller.aborted) stopped();
   void watch();
-  const signal = AbortSignal.any([caller, timeout.signal]);
-  return { signal, timeout: timeout.signal, stop: () => timer.abort() };
+  return {
+    signal: end.signal,
+    isTimeout: () => isOver,
+    stop: () => {
+      caller.removeEventListener("abort", stopped);
+      timer.abort(ended);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { Pool } from "undici";
-import { throwIfAborted } from "../base/cancellation.ts";
+import { eitherSignal, throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
@@ -59,7 +59,7 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
   const wire = wireFor(settings);
   return {
     async send(request) {
-      const signal = AbortSignal.any([closing.signal, ...(request.signal ? [request.signal] : [])]);
+      const signal = eitherSignal(closing.signal, request.signal);
       return sendUntilDone(wire, await callFor(wire, settings, request, signal), settings);
     },
     stats: () => structuredClone(wire.counters),

@@ -29,9 +29,15 @@ export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
   const { path, clock, log = silentLog, bootId = readBootId() } = options;
   let file: OpenFile | null = null;
   const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
+  /** What this process read or wrote last: mostly nobody else has changed the file since. */
+  let last: { readonly text: string; readonly state: RateLimitState } | null = null;
   const read = ({ select }: OpenFile): RateLimitState | null => {
-    const row = select.get();
-    return row ? decodeState(row.state, here()) : null;
+    const text = select.get()?.state;
+    if (text === undefined) return null;
+    if (last?.text === text) return last.state;
+    const state = decodeState(text, here());
+    last = state && { text, state };
+    return state;
   };
   const close = () => {
     file?.db.close();
@@ -52,13 +58,18 @@ export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
   const transact = <T>(open: OpenFile, step: (state: RateLimitState | null) => Step<T>): T => {
     const known = read(open);
     const { state, result } = step(known);
-    if (state !== known) open.replace.run(encodeState(state, here()));
+    if (state !== known) {
+      const text = encodeState(state, here());
+      open.replace.run(text);
+      last = { text, state };
+    }
     return result;
   };
   using(read);
   return {
     shared: true,
-    transact: (step) => using((open) => open.db.transaction(() => transact(open, step)).immediate()),
+    transact: <T>(step: (state: RateLimitState | null) => Step<T>) =>
+      using((open) => open.inTransaction.immediate(() => transact(open, step)) as T),
     read: () => using(read),
     close,
   };
@@ -80,7 +91,8 @@ function openDatabase(path: string) {
     );
     const select = db.prepare<[], { state: string }>("SELECT state FROM budget WHERE id = 1");
     const replace = db.prepare<[string]>("INSERT OR REPLACE INTO budget (id, state) VALUES (1, ?)");
-    return { db, select, replace };
+    const inTransaction = db.transaction((act: () => unknown) => act());
+    return { db, select, replace, inTransaction };
   } catch (error) {
     db.close();
     throw error;

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { eitherSignal } from "../base/cancellation.ts";
 import { assert, messageOf, MirrorError } from "../base/errors.ts";
 import { laneRank, lanes } from "../base/lane.ts";
 import { silentLog, type Log } from "../base/logger.ts";
@@ -152,9 +153,8 @@ export function limitRequests(rateLimiter: RateLimiter, limits: RequestLimits): 
           hint: "Run again to go on: everything committed is kept.",
         });
       given += 1;
-      const signals = [signal, closed].filter((one) => one !== undefined);
       try {
-        return await rateLimiter.admit(lane, AbortSignal.any(signals));
+        return await rateLimiter.admit(lane, signal ? eitherSignal(signal, closed) : closed);
       } catch (error) {
         given -= 1;
         throw error;
