@@ -22,6 +22,11 @@ export function parseSizeBytes(text: string): number | null {
   return Math.round(Number(match[1]) * base ** power);
 }
 
+/** `12,500` */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en");
+}
+
 /** `1m 30s`, `45s`, `2h 05m`: the two largest units. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

@@ -64,9 +64,17 @@ function valueMessage(issue: z.core.$ZodIssue): string {
   return named ? issue.message : valueMessage(last);
 }
 
+/** Keys of older versions, and what stands in their place. */
+const successors: Readonly<Record<string, string>> = {
+  "rate_limit.scrub_share": "; scrub.time says how long the scrub of a day takes",
+};
+
 function unknownKey(path: Path, key: string, known: readonly string[]): FoundProblem {
-  const meant = nearest(key, known);
   const place = path.length === 0 ? "" : ` in ${pathText(path)}`;
+  const successor = successors[pathText([...path, key])];
+  if (successor !== undefined)
+    return { path: [...path, key], at: "key", message: `unknown key "${key}"${place}${successor}` };
+  const meant = nearest(key, known);
   const suggestion = meant === undefined ? `; known here: ${known.join(", ")}` : `; did you mean "${meant}"?`;
   return {
     path: [...path, key],

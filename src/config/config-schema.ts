@@ -36,6 +36,7 @@ export interface ConfigPlace {
 }
 
 const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
 
 /** A map of keys; a key that is not among them is refused. */
 function section<S extends z.core.$ZodShape>(keys: S) {
@@ -56,6 +57,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     language: language(known).default("en").describe("Accept-Language of every request, pinned."),
     companies: companies(place).describe("The companies to mirror, by a name of your choice."),
     resources: resources(known).prefault({}).describe("Which resources to mirror; all by default."),
+    scrub: scrub.prefault({}).describe("How much is read again to find changes that no list shows."),
     rate_limit: rateLimit.prefault({}).describe("How the service's request budget is used."),
     http: http.prefault({}).describe("Limits of a single request."),
     schedule: schedule.prefault({}).describe("When `serve` does what."),
@@ -175,6 +177,22 @@ function parentsPerRun(most: Readonly<Record<string, number | "all" | "auto">>) 
   return Object.fromEntries(limits) as Record<string, number | "all">;
 }
 
+/** Gives null. */
+const auto = z.literal("auto").transform(() => null);
+
+const scrub = section({
+  time: auto
+    .or(durationText(minuteMs, dayMs, ", or auto"))
+    .prefault("auto")
+    .describe("Of a day, at the full budget. auto: 30m, or 5m while webhooks arrive without a gap."),
+  cycle: durationText(dayMs, 3_650 * dayMs)
+    .prefault("30d")
+    .describe("Within this time everything is read again, even if that takes more than scrub.time."),
+  at_most: durationText(minuteMs, dayMs)
+    .prefault("4h")
+    .describe("Of a day: never more than this, whatever scrub.cycle needs."),
+}).transform((each) => ({ timeMs: each.time, cycleMs: each.cycle, atMostMs: each.at_most }));
+
 const rateLimit = section({
   reserve: percentText(90)
     .prefault("10%")
@@ -182,12 +200,10 @@ const rateLimit = section({
   window: durationText(100, 60 * minuteMs)
     .prefault("60s")
     .describe("The length of the service's window."),
-  scrub_share: percentText(90).prefault("10%").describe("Spent on re-reading the oldest records in full."),
 }).transform((each) => ({
-  // Shares are from 0 to 1.
+  // From 0 to 1.
   reserveShare: each.reserve,
   windowMs: each.window,
-  scrubShare: each.scrub_share,
 }));
 
 const http = section({

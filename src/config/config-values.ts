@@ -17,8 +17,8 @@ export function readableText<T>(phrase: string, read: (text: string) => TextValu
 }
 
 /** A duration such as `30s`; gives milliseconds. */
-export function durationText(minMs: number, maxMs: number) {
-  const phrase = `a duration from ${shortDuration(minMs)} to ${shortDuration(maxMs)} such as "30s" or "5m"`;
+export function durationText(minMs: number, maxMs: number, alternatives = "") {
+  const phrase = `a duration from ${shortDuration(minMs)} to ${shortDuration(maxMs)} such as "30s" or "5m"${alternatives}`;
   return readableText(phrase, (text) => within(parseDurationMs(text), minMs, maxMs));
 }
 

@@ -1,4 +1,3 @@
-import type { Semaphore } from "../base/semaphore.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
@@ -15,7 +14,7 @@ import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { performRun, type CompanyRun, type RunRequest } from "./runs/company-run.ts";
 import { progressView } from "./runs/run-progress.ts";
-import { RunQueue, type EndedRun } from "./runs/run-queue.ts";
+import { RunQueue, type EndedRun, type RunPlaces, type Scrubbing } from "./runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
@@ -27,8 +26,8 @@ export const graceMs = 20_000;
 /** What a runtime is opened with. */
 export interface RuntimeOptions {
   readonly context: DaemonContext;
-  /** Places among the runs of all companies. */
-  readonly runPlaces: Semaphore;
+  /** Shared by all companies. */
+  readonly runPlaces: RunPlaces;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
   readonly afterRun: (report: CompanyReport) => Promise<void>;
@@ -175,7 +174,7 @@ export class CompanyRuntime {
     if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
   }
 
-  private beginRun(request: RunRequest, closed: AbortSignal): CompanyRun {
+  private beginRun(request: RunRequest, closed: AbortSignal, scrubbing: Scrubbing): CompanyRun {
     const { mirror, queue, service, options } = this;
     const { context, settings, signal } = options;
     const { config, company } = settings;
@@ -185,7 +184,8 @@ export class CompanyRuntime {
     const opened = { mirror, queue, transport, rateLimiter, ...counted };
     const startedMs = context.clock.monotonicMs();
     const limited = { ...request, closed };
-    return { context, config, company, request: limited, ...opened, startedMs, signal, graceMs };
+    const times = { startedMs, signal, graceMs };
+    return { context, config, company, request: limited, ...opened, ...times, ...scrubbing };
   }
 
   private async close(): Promise<void> {

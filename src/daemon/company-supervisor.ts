@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
-import type { Semaphore } from "../base/semaphore.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { guarded } from "../store/database.ts";
@@ -10,6 +9,7 @@ import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime, graceMs } from "./company-runtime.ts";
 import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
+import type { RunPlaces } from "./runs/run-queue.ts";
 import { readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
@@ -35,7 +35,7 @@ export class CompanySupervisor {
   readonly name: string;
   readonly counters = new CompanyCounters();
   private readonly context: DaemonContext;
-  private readonly runPlaces: Semaphore;
+  private readonly runPlaces: RunPlaces;
   private settings: CompanySettings;
   private runtime: CompanyRuntime | null = null;
   /** How the company stands while there is no runtime. */
@@ -48,7 +48,7 @@ export class CompanySupervisor {
   private ended: Promise<void> = Promise.resolve();
 
   /** `runPlaces` is shared by all companies. */
-  constructor(context: DaemonContext, runPlaces: Semaphore, settings: CompanySettings) {
+  constructor(context: DaemonContext, runPlaces: RunPlaces, settings: CompanySettings) {
     this.name = settings.company.name;
     this.context = context;
     this.runPlaces = runPlaces;

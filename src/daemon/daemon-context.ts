@@ -31,10 +31,11 @@ export function needsRestart(before: CompanySettings, after: CompanySettings): b
 }
 
 function builtFrom({ config, company, resources }: CompanySettings): string {
-  const { baseUrl, language, rateLimit, http, schedule } = config;
+  const { baseUrl, language, rateLimit, scrub, http, schedule } = config;
   const { parentsPerRun } = config.resources;
   const { places, secrets } = company.webhook;
   const keys = [company.token, ...secrets].map((secret) => (secret.known ? secret.reveal() : null));
   const names = resources.map(({ name }) => name);
-  return JSON.stringify([baseUrl, language, rateLimit, http, schedule, keys, places, names, parentsPerRun]);
+  const service = [baseUrl, language, rateLimit, scrub, http, schedule];
+  return JSON.stringify([...service, keys, places, names, parentsPerRun]);
 }

@@ -8,8 +8,9 @@ import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
-/** Runs at once, over all companies; each company has a request budget of its own. */
+/** Runs and scrubs at once, over all companies; each company has a request budget of its own. */
 const maxRuns = 4;
+const maxScrubs = 24;
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
@@ -18,7 +19,7 @@ export class Daemon implements Companies {
   /** Answers to requests that are for no company, by result. */
   readonly otherAnswers: Record<string, number> = {};
   private readonly context: DaemonContext;
-  private readonly runPlaces = new Semaphore(maxRuns);
+  private readonly runPlaces = { runs: new Semaphore(maxRuns), scrubs: new Semaphore(maxScrubs) };
   private readonly supervisors = new Map<string, CompanySupervisor>();
   /** Ends of companies that are no longer in the config. */
   private readonly stopping = new Set<Promise<void>>();

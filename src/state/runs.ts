@@ -75,17 +75,23 @@ export class Runs extends Repository {
     this.execute(sql, finishedAt, outcome, JSON.stringify(report), id);
   }
 
-  /** The last run that ended; null: none did. */
+  /** Keeps what a run reports before its scrub: killed after this, it counts as one that read everything listed. */
+  noteListed(id: number, report: unknown): void {
+    this.execute("UPDATE _runs SET report = ? WHERE id = ?", JSON.stringify(report), id);
+  }
+
+  /** The last run that ended, or has only its scrub left to do; null: none did. */
   lastEnded(): EndedRun | null {
-    const sql = `SELECT id, mode, outcome, started_at AS startedAt, finished_at AS finishedAt FROM _runs
-        WHERE finished_at IS NOT NULL AND outcome IS NOT NULL ORDER BY id DESC LIMIT 1`;
+    const sql = `SELECT id, mode, started_at AS startedAt, coalesce(outcome, report ->> 'outcome') AS outcome,
+        coalesce(finished_at, report ->> 'listed_at') AS finishedAt FROM _runs
+      WHERE outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL ORDER BY id DESC LIMIT 1`;
     return this.selectAll<EndedRun>(sql)[0] ?? null;
   }
 
-  /** Runs that ended complete or partial, the latest first; a report is parsed when it is reached. */
+  /** Runs that read everything listed, the latest first; a report is parsed when it is reached. */
   *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
     const sql = `SELECT started_at AS startedAt, report FROM _runs WHERE outcome IN ('complete', 'partial')
-      ORDER BY id DESC LIMIT ?`;
+      OR report ->> 'listed_at' IS NOT NULL ORDER BY id DESC LIMIT ?`;
     for (const { startedAt, report } of this.statement(sql).iterate(most) as Iterable<StoredRun>)
       yield { startedAt, report: JSON.parse(report) as unknown };
   }

@@ -72,9 +72,9 @@ export class WorkQueue extends Repository {
     this.notify();
   }
 
-  /** Adds an item unless its target is queued: that read answers this reason, too. */
-  addIfAbsent(item: NewWorkItem): void {
-    this.execute(`${insert} DO NOTHING`, ...valuesOf(item));
+  /** Adds an item unless its target is queued: that read answers this reason, too. True: it was added. */
+  addIfAbsent(item: NewWorkItem): boolean {
+    return this.execute(`${insert} DO NOTHING`, ...valuesOf(item)).changes > 0;
   }
 
   /**
@@ -185,6 +185,12 @@ export class WorkQueue extends Repository {
       WHERE resource IN (SELECT value FROM json_each(?)) AND (state <> 'ready'
         OR (attempts > 0 AND lane IN (SELECT value FROM json_each(?))))`;
     return this.execute(sql, JSON.stringify(resources), JSON.stringify(ranksOf[share])).changes;
+  }
+
+  /** Removes items of a lane that have this reason and were not tried yet. Returns their number. */
+  withdraw(lane: Lane, reason: string): number {
+    const sql = "DELETE FROM _work WHERE state = 'ready' AND lane = ? AND reason = ? AND attempts = 0";
+    return this.execute(sql, laneRank(lane), reason).changes;
   }
 
   /** Removes a resource's items with such targets. */

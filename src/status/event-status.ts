@@ -122,3 +122,19 @@ function gapsBetween(spans: readonly EndedSpan[], listening: boolean): Gap[] {
 export function eventsOverdue({ listening, waitingSince }: EventStatus, nowMs: number): boolean {
   return listening && waitingSince !== null && nowMs - Date.parse(waitingSince) > overdueMs;
 }
+
+/** Without an event for this long, nobody knows whether the service still sends any. */
+const quietMs = 3 * 86_400_000;
+/** The uptime log forgets what is older than 30 days. */
+const knownMs = 28 * 86_400_000;
+
+/**
+ * Did webhooks arrive without a gap since this moment, as far as the last 28 days show? Then hardly a change was
+ * missed, and the scrub may take less of the budget.
+ */
+export function webhooksCover(db: Db, sinceMs: number, nowMs: number): boolean {
+  const last = new InboxView(db).lastReceived();
+  if (last === null || nowMs - Date.parse(last) > quietMs || !hasTable(db, "_receiver")) return false;
+  const spans = new UptimeLog(db).spans();
+  return !mayHaveLost({ spans, sinceMs: Math.max(sinceMs, nowMs - knownMs), nowMs });
+}

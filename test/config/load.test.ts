@@ -13,7 +13,8 @@ describe("a config", () => {
         { name: "acme", token: expect.anything(), webhook: { secrets: [], places: [], publicUrl: null } },
       ],
       resources: { include: null, exclude: [], parentsPerRun: {} },
-      rateLimit: { reserveShare: 0.1, windowMs: 60_000, scrubShare: 0.1 },
+      scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000 },
+      rateLimit: { reserveShare: 0.1, windowMs: 60_000 },
       http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000 },
       schedule: { sync: "15 2 * * *", publish: "after_sync", timezone: "Europe/Bratislava" },
       serve: { host: "127.0.0.1", port: 8787 },
@@ -30,7 +31,8 @@ describe("a config", () => {
       dataDir: "/var/mirror",
       language: "sk",
       resources: { include: ["invoices"], exclude: [], parentsPerRun: { contact_activity_logs: 50 } },
-      rateLimit: { reserveShare: 0.255, windowMs: 2000, scrubShare: 0 },
+      scrub: { timeMs: 600_000, cycleMs: 7 * 86_400_000, atMostMs: 7_200_000 },
+      rateLimit: { reserveShare: 0.255, windowMs: 2000 },
       http: { concurrency: 2, timeoutMs: 1500, maxResponseBytes: 1_048_576 },
       schedule: { sync: null, publish: "0 6 * * 1-5", timezone: "UTC" },
       serve: { host: "::1", port: 0 },
@@ -95,7 +97,8 @@ companies:
       secrets: ["\${env:OLD}", "\${env:NEW}"]
       public_url: https://hooks.example.com/webhooks/acme
 resources: { include: [invoices], contact_activity_logs: { parents_per_run: 50 } }
-rate_limit: { reserve: 25.5%, window: 2s, scrub_share: 0% }
+scrub: { time: 10m, cycle: 7d, at_most: 2h }
+rate_limit: { reserve: 25.5%, window: 2s }
 http: { concurrency: 2, timeout: 1.5s, max_response: 1MiB }
 schedule: { sync: off, publish: "0 6 * * 1-5", timezone: UTC }
 serve: { listen: "[::1]:0" }

@@ -119,6 +119,13 @@ describe("a value of the wrong kind is reported with what it must be", () => {
       "4:56",
       'must be auto, all or a number from 1 (it is "some")',
     ],
+    [
+      "rate_limit: { scrub_share: 10% }",
+      "4:15",
+      'unknown key "scrub_share" in rate_limit; scrub.time says how long the scrub of a day takes',
+    ],
+    ["scrub: { time: often }", "4:16", "scrub.time must be a duration from 1m 00s to 24h 00m"],
+    ["scrub: { cycle: 1h }", "4:17", "scrub.cycle must be a duration from 24h 00m to 3650d 0h"],
     ["connector: finttoro", "4:12", 'connector must be one of fintoro; did you mean "fintoro"?'],
   ])("%s", (line, position, message) => {
     const [only, ...others] = complaints(minimal(`${line}\n`));

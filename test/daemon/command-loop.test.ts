@@ -11,7 +11,14 @@ const asker = { atMs: 0, pid: process.pid };
 
 function asks(more: Partial<RunRequest> = {}) {
   const closed = new AbortController().signal;
-  const usual = { full: true, allowMassDelete: true, acceptIdentity: false, mostRequests: 7, closed };
+  const usual = {
+    full: true,
+    allowMassDelete: true,
+    acceptIdentity: false,
+    scrub: false,
+    mostRequests: 7,
+    closed,
+  };
   return { resources: [resourceOf("people")], ...usual, ...more };
 }
 

@@ -14,6 +14,7 @@ function request(full = false): RunRequest {
     full,
     allowMassDelete: false,
     acceptIdentity: false,
+    scrub: true,
     mostRequests: undefined,
     closed: new AbortController().signal,
   };
@@ -26,7 +27,7 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
   const { log, records } = recordingLog();
   const runQueue = new RunQueue({
     context: { clock, log },
-    places: new Semaphore(4),
+    places: { runs: new Semaphore(4), scrubs: new Semaphore(4) },
     closed: new AbortController().signal,
     begin: (asked) => ({ request: asked, transport }) as unknown as CompanyRun,
     perform: async ({ request: { full } }) => {

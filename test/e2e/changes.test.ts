@@ -4,8 +4,6 @@ import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from
 import { truthOf } from "../support/truth.ts";
 import { jsonReply } from "../support/proxy.ts";
 
-const dayMs = 24 * 3_600_000;
-
 /** One more run while nothing changes; afterwards mirror and service are equal. */
 async function syncAndCheck(company: Company, options: SyncOptions = {}): Promise<void> {
   const report = await sync(company, options);
@@ -160,32 +158,6 @@ describe("records that are made and changed between two runs", () => {
     company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
     expect((await sync(company)).requests.detail).toBe(0);
     await syncAndCheck(company, { full: true });
-  });
-
-  test("a note that no list shows is found by the scrub a day later, and not before (I11)", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
-    company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
-    const early = await sync(company, { scrubAllowance: 1_000 });
-    expect(early.requests.detail).toBe(0);
-    const report = await sync(company, { scrubAllowance: 1_000, startAtMs: Date.now() + dayMs });
-    expect(report.resources["orders"]).toMatchObject({ updated: 1 });
-    expectEqual(company);
-  });
-
-  test("the scrub reads no more than its allowance, oldest first, and in time all of them", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
-    company.sandbox.control.alter("orders", last(company, "orders"), { note: "new" });
-    const documents = count(
-      company.file,
-      "SELECT count(*) FROM _raw WHERE resource IN ('invoices','credit_notes','proformas','orders','quotations')",
-    );
-    for (let day = 1; day <= Math.ceil(documents / 8); day++) {
-      const report = await sync(company, { scrubAllowance: 8, startAtMs: Date.now() + day * dayMs });
-      expect(report.requests.detail).toBeLessThanOrEqual(8);
-    }
-    expectEqual(company);
   });
 
   test("a record that comes back under its old id is live again", async () => {

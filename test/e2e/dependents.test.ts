@@ -6,7 +6,7 @@ import { receipt } from "../support/sandbox-trade.ts";
 import { truthOf } from "../support/truth.ts";
 
 /** A night that re-reads nothing: what it finds, its lists lead to. */
-const night: SyncOptions = { scrubAllowance: 0, parentsPerRun: 0 };
+const night: SyncOptions = { scrub: null, parentsPerRun: 0 };
 
 const one = (company: Company, sql: string): number => count(company.file, sql);
 

@@ -54,7 +54,7 @@ describe("a run after which nothing changed", () => {
     await sync(company);
     const before = dump(company.file);
     const asked = company.proxy.asked.length;
-    const report = await sync(company);
+    const report = await sync(company, { parentsPerRun: "auto" });
     expect(dump(company.file)).toEqual(before);
     const floor = floorOf(truthOf(company.sandbox));
     const lists = { lists: floor.lists, details: [], children: [] };

@@ -174,14 +174,6 @@ describe("a provisional row", () => {
     expect(mirror.quarantine.all()).toHaveLength(1);
   });
 
-  test("is no detail that was read long ago", async () => {
-    const mirror = await openShop();
-    putPreview(mirror, "orders", listed(1));
-    put(mirror, "orders", order(2), { source: "detail" });
-    const oldest = mirror.records.oldestDetails("orders", startMs + 1, 10);
-    expect(oldest.map(({ id }) => id)).toEqual([2]);
-  });
-
   test("stays provisional when a column is added to its table", async () => {
     const mirror = await openShop();
     putPreview(mirror, "orders", listed(1, { colourful: 5 }));

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { openShop } from "../support/mirror.ts";
-import { put, remove, stampOf, startMs } from "../support/store.ts";
+import { put, remove } from "../support/store.ts";
 
 const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
-const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
 
 describe("questions about what the mirror holds", () => {
   test("live and deleted are counted apart, also where nothing is", async () => {
@@ -35,25 +34,5 @@ describe("questions about what the mirror holds", () => {
     expect(mirror.records.liveIdsWhere("people", { name: "A", email: 5 })).toEqual([]);
     expect(mirror.records.latestValue(["colours", "people"], "_synced_at")).toBe("2026-03-01T00:00:00.000Z");
     expect(mirror.records.latestValue(["people"], "score")).toBeNull();
-  });
-
-  test("the details read longest ago are found, and none that was read lately", async () => {
-    const mirror = await openShop();
-    for (const [id, agoMs] of [
-      [1, 100],
-      [2, 300],
-      [3, 200],
-    ] as const) {
-      const at = stampOf(mirror, { receivedAtMs: startMs - agoMs });
-      put(mirror, "orders", order(id), { source: "detail", stamp: at });
-    }
-    expect(mirror.records.oldestDetails("orders", startMs - 150, 9)).toEqual([
-      { id: 2, readAtMs: startMs - 300 },
-      { id: 3, readAtMs: startMs - 200 },
-    ]);
-    expect(mirror.records.oldestDetails("orders", startMs, 1).map(({ id }) => id)).toEqual([2]);
-    const again = stampOf(mirror, { receivedAtMs: startMs });
-    put(mirror, "orders", order(2), { source: "detail", stamp: again });
-    expect(mirror.records.oldestDetails("orders", startMs - 150, 9).map(({ id }) => id)).toEqual([3]);
   });
 });

@@ -16,7 +16,9 @@ import { createMemoryRateLimitStore } from "../../src/rate-limit/state-store.ts"
 import { createHttpTransport } from "../../src/http/http-transport.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { runSync, type RunOptions } from "../../src/sync/run/sync-run.ts";
+import type { ScrubOptions } from "../../src/sync/run/scrub-phase.ts";
+import type { RunOptions } from "../../src/sync/run/begin-run.ts";
+import { runSync } from "../../src/sync/run/sync-run.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { startProxy, type FaultProxy } from "./proxy.ts";
@@ -130,13 +132,26 @@ export const defaultRun: RunOptions = {
   allowMassDelete: false,
   acceptIdentity: false,
   parentsPerRun: "auto",
-  scrubAllowance: 0,
+  scrub: null,
   concurrency: 6,
   share: "all",
   signal: new AbortController().signal,
   closed: new AbortController().signal,
   graceMs: 30_000,
 };
+
+/** A scrub of so many reads a day. */
+export function scrubOf(perDay: number, more: Partial<ScrubOptions> = {}): ScrubOptions {
+  const dayMs = 86_400_000;
+  return {
+    settings: { timeMs: 60_000, cycleMs: 3_650 * dayMs, atMostMs: dayMs },
+    windowMs: 60_000,
+    limit: () => perDay,
+    isCovered: () => false,
+    closed: new AbortController().signal,
+    ...more,
+  };
+}
 
 export function resourcesNamed(names: readonly string[] | undefined) {
   return names ? manifest.resources.filter((resource) => names.includes(resource.name)) : manifest.resources;

@@ -1,71 +1,21 @@
 import { describe, expect, test } from "vitest";
-import type { Mirror } from "../../src/state/mirror.ts";
-import { listAgeMs, scrubAgeMs } from "../../src/sync/context/limits.ts";
+import { listAgeMs } from "../../src/sync/context/limits.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
+import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
+import { useScrubDay } from "../../src/sync/plan/scrub-facts.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror.ts";
 import { put, stampOf, remove, rows, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
-const order = (id: number) => ({ id, number: "1", total: 1, lines: [], receipts: [] });
 
 const child = (id: number) => `notes child:people:${id}:1 child parent`;
 
-function orderReadAt(mirror: Mirror, id: number, receivedAtMs: number): void {
-  put(mirror, "orders", order(id), { source: "detail", stamp: stampOf(mirror, { receivedAtMs }) });
-}
-
-function addWork(run: RunContext, scrubAllowance = 0): string[] {
-  run.mirror.apply(() => addInitialWork(run, null, scrubAllowance));
+function addWork(run: RunContext): string[] {
+  run.mirror.apply(() => addInitialWork(run, null));
   return waiting(run);
 }
-
-describe("the scrub", () => {
-  test("picks the details read longest ago, as many as the allowance, in the last lane", async () => {
-    const mirror = await openShop();
-    const old = startMs - scrubAgeMs;
-    for (const [id, agoMs] of [
-      [1, 10],
-      [2, 30],
-      [3, 20],
-    ] as const) {
-      orderReadAt(mirror, id, old - agoMs);
-    }
-    const run = runContextOf(mirror, {}, ["orders"]);
-    expect(addWork(run, 2)).toEqual([
-      "orders page::1 list sweep",
-      "orders id:2 detail scrub",
-      "orders id:3 detail scrub",
-    ]);
-    expect(rows(mirror, "SELECT DISTINCT lane FROM _work WHERE reason = 'scrub'")).toEqual([{ lane: 4 }]);
-  });
-
-  test("leaves out young details, deleted records, and everything without an allowance", async () => {
-    const mirror = await openShop();
-    orderReadAt(mirror, 1, startMs - scrubAgeMs + 1);
-    orderReadAt(mirror, 2, startMs - scrubAgeMs);
-    orderReadAt(mirror, 3, startMs - scrubAgeMs - 1);
-    remove(mirror, "orders", 3, stampOf(mirror, { receivedAtMs: startMs - scrubAgeMs }));
-    expect(addWork(runContextOf(mirror, {}, ["orders"]), 9)).toEqual([
-      "orders page::1 list sweep",
-      "orders id:2 detail scrub",
-    ]);
-    const none = await openShop();
-    orderReadAt(none, 1, 0);
-    expect(addWork(runContextOf(none, {}, ["orders"]), 0)).toEqual(["orders page::1 list sweep"]);
-  });
-
-  test("has nothing to do in a full run, nor where lists give full records", async () => {
-    const mirror = await openShop();
-    orderReadAt(mirror, 1, 0);
-    put(mirror, "people", person(1), { stamp: stampOf(mirror, { receivedAtMs: 0 }) });
-    expect(addWork(runContextOf(mirror, { full: true }, ["orders"]), 9)).toEqual([
-      "orders page::1 list sweep",
-    ]);
-    expect(addWork(runContextOf(mirror, {}, ["people"]), 9)).not.toContain("people id:1 detail scrub");
-  });
-});
 
 describe("parents' lists", () => {
   test("never read are read at once, also where the parents' own list is not read; those read before are left to the scrub", async () => {
@@ -100,6 +50,18 @@ describe("parents' lists", () => {
     await page(run, "people", [person(1), person(2)], { total: 3 });
     const queued = waiting(run).filter((row) => row.startsWith("notes"));
     expect(queued).toEqual([child(3), child(1)]);
+  });
+
+  test("what a killed run left of its scrub is taken back, and so is its share of the day", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["orders"]);
+    mirror.apply(() => {
+      const source = { table: "orders", listOf: null, date: null, referrers: [] };
+      for (const id of [1, 2, 3]) queueScrub(run, { source, id, readAtMs: 0 });
+      useScrubDay(mirror.meta, { startedMs: startMs - 1_000, used: 0 }, 5);
+    });
+    expect(addWork(run)).toEqual(["orders page::1 list sweep"]);
+    expect(mirror.meta.get("scrub_day")).toEqual({ startedMs: startMs - 1_000, used: 2 });
   });
 
   test("spread over runs: every parent is read in time, the stalest first, a new one within the budget", async () => {
@@ -242,7 +204,7 @@ test("an interrupted run's open list is continued, page by page", async () => {
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });
   const unfinished = { id: 1, swept: {} };
-  mirror.apply(() => addInitialWork(run, unfinished, 0));
+  mirror.apply(() => addInitialWork(run, unfinished));
   expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
   expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);
 });

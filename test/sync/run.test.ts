@@ -51,7 +51,7 @@ function options(more: { acceptIdentity?: boolean } = {}) {
     allowMassDelete: false,
     acceptIdentity: false,
     parentsPerRun: "auto" as const,
-    scrubAllowance: 0,
+    scrub: null,
     concurrency: 1,
     share: "all" as const,
     signal: new AbortController().signal,

@@ -74,13 +74,13 @@ describe("the day", () => {
   });
 });
 
-describe("what is read", () => {
-  const list = (...ids: number[]) => ids;
-  const choose = (left: number, stalest: number[], recent: number[], total = 6) => {
-    const plan = planScrub({ ...usual, timeMs: 120_000 }, facts(total, { limit: 2 }));
-    return chooseScrub(plan, left, { stalest, recent }, String);
-  };
+const list = (...ids: number[]) => ids;
+const choose = (left: number, stalest: number[], recent: number[], total = 6) => {
+  const plan = planScrub({ ...usual, timeMs: 120_000 }, facts(total, { limit: 2 }));
+  return chooseScrub(plan, left, { stalest, recent }, String);
+};
 
+describe("what is read", () => {
   test("are the stalest by their quota, and recent ones in turn with them, each once", () => {
     const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
     expect(chooseScrub(plan, 5, { stalest: list(1, 2, 3, 4), recent: list(2, 9, 8, 7) }, String)).toEqual([

@@ -6,6 +6,6 @@ import { afterRun } from "../runs/after-run.ts";
 /** `serve` runs it as a process of its own, so that a report of millions of rows delays no delivery. */
 export const afterRunCommand: CommandRun<"after-run"> = async (context, { loaded: { config } }) => {
   const outcomes: Outcome[] = [];
-  for (const scope of companyScopes(context, config)) outcomes.push(...(await afterRun(scope, "complete")));
+  for (const scope of companyScopes(context, config)) outcomes.push(...(await afterRun(scope)));
   return worstOutcome(outcomes);
 };

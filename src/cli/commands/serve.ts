@@ -1,7 +1,7 @@
-import { MirrorError } from "../../base/errors.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies } from "../../config/companies.ts";
-import type { Config } from "../../config/config.ts";
+import type { CompanyConfig, Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
@@ -12,7 +12,7 @@ import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { followUps } from "../runs/after-run-process.ts";
+import { runOwn } from "../program/own-process.ts";
 
 /** For responses on their way when a signal comes. */
 const answerGraceMs = 3_000;
@@ -114,4 +114,38 @@ export function createReload(
 function changedFixedKeys(before: Config, after: Config): string[] {
   const listens = before.serve.host !== after.serve.host || before.serve.port !== after.serve.port;
   return [...(listens ? ["serve.listen"] : []), ...(before.dataDir === after.dataDir ? [] : ["data_dir"])];
+}
+
+interface Followed {
+  readonly config: Config;
+  readonly company: Pick<CompanyConfig, "name">;
+}
+
+/**
+ * What the daemon does after each run and when a pattern in `schedule.publish` is due, in a process of its own: its
+ * memory and processor time are not the receiver's. Guarantee: never rejects; failures are logged.
+ */
+function followUps(
+  { globals, env, log, signal }: Pick<CommandContext, "env" | "globals" | "log" | "signal">,
+  configPath: string,
+) {
+  const perform = async (command: string, company: string) => {
+    const args = [command, "--company", company, "--config", configPath, "--log-format", globals.logFormat];
+    if (globals.quiet) args.push("--quiet");
+    try {
+      const code = await runOwn(args, env, signal);
+      if (code !== 0 && !signal.aborted)
+        log.warn(`${company}: ${command} did not succeed`, { exit_code: code });
+    } catch (error) {
+      log.error(`${company}: ${command} could not be started`, { error: messageOf(error) });
+    }
+  };
+  return {
+    afterRun: async ({ config, company }: Followed) => {
+      const publishes = config.schedule.publish === "after_sync";
+      if (publishes || config.exports.some(({ after }) => after === "sync"))
+        await perform("after-run", company.name);
+    },
+    publish: ({ company }: Followed) => perform("publish", company.name),
+  };
 }

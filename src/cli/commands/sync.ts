@@ -2,9 +2,9 @@ import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
-import { formatDuration } from "../../base/units.ts";
+import { formatCount, formatDuration } from "../../base/units.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { isWorthPublishing, type CompanyReport, type ScrubReport } from "../../sync/context/run-report.ts";
 import { printResult } from "../console/output.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
@@ -16,43 +16,61 @@ import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany } from "../runs/local-sync.ts";
 import type { CompanyRun } from "../runs/remote-sync.ts";
 
-/** Companies that run at the same time; each has a request budget of its own. */
+/** Companies that run and that scrub at the same time; each has a request budget of its own. */
 const companiesAtOnce = 4;
+const scrubsAtOnce = 24;
 
 /** Makes one run of each company, then what follows it. */
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const scopes = companyScopes(context, config);
   const resources = selectResources(context.connectors[0].manifest, config.resources, args);
-  const { full, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
+  const { full, scrub, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
   if (options.dryRun) return dryRun(context, scopes, resources, full);
   if (resources.length === 0)
     throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
   const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);
   const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
-  const request = { resources, full, mostRequests, allowMassDelete, acceptIdentity, closed };
-  const reports = await runAll(context, scopes, { request, untilMs });
-  const outcomes: Outcome[] = [...reports.values()].map((report) => report.outcome);
-  for (const scope of scopes)
-    outcomes.push(...(await afterRun(scope, reports.get(scope.company.name)?.outcome)));
+  const flags = { full, allowMassDelete, acceptIdentity, scrub };
+  const request = { resources, ...flags, mostRequests, closed };
+  const failures: Outcome[] = [];
+  const one = new Semaphore(1);
+  const publish = async (scope: CompanyScope) => {
+    const release = await one.acquire();
+    failures.push(...(await afterRun(scope)));
+    release?.();
+  };
+  const reports = await runAll(context, scopes, { request, untilMs }, publish);
+  for (const scope of scopes) {
+    const report = reports.get(scope.company.name);
+    if (report && isWorthPublishing(report)) await publish(scope);
+  }
+  const outcomes = [...reports.values()].map((report): Outcome => report.outcome);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
   await print(context, reports);
-  return worstOutcome(outcomes);
+  return worstOutcome([...outcomes, ...failures]);
 };
 
-/** Makes the runs while their progress is shown. */
+/** Makes the runs while their progress is shown. `publish` is called before each scrub. */
 async function runAll(
   context: CommandContext,
   scopes: readonly CompanyScope[],
   asked: Pick<CompanyRun, "request" | "untilMs">,
+  publish: (scope: CompanyScope) => Promise<void>,
 ): Promise<Map<string, CompanyReport>> {
   const places = new Semaphore(companiesAtOnce);
+  const scrubPlaces = new Semaphore(scrubsAtOnce);
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
-    const release = await places.acquire();
+    let release = await places.acquire();
+    const onListed = async () => {
+      release?.();
+      await publish(scope);
+      release = await scrubPlaces.acquire(context.signal);
+    };
     try {
       const startedAt = isoTime(context.clock.nowMs());
       const show: CompanyRun["show"] = (view) => (views[index] = view);
-      return [scope.company.name, await syncCompany({ ...asked, scope, startedAt, show })] as const;
+      return [scope.company.name, await syncCompany({ ...asked, scope, startedAt, show, onListed })] as const;
     } finally {
       release?.();
     }
@@ -84,6 +102,7 @@ function reportLines(company: string, report: CompanyReport): string[] {
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
   const resumed = report.resumed ? ", resumed after an interruption" : "";
   const head = `${company}: ${report.outcome} in ${formatDuration(tookMs)}, ${report.requests.total} requests, ${sumOf(report, "listed")} records listed${resumed}`;
+  const { scrub } = report;
   const lines = Object.entries(report.resources).flatMap(([name, counts]) => {
     const parts = (["inserted", "updated", "hydrated", "deleted", "failed"] as const)
       .filter((key) => counts[key] > 0)
@@ -94,7 +113,13 @@ function reportLines(company: string, report: CompanyReport): string[] {
   const pending = sumOf(report, "pending");
   if (pending > 0) lines.push(`  ${pending} requests are left for the next run`);
   if (lines.length === 0 && report.outcome === "complete") lines.push("  nothing changed");
+  if (scrub && scrub.planned > 0) lines.push(scrubLine(scrub));
   return [head, ...lines];
+}
+
+function scrubLine({ total, read, changed, left }: ScrubReport): string {
+  const rest = left > 0 ? `; ${formatCount(left)} are left for another run` : "";
+  return `  scrub: ${formatCount(read)} of ${formatCount(total)} re-read, ${formatCount(changed)} changed${rest}`;
 }
 
 function sumOf({ resources }: CompanyReport, key: "listed" | "pending"): number {

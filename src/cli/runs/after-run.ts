@@ -1,5 +1,4 @@
 import type { ExportConfig } from "../../config/config.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { failureOf } from "../console/failure-text.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import type { Outcome } from "../program/exit-code.ts";
@@ -7,15 +6,12 @@ import { exportCompany } from "./export-company.ts";
 import { publishCompany } from "./publish-company.ts";
 
 /**
- * Makes what the config asks for after a run that brought something in: the report, then the exports.
+ * Makes what the config asks for after a run that brought something in (`isWorthPublishing`): the report, then the
+ * exports.
  * Guarantee: never rejects, because the run is committed whatever becomes of them; failures are logged.
  * Returns an outcome for each that failed.
  */
-export async function afterRun(
-  { context, config, ...company }: CompanyScope,
-  outcome: CompanyReport["outcome"] | undefined,
-): Promise<Outcome[]> {
-  if (outcome !== "complete" && outcome !== "partial") return [];
+export async function afterRun({ context, config, ...company }: CompanyScope): Promise<Outcome[]> {
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (Outcome | null)[] = [];
   if (config.schedule.publish === "after_sync") outcomes.push(await publishOne(scope));

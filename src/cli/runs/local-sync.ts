@@ -51,7 +51,7 @@ function tryLock(file: string, tries: number): WriterLock | null {
   }
 }
 
-async function performLocked({ scope, request, show }: CompanyRun): Promise<CompanyReport> {
+async function performLocked({ scope, request, show, onListed }: CompanyRun): Promise<CompanyReport> {
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
   const limits = { mostRequests: request.mostRequests, closed: request.closed };
@@ -60,7 +60,8 @@ async function performLocked({ scope, request, show }: CompanyRun): Promise<Comp
   try {
     const mirror = await openMirror(files.mirror, manifest, notices.store, context);
     const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
-    const run = { context, config, company, request, signal, startedMs: clock.monotonicMs(), ...opened };
+    const startedMs = clock.monotonicMs();
+    const run = { context, config, company, request, signal, startedMs, onListed, ...opened };
     show(() => progressView(run));
     return await performRun(run).finally(() => mirror.close());
   } finally {

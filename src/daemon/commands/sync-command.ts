@@ -12,9 +12,9 @@ type SyncCommand = Omit<RunRequest, "resources" | "closed"> & {
 
 /** Writes a request as a command's options. */
 export function formatSyncCommand(request: RunRequest, untilMs: number | null): SyncCommand {
-  const { full, allowMassDelete, acceptIdentity, mostRequests } = request;
+  const { full, allowMassDelete, acceptIdentity, scrub, mostRequests } = request;
   const resources = request.resources.map(({ name }) => name);
-  return { resources, full, allowMassDelete, acceptIdentity, mostRequests, untilMs };
+  return { resources, full, allowMassDelete, acceptIdentity, scrub, mostRequests, untilMs };
 }
 
 /**
@@ -38,6 +38,7 @@ export function parseSyncCommand(
     full: flags.full === true,
     allowMassDelete: flags.allowMassDelete === true,
     acceptIdentity: flags.acceptIdentity === true,
+    scrub: flags.scrub !== false,
     mostRequests: flags.mostRequests ?? undefined,
     closed: closedAt(untilMs),
   };

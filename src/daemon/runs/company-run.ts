@@ -6,9 +6,12 @@ import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
+import { webhooksCover } from "../../status/event-status.ts";
 import type { CompanyReport, Outcome } from "../../sync/context/run-report.ts";
 import type { RunParts } from "../../sync/context/run-context.ts";
-import { runSync, type RunOptions } from "../../sync/run/sync-run.ts";
+import type { ParentsPerRun } from "../../sync/plan/scrub-facts.ts";
+import type { ScrubOptions } from "../../sync/run/scrub-phase.ts";
+import { runSync } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -18,6 +21,8 @@ export interface RunRequest {
   readonly full: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
+  /** Reads again what lists do not show, as the config says. */
+  readonly scrub: boolean;
   /** Per company, retries included. */
   readonly mostRequests: number | undefined;
   /** Closes when the run's time is over. */
@@ -41,14 +46,16 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices
   readonly graceMs?: number;
   /** Of an event worker beside this run, which takes the lane of events. */
   readonly queue?: WorkQueue;
+  /** Called when everything listed is in and a scrub follows, which waits for it. Never rejects. */
+  readonly onListed?: (report: CompanyReport) => Promise<void>;
+  /** Ends the scrub alone. @default never */
+  readonly scrubClosed?: AbortSignal;
 }
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
 export function performRun(run: CompanyRun): Promise<CompanyReport> {
-  const { mirror, transport, config, company, tally, notices, queue, signal } = run;
+  const { mirror, transport, config, company, tally, notices, queue, signal, onListed } = run;
   const { clock, random, log } = run.context;
-  const { limits } = mirror.manifest;
-  const requestsPerHour = (limits.requests * 3_600_000) / limits.windowMs;
   const token = company.token.reveal();
   const rateLimited = () => transport.stats().rateLimited;
   const opened = { mirror, transport, tally, notices, queue: queue ?? new WorkQueue(mirror.db) };
@@ -56,7 +63,8 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   return runSync(parts, {
     ...run.request,
     parentsPerRun: parentsPerRun(mirror.manifest, config),
-    scrubAllowance: Math.floor(config.rateLimit.scrubShare * requestsPerHour),
+    scrub: run.request.scrub ? scrubOptions(run) : null,
+    ...(onListed && { onListed }),
     concurrency: config.http.concurrency,
     share: queue ? "others" : "all",
     signal,
@@ -64,11 +72,22 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   });
 }
 
-/** How many of the resources that are listed parent by parent are read in every run. */
-function parentsPerRun({ resources }: Manifest, config: Config): RunOptions["parentsPerRun"] {
-  const { parentsPerRun: limits } = config.resources;
-  const limited = resources.find(({ name, list }) => list.kind === "parents" && limits[name] !== undefined);
-  return limited ? (limits[limited.name] ?? "auto") : "auto";
+function scrubOptions({ mirror, config, context, rateLimiter, scrubClosed }: CompanyRun): ScrubOptions {
+  const { db, manifest } = mirror;
+  return {
+    settings: config.scrub,
+    windowMs: config.rateLimit.windowMs,
+    limit: () => rateLimiter.view().limit ?? manifest.limits.requests,
+    isCovered: (sinceMs) => webhooksCover(db, sinceMs, context.clock.nowMs()),
+    closed: scrubClosed ?? new AbortController().signal,
+  };
+}
+
+/** What the config says of resources that are listed parent by parent. */
+function parentsPerRun({ resources }: Manifest, config: Config): ParentsPerRun {
+  const { parentsPerRun: choices } = config.resources;
+  const found = resources.find(({ name, list }) => list.kind === "parents" && choices[name] !== undefined);
+  return (found && choices[found.name]) ?? "auto";
 }
 
 type WallClock = Pick<Clock, "nowMs">;
@@ -76,7 +95,8 @@ type WallClock = Pick<Clock, "nowMs">;
 /** The report of a run that sent no request. */
 export function emptyReport(clock: WallClock, startedAt: string, outcome: Outcome): CompanyReport {
   const times = { started_at: startedAt, finished_at: isoTime(clock.nowMs()) };
-  const work = { resumed: false, requests: new Tally().requests, resources: {}, swept: {}, troubles: [] };
+  const phases = { listed_at: null, resumed: false, scrub: null };
+  const work = { ...phases, requests: new Tally().requests, resources: {}, swept: {}, troubles: [] };
   return { outcome, ...times, ...work, new_columns: [], missing_fields: [], unkept_fields: [] };
 }
 

@@ -2,7 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
 import type { CompanyStatusView } from "../../status/company-status.ts";
-import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
 import { notBegun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -13,6 +13,8 @@ export interface RunUnderWay {
   /** Epoch milliseconds. */
   readonly startedMs: number;
   readonly run: CompanyRun;
+  /** Ends its scrub. */
+  readonly endScrub: () => void;
 }
 
 /** What the status shows of a run that ended. */
@@ -21,21 +23,34 @@ export type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 /** What the run queue works with. */
 export interface RunQueueParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
-  /** Places among the runs of all companies. */
-  readonly places: Semaphore;
+  /** Among the runs, and among the scrubs, of all companies. */
+  readonly places: RunPlaces;
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
   /** Connects the run of a request, which also ends with `closed`. */
-  readonly begin: (request: RunRequest, closed: AbortSignal) => CompanyRun;
+  readonly begin: (request: RunRequest, closed: AbortSignal, scrubbing: Scrubbing) => CompanyRun;
   readonly perform: (run: CompanyRun) => Promise<CompanyReport>;
   /** Called when a run has ended, before the next one begins; `current` is null by then. */
   readonly onEnd: (run: CompanyRun, ended: EndedRun) => void;
-  /** Called after each run; the next one waits for it. A rejection is logged. */
+  /**
+   * Makes what follows a run: before its scrub, and after its end if that brought in more. The next run waits for
+   * it. A rejection is logged.
+   */
   readonly afterRun: (report: CompanyReport) => Promise<void>;
 }
 
+/** Places that the companies share. A scrub lasts long and leaves most of the processor free: it has its own. */
+export interface RunPlaces {
+  readonly runs: Semaphore;
+  readonly scrubs: Semaphore;
+}
+
+/** What a run does between its two phases, and what ends the second. */
+export type Scrubbing = Required<Pick<CompanyRun, "onListed" | "scrubClosed">>;
+
 /**
- * The runs of one company: one at a time, in the order of their requests.
+ * The runs of one company: one at a time, in the order of their requests. A run that waits and has a scrub of its own
+ * ends the scrub of the run under way.
  *
  * Guarantee: a run that fails, or what follows it, stops no later run.
  * Source of truth: this process's memory; what a run has done is in the mirror.
@@ -53,12 +68,20 @@ export class RunQueue {
 
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
   run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
+    if (request.scrub) this.current?.endScrub();
     const ended = this.last.then(() => (isNeeded() ? this.runWithPlace(request, why) : null));
-    const following = ended.catch(() => null).then((report) => report && this.parts.afterRun(report));
-    this.last = following.catch((error: unknown) =>
-      this.parts.context.log.error("a step after the run failed", { error: messageOf(error) }),
-    );
+    this.last = ended.catch(() => null).then((report) => report && this.follow(report));
     return ended;
+  }
+
+  /** Never rejects. */
+  private async follow(report: CompanyReport): Promise<void> {
+    if (!isWorthPublishing(report)) return;
+    try {
+      await this.parts.afterRun(report);
+    } catch (error) {
+      this.parts.context.log.error("a step after the run failed", { error: messageOf(error) });
+    }
   }
 
   /** Resolves when every requested run has ended. */
@@ -70,13 +93,19 @@ export class RunQueue {
     const { context, places } = this.parts;
     const { clock, log } = context;
     const closed = AbortSignal.any([request.closed, this.parts.closed]);
-    const release = await places.acquire(this.parts.closed);
+    let release = await places.runs.acquire(this.parts.closed);
     if (!release) return null;
     const startedMs = clock.nowMs();
+    const scrub = new AbortController();
+    const onListed = async (report: CompanyReport) => {
+      release?.();
+      await this.follow(report);
+      release = await places.scrubs.acquire(AbortSignal.any([closed, scrub.signal]));
+    };
     try {
-      const run = this.parts.begin(request, closed);
+      const run = this.parts.begin(request, closed, { onListed, scrubClosed: scrub.signal });
       const mode = request.full ? "full" : "incremental";
-      this.current = { request, mode, startedMs, run };
+      this.current = { request, mode, startedMs, run, endScrub: () => scrub.abort() };
       log.info("a run begins", { why, mode });
       const report = await this.perform(run, startedMs);
       await run.transport.close();
@@ -87,7 +116,7 @@ export class RunQueue {
       return report;
     } finally {
       this.current = null;
-      release();
+      release?.();
     }
   }
 

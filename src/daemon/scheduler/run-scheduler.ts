@@ -96,8 +96,8 @@ export class RunScheduler {
   async runUntilWhole(sinceMs: number, why: string): Promise<void> {
     const { context, closed, runQueue, resources, isServiceThere } = this.parts;
     const { clock, log } = context;
-    const flags = { full: false, allowMassDelete: false, acceptIdentity: false, mostRequests: undefined };
-    const request = { resources, ...flags, closed };
+    const flags = { full: false, allowMassDelete: false, acceptIdentity: false, scrub: true };
+    const request = { resources, ...flags, mostRequests: undefined, closed };
     log.info("a run is due", { why });
     for (let failures = 0; !closed.aborted; failures++) {
       if (failures > 0) await clock.sleep(backoffMs(failures, failedRunBackoff), closed);

@@ -1,4 +1,4 @@
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
 import { Repository } from "../repository.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
@@ -93,14 +93,6 @@ export class Records extends Repository {
   detailReadAtMs(resource: string, id: RecordId): number | null {
     const sql = `SELECT read_at FROM ${fence(resource)} WHERE id = ?`;
     return this.selectColumn<number | null>(sql, id)[0] ?? null;
-  }
-
-  /** The details read longest ago, not after `beforeMs`. */
-  oldestDetails(resource: string, beforeMs: number, most: number): { id: RecordId; readAtMs: number }[] {
-    const sql = `SELECT id, read_at FROM ${fence(resource)}
-      WHERE gone = 0 AND source <> 'preview' AND read_at <= ? ORDER BY read_at LIMIT ?`;
-    const rows = this.statement(sql).safeIntegers().raw().all(beforeMs, most) as [bigint, bigint][];
-    return rows.map(([id, readAt]) => ({ id: canonicalId(id), readAtMs: Number(readAt) }));
   }
 
   /** The newest value of a column among the live rows of these tables; null: no row has one. */

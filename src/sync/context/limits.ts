@@ -20,8 +20,11 @@ export const listAgeMs = 20 * 3_600_000;
 /** Records without a parent that a run checks at a time: as many as may be removed without permission. */
 export const mostOrphans = 20;
 
-/** The scrub leaves out details that were read more recently than this. */
+/** The scrub leaves out what was read more recently than this; its day is as long. */
 export const scrubAgeMs = 20 * 3_600_000;
+
+/** Within this time a change, an event or a document of a record counts as recent activity. */
+export const recentActivityMs = 90 * 86_400_000;
 
 /** No smaller pages are tried when the service refuses the size of a page without naming one it accepts. */
 export const smallestPage = 10;

@@ -21,9 +21,13 @@ export interface CompanyReport {
   readonly outcome: Outcome;
   readonly started_at: string;
   readonly finished_at: string;
+  /** When everything listed, changed and missing was in, before the scrub; null: it never was. */
+  readonly listed_at: string | null;
   readonly resumed: boolean;
   readonly requests: RequestCounts;
   readonly resources: Readonly<Record<string, ResourceCounts>>;
+  /** null: the run ended before it, or left it out. */
+  readonly scrub: ScrubReport | null;
   /** When the stamp of each list that is whole began, in this run or those it resumes; by `sweepKey`. */
   readonly swept: Readonly<Record<string, string>>;
   readonly troubles: readonly Trouble[];
@@ -34,6 +38,39 @@ export interface CompanyReport {
   /** Unknown fields that only previews show: no record keeps them. */
   readonly unkept_fields: readonly string[];
   readonly error?: RunError;
+}
+
+/** What was read again because no list shows its changes: details, and lists of parents. */
+export interface ScrubReport {
+  /** How many of them the mirror holds. */
+  readonly total: number;
+  /** Chosen for this run. */
+  readonly planned: number;
+  readonly read: number;
+  /** Records that this changed. */
+  readonly changed: number;
+  /** Chosen and not read. */
+  readonly left: number;
+}
+
+/**
+ * Is everything mirrored that lists show? Then the next run begins anew, also where a limit or a signal cut off the
+ * scrub. Pure.
+ */
+export function isWholeRun(run: {
+  readonly outcome: string | null;
+  readonly listed_at?: string | null;
+}): boolean {
+  return run.outcome === "complete" || run.outcome === "partial" || (run.listed_at ?? null) !== null;
+}
+
+/**
+ * Has a run that ended brought in what its report and exports do not show? They were made before its scrub, if there
+ * was one. Pure.
+ */
+export function isWorthPublishing(report: Pick<CompanyReport, "outcome" | "listed_at" | "scrub">): boolean {
+  if (report.outcome === "interrupted" || !isWholeRun(report)) return false;
+  return (report.scrub?.planned ?? 0) === 0 || (report.scrub?.changed ?? 0) > 0;
 }
 
 /** Why a run ended early. */

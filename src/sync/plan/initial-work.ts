@@ -1,18 +1,16 @@
 import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { scrubAgeMs } from "../context/limits.ts";
 import type { RunContext } from "../context/run-context.ts";
-import { queueChildList, queueScrub, queueSweep } from "./read-reasons.ts";
+import { queueChildList, queueSweep, withdrawScrub } from "./read-reasons.ts";
 import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
 
 /**
- * Queues what a run begins with: lists, parents' lists and the scrub; dead letters are tried again. Runs inside
- * the transaction that writes the run's row.
- *
- * @param scrubAllowance how many old details may be read again
+ * Queues what a run begins with: lists and parents' lists; dead letters are tried again. What a run that was killed
+ * left of its scrub is taken back: this run plans its own. Runs inside the transaction that writes the run's row.
  */
-export function addInitialWork(run: RunContext, unfinished: Unfinished | null, scrubAllowance: number): void {
+export function addInitialWork(run: RunContext, unfinished: Unfinished | null): void {
   const { queue, listings, resources } = run;
+  withdrawScrub(run);
   queue.revive(run.names, run.share);
   const openSweeps = openSweepsOf(run);
   const plan = planSweeps(resources, { unfinished, openSweeps, nowMs: run.startedAtMs });
@@ -23,7 +21,6 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null, s
   for (const list of plan.trusted) run.begunLists.set(sweepKey(list.resource, list.variant), list);
   beginLists(run, plan.begin);
   for (const resource of resources) addParents(run, resource);
-  if (!run.full) addScrub(run, scrubAllowance);
 }
 
 /** Lists of which pages are queued. One whose first page was not read yet begins now. */
@@ -81,17 +78,4 @@ function addParents(run: RunContext, child: Resource): void {
   const due = parents.stalest(child.name, names, parentReads.left, parentReads.beforeMs);
   parentReads.left -= due.length;
   for (const parent of due) queueChildList(run, child, parent);
-}
-
-/** Changes that only details show are found by reading the oldest details again. */
-function addScrub(run: RunContext, allowance: number): void {
-  const beforeMs = run.startedAtMs - scrubAgeMs;
-  const { records } = run.mirror;
-  const oldest = run.resources
-    .filter(({ gives }) => gives === "preview")
-    .flatMap(({ name: resource }) =>
-      records.oldestDetails(resource, beforeMs, allowance).map((detail) => ({ ...detail, resource })),
-    );
-  for (const detail of oldest.toSorted((a, b) => a.readAtMs - b.readAtMs).slice(0, allowance))
-    queueScrub(run, detail);
 }

@@ -5,9 +5,11 @@ import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
 import type { ListRef } from "../../state/sweeps.ts";
+import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
 import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
+import { giveBackScrub } from "./scrub-facts.ts";
 
 /** A record by its resource's name and its id. */
 export interface RecordRef {
@@ -22,7 +24,7 @@ export interface RecordRef {
  * recheck              queueRecheck: an event's record, a minute after its read
  * sweep                queueSweep, queueOtherPages, queueSweepAgain, queueOtherForm
  * parent               queueChildList, queueOtherPages: the list of a parent record
- * scrub                queueScrub: the oldest details
+ * scrub                queueScrub: what was read longest ago, where lists show not all
  *
  * Each says why it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row
  * per (resource, target), so a record or page that is queued twice is read once. Besides, `WorkQueue.revive`
@@ -186,14 +188,34 @@ export function queueChildList(run: RunContext, child: Resource, parent: RecordR
   run.queue.add(childPage(child.name, payload, run.mirror.sequence.next()));
 }
 
+/** Read in the order in which they are queued. */
+const scrubbed = { lane: "scrub", rank: 0, reason: "scrub" } as const;
+
 /**
- * An old detail, for changes that no list shows.
- * Guard: the run's allowance, and `scrubAgeMs` since the last read.
+ * An old detail or list of a parent, for changes that no list shows. False: it is queued for another reason.
+ * Guard: the allowance of a day, and `scrubAgeMs` since the last read.
  */
-export function queueScrub(run: RunContext, { resource, id }: RecordRef): void {
-  const dirtySeq = run.mirror.sequence.next();
-  const target = recordTarget(id);
-  run.queue.add({ kind: "detail", resource, target, lane: "scrub", reason: "scrub", dirtySeq });
+export function queueScrub({ queue, mirror }: RunContext, { source, id }: ScrubCandidate): boolean {
+  const { table, listOf } = source;
+  const dirtySeq = mirror.sequence.next();
+  if (listOf !== null) {
+    const payload = { parent: table, parentId: String(id), page: 1 };
+    return queue.addIfAbsent({ ...childPage(listOf, payload, dirtySeq), ...scrubbed });
+  }
+  return queue.addIfAbsent({
+    kind: "detail",
+    resource: table,
+    target: recordTarget(id),
+    dirtySeq,
+    ...scrubbed,
+  });
+}
+
+/** Takes back what the scrub queued and nobody read. Returns its number. */
+export function withdrawScrub({ queue, mirror }: RunContext): number {
+  const left = queue.withdraw(scrubbed.lane, scrubbed.reason);
+  giveBackScrub(mirror.meta, left);
+  return left;
 }
 
 /** Queues records that no parent's list can show, once the parents' own list is complete. */

@@ -5,6 +5,7 @@ import { requestIdOf } from "../apply/handle-failure.ts";
 import { releaseWithoutId } from "../apply/records-without-id.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
+import type { ScrubPhase } from "./scrub-phase.ts";
 
 /** How a run whose work ended by itself ended; adds what is left behind to its troubles. */
 export function outcomeOfWork(run: RunContext, resumed: boolean): Outcome {
@@ -46,28 +47,49 @@ export function errorOf(error: unknown): RunError {
   };
 }
 
-/** How and when a run ended. */
-interface Ending extends Pick<CompanyReport, "outcome" | "resumed" | "error"> {
+/** How far a run has come. */
+export interface RunState {
   readonly startedAtMs: number;
+  /** null: it has not begun to write. */
+  run: RunContext | null;
+  resumed: boolean;
+  /** ISO; null: not everything listed is in. */
+  listedAt: string | null;
+  scrub: ScrubPhase | null;
 }
 
-/**
- * Builds the report and stores it in the run's row.
- *
- * @param run null when the run ended before it began to write
- */
-export function finishRun(parts: RunParts, run: RunContext | null, ending: Ending): CompanyReport {
-  const { tally, clock, mirror, notices } = parts;
-  const { outcome, error } = ending;
+/** How a run ended. */
+type Ending = Pick<CompanyReport, "outcome" | "error">;
+
+/** Ends the scrub, builds the report and stores it in the run's row. */
+export function finishRun(parts: RunParts, state: RunState, ending: Ending): CompanyReport {
+  const { run, scrub } = state;
+  const canWrite = ending.outcome !== "database";
+  const report = reportOf(parts, state, { ...ending, scrub: (canWrite && scrub?.end()) || null });
+  const { finished_at: finishedAt, outcome } = report;
+  if (run && canWrite)
+    parts.mirror.apply(() => run.runs.finish(requireRunId(run), finishedAt, outcome, report));
+  return report;
+}
+
+/** The report of a run as it stands. */
+export function reportOf(
+  parts: RunParts,
+  { run, startedAtMs, resumed, listedAt }: RunState,
+  { outcome, error, scrub }: Ending & Pick<CompanyReport, "scrub">,
+): CompanyReport {
+  const { tally, clock, notices } = parts;
   if (run) noteLeft(run, outcome);
   tally.requests.rate_limited = parts.rateLimited();
-  const report: CompanyReport = {
+  return {
     outcome,
-    started_at: isoTime(ending.startedAtMs),
+    started_at: isoTime(startedAtMs),
     finished_at: isoTime(clock.nowMs()),
-    resumed: ending.resumed,
+    listed_at: listedAt,
+    resumed,
     requests: { ...tally.requests },
     resources: Object.fromEntries(tally.resources),
+    scrub,
     swept: run ? run.runs.sweptIn(requireRunId(run)) : {},
     troubles: tally.allTroubles(),
     new_columns: notices.newColumns,
@@ -75,9 +97,6 @@ export function finishRun(parts: RunParts, run: RunContext | null, ending: Endin
     unkept_fields: [...notices.unkeptFields].toSorted(),
     ...(error ? { error } : {}),
   };
-  if (run && outcome !== "database")
-    mirror.apply(() => run.runs.finish(requireRunId(run), report.finished_at, outcome, report));
-  return report;
 }
 
 /** Counts what is left to read. A failing database may not show it; that must not hide why it failed. */

@@ -1,136 +1,81 @@
 import { isoTime } from "../../base/clock.ts";
-import type { ServiceAnswer } from "../../connector/transport.ts";
-import { readObject } from "../../extract/answers.ts";
-import { Runs, type RunRow } from "../../state/runs.ts";
-import type { LaneShare } from "../../state/lease-order.ts";
 import { databaseError } from "../../store/database.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import {
-  createRunContext,
-  requireRunId,
-  type ParentReads,
-  type RunContext,
-  type RunParts,
-} from "../context/run-context.ts";
-import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
-import { runRemovals } from "../deletion/mass-delete-guard.ts";
-import { runRouteProofs } from "../deletion/route-probe.ts";
-import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
-import { identify, type Identified } from "../identity/identify.ts";
-import { learnBusinessId, rememberIdentity } from "../identity/pinned-identity.ts";
-import { addInitialWork, refreshLists } from "../plan/initial-work.ts";
+import { requireRunId, type RunParts } from "../context/run-context.ts";
+import type { CompanyReport, Outcome } from "../context/run-report.ts";
+import { Engine, stopSignal } from "../engine/engine.ts";
+import { identify } from "../identity/identify.ts";
+import { learnBusinessId } from "../identity/pinned-identity.ts";
+import { refreshLists } from "../plan/initial-work.ts";
 import { batchRetryPolicy } from "../retry/retry-policy.ts";
-import { errorOf, finishRun, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
-
-/** What the user, or the daemon, asks of a run. */
-export interface RunOptions extends WorkOptions {
-  readonly full: boolean;
-  readonly allowMassDelete: boolean;
-  readonly acceptIdentity: boolean;
-  /** Parents' lists per run, the stalest first. `auto`: those never read; the scrub reads the others. */
-  readonly parentsPerRun: number | "all" | "auto";
-  /** Details that the scrub may read again in this run. */
-  readonly scrubAllowance: number;
-  /** `others` where an event worker takes the lane of events, else `all`. */
-  readonly share: LaneShare;
-}
+import { beginRun, type RunOptions } from "./begin-run.ts";
+import { errorOf, finishRun, outcomeOfError, outcomeOfWork, reportOf, type RunState } from "./run-outcome.ts";
+import { ScrubPhase } from "./scrub-phase.ts";
 
 /**
  * Runs one sync of one company: verifies the token's company (I10), queues the initial work, works until the queue
- * is empty or a limit ends it, and reports.
+ * is empty or a limit ends it, scrubs, and reports.
  *
  * @throws only what the report cannot say: bugs
  */
 export async function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
-  const { mirror, transport, clock } = parts;
-  const { concurrency, acceptIdentity, closed, graceMs } = options;
+  const { mirror, clock } = parts;
+  const { closed, graceMs } = options;
   const startedAtMs = clock.nowMs();
   const signal = stopSignal(options.signal, closed, graceMs);
-  let run: RunContext | null = null;
-  let resumed = false;
-  const finish = (outcome: Outcome, error?: RunError) =>
-    finishRun(parts, run, { outcome, startedAtMs, resumed, ...(error && { error }) });
+  const state: RunState = { startedAtMs, run: null, resumed: false, listedAt: null, scrub: null };
   try {
-    const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
-    ({ run, resumed } = beginRun(parts, options, identified, startedAtMs));
-    const policy = batchRetryPolicy();
-    const context = run;
-    const refresh = () => refreshLists(context);
-    const ended = await new Engine(run, { transport, concurrency, policy, signal, closed, refresh }).work();
-    learnBusinessId(mirror);
-    if (options.signal.aborted) return finish("interrupted");
-    return finish(ended === "drained" ? "stopped" : outcomeOfWork(run, resumed));
+    const outcome = await work(parts, options, state, signal);
+    return finishRun(parts, state, { outcome });
   } catch (thrown) {
     const error = databaseError(mirror.db.name, thrown);
-    if (options.signal.aborted) return finish("interrupted", errorOf(error));
     const outcome = closed.aborted ? "stopped" : outcomeOfError(error);
-    if (outcome === null) throw error;
-    return finish(outcome, errorOf(error));
+    if (outcome === null && !options.signal.aborted) throw error;
+    const ending = options.signal.aborted || outcome === null ? "interrupted" : outcome;
+    return finishRun(parts, state, { outcome: ending, error: errorOf(error) });
   }
 }
 
-/** Writes the run's row, the company's record and the initial work in one transaction. */
-function beginRun(parts: RunParts, options: RunOptions, identified: Identified, startedAtMs: number) {
-  const { mirror, queue, clock } = parts;
-  const { resources, full, allowMassDelete, share } = options;
-  const runs = new Runs(mirror.db);
-  const unfinished = unfinishedRun(runs, full);
-  const chainStartedAt = unfinished && runs.chainStartedAt(unfinished.id);
-  const chainStartedMs = chainStartedAt === null ? startedAtMs : Date.parse(chainStartedAt);
-  return mirror.apply(() => {
-    const mode = full ? "full" : "incremental";
-    const run = createRunContext(parts, {
-      runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.id ?? null, unfinished?.swept ?? {}),
-      resources,
-      startedAtMs,
-      share,
-      full,
-      allowMassDelete,
-      chainStartedMs,
-      parentReads: parentReads(options, chainStartedMs),
-      provenRoutes: runRouteProofs(queue, clock),
-      removals: runRemovals(),
-    });
-    if (identified.changed) rememberIdentity(mirror, identified.identity);
-    applyCompany(run, identified.answer);
-    addInitialWork(run, unfinished, options.scrubAllowance);
-    return { run, resumed: unfinished !== null };
-  });
+/** Both phases of a run: everything listed, changed and missing; then the scrub, which keeps nobody waiting. */
+async function work(
+  parts: RunParts,
+  options: RunOptions,
+  state: RunState,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { mirror, transport } = parts;
+  const { concurrency, acceptIdentity, closed, scrub } = options;
+  const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
+  const { run, resumed } = beginRun(parts, options, identified, state.startedAtMs);
+  Object.assign(state, { run, resumed });
+  const refresh = () => refreshLists(run);
+  const engine = { transport, concurrency, policy: batchRetryPolicy(), signal, closed, refresh };
+  const ended = await new Engine(run, engine).work();
+  learnBusinessId(mirror);
+  if (options.signal.aborted) return "interrupted";
+  if (ended === "drained") return "stopped";
+  const outcome = outcomeOfWork(run, resumed);
+  state.listedAt = isoTime(parts.clock.nowMs());
+  if (scrub === null || options.full || !(await beginScrub(parts, options, state, outcome))) return outcome;
+  const scrubClosed = AbortSignal.any([closed, scrub.closed]);
+  const scrubbed = await new Engine(run, { ...engine, closed: scrubClosed }).work();
+  if (options.signal.aborted) return "interrupted";
+  return scrubbed === "drained" && !scrub.closed.aborted ? "stopped" : outcomeOfWork(run, resumed);
 }
 
-/**
- * The last run, if it was killed, stopped or cut off; this run does not repeat what it read. A full run continues
- * only a full one: what another read is not all that it has to read.
- */
-function unfinishedRun(runs: Runs, full: boolean): RunRow | null {
-  const last = runs.last();
-  if (last === null || last.outcome === "complete" || last.outcome === "partial") return null;
-  return full && last.mode !== "full" ? null : last;
-}
-
-/** Where every run reads all parents' lists, one that continues another leaves out those that the other read. */
-function parentReads({ full, parentsPerRun }: RunOptions, chainStartedMs: number): ParentReads {
-  const left = Number.MAX_SAFE_INTEGER;
-  if (full || parentsPerRun === "all") return { beforeMs: chainStartedMs, left };
-  return parentsPerRun === "auto" ? { beforeMs: 0, left } : { beforeMs: left, left: parentsPerRun };
-}
-
-/** The answer that identified the company is also its record: row 1 of a resource that is one object. */
-function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void {
-  const { mirror, tally, startedAtMs } = run;
-  const { sequence, manifest } = mirror;
-  const name = manifest.identity.resource;
-  if (!run.selected.has(name)) return;
-  const stamp: ReadStamp = {
-    cause: "sweep",
-    sentSeq: sequence.next(),
-    receivedSeq: sequence.next(),
-    receivedAtMs: startedAtMs,
-    requestId,
-    run: run.runId,
-  };
-  tally.of(name).listed = 1;
-  tally.count(name, mirror.table(name).put({ stamp, id: 1, slice: readObject(body), source: "list" }));
-  tally.swept.add(name);
-  run.runs.noteSwept(requireRunId(run), name, isoTime(startedAtMs));
+/** Stores that everything listed is in, queues the scrub and has the report published. False: nothing to scrub. */
+async function beginScrub(
+  parts: RunParts,
+  { scrub: options, parentsPerRun, onListed }: RunOptions,
+  state: RunState,
+  outcome: Outcome,
+): Promise<boolean> {
+  const { run } = state;
+  if (run === null || options === null) return false;
+  const report = reportOf(parts, state, { outcome, scrub: null });
+  parts.mirror.apply(() => run.runs.noteListed(requireRunId(run), report));
+  state.scrub = new ScrubPhase(run, options, parentsPerRun);
+  if (state.scrub.planned === 0) return false;
+  state.scrub.announce();
+  await onListed?.(report);
+  return true;
 }

@@ -1,0 +1,122 @@
+import { isoTime } from "../base/clock.ts";
+import { canonicalId, type RecordId } from "../base/ids.ts";
+import { Repository } from "../store/repository.ts";
+import { quoted } from "../store/sql-text.ts";
+import { fenceTable } from "../store/tables/table-layout.ts";
+
+/** Records of one table that the scrub may read again. */
+export interface ScrubSource {
+  readonly table: string;
+  /** The resource whose list below each record is read; null: the record's own detail. */
+  readonly listOf: string | null;
+  /** A date that each of its records has; null: there is none. */
+  readonly date: string | null;
+  /** Columns of other tables that hold an id of this one. */
+  readonly referrers: readonly {
+    readonly table: string;
+    readonly column: string;
+    readonly date: string | null;
+  }[];
+}
+
+/** One read that the scrub may make. */
+export interface ScrubCandidate {
+  readonly source: ScrubSource;
+  readonly id: RecordId;
+  /** Epoch milliseconds. */
+  readonly readAtMs: number;
+}
+
+/** What of a source was read before. */
+export interface ReadBefore {
+  readonly count: number;
+  /** The oldest read, epoch milliseconds; null: there is none. */
+  readonly oldestMs: number | null;
+}
+
+/** Details and lists of parents by the time of their last read. Never writes. */
+export class ScrubCandidates extends Repository {
+  readBefore(source: ScrubSource): ReadBefore {
+    const sql = `SELECT count(*) AS count, min(readAt) AS oldestMs FROM (${readsOf(source)})`;
+    return this.statement(sql).get() as ReadBefore;
+  }
+
+  /** Those last read at or before this moment, the oldest first. */
+  stalest(sources: readonly ScrubSource[], untilMs: number, most: number): ScrubCandidate[] {
+    return this.oldest(sources, most, (source) => {
+      const sql = `SELECT id, readAt FROM (${readsOf(source)}) WHERE readAt <= ? ORDER BY readAt LIMIT ?`;
+      return [sql, untilMs, most];
+    });
+  }
+
+  /**
+   * Of those, the ones with activity since: the record or one that refers to it changed or has a date since, or an
+   * event named it. What the first run inserted is no change.
+   */
+  recent(
+    sources: readonly ScrubSource[],
+    { untilMs, sinceMs }: { readonly untilMs: number; readonly sinceMs: number },
+    most: number,
+  ): ScrubCandidate[] {
+    const since = isoTime(sinceMs);
+    const [first] = this.selectColumn<string | null>(firstWholeRun);
+    const seq = this.firstChangeSince(first && first > since ? first : since);
+    return this.oldest(sources, most, (source) => {
+      const { table, date, referrers } = source;
+      const active = [{ table, column: "id", date }, ...referrers].map(activeIds).join(" UNION ");
+      const named = `SELECT resource_id FROM _inbox WHERE resource = '${table}' AND received_at >= @since`;
+      const sql = `SELECT id, readAt FROM (${readsOf(source)}) WHERE readAt <= @untilMs
+        AND id IN (${active} UNION ${named}) ORDER BY readAt LIMIT @most`;
+      return [sql, { untilMs, since, seq, most }];
+    });
+  }
+
+  private oldest(
+    sources: readonly ScrubSource[],
+    most: number,
+    query: (source: ScrubSource) => [string, ...unknown[]],
+  ): ScrubCandidate[] {
+    const found = sources.flatMap((source) => {
+      const [sql, ...values] = query(source);
+      const rows = this.statement(sql)
+        .safeIntegers()
+        .raw()
+        .all(...values) as [bigint, bigint][];
+      return rows.map(([id, readAt]) => ({ source, id: canonicalId(id), readAtMs: Number(readAt) }));
+    });
+    return found.toSorted((a, b) => a.readAtMs - b.readAtMs).slice(0, most);
+  }
+
+  /** The first change at or after this moment, by bisection: neither table has an index of times. */
+  private firstChangeSince(since: string): number {
+    const sql = `SELECT r.at FROM _change_log l JOIN _reads r ON r.id = l.read WHERE l.seq >= ?
+      ORDER BY l.seq LIMIT 1`;
+    const [last] = this.selectColumn<number | null>("SELECT max(seq) FROM _change_log");
+    let [low, high] = [1, (last ?? 0) + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const [at] = this.selectColumn<string>(sql, middle);
+      if (at !== undefined && at < since) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+const firstWholeRun = "SELECT min(finished_at) FROM _runs WHERE outcome IN ('complete', 'partial')";
+
+/** Ids in a column of the rows that changed or have a date since. */
+function activeIds({ table, column, date }: ScrubSource["referrers"][number]): string {
+  const dated = date === null ? "" : ` OR t.${quoted(date)} >= @since`;
+  return `SELECT t.${quoted(column)} FROM ${quoted(table)} t JOIN ${quoted(fenceTable(table))} f ON f.id = t.id
+    WHERE f.last_change >= @seq${dated}`;
+}
+
+/** Live records of a source with the time of the last read. */
+function readsOf({ table, listOf }: ScrubSource): string {
+  const fences = quoted(fenceTable(table));
+  if (listOf === null)
+    return `SELECT id, read_at AS readAt FROM ${fences} WHERE gone = 0 AND source = 'detail'`;
+  return `SELECT f.id, p.listed_at AS readAt FROM _parents p JOIN ${fences} f ON f.id = p.parent_id
+    WHERE p.resource = '${listOf}' AND p.parent_resource = '${table}' AND f.gone = 0`;
+}

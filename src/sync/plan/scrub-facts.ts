@@ -1,0 +1,113 @@
+import type { Resource } from "../../connector/resource.ts";
+import { Meta } from "../../state/meta.ts";
+import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
+import type { Db } from "../../store/database.ts";
+import { planTable } from "../../store/tables/table-plan.ts";
+import { recentActivityMs, scrubAgeMs } from "../context/limits.ts";
+import {
+  chooseScrub,
+  planScrub,
+  scrubDayAt,
+  scrubLeft,
+  type ScrubDay,
+  type ScrubFacts,
+  type ScrubPlan,
+  type ScrubSettings,
+} from "./scrub-plan.ts";
+
+/** Where parents' lists are read: in the scrub, with the first reading at once; or in every run, all or so many. */
+export type ParentsPerRun = "auto" | "all" | number;
+
+/** What the scrub of one company depends on, besides its mirror. */
+export interface ScrubQuestion extends Pick<ScrubFacts, "limit" | "windowMs"> {
+  readonly settings: ScrubSettings;
+  /** Every resource of the connector. */
+  readonly manifest: readonly Resource[];
+  /** Resources that are read again. */
+  readonly resources: readonly Resource[];
+  readonly parentsPerRun: ParentsPerRun;
+  /** Did webhooks arrive without a gap since this moment, epoch ms? */
+  readonly isCovered: (sinceMs: number) => boolean;
+  readonly nowMs: number;
+}
+
+/** The plan of a mirror, and what of it is left today. */
+export interface ScrubToday {
+  readonly plan: ScrubPlan;
+  readonly day: ScrubDay;
+  /** Requests. */
+  readonly left: number;
+  readonly sources: readonly ScrubSource[];
+}
+
+const dayKey = "scrub_day";
+
+/** Makes the plan from what the mirror holds. Writes nothing. */
+export function readScrubPlan(db: Db, question: ScrubQuestion): ScrubToday {
+  const { settings, limit, windowMs, isCovered, nowMs } = question;
+  const candidates = new ScrubCandidates(db);
+  const sources = scrubSources(question);
+  const found = sources.map((source) => candidates.readBefore(source));
+  const total = found.reduce((sum, { count }) => sum + count, 0);
+  const oldestMs = Math.min(nowMs, ...found.flatMap(({ oldestMs: oldest }) => oldest ?? []));
+  const plan = planScrub(settings, { total, limit, windowMs, covered: isCovered(oldestMs) });
+  const day = scrubDayAt(new Meta(db).get(dayKey) as ScrubDay | null, nowMs);
+  return { plan, day, left: scrubLeft(plan, day), sources };
+}
+
+/** What a run at this moment reads again, in this order. Writes nothing. */
+export function readScrubChoice(db: Db, today: ScrubToday, nowMs: number): ScrubCandidate[] {
+  const { plan, left, sources } = today;
+  if (left === 0) return [];
+  const candidates = new ScrubCandidates(db);
+  const untilMs = nowMs - scrubAgeMs;
+  const times = { untilMs, sinceMs: nowMs - recentActivityMs };
+  // Those with recent activity may be among the stalest, too.
+  const most = left + plan.stalest;
+  const lists = sources.filter(({ listOf }) => listOf !== null);
+  const details = sources.filter(({ listOf }) => listOf === null);
+  const recent = [lists, details].flatMap((some) => candidates.recent(some, times, most));
+  const stalest = candidates.stalest(sources, untilMs, left + plan.recent);
+  return chooseScrub(plan, left, { stalest, recent }, nameOf);
+}
+
+/** Counts what is queued on this day; call it in the transaction that queues it. */
+export function useScrubDay(meta: Meta, day: ScrubDay, requests: number): void {
+  meta.set(dayKey, { ...day, used: day.used + requests });
+}
+
+/** Takes back what was queued on the last day and not read; call it in the transaction that withdraws it. */
+export function giveBackScrub(meta: Meta, requests: number): void {
+  const last = meta.get(dayKey) as ScrubDay | null;
+  if (last && requests > 0) meta.set(dayKey, { ...last, used: Math.max(0, last.used - requests) });
+}
+
+function nameOf({ source, id }: ScrubCandidate): string {
+  return `${source.listOf ?? ""} ${source.table} ${id}`;
+}
+
+/** Where details and lists of parents are: records that lists show in full need no scrub. */
+export function scrubSources({
+  manifest,
+  resources,
+  parentsPerRun,
+}: Pick<ScrubQuestion, "manifest" | "resources" | "parentsPerRun">): ScrubSource[] {
+  return resources.flatMap(({ name, list, gives, fullWhen }) => {
+    if (list.kind === "parents" && parentsPerRun === "auto")
+      return list.parents.map(({ resource }) => sourceOf(manifest, resource, name));
+    return gives === "preview" || fullWhen ? [sourceOf(manifest, name, null)] : [];
+  });
+}
+
+function sourceOf(manifest: readonly Resource[], table: string, listOf: string | null): ScrubSource {
+  const tables = manifest.map((resource) => planTable(resource));
+  const dateOf = (columns: (typeof tables)[number]["columns"]) =>
+    columns.find(({ scalar, nullable }) => scalar === "date" && !nullable)?.name ?? null;
+  const own = tables.find((one) => one.table === table);
+  const referrers = tables.flatMap(({ table: referrer, columns }) => {
+    const column = columns.find(({ references }) => references === table)?.name;
+    return column === undefined ? [] : [{ table: referrer, column, date: dateOf(columns) }];
+  });
+  const isParent = listOf !== null;
+  return { table, listOf, date: own ? dateOf(own.columns) : null, referrers: isParent ? referrers : [] };
+}

@@ -1,0 +1,102 @@
+import { isoTime } from "../../base/clock.ts";
+import type { ServiceAnswer } from "../../connector/transport.ts";
+import { readObject } from "../../extract/answers.ts";
+import { Runs, type RunRow } from "../../state/runs.ts";
+import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import {
+  createRunContext,
+  requireRunId,
+  type ParentReads,
+  type RunContext,
+  type RunParts,
+} from "../context/run-context.ts";
+import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
+import { runRemovals } from "../deletion/mass-delete-guard.ts";
+import { runRouteProofs } from "../deletion/route-probe.ts";
+import type { Identified } from "../identity/identify.ts";
+import { rememberIdentity } from "../identity/pinned-identity.ts";
+import { addInitialWork } from "../plan/initial-work.ts";
+import type { ParentsPerRun } from "../plan/scrub-facts.ts";
+import type { WorkOptions } from "../engine/engine.ts";
+import type { LaneShare } from "../../state/lease-order.ts";
+import type { ScrubOptions } from "./scrub-phase.ts";
+
+/** What the user, or the daemon, asks of a run. */
+export interface RunOptions extends WorkOptions {
+  readonly full: boolean;
+  readonly allowMassDelete: boolean;
+  readonly acceptIdentity: boolean;
+  readonly parentsPerRun: ParentsPerRun;
+  /** null: nothing is read again beyond what lists show. A full run needs none. */
+  readonly scrub: ScrubOptions | null;
+  /** Called when everything listed is in and a scrub follows, which waits for it. Never rejects. */
+  readonly onListed?: (report: CompanyReport) => Promise<void>;
+  /** `others` where an event worker takes the lane of events, else `all`. */
+  readonly share: LaneShare;
+}
+
+/** Writes the run's row, the company's record and the initial work in one transaction. */
+export function beginRun(parts: RunParts, options: RunOptions, identified: Identified, startedAtMs: number) {
+  const { mirror, queue, clock } = parts;
+  const { resources, full, allowMassDelete, share } = options;
+  const runs = new Runs(mirror.db);
+  const unfinished = unfinishedRun(runs, full);
+  const chainStartedAt = unfinished && runs.chainStartedAt(unfinished.id);
+  const chainStartedMs = chainStartedAt === null ? startedAtMs : Date.parse(chainStartedAt);
+  return mirror.apply(() => {
+    const mode = full ? "full" : "incremental";
+    const run = createRunContext(parts, {
+      runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.id ?? null, unfinished?.swept ?? {}),
+      resources,
+      startedAtMs,
+      share,
+      full,
+      allowMassDelete,
+      chainStartedMs,
+      parentReads: parentReads(options, chainStartedMs),
+      provenRoutes: runRouteProofs(queue, clock),
+      removals: runRemovals(),
+    });
+    if (identified.changed) rememberIdentity(mirror, identified.identity);
+    applyCompany(run, identified.answer);
+    addInitialWork(run, unfinished);
+    return { run, resumed: unfinished !== null };
+  });
+}
+
+/**
+ * The last run, if it was killed, stopped or cut off before everything listed was in; this run does not repeat what it
+ * read. A full run continues only a full one: what another read is not all that it has to read.
+ */
+function unfinishedRun(runs: Runs, full: boolean): RunRow | null {
+  const last = runs.last();
+  if (last === null || isWholeRun({ ...(last.report as CompanyReport), outcome: last.outcome })) return null;
+  return full && last.mode !== "full" ? null : last;
+}
+
+/** Where every run reads all parents' lists, one that continues another leaves out those that the other read. */
+function parentReads({ full, parentsPerRun }: RunOptions, chainStartedMs: number): ParentReads {
+  const left = Number.MAX_SAFE_INTEGER;
+  if (full || parentsPerRun === "all") return { beforeMs: chainStartedMs, left };
+  return parentsPerRun === "auto" ? { beforeMs: 0, left } : { beforeMs: left, left: parentsPerRun };
+}
+
+/** The answer that identified the company is also its record: row 1 of a resource that is one object. */
+function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void {
+  const { mirror, tally, startedAtMs } = run;
+  const { sequence, manifest } = mirror;
+  const name = manifest.identity.resource;
+  if (!run.selected.has(name)) return;
+  const stamp: ReadStamp = {
+    cause: "sweep",
+    sentSeq: sequence.next(),
+    receivedSeq: sequence.next(),
+    receivedAtMs: startedAtMs,
+    requestId,
+    run: run.runId,
+  };
+  tally.of(name).listed = 1;
+  tally.count(name, mirror.table(name).put({ stamp, id: 1, slice: readObject(body), source: "list" }));
+  tally.swept.add(name);
+  run.runs.noteSwept(requireRunId(run), name, isoTime(startedAtMs));
+}

@@ -1,0 +1,199 @@
+import { describe, expect, test } from "vitest";
+import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { aCompany, scrubOf, sync, type Company, type SyncOptions } from "../support/company.ts";
+import { count, expectEqual, expectReplayable, look } from "../support/equal.ts";
+import { truthOf } from "../support/truth.ts";
+
+const dayMs = 24 * 3_600_000;
+const begunMs = Date.parse("2026-11-20T02:15:00Z");
+const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
+
+/** A run of the scheduler's kind, so many days after the first. */
+function nightly(company: Company, day: number, options: SyncOptions = {}): Promise<CompanyReport> {
+  const startAtMs = begunMs + day * dayMs;
+  return sync(company, { scrub: scrubOf(3_600), parentsPerRun: "auto", startAtMs, ...options });
+}
+
+const ids = (company: Company, table: string) =>
+  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
+
+/** Notes and lines that no preview shows, stock that no list shows, and CRM events: 49 records. */
+function hideEdits(company: Company): number {
+  const { control } = company.sandbox;
+  const edits = documents.flatMap((table) =>
+    ids(company, table).map((id) => () => control.alter(table, id, { note: `hidden ${table} ${id}` })),
+  );
+  const events = ids(company, "contact_activity_logs").map(
+    (id) => () =>
+      control.alter("contact_activity_logs", id, { type: "note", metadata: { content: "hidden" } }),
+  );
+  const chosen = [...edits.slice(0, 41), ...events.slice(0, 8)];
+  for (const edit of chosen) edit();
+  return chosen.length;
+}
+
+function outcomes(company: Company): unknown[] {
+  return look(company.file, (db) => db.prepare("SELECT outcome FROM _runs ORDER BY id").pluck().all());
+}
+
+const queued = (company: Company) => count(company.file, "SELECT count(*) FROM _work");
+
+describe("changes that no list shows (I11)", () => {
+  test("on 49 records are all found the next night, and not before", async () => {
+    const company = await aCompany({ records: 60 });
+    await nightly(company, 0);
+    expect(hideEdits(company)).toBe(49);
+    const early = await nightly(company, 0.5);
+    expect(early.scrub).toMatchObject({ planned: 0, read: 0 });
+    expect(early.requests).toMatchObject({ detail: 0, child: 0 });
+    const report = await nightly(company, 1);
+    expect(report).toMatchObject({ outcome: "complete", scrub: { changed: 49, left: 0 } });
+    expectEqual(company);
+    expectReplayable(company);
+  });
+
+  test("are found in as many nights as the allowance needs; each night reads its share", async () => {
+    const company = await aCompany();
+    const first = await nightly(company, 0, { parentsPerRun: "all" });
+    const total = first.requests.detail + first.requests.child;
+    hideEdits(company);
+    const nights = Math.ceil(total / 40);
+    for (let night = 1; night <= nights; night++) {
+      const report = await nightly(company, night, { scrub: scrubOf(40) });
+      expect(report.scrub?.read).toBeLessThanOrEqual(40);
+    }
+    expectEqual(company);
+  });
+
+  test("cost nothing more than lists where the scrub is left out", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const report = await nightly(company, 1, { scrub: null });
+    expect(report).toMatchObject({ outcome: "complete", scrub: null, requests: { detail: 0, child: 0 } });
+    expect(report.listed_at).not.toBeNull();
+  });
+
+  test("are looked for only in the resources that a run names", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const asked = company.proxy.asked.length;
+    await nightly(company, 1, { resources: ["orders"] });
+    const paths = company.proxy.asked.slice(asked).map(({ path }) => path);
+    expect(paths.filter((path) => /^.(orders.\d|orders$|whoami)/.test(path))).toHaveLength(paths.length);
+    expect(paths.filter((path) => /^.orders.\d/.test(path))).toHaveLength(ids(company, "orders").length);
+  });
+
+  test("need no scrub in a full run", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    hideEdits(company);
+    expect(await nightly(company, 1, { full: true })).toMatchObject({ outcome: "complete", scrub: null });
+    expectEqual(company);
+  });
+});
+
+describe("the allowance of a day", () => {
+  test("is shared by its runs, and begins anew on the next", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const read: number[] = [];
+    for (const day of [1, 1.1, 1.2, 2]) {
+      const report = await nightly(company, day, { scrub: scrubOf(30) });
+      read.push(report.scrub?.read ?? -1);
+    }
+    expect(read).toEqual([30, 0, 0, 30]);
+  });
+
+  test("is used on with what a run that was cut off had left", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const cut = await nightly(company, 1, { scrub: scrubOf(40), mostRequests: listRequests(company) + 15 });
+    expect(cut.outcome).toBe("stopped");
+    const next = await nightly(company, 1.1, { scrub: scrubOf(40) });
+    expect((cut.scrub?.read ?? 0) + (next.scrub?.read ?? 0)).toBe(40);
+    expect(cut.scrub?.left).toBe(next.scrub?.read);
+  });
+});
+
+describe("the scrub comes last", () => {
+  test("everything listed is in and reported before it begins", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const created = company.sandbox.control.create("clients", { name: "Nová s. r. o." });
+    let seen: unknown = null;
+    const asked = company.proxy.asked;
+    let before = 0;
+    await nightly(company, 1, {
+      onListed: async (report) => {
+        before = asked.length;
+        const sql = "SELECT count(*) FROM clients WHERE id = ?";
+        seen = [report.outcome, count(company.file, sql, Number(created["id"]))];
+      },
+    });
+    expect(seen).toEqual(["complete", 1]);
+    const scrubbed = asked.slice(before).map(({ path }) => path);
+    expect(scrubbed.length).toBeGreaterThan(40);
+    expect(scrubbed.filter((path) => /^.(orders|invoices|clients)$/.test(path))).toEqual([]);
+    expect(company.said.some((line) => line.includes("everything listed is in"))).toBe(true);
+  });
+
+  test("a limit or a signal in it loses nothing: nothing is left in the queue, and the next run is not resumed", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const cut = await nightly(company, 1, { mostRequests: listRequests(company) + 15 });
+    expect(cut.outcome).toBe("stopped");
+    expect(cut.scrub?.left).toBeGreaterThan(0);
+    expect(queued(company)).toBe(0);
+    const stop = new AbortController();
+    const onListed = async () => stop.abort();
+    const interrupted = await nightly(company, 1.01, { signal: stop.signal, onListed });
+    expect(interrupted).toMatchObject({ outcome: "interrupted", resumed: false, scrub: { read: 0 } });
+    expect(queued(company)).toBe(0);
+    const last = await nightly(company, 1.02);
+    expect(last).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
+    expect(outcomes(company)).toEqual(["complete", "stopped", "interrupted", "complete"]);
+  });
+
+  test("another run that waits ends it early, and the run is complete all the same", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const waiting = new AbortController();
+    const onListed = async () => waiting.abort();
+    const report = await nightly(company, 1, { scrub: scrubOf(900, { closed: waiting.signal }), onListed });
+    expect(report).toMatchObject({ outcome: "complete", scrub: { read: 0 } });
+    expect(queued(company)).toBe(0);
+  });
+
+  test("a run that is killed in it counts as one that read everything listed", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const dies = nightly(company, 1, {
+      onListed: async () => {
+        throw new TypeError("killed");
+      },
+    });
+    await expect(dies).rejects.toThrow("killed");
+    expect(queued(company)).toBeGreaterThan(0);
+    const next = await nightly(company, 1.01);
+    expect(next).toMatchObject({ outcome: "complete", resumed: false, scrub: { left: 0 } });
+    expect(next.scrub?.read).toBeGreaterThan(40);
+  });
+});
+
+describe("lists of parents", () => {
+  test("that were never read come at once, and an unchanged run reads none again", async () => {
+    const company = await aCompany();
+    const first = await nightly(company, 0);
+    expect(first.requests.child).toBeGreaterThan(0);
+    expectEqual(company);
+    company.sandbox.control.create("clients", { name: "Nová s. r. o." });
+    expect((await nightly(company, 0.1)).requests.child).toBe(1);
+    expect((await nightly(company, 0.2)).requests.child).toBe(0);
+  });
+});
+
+/** Requests that a run of this company makes for its lists. */
+function listRequests(company: Company): number {
+  const sql = "SELECT report ->> '$.requests.list' FROM _runs ORDER BY id DESC LIMIT 1";
+  return 1 + count(company.file, sql);
+}

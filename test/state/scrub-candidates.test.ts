@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
+import { scrubSources } from "../../src/sync/plan/scrub-facts.ts";
+import { openShop } from "../support/mirror.ts";
+import { put, putPreview, remove, stampOf, startMs } from "../support/store.ts";
+import { runContextOf } from "../support/sync.ts";
+
+const dayMs = 86_400_000;
+const person = (id: number, name = `n${id}`) => ({ id, name, email: null, score: null });
+const order = (id: number, more: object = {}) => ({
+  id,
+  number: "1",
+  total: 1,
+  lines: [],
+  receipts: [],
+  ...more,
+});
+
+const orders: ScrubSource = { table: "orders", listOf: null, date: "issued_on", referrers: [] };
+const notesOfPeople: ScrubSource = {
+  table: "people",
+  listOf: "notes",
+  date: null,
+  referrers: [{ table: "notes", column: "person_id", date: null }],
+};
+
+function readOrder(mirror: Mirror, id: number, agoMs: number, more: object = {}): void {
+  const stamp = stampOf(mirror, { receivedAtMs: startMs - agoMs });
+  put(mirror, "orders", order(id, more), { source: "detail", stamp });
+}
+
+const idsOf = (found: readonly { readonly id: number | bigint }[]) => found.map(({ id }) => id);
+
+test("the details read longest ago come first, without deleted ones, provisional rows and those read lately", async () => {
+  const mirror = await openShop();
+  readOrder(mirror, 1, 100);
+  readOrder(mirror, 2, 300);
+  readOrder(mirror, 3, 200);
+  readOrder(mirror, 4, 400);
+  remove(mirror, "orders", 4, stampOf(mirror, { receivedAtMs: startMs - 350 }));
+  putPreview(mirror, "orders", { id: 5, number: "A", total: 1 });
+  const candidates = new ScrubCandidates(mirror.db);
+  expect(candidates.stalest([orders], startMs - 150, 9)).toMatchObject([
+    { id: 2, readAtMs: startMs - 300 },
+    { id: 3, readAtMs: startMs - 200 },
+  ]);
+  expect(idsOf(candidates.stalest([orders], startMs, 1))).toEqual([2]);
+  expect(candidates.readBefore(orders)).toEqual({ count: 3, oldestMs: startMs - 300 });
+  expect(candidates.readBefore(notesOfPeople)).toEqual({ count: 0, oldestMs: null });
+});
+
+test("lists of parents are candidates once they were read, beside details", async () => {
+  const mirror = await openShop();
+  const run = runContextOf(mirror);
+  for (const id of [1, 2, 3]) put(mirror, "people", person(id));
+  remove(mirror, "people", 3);
+  for (const id of [1, 3]) mirror.apply(() => run.parents.markListed("notes", "people", id, startMs - 200));
+  readOrder(mirror, 9, 300);
+  const candidates = new ScrubCandidates(mirror.db);
+  const found = candidates.stalest([orders, notesOfPeople], startMs, 9);
+  expect(found.map(({ source, id }) => [source.listOf, id])).toEqual([
+    [null, 9],
+    ["notes", 1],
+  ]);
+});
+
+test("recent activity is a change, a date, an event, or that of a record that refers to it; not the first run's inserts", async () => {
+  const mirror = await openShop();
+  const run = runContextOf(mirror);
+  const old = stampOf(mirror, { receivedAtMs: startMs - 200 * dayMs });
+  for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id), { stamp: old });
+  for (const id of [1, 2, 3, 4, 5]) readOrder(mirror, id, 10 * dayMs, { issuedOn: "2024-01-01" });
+  mirror.apply(() => run.runs.finish(1, new Date(startMs - 9 * dayMs).toISOString(), "complete", {}));
+  for (const id of [1, 2, 3, 4])
+    mirror.apply(() => run.parents.markListed("notes", "people", id, startMs - 10 * dayMs));
+  // A change of the order 2, a date of the order 3, an event of the order 4, a note of the person 2.
+  readOrder(mirror, 2, 5 * dayMs, { issuedOn: "2024-01-02" });
+  readOrder(mirror, 3, 5 * dayMs, { issuedOn: "2026-02-20" });
+  const event = "INSERT INTO _inbox (event_id, resource, resource_id, received_at, body, state) VALUES";
+  const received = new Date(startMs - dayMs).toISOString();
+  mirror.db.exec(`${event} ('e', 'orders', 4, '${received}', '{}', 'done')`);
+  mirror.db.exec(`${event} ('f', 'orders', 5, '2020-01-01T00:00:00Z', '{}', 'done')`);
+  put(mirror, "notes", { id: 7, body: "b", personId: 2, attachments: [] }, { stamp: stampOf(mirror) });
+  const candidates = new ScrubCandidates(mirror.db);
+  const times = { untilMs: startMs, sinceMs: startMs - 90 * dayMs };
+  expect(new Set(idsOf(candidates.recent([orders], times, 9)))).toEqual(new Set([2, 3, 4]));
+  expect(idsOf(candidates.recent([notesOfPeople], times, 9))).toEqual([2]);
+  expect(idsOf(candidates.recent([orders], times, 1))).toEqual([4]);
+  const early = { untilMs: startMs - 6 * dayMs, sinceMs: times.sinceMs };
+  expect(idsOf(candidates.recent([orders], early, 9))).toEqual([4]);
+});
+
+test("sources are the resources whose lists show previews, and parents' lists where the scrub reads them", async () => {
+  const mirror = await openShop();
+  const manifest = mirror.manifest.resources;
+  const asked = { manifest, resources: manifest, parentsPerRun: "auto" } as const;
+  expect(scrubSources(asked).map(({ table, listOf }) => `${table} ${listOf}`)).toEqual([
+    "orders null",
+    "people notes",
+  ]);
+  expect(scrubSources(asked)[1]?.referrers).toEqual([{ table: "notes", column: "person_id", date: null }]);
+  expect(scrubSources({ ...asked, parentsPerRun: "all" }).map(({ table }) => table)).toEqual(["orders"]);
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { isWholeRun, isWorthPublishing } from "../../src/sync/context/run-report.ts";
+
+const at = "2026-11-22T02:20:00.000Z";
+const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
+
+const whole = (outcome: string | null, listedAt?: string | null) =>
+  isWholeRun({ outcome, ...(listedAt !== undefined && { listed_at: listedAt }) });
+
+const worth = (outcome: "complete" | "partial" | "stopped" | "failed" | "interrupted", more: object = {}) =>
+  isWorthPublishing({ outcome, listed_at: at, scrub: null, ...more });
+
+test("a run is whole once everything listed is in, whatever cut off its scrub", () => {
+  expect([whole("complete"), whole("partial", at), whole("stopped", at), whole(null, at)]).toEqual(
+    Array(4).fill(true),
+  );
+  expect([whole("stopped", null), whole("failed"), whole(null)]).toEqual(Array(3).fill(false));
+});
+
+test("reports and exports are made after a run, unless its scrub found nothing since they were", () => {
+  expect([
+    worth("complete"),
+    worth("partial"),
+    worth("complete", { scrub: { ...scrub, planned: 0 } }),
+  ]).toEqual(Array(3).fill(true));
+  expect(worth("complete", { scrub })).toBe(false);
+  expect(worth("complete", { scrub: { ...scrub, changed: 2 } })).toBe(true);
+  expect(worth("stopped", { scrub: { ...scrub, changed: 2 } })).toBe(true);
+  expect(worth("interrupted", { scrub: { ...scrub, changed: 2 } })).toBe(false);
+  expect([worth("failed", { listed_at: null }), worth("stopped", { listed_at: null })]).toEqual([
+    false,
+    false,
+  ]);
+});
