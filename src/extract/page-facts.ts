@@ -10,12 +10,12 @@ export interface PageFacts {
   /** From the total, not from `totalPages`, which a broken paginator may raise without end. */
   readonly pages: number;
   readonly total: number;
-  /** Does the paginator agree with itself and with the records beside it? */
-  readonly consistent: boolean;
+  /** Does the paginator promise more pages than its total fills? */
+  readonly overstated: boolean;
 }
 
 /** Pure. Throws a retryable ProtocolError when the paginator is missing, unreadable or of another page. */
-export function pageFacts(paginator: unknown, askedPage: number, records: number): PageFacts {
+export function pageFacts(paginator: unknown, askedPage: number): PageFacts {
   if (typeof paginator !== "object" || paginator === null) throw unusable("the answer has no paginator");
   const page = count(paginator, "currentPage");
   const perPage = count(paginator, "perPage");
@@ -24,15 +24,13 @@ export function pageFacts(paginator: unknown, askedPage: number, records: number
   if (perPage < 1) throw unusable("the paginator says 0 records per page");
   const pages = Math.max(1, Math.ceil(total / perPage));
   if (pages > mostPages) throw unusable(`the paginator says ${pages} pages, more than ${mostPages}`);
-  const expected = page < pages ? perPage : page === pages ? total - (pages - 1) * perPage : 0;
-  const totalPages = "totalPages" in paginator ? wholeNumber(paginator.totalPages) : pages;
-  const pagesAgree = totalPages === pages || (total === 0 && totalPages === 0);
-  return { page, perPage, pages, total, consistent: records === expected && pagesAgree };
+  const promised = "totalPages" in paginator ? wholeNumber(paginator.totalPages) : null;
+  return { page, perPage, pages, total, overstated: (promised ?? pages) > pages };
 }
 
 /** The facts of a list that comes in one answer. */
 export function wholeFacts(records: number): PageFacts {
-  return { page: 1, perPage: 0, pages: 1, total: records, consistent: true };
+  return { page: 1, perPage: 0, pages: 1, total: records, overstated: false };
 }
 
 function count(paginator: object, key: string): number {

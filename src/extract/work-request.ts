@@ -12,18 +12,24 @@ export interface ListForm {
   readonly unsorted?: true;
 }
 
-/** Payload of the work item for a page of a list. */
-export interface PagePayload extends ListForm {
-  readonly variant: string;
+/** Which page of which reading a work item is for. */
+interface PageOfReading extends ListForm {
   readonly page: number;
+  /** Number of the reading. @default 1 */
   readonly attempt?: number;
+  /** The page was read in this reading before: records were appended since. */
+  readonly again?: true;
+}
+
+/** Payload of the work item for a page of a list. */
+export interface PagePayload extends PageOfReading {
+  readonly variant: string;
 }
 
 /** Payload of the work item for a page of a parent's list. */
-export interface ChildPayload extends ListForm {
+export interface ChildPayload extends PageOfReading {
   readonly parent: string;
   readonly parentId: string;
-  readonly page: number;
 }
 
 type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;

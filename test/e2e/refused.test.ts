@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, dump, expectEqual } from "../support/equal.ts";
 import { lastPathOf, truthOf } from "../support/truth.ts";
-import { jsonReply, type Obstacle } from "../support/proxy.ts";
+import { jsonReply, type Obstacle, type Reply } from "../support/proxy.ts";
 
 /** Answers matching requests in the service's place. */
 function refuse(path: RegExp, status: number, message: string, from = 1): Obstacle {
@@ -103,10 +103,10 @@ describe("404 on details", () => {
   test("of everything at once: nothing is deleted (I5)", async () => {
     const company = await aCompany();
     await sync(company);
-    const before = dump(company.file, ["_runs", "_work", "_meta"]);
+    const before = dump(company.file, ["_runs", "_work", "_meta", "_parents"]);
     company.proxy.obstruct(refuse(/\/\d+$/, 404, "No query results for model."));
     expect((await sync(company, { full: true })).outcome).toBe("partial");
-    expect(dump(company.file, ["_runs", "_work", "_meta"])).toEqual(before);
+    expect(dump(company.file, ["_runs", "_work", "_meta", "_parents"])).toEqual(before);
   });
 
   test("of one new record that the list shows: the rest is whole, and the record comes when it answers", async () => {
@@ -152,12 +152,10 @@ describe("422 on a list", () => {
 
   test("over its order is read in the service's own order, and a parent's list in smaller pages", async () => {
     const company = await aCompany();
-    const refusal = (field: string) =>
-      jsonReply(422, { message: "The given data was invalid.", errors: { [field]: ["Neplatná hodnota."] } });
     company.proxy.obstruct(({ path, query }) => {
-      if (path === "/orders" && query.has("sortBy")) return refusal("sortBy");
+      if (path === "/orders" && query.has("sortBy")) return refusedField("sortBy");
       const isLarge = path === "/contact-activity-logs" && Number(query.get("perPage")) > 100;
-      return isLarge ? refusal("perPage") : undefined;
+      return isLarge ? refusedField("perPage") : undefined;
     });
     expect((await sync(company)).outcome).toBe("complete");
     expectEqual(company);
@@ -182,3 +180,10 @@ describe("422 on a list", () => {
     expect(report.troubles[0]?.message).toContain("sortBy");
   });
 });
+
+function refusedField(field: string): Reply {
+  return jsonReply(422, {
+    message: "The given data was invalid.",
+    errors: { [field]: ["Neplatná hodnota."] },
+  });
+}

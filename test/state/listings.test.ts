@@ -1,103 +1,124 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RecordId } from "../../src/base/ids.ts";
-import { Listings, type ListedPage, type ListingStart } from "../../src/state/listings.ts";
+import { Listings, type EarlierReadings, type Listing, type ListedPage } from "../../src/state/listings.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows } from "../support/store.ts";
 
 const huge = 9_007_199_254_740_993n;
-const start: ListingStart = {
+const listing: Listing = {
   resource: "people",
   variant: "",
   run: 3,
   attempt: 2,
   startedSeq: 17,
   startedAt: "2026-03-01T00:00:00.000Z",
-};
-const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage> = {}): ListedPage => ({
-  page: number,
-  ids,
   perPage: 2,
   pages: 3,
   total: 5,
-  consistent: true,
+  steady: true,
+  idle: 0,
+  tails: 0,
+  overstated: false,
+};
+const earlier: EarlierReadings = { ...listing, startedSeq: 9, ids: [1, huge], withoutId: 1 };
+const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage> = {}): ListedPage => ({
+  page: number,
+  ids,
+  withoutId: [],
+  perPage: 2,
+  total: 5,
   ...more,
 });
-const openListings = async () => new Listings((await openShop()).db);
+
+async function opened(): Promise<Listings> {
+  const listings = new Listings((await openShop()).db);
+  listings.open(listing, null);
+  return listings;
+}
 
 describe("listings", () => {
   test("survive a crash with everything a sweep needs to go on", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
     const listings = new Listings(mirror.db);
-    expect(listings.addPage(start, page(1, [1, 2]))).toBeNull();
-    expect(listings.addPage(start, page(3, [5], { total: 6 }))).toBeNull();
+    listings.open(listing, earlier);
+    listings.putPage(listing, page(1, [1, 2]));
+    listings.putPage(listing, page(3, [], { withoutId: ["sha:a", "sha:b"], total: 6 }));
+    const moved = { ...listing, total: 6, idle: 1, tails: 2, steady: false, overstated: true, pages: 4 };
+    listings.update(moved);
     mirror.close();
     const again = new Listings((await openShop({ path })).db);
-    expect(again.addPage({ ...start, variant: "other" }, page(2, [3, 4]))).toBeNull();
-    const later = { ...start, run: 4, startedSeq: 90, startedAt: "2026-03-02T00:00:00.000Z" };
-    expect(again.addPage(later, page(2, [3, 4]))).toEqual({
-      ...start,
-      perPage: 2,
-      pages: 3,
-      total: 5,
-      steady: false,
-      shown: [1, 2, 3, 4, 5],
-    });
-  });
-
-  test.each([
-    ["disagrees with its own totals", { consistent: false }],
-    ["names another total", { total: 6 }],
-    ["names another number of pages", { pages: 4 }],
-  ])("are not steady when a page %s", async (_case, more) => {
-    const listings = await openListings();
-    listings.addPage(start, page(1, [1, 2]));
-    listings.addPage(start, page(2, [3, 4], more));
-    expect(listings.addPage(start, page(3, [5]))).toMatchObject({ steady: false, pages: 3, total: 5 });
+    expect(again.find("people", "")).toEqual(moved);
+    expect(again.find("people", "other")).toBeNull();
+    expect(again.earlier(listing)).toMatchObject({ startedSeq: 9, ids: [1, huge], withoutId: 1, total: 5 });
+    expect(again.progress(moved)).toEqual({ read: 2, leastTotal: 5, lastOlder: 1 });
+    expect(again.showsNew(moved, page(2, [1], { withoutId: ["sha:b"] }))).toBe(false);
   });
 
   test("show what all pages showed, an id each time it came, empty pages and ids beyond 2^53 too", async () => {
-    const listings = await openListings();
-    listings.addPage(start, page(1, [1, 3]));
-    listings.addPage(start, page(3, []));
-    expect(listings.addPage(start, page(2, [3, huge]))).toMatchObject({
-      steady: true,
-      shown: [1, 3, 3, huge],
-    });
+    const listings = await opened();
+    listings.putPage(listing, page(1, [1, 3]));
+    listings.putPage(listing, page(3, []));
+    listings.putPage(listing, page(2, [3, huge]));
+    expect(listings.shown(listing)).toEqual({ ids: [1, 3, 3, huge], withoutId: [] });
+    expect(listings.pageShown(listing, 2)).toEqual({ ids: [3, huge], withoutId: [] });
+    expect(listings.pageShown(listing, 4)).toBeNull();
   });
 
   test("a page read twice counts once, with what it showed last", async () => {
-    const listings = await openListings();
-    listings.addPage(start, page(1, [1, 2]));
-    listings.addPage(start, page(2, [7, 8]));
-    expect(listings.addPage(start, page(2, [3, 4]))).toBeNull();
-    expect(listings.addPage(start, page(3, [5]))).toMatchObject({ shown: [1, 2, 3, 4, 5] });
+    const listings = await opened();
+    listings.putPage(listing, page(2, [7, 8]));
+    listings.putPage(listing, page(2, [3, 4]));
+    expect(listings.shown(listing).ids).toEqual([3, 4]);
+    expect(listings.progress(listing).read).toBe(1);
+  });
+
+  test("know whether a page shows anything new, also after a transaction that rolled back", async () => {
+    const mirror = await openShop();
+    const listings = new Listings(mirror.db);
+    listings.open(listing, null);
+    const add = (one: ListedPage) => {
+      const isNew = listings.showsNew(listing, one);
+      listings.putPage(listing, one);
+      return isNew;
+    };
+    expect(add(page(1, [1, 2]))).toBe(true);
+    const lost = () => {
+      add(page(3, [5, 6]));
+      throw new Error("lost");
+    };
+    expect(() => mirror.apply(lost)).toThrow("lost");
+    expect(add(page(3, [5, 6]))).toBe(true);
+    expect(add(page(2, [2, 6]))).toBe(false);
+  });
+
+  test("pages that are confirmed count as read with the newer total", async () => {
+    const listings = await opened();
+    const grown = { ...listing, total: 6 };
+    for (const number of [1, 2]) listings.putPage(listing, page(number, [number]));
+    listings.putPage(listing, page(3, [5, 6], { total: 6 }));
+    expect(listings.progress(grown)).toEqual({ read: 3, leastTotal: 5, lastOlder: 2 });
+    listings.confirmPages(listing, 2, 6);
+    expect(listings.progress(grown)).toEqual({ read: 3, leastTotal: 6, lastOlder: null });
   });
 
   test("opened again or closed, nothing of the last reading stays; other listings do", async () => {
     const mirror = await openShop();
     const listings = new Listings(mirror.db);
-    const ofParent = { ...start, variant: "people:17" };
-    listings.addPage(start, page(1, [1]));
-    listings.addPage(start, page(3, [2]));
-    listings.addPage(ofParent, page(1, [9]));
-    expect(listings.addPage({ ...start, attempt: 3 }, page(1, [1]))).toBeNull();
-    expect(listings.addPage(start, page(2, [4]))).toBeNull();
+    const ofParent = { ...listing, variant: "people:17" };
+    listings.open(listing, earlier);
+    listings.putPage(listing, page(1, [1]));
+    listings.open(ofParent, null);
+    listings.putPage(ofParent, page(1, [9]));
+    listings.open({ ...listing, attempt: 3 }, null);
+    expect(listings.shown(listing).ids).toEqual([]);
+    expect(listings.earlier(listing)).toBeNull();
+    listings.putPage(listing, page(2, [4]));
     listings.close("people", "");
-    expect(listings.addPage(start, page(3, [2]))).toBeNull();
     expect(rows(mirror, "SELECT variant FROM _listings")).toEqual([{ variant: "people:17" }]);
     expect(rows(mirror, "SELECT variant, ids FROM _listing_pages")).toEqual([
       { variant: "people:17", ids: "9" },
     ]);
-  });
-
-  test("one page is a whole listing, and closes an earlier one of more pages", async () => {
-    const mirror = await openShop();
-    const listings = new Listings(mirror.db);
-    listings.addPage(start, page(1, [1, 2]));
-    const only = page(1, [1], { pages: 1, total: 1 });
-    expect(listings.addPage(start, only)).toMatchObject({ steady: true, shown: [1], total: 1 });
-    expect(rows(mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 });

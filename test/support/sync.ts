@@ -89,8 +89,12 @@ export interface PageOptions {
   readonly page?: number;
   readonly variant?: string;
   readonly attempt?: number;
+  /** The page is read once more in the same reading. */
+  readonly again?: true;
   readonly total?: number;
   readonly perPage?: number;
+  /** The page that the answer is of. */
+  readonly came?: number;
   readonly at?: ReadStamp;
 }
 
@@ -101,14 +105,14 @@ export async function page(
   records: readonly object[],
   options: PageOptions = {},
 ): Promise<void> {
-  const { page: number = 1, variant = "", attempt = 1 } = options;
+  const { page: number = 1, variant = "", attempt = 1, again } = options;
   const item = leased(run, {
     kind: "list",
     resource,
     target: `page:${variant}:${number}`,
     lane: "list",
     reason: "sweep",
-    payload: { variant, page: number, attempt },
+    payload: { variant, page: number, attempt, ...(again && { again }) },
     dirtySeq: 0,
   });
   await applyPage(run, item, records, options);
@@ -121,14 +125,14 @@ export async function childPage(
   records: readonly object[],
   options: PageOptions = {},
 ): Promise<void> {
-  const { page: number = 1 } = options;
+  const { page: number = 1, attempt = 1 } = options;
   const item = leased(run, {
     kind: "child",
     resource: "notes",
     target: `child:people:${parentId}:${number}`,
     lane: "list",
     reason: "parent",
-    payload: { parent: "people", parentId: String(parentId), page: number },
+    payload: { parent: "people", parentId: String(parentId), page: number, attempt },
     dirtySeq: 0,
   });
   await applyPage(run, item, records, options);
@@ -140,9 +144,9 @@ async function applyPage(
   records: readonly object[],
   options: PageOptions,
 ): Promise<void> {
-  const { page: number = 1, at: stamp = stampOf(run.mirror) } = options;
+  const { page: number = 1, came = number, at: stamp = stampOf(run.mirror) } = options;
   const resource = resourceOf(item.resource);
-  await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, number, options));
+  await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, came, options));
   run.queue.release(item);
 }
 

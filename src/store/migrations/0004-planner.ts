@@ -18,4 +18,11 @@ export const planner = [
   `CREATE TABLE _preview_differences (
     resource TEXT NOT NULL, field TEXT NOT NULL, record_id INTEGER NOT NULL,
     PRIMARY KEY (resource, field, record_id)) STRICT, WITHOUT ROWID`,
+  // What a list's readings know of their pages, and the readings before that count together with this one.
+  `ALTER TABLE _listings ADD COLUMN idle INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE _listings ADD COLUMN tails INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE _listings ADD COLUMN overstated INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE _listings ADD COLUMN earlier TEXT`,
+  `ALTER TABLE _listing_pages ADD COLUMN total INTEGER`,
+  `ALTER TABLE _listing_pages ADD COLUMN without_id TEXT NOT NULL DEFAULT ''`,
 ];

@@ -59,7 +59,7 @@ function applyOwned(answer: AnswerContext, id: RecordId, slice: Buffer): void {
     const seen = new Set<RecordId>();
     for (const part of parts) {
       const partId = idOrQuarantine(answer, name, part);
-      if (partId === null) continue;
+      if (typeof partId === "string") continue;
       seen.add(partId);
       const result = table.put({ stamp, id: partId, slice: part.slice, source: "list", overrides });
       run.tally.of(name).listed += 1;

@@ -12,7 +12,8 @@ import { removeRecord } from "../deletion/removal.ts";
 import { probeRoute } from "../deletion/route-probe.ts";
 import { otherListForm } from "../plan/list-form.ts";
 import { queueDependents } from "../plan/dependents.ts";
-import { queueOtherForm, queueRecord } from "../plan/read-reasons.ts";
+import { queueOtherForm } from "../plan/list-reads.ts";
+import { queueRecord } from "../plan/read-reasons.ts";
 import type { FailureOutcome } from "../retry/retry-policy.ts";
 import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
 

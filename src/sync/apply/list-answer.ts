@@ -1,10 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import type { RecordId } from "../../base/ids.ts";
+import { messageOf } from "../../base/errors.ts";
+import { ProtocolError } from "../../connector/service-errors.ts";
 import { readList } from "../../extract/answers.ts";
-import { pageFacts, wholeFacts } from "../../extract/page-facts.ts";
+import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
+import type { ListCut } from "../../json/cut.ts";
 import { applyCounted, type AnswerContext } from "../context/run-context.ts";
-import { applyListed } from "./listed-record.ts";
-import { addListingPage, pagePlace } from "./listing.ts";
+import { applyListed, type ShownSoFar } from "./listed-record.ts";
+import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
 
 /** Records per transaction: longer answers are cut, so that other answers are applied in between. */
 export const recordsAtOnce = 1_000;
@@ -14,28 +16,54 @@ export const recordsAtOnce = 1_000;
  * work item commit together. A long answer commits in parts, the work item with the last: after a crash in between
  * it is read again and finds the rows unchanged (I1, I7).
  *
- * @throws ProtocolError when the body is not a list, or not the page that was asked for
+ * @throws ProtocolError when the body is not a list, or page 1 has no paginator that can be used
  */
 export async function applyList(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
-  const { records, paginator } = readList(body);
-  const { page, attempt } = pagePlace(item);
-  const isPaged = resource.list.kind !== "whole";
-  const facts = isPaged ? pageFacts(paginator, page, records.count) : wholeFacts(records.count);
-  const ids: RecordId[] = [];
-  const apply = (from: number, to: number) => ids.push(...applyListed(answer, records, { from, to }));
+  const list = readList(body);
+  const facts = factsOf(answer, list);
+  if (!facts) return applyUseless(answer);
+  const { attempt, again } = pagePlace(item);
+  const shown: ShownSoFar = { ids: [], withoutId: [] };
+  const firstReading = attempt === 1 && !again;
+  const { records } = list;
+  const apply = (from: number, to: number) => applyListed(answer, records, { from, to }, shown);
   let applied = 0;
   for (; records.count - applied > recordsAtOnce; applied += recordsAtOnce) {
     const from = applied;
-    applyCounted(run, () => void apply(from, from + recordsAtOnce));
+    applyCounted(run, () => apply(from, from + recordsAtOnce));
     await setImmediate();
   }
   applyCounted(run, () => {
     apply(applied, records.count);
     // Before the listing is completed: another sweep that it queues is an item of its own.
     run.queue.done(item, stamp.sentSeq);
-    if (attempt === 1) run.tally.of(resource.name).listed += ids.length;
+    if (firstReading) run.tally.of(resource.name).listed += shown.ids.length;
     if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
-    addListingPage(answer, ids, facts);
+    addListingPage(answer, { ...facts, ...shown });
+  });
+}
+
+/**
+ * Null: a page after the first whose paginator is of another page, or cannot be read. Its records are not used. It is
+ * not asked for again: a paginator that does so once does so always.
+ */
+function factsOf({ run, resource, item }: AnswerContext, { records, paginator }: ListCut): PageFacts | null {
+  const { page } = pagePlace(item);
+  if (resource.list.kind !== "paged" && resource.list.kind !== "parents") return wholeFacts(records.count);
+  try {
+    return pageFacts(paginator, page);
+  } catch (error) {
+    if (page === 1 || !(error instanceof ProtocolError)) throw error;
+    run.log.warn(`${resource.name}: ${messageOf(error)}`);
+    return null;
+  }
+}
+
+function applyUseless(answer: AnswerContext): void {
+  const { run, item, stamp } = answer;
+  applyCounted(run, () => {
+    run.queue.done(item, stamp.sentSeq);
+    addUselessPage(answer);
   });
 }

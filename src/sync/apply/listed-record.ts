@@ -4,33 +4,42 @@ import type { Slices } from "../../json/slices.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import { queueDependents } from "../plan/dependents.ts";
-import { queueChildList, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
+import { queueChildList } from "../plan/list-reads.ts";
+import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 import { idOrQuarantine } from "./records-without-id.ts";
+
+/** What an answer showed of its list, as far as it is applied. */
+export interface ShownSoFar {
+  readonly ids: RecordId[];
+  readonly withoutId: string[];
+}
 
 /**
  * Applies some records of a list's answer, inside the apply transaction, and queues what must be read of them:
  * details of previews, lists of new parents.
  *
- * @returns the ids that were shown, one entry each time
+ * @param shown gets what the records show
  */
 export function applyListed(
   answer: AnswerContext,
   records: Slices,
   { from, to }: { readonly from: number; readonly to: number },
-): RecordId[] {
+  shown: ShownSoFar,
+): void {
   const { run, resource } = answer;
   const children = childrenOf(run, resource.name);
-  const ids: RecordId[] = [];
   for (let i = from; i < to; i++) {
     const record = { id: records.id(i), slice: records.slice(i) };
     const id = idOrQuarantine(answer, resource.name, record);
-    if (id === null) continue;
-    ids.push(id);
+    if (typeof id === "string") {
+      shown.withoutId.push(id);
+      continue;
+    }
+    shown.ids.push(id);
     if (applyOne(answer, id, record.slice) !== "inserted") continue;
     for (const child of children)
       if (takesParent(run)) queueChildList(run, child.resource, { resource: resource.name, id });
   }
-  return ids;
 }
 
 function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResult {

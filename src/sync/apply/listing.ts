@@ -2,93 +2,164 @@ import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
-import {
-  parentIdOf,
-  type ChildPayload,
-  type ListForm,
-  type PagePayload,
-} from "../../extract/work-request.ts";
-import type { CompleteListing, Listing } from "../../state/listings.ts";
+import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import type { EarlierReadings, ListedPage, Listing, Shown } from "../../state/listings.ts";
 import { sweepKey } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { mostSweeps } from "../context/limits.ts";
+import { mostDeadEnds, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { childrenOf, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
-import { queueOrphans, queueOtherPages, queueRecord, queueSweepAgain } from "../plan/read-reasons.ts";
+import { dropPages, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
+import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
+import { judgeReading, nextStep, withPage, type Verdict } from "./reading.ts";
 
 /**
- * Which listing a work item's page belongs to, its number from 1, and how often the list was begun. The listing of
+ * Which listing a work item's page belongs to, its number from 1, and the number of the reading. The listing of
  * a parent's list is named `clients:17`.
  */
-export function pagePlace({ kind, payload }: WorkItem): Required<Omit<PagePayload, keyof ListForm>> {
-  if (kind !== "child") return { attempt: 1, ...(payload as PagePayload) };
-  const { parent, parentId, page } = payload as ChildPayload;
-  return { variant: `${parent}:${parentId}`, page, attempt: 1 };
+export function pagePlace({ kind, payload }: WorkItem) {
+  const place = { attempt: 1, again: false, ...(payload as PagePayload | ChildPayload) };
+  if (kind !== "child") return place as typeof place & PagePayload;
+  const { parent, parentId } = payload as ChildPayload;
+  return { ...place, variant: `${parent}:${parentId}` };
 }
 
 /**
  * Adds one page to its listing, inside the apply transaction. Page 1 opens the listing and queues the other
- * pages; the page that makes it complete closes it and decides about records that no page showed.
- *
- * @param ids what the page showed, one entry each time
+ * pages; the page that makes the reading complete closes it and decides about records that no page showed.
  */
-export function addListingPage(answer: AnswerContext, ids: readonly RecordId[], facts: PageFacts): void {
+export function addListingPage(answer: AnswerContext, page: ListedPage & PageFacts): void {
+  const { page: number, again } = pagePlace(answer.item);
+  if (number === 1 && !again) return beginReading(answer, page);
+  const open = openReading(answer);
+  if (open) addPage(answer, open, page);
+}
+
+/** Adds a page that shows nothing because it was not the one that was asked for. */
+export function addUselessPage(answer: AnswerContext): void {
+  const open = openReading(answer);
+  if (!open) return;
+  const { page } = pagePlace(answer.item);
+  const { perPage, total, overstated } = open;
+  addPage(answer, open, { page, perPage, total, overstated, ids: [], withoutId: [] });
+}
+
+/** The listing that a page after the first belongs to; null where its reading was given up. */
+function openReading({ run, resource, item }: AnswerContext): Listing | null {
+  const { variant, attempt } = pagePlace(item);
+  const open = run.listings.find(resource.name, variant);
+  return open?.attempt === attempt ? open : null;
+}
+
+function addPage(answer: AnswerContext, open: Listing, page: ListedPage & Pick<Listing, "overstated">): void {
+  const { run } = answer;
+  const { listings } = run;
+  const { again } = pagePlace(answer.item);
+  const before = again ? listings.pageShown(open, page.page) : null;
+  const { leastTotal } = listings.progress(open);
+  const showsNew = listings.showsNew(open, page);
+  const listing = withPage(open, { page, before, leastTotal, showsNew });
+  listings.putPage(listing, page);
+  const more = before && open.attempt === 1 ? page.ids.length - before.ids.length : 0;
+  run.tally.of(open.resource).listed += Math.max(0, more);
+  if (before && listing.steady) listings.confirmPages(listing, page.page, page.total);
+  proceed(answer, listing);
+}
+
+function beginReading(answer: AnswerContext, page: ListedPage & PageFacts): void {
   const { run, resource, item, stamp } = answer;
-  const { variant, page, attempt } = pagePlace(item);
-  const start = {
-    resource: resource.name,
+  const { listings } = run;
+  const { name } = resource;
+  const { variant, attempt } = pagePlace(item);
+  const { perPage, total, overstated } = page;
+  // Where several parents' lists led nowhere, the pages of others are not tried.
+  const pages = (run.deadEnds.get(name) ?? 0) < mostDeadEnds ? page.pages : 1;
+  const listing = {
+    resource: name,
     variant,
     run: requireRunId(run),
     attempt,
     startedSeq: stamp.sentSeq,
     startedAt: isoTime(stamp.receivedAtMs),
+    perPage,
+    pages,
+    total,
+    overstated: overstated || pages < page.pages,
+    steady: true,
+    idle: 0,
+    tails: 0,
   };
-  if (page === 1) queueOtherPages(answer, facts);
-  const listing = run.listings.addPage(start, { ...facts, ids });
-  if (listing) completeListing(answer, listing);
+  const continues = attempt > 1 && listings.find(name, variant)?.attempt === attempt - 1;
+  const earlier = continues ? listings.earlier({ resource: name, variant }) : null;
+  if (pages === 1) return endReading(answer, listing, page, earlier);
+  listings.open(listing, earlier);
+  listings.showsNew(listing, page);
+  listings.putPage(listing, page);
+  queueOtherPages(answer, page);
 }
 
-/** Did the list stay the same while it was read: as many distinct records as it says, each shown once? Pure. */
-export function isWhole(
-  listing: Pick<Listing, "steady" | "total">,
-  shown: readonly RecordId[],
-  distinct: number,
-): boolean {
-  return listing.steady && distinct === shown.length && distinct === listing.total;
+function proceed(answer: AnswerContext, listing: Listing): void {
+  const { listings } = answer.run;
+  const step = nextStep(listing, listings.progress(listing));
+  if (step.kind === "judge")
+    return endReading(answer, listing, listings.shown(listing), listings.earlier(listing));
+  if (step.kind === "wait") return listings.update(listing);
+  queueTail(answer, listing, step);
+  listings.update({ ...listing, pages: step.pages, tails: listing.tails + 1 });
 }
 
 /**
- * All pages were read. A list that changed meanwhile is read again, `mostSweeps` times in all; a parent's list
- * is not. Records that were not shown are checked either way, since absence alone deletes nothing.
+ * A reading is over. A list that was not shown whole is read again, `mostSweeps` times in all. Records that were
+ * not shown are checked either way, since absence alone deletes nothing; not if the list was not read to its end.
  */
-function completeListing(answer: AnswerContext, listing: CompleteListing): void {
+function endReading(
+  answer: AnswerContext,
+  listing: Listing,
+  shown: Shown,
+  before: EarlierReadings | null,
+): void {
   const { run, resource, item } = answer;
-  const { shown } = listing;
-  const isParents = item.kind === "child";
-  const seen = new Set(shown);
-  const whole = isWhole(listing, shown, seen.size);
-  if (!whole && !isParents && listing.attempt < mostSweeps) return queueSweepAgain(answer, listing);
-  if (!whole) noteUnsettled(answer, listing);
-  if (isParents) {
+  const { listings } = run;
+  const verdict = judgeReading(listing, shown, before);
+  const { kind, seen, startedSeq, startedAt } = verdict;
+  if (listing.idle >= mostIdlePages) dropPages(answer);
+  if (kind === "again" && listing.attempt < mostSweeps) {
+    listings.open(listing, verdict.earlier);
+    return queueSweepAgain(answer, listing);
+  }
+  listings.close(listing.resource, listing.variant);
+  const isWhole = kind === "whole";
+  if (!isWhole) noteUnsettled(answer, listing, verdict);
+  const read = { ...listing, startedSeq, startedAt };
+  if (item.kind === "child") {
     const payload = item.payload as ChildPayload;
     const at = answer.stamp.receivedAtMs;
     run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), at);
   } else {
-    run.probeCandidates.set(resource.name, shown.slice(-3));
-    if (whole) completeSweep(answer, listing, seen);
+    run.probeCandidates.set(resource.name, shown.ids.slice(-3));
+    if (isWhole) completeSweep(answer, read, seen);
   }
-  const absent = absentIds(answer, listing, seen);
-  if (absent.length > 0) handleAbsent(answer, absent, whole, seen.size);
+  if (kind === "dead end") return;
+  const absent = absentIds(answer, read, seen);
+  if (absent.length > 0) handleAbsent(answer, absent, isWhole, shown);
 }
 
-function noteUnsettled({ run, resource, item }: AnswerContext, { attempt, total, variant }: Listing): void {
+function noteUnsettled(
+  { run, resource, item }: AnswerContext,
+  listing: Listing,
+  { kind, why }: Verdict,
+): void {
+  const { attempt, total, variant } = listing;
+  const { name } = resource;
+  const which = item.kind === "child" ? `the list of ${variant.replace(":", " ")}` : "the list";
+  if (kind === "dead end") run.deadEnds.set(name, (run.deadEnds.get(name) ?? 0) + 1);
   const message =
-    item.kind === "child"
-      ? `the list of ${variant.replace(":", " ")} changed while it was read`
-      : `the list changed during each of ${attempt} readings (${total} records)`;
+    kind === "dead end"
+      ? `${which} does not lead on: ${why}`
+      : `${which} changed during each of ${attempt} readings (${total} records)`;
   const hint = "What it showed is mirrored; the next run reads it again.";
-  run.tally.trouble({ resource: resource.name, kind: "unsettled", message, hint });
+  run.tally.trouble({ resource: name, kind: "unsettled", message, hint });
 }
 
 function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySet<RecordId>): void {
@@ -130,23 +201,29 @@ function scopeOf({ run, resource: { name, list }, item }: AnswerContext, { varia
 
 /**
  * Absence is a reason to ask, not to delete (I5). A record without a route of its own cannot be asked for: it
- * is removed when the list is whole and shows at least one other.
+ * is removed when the list is whole and shows at least one other, and each with its id.
  */
 function handleAbsent(
   answer: AnswerContext,
   absent: readonly RecordId[],
-  whole: boolean,
-  shown: number,
+  isWhole: boolean,
+  shown: Shown,
 ): void {
   const { run, resource } = answer;
   const { name } = resource;
   const count = absent.length;
-  if (!mayRemove(run, name, count)) holdMassDelete(run, name, count);
-  else if (resource.detail !== undefined)
+  if (!mayRemove(run, name, count)) return holdMassDelete(run, name, count);
+  if (resource.detail !== undefined) {
     for (const id of absent) queueRecord(answer, "absent", { resource: name, id });
-  else if (shown === 0) {
-    const message = `Kept ${count} ${count === 1 ? "record" : "records"}: the list came back empty.`;
+    return;
+  }
+  const isEmpty = shown.ids.length === 0;
+  if (isEmpty || shown.withoutId.length > 0) {
+    const why = isEmpty
+      ? "the list came back empty"
+      : "the list shows records without an id, which may be they";
+    const message = `Kept ${count} ${count === 1 ? "record" : "records"}: ${why}.`;
     const hint = "They have no route of their own to check. The next list that shows some of them decides.";
     run.tally.trouble({ resource: name, kind: "held", message, hint });
-  } else if (whole) for (const id of absent) removeRecord(answer, resource, id);
+  } else if (isWhole) for (const id of absent) removeRecord(answer, resource, id);
 }

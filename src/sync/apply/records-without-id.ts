@@ -2,14 +2,14 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import type { ReadContext, RunContext } from "../context/run-context.ts";
 
 /**
- * The id of a record in an answer. A record without a usable one (null) is kept in quarantine: it has no place in a
- * table, but nothing is dropped (I12).
+ * The id of a record in an answer. A record without a usable one is kept in quarantine, and its key there is
+ * returned, a text: it has no place in a table, but nothing is dropped (I12).
  */
 export function idOrQuarantine(
   { run, stamp }: ReadContext,
   resource: string,
   record: { readonly id: string | null; readonly slice: Buffer },
-): RecordId | null {
+): RecordId | string {
   const id = record.id === null ? null : recordId(record.id);
   if (id !== null) return id;
   const reason = "the record has no usable id";
@@ -17,7 +17,7 @@ export function idOrQuarantine(
   const seen = run.withoutId.get(resource) ?? new Set();
   run.withoutId.set(resource, seen.add(key));
   run.tally.of(resource).failed += 1;
-  return null;
+  return key;
 }
 
 /**

@@ -8,6 +8,15 @@ export function massDeleteLimit(liveRecords: number): number {
 /** A list that changes while it is read is read this many times in all; after that only I5 protects its rows. */
 export const mostSweeps = 3;
 
+/** So many pages running without a new record mean that a paginator does not lead on. */
+export const mostIdlePages = 3;
+
+/** The end of a list that grows while it is read is read again this many times per reading. */
+export const mostTails = 5;
+
+/** After so many parents' lists that do not lead on, only the first page of further ones is read in the run. */
+export const mostDeadEnds = 3;
+
 /** A work item whose answer cannot be used is tried this often in one run before it is a dead letter. */
 export const mostAttempts = 3;
 

@@ -39,7 +39,7 @@ export interface ProbeTrial {
 }
 
 /** A form of lists that the service accepts, as far as is known: none that was sent before it was refused. */
-export interface LearnedForm {
+interface LearnedForm {
   readonly form: ListForm;
   readonly sinceSeq: number;
 }
@@ -115,6 +115,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   /** By resource: the last records of the list this run read, the first choice for a route probe. */
   readonly probeCandidates: Map<string, RecordId[]>;
   readonly probeTrials: Map<string, ProbeTrial>;
+  /** By resource: its lists that did not lead on in this run. */
+  readonly deadEnds: Map<string, number>;
   /** By resource: how its lists are asked for, where the service refused the connector's way in this run. */
   readonly listForms: Map<string, LearnedForm>;
   /** By resource: quarantine keys of the records without an id that this run met. */
@@ -160,6 +162,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     names: resources.map(({ name }) => name),
     probeCandidates: new Map(),
     probeTrials: new Map(),
+    deadEnds: new Map(),
     listForms: new Map(),
     withoutId: new Map(),
     setAside: new SetAsideItems(),

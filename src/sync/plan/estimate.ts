@@ -6,7 +6,7 @@ import { readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
-import { sweepWork } from "./read-reasons.ts";
+import { sweepWork } from "./list-reads.ts";
 import { variantsOf } from "./sweep-plan.ts";
 
 /** Requests a run would make for one resource. */
@@ -69,7 +69,7 @@ async function countRecords(transport: Transport, resource: Resource): Promise<n
     const work = sweepWork(resource.name, { variant, perPage: 1 }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
     const { records, paginator } = readList((await transport.send(request)).body);
-    count += resource.list.kind === "paged" ? pageFacts(paginator, 1, records.count).total : records.count;
+    count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.count;
   }
   return count;
 }

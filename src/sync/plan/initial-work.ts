@@ -1,7 +1,8 @@
 import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RunContext } from "../context/run-context.ts";
-import { queueChildList, queueSweep, withdrawScrub } from "./read-reasons.ts";
+import { queueChildList, queueSweep } from "./list-reads.ts";
+import { withdrawScrub } from "./read-reasons.ts";
 import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
 
 /**

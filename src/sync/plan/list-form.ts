@@ -27,8 +27,11 @@ export function otherListForm(list: ListPlan, form: ListForm, error: InvalidErro
 
 /** `perPage`, also where the service writes `per_page`. */
 function names({ fields }: InvalidError, param: string): boolean {
-  const plain = (name: string) => name.replaceAll("_", "").toLowerCase();
   return Object.keys(fields).some((field) => plain(field) === plain(param));
+}
+
+function plain(name: string): string {
+  return name.replaceAll("_", "").toLowerCase();
 }
 
 /** The largest number below the current size that the messages name, in whatever language, else half of it. */

@@ -1,14 +1,11 @@
 import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { PageFacts } from "../../extract/page-facts.ts";
-import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
-import type { Listing } from "../../state/listings.ts";
-import type { ListRef } from "../../state/sweeps.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
-import { childTarget, pageTarget, recordTarget, type NewWorkItem } from "../../state/work-item.ts";
+import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
 import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
+import { childPage } from "./list-reads.ts";
 import { giveBackScrub } from "./scrub-facts.ts";
 
 /** A record by its resource's name and its id. */
@@ -22,8 +19,7 @@ export interface RecordRef {
  *
  * An event's type      a webhook asks for its record: `webhook/ingest/follow-ups.ts`, one row per record
  * recheck              queueRecheck: an event's record, a minute after its read
- * sweep                queueSweep, queueOtherPages, queueSweepAgain, queueOtherForm
- * parent               queueChildList, queueOtherPages: the list of a parent record
+ * sweep, parent        `list-reads.ts`: pages of lists and of parents' lists
  * scrub                queueScrub: what was read longest ago, where lists show not all
  *
  * Each says why it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row
@@ -88,104 +84,6 @@ const routeProbes = new Set(["route probe", "canary"]);
 /** Is this the second read of an event's record? Mirrors of older versions hold `second look`. */
 export function isRecheck(reason: string): boolean {
   return reason === "recheck" || reason === "second look";
-}
-
-type Sweep = Omit<PagePayload, "page">;
-
-/**
- * The first page of a list. Pure.
- * Guard: only the functions below queue it.
- */
-export function sweepWork(resource: string, sweep: Sweep, dirtySeq: number): NewWorkItem {
-  return listPage(resource, { ...sweep, page: 1 }, dirtySeq);
-}
-
-/** The rank of a list that takes turns with details; others come before them. */
-const inTurnRank = 1;
-
-/**
- * A list from its first page.
- * Guard: a run begins each list once, and again `listAgeMs` after it began.
- *
- * @param inTurn whether details are read in between
- */
-export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTurn: boolean): void {
-  const work = sweepWork(resource, { variant }, run.mirror.sequence.next());
-  run.queue.add({ ...work, rank: inTurn ? inTurnRank : 0 });
-}
-
-function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
-  const target = pageTarget(payload.variant, payload.page);
-  return { kind: "list", resource, target, lane: "list", reason: "sweep", payload, dirtySeq };
-}
-
-function childPage(resource: string, payload: ChildPayload, dirtySeq: number): NewWorkItem {
-  const target = childTarget(payload.parent, parentIdOf(payload), payload.page);
-  const rank = -Number(payload.parentId);
-  return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
-}
-
-/**
- * Pages 2 to `pages` of a list or of a parent's list. The last page is read first: a deletion then cannot move
- * an unread row into a page already read.
- * Guard: only the answer to page 1 queues pages, and `pageFacts` refuses an absurd number of them.
- */
-export function queueOtherPages(
-  { run, resource, item, stamp }: AnswerContext,
-  { pages, perPage }: Pick<PageFacts, "pages" | "perPage">,
-): void {
-  const { list } = resource;
-  const isSmaller = (list.kind === "paged" || list.kind === "parents") && perPage < list.perPage;
-  const form = { ...run.listForms.get(resource.name)?.form, ...(isSmaller && { perPage }) };
-  const payload = { ...form, ...(item.payload as PagePayload | ChildPayload) };
-  for (let page = pages; page > 1; page--) {
-    const work =
-      "parent" in payload
-        ? childPage(item.resource, { ...payload, page }, stamp.sentSeq)
-        : listPage(item.resource, { ...payload, page }, stamp.sentSeq);
-    run.queue.add({ ...work, ...placeOf(item) });
-  }
-}
-
-/** What follows from a page is read when the page itself was. */
-function placeOf({ lane, rank = 0, reason }: NewWorkItem): Pick<NewWorkItem, "lane" | "rank" | "reason"> {
-  return { lane, rank, reason };
-}
-
-/**
- * A list that changed while it was read, once more.
- * Guard: the caller counts the attempts, `mostSweeps` at most.
- */
-export function queueSweepAgain({ run, resource, item, stamp }: AnswerContext, listing: Listing): void {
-  const next = { attempt: listing.attempt + 1 };
-  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
-  const sweep = { variant: listing.variant, ...next };
-  run.queue.add({ ...sweepWork(resource.name, sweep, stamp.receivedSeq), ...placeOf(item) });
-}
-
-/**
- * A list from its first page, asked for in another form; its other pages are dropped.
- * Guard: each form asks for less than the one before it (`otherListForm`).
- */
-export function queueOtherForm({ run, resource, item }: AnswerContext): void {
-  const { perPage: _size, unsorted: _order, ...payload } = item.payload as PagePayload | ChildPayload;
-  run.queue.drop(resource.name, item.target.slice(0, item.target.lastIndexOf(":") + 1));
-  const dirtySeq = run.mirror.sequence.next();
-  const work =
-    "parent" in payload
-      ? childPage(resource.name, { ...payload, page: 1 }, dirtySeq)
-      : sweepWork(resource.name, payload, dirtySeq);
-  run.queue.add({ ...work, ...placeOf(item) });
-}
-
-/**
- * The list of one parent record.
- * Guard: parents are queued at the start of a run and when their own list shows them the first time, within
- * `parentReads`. The records of a parent's list are parents of nothing.
- */
-export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {
-  const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
-  run.queue.add(childPage(child.name, payload, run.mirror.sequence.next()));
 }
 
 /** Read in the order in which they are queued. */

@@ -1,0 +1,101 @@
+import type { RecordId } from "../../base/ids.ts";
+import type { EarlierReadings, ListedPage, Listing, ReadingProgress, Shown } from "../../state/listings.ts";
+import { mostIdlePages, mostTails } from "../context/limits.ts";
+
+/** What one page means for the reading it belongs to. */
+export interface PageEffect {
+  readonly page: ListedPage & Pick<Listing, "overstated">;
+  /** What the same page showed before, where the tail is read again. */
+  readonly before: Shown | null;
+  /** The smallest total that a page of this reading named. */
+  readonly leastTotal: number;
+  readonly showsNew: boolean;
+}
+
+/**
+ * The reading after one more page. Pure.
+ *
+ * A total that grows may be an append: the highest page of before is read again, and what it showed before must
+ * still come first on it. Then no record before it moved either. Any other change needs another reading.
+ */
+export function withPage(listing: Listing, { page, before, leastTotal, showsNew }: PageEffect): Listing {
+  const isAsBefore = before ? page.total >= listing.total && startsWith(page, before) : true;
+  return {
+    ...listing,
+    total: Math.max(listing.total, page.total),
+    steady: listing.steady && isAsBefore && page.total >= leastTotal && page.perPage === listing.perPage,
+    idle: showsNew || before ? 0 : listing.idle + 1,
+    overstated: listing.overstated || page.overstated,
+  };
+}
+
+function startsWith({ ids, withoutId }: Shown, before: Shown): boolean {
+  return (
+    before.ids.every((id, at) => ids[at] === id) && before.withoutId.every((key, at) => withoutId[at] === key)
+  );
+}
+
+/** What to do next with a reading. */
+export type NextStep =
+  | { readonly kind: "wait" }
+  /** Records were appended: the last page of before is read again, and those after it. */
+  | { readonly kind: "read tail"; readonly anchor: number; readonly pages: number }
+  | { readonly kind: "judge" };
+
+/** Pure. */
+export function nextStep(listing: Listing, { read, lastOlder }: ReadingProgress): NextStep {
+  const { idle, pages, steady, tails, total, perPage } = listing;
+  if (idle >= mostIdlePages) return { kind: "judge" };
+  if (read < pages) return { kind: "wait" };
+  if (lastOlder === null || !steady || tails >= mostTails) return { kind: "judge" };
+  return { kind: "read tail", anchor: lastOlder, pages: Math.max(pages, Math.ceil(total / perPage)) };
+}
+
+/** Whether a list is complete, and what was shown of it. */
+export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt"> {
+  /**
+   * `whole`: every record of the list was shown. `again`: another reading may show the rest. `dead end`: it may not,
+   * the paginator does not lead on.
+   */
+  readonly kind: "whole" | "again" | "dead end";
+  /** In the readings that count, of which the first began at `startedSeq`. */
+  readonly seen: ReadonlySet<RecordId>;
+  /** What counts together with another reading. */
+  readonly earlier: EarlierReadings | null;
+  /** Why it is a dead end. */
+  readonly why?: string;
+}
+
+/**
+ * Is the list complete? As many distinct records as its total, in this reading or together with those before it that
+ * named the same total. A record without an id counts as shown. Pure.
+ */
+export function judgeReading(listing: Listing, shown: Shown, before: EarlierReadings | null): Verdict {
+  const { total, startedSeq, startedAt } = listing;
+  const seen = new Set(shown.ids);
+  const own = { total, startedSeq, startedAt, ids: [...seen], withoutId: shown.withoutId.length };
+  const alone = { seen, startedSeq, startedAt, earlier: null };
+  const why = deadEndOf(listing);
+  if (why !== null) return { ...alone, kind: "dead end", why };
+  if (!listing.steady) return { ...alone, kind: "again" };
+  const all = before?.total === total && shownBy(own) !== total ? union(before, own) : own;
+  if (shownBy(all) > total) return { ...alone, kind: "again", earlier: shownBy(own) < total ? own : null };
+  const kind = shownBy(all) === total ? "whole" : "again";
+  return { ...all, kind, seen: new Set(all.ids), earlier: all };
+}
+
+function shownBy({ ids, withoutId }: EarlierReadings): number {
+  return ids.length + withoutId;
+}
+
+function union(before: EarlierReadings, own: EarlierReadings): EarlierReadings {
+  const ids = [...new Set([...before.ids, ...own.ids])];
+  return { ...before, ids, withoutId: Math.max(before.withoutId, own.withoutId) };
+}
+
+function deadEndOf({ idle, tails, overstated, total, steady }: Listing): string | null {
+  if (idle >= mostIdlePages && steady)
+    return `${idle} pages running showed no record that was not shown before`;
+  if (tails >= mostTails && steady) return `it grew each time its end was read, to ${total} records`;
+  return overstated ? `its paginator promises more pages than its ${total} records fill` : null;
+}

@@ -1,0 +1,140 @@
+import type { Resource } from "../../connector/resource.ts";
+import type { PageFacts } from "../../extract/page-facts.ts";
+import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
+import type { Listing } from "../../state/listings.ts";
+import type { ListRef } from "../../state/sweeps.ts";
+import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
+import type { AnswerContext, RunContext } from "../context/run-context.ts";
+import type { RecordRef } from "./read-reasons.ts";
+
+type Sweep = Omit<PagePayload, "page">;
+
+/**
+ * The first page of a list. Pure.
+ * Guard: only the functions below queue it.
+ */
+export function sweepWork(resource: string, sweep: Sweep, dirtySeq: number): NewWorkItem {
+  return listPage(resource, { ...sweep, page: 1 }, dirtySeq);
+}
+
+/** The rank of a list that takes turns with details; others come before them. */
+const inTurnRank = 1;
+
+/**
+ * A list from its first page.
+ * Guard: a run begins each list once, and again `listAgeMs` after it began.
+ *
+ * @param inTurn whether details are read in between
+ */
+export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTurn: boolean): void {
+  const work = sweepWork(resource, { variant }, run.mirror.sequence.next());
+  run.queue.add({ ...work, rank: inTurn ? inTurnRank : 0 });
+}
+
+function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
+  const target = pageTarget(payload.variant, payload.page);
+  return { kind: "list", resource, target, lane: "list", reason: "sweep", payload, dirtySeq };
+}
+
+/** A page of a parent's list. Pure. */
+export function childPage(resource: string, payload: ChildPayload, dirtySeq: number): NewWorkItem {
+  const target = childTarget(payload.parent, parentIdOf(payload), payload.page);
+  const rank = -Number(payload.parentId);
+  return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
+}
+
+/** A page of a list or of a parent's list. */
+function pageWork(resource: string, payload: PagePayload | ChildPayload, dirtySeq: number): NewWorkItem {
+  return "parent" in payload ? childPage(resource, payload, dirtySeq) : listPage(resource, payload, dirtySeq);
+}
+
+/** Pages of a list or of a parent's list, in the order given, of the same reading and form as the page answered now. */
+function queuePages(
+  { run, resource, item, stamp }: AnswerContext,
+  pages: readonly number[],
+  more: object,
+): void {
+  const { again: _again, ...payload } = item.payload as PagePayload | ChildPayload;
+  const { form } = run.listForms.get(resource.name) ?? {};
+  for (const page of pages) {
+    const next = { ...form, ...payload, ...more, page };
+    const work = pageWork(resource.name, next, stamp.sentSeq);
+    run.queue.add({ ...work, ...placeOf(item) });
+  }
+}
+
+/**
+ * Pages 2 to `pages` of a list or of a parent's list. The last page is read first: a deletion then cannot move
+ * an unread row into a page already read. They are of the size that page 1 had.
+ * Guard: only the answer to page 1 queues pages, and `pageFacts` refuses an absurd number of them.
+ */
+export function queueOtherPages(
+  answer: AnswerContext,
+  { pages, perPage }: Pick<PageFacts, "pages" | "perPage">,
+): void {
+  const { list } = answer.resource;
+  const isSmaller = (list.kind === "paged" || list.kind === "parents") && perPage < list.perPage;
+  queuePages(answer, downFrom(pages, 2), isSmaller ? { perPage } : {});
+}
+
+/**
+ * The end of a list that grew while it was read: new pages, and the last page of before once more.
+ * Guard: `mostTails` per reading.
+ */
+export function queueTail(
+  answer: AnswerContext,
+  { pages }: Listing,
+  tail: { anchor: number; pages: number },
+): void {
+  queuePages(answer, downFrom(tail.pages, pages + 1), {});
+  queuePages(answer, [tail.anchor], { again: true });
+}
+
+function downFrom(last: number, first: number): number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => last - i);
+}
+
+/** Pages of a reading that is given up. */
+export function dropPages({ run, resource, item }: AnswerContext): void {
+  run.queue.drop(resource.name, item.target.slice(0, item.target.lastIndexOf(":") + 1));
+}
+
+/** What follows from a page is read when the page itself was. */
+function placeOf({ lane, rank = 0, reason }: NewWorkItem): Pick<NewWorkItem, "lane" | "rank" | "reason"> {
+  return { lane, rank, reason };
+}
+
+/**
+ * A list that changed while it was read, once more.
+ * Guard: the caller counts the attempts, `mostSweeps` at most.
+ */
+export function queueSweepAgain(answer: AnswerContext, { attempt }: Listing): void {
+  const { run, resource, item, stamp } = answer;
+  const { again: _again, ...payload } = item.payload as PagePayload | ChildPayload;
+  const next = { attempt: attempt + 1 };
+  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
+  const work = pageWork(resource.name, { ...payload, ...next, page: 1 }, stamp.receivedSeq);
+  run.queue.add({ ...work, ...placeOf(item) });
+}
+
+/**
+ * A list from its first page, asked for in another form; its other pages are dropped.
+ * Guard: each form asks for less than the one before it (`otherListForm`).
+ */
+export function queueOtherForm(answer: AnswerContext): void {
+  const { run, resource, item } = answer;
+  const { perPage: _size, unsorted: _order, ...payload } = item.payload as PagePayload | ChildPayload;
+  dropPages(answer);
+  const work = pageWork(resource.name, { ...payload, page: 1 }, run.mirror.sequence.next());
+  run.queue.add({ ...work, ...placeOf(item) });
+}
+
+/**
+ * The list of one parent record.
+ * Guard: parents are queued at the start of a run and when their own list shows them the first time, within
+ * `parentReads`. The records of a parent's list are parents of nothing.
+ */
+export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {
+  const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
+  run.queue.add(childPage(child.name, payload, run.mirror.sequence.next()));
+}

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest";
+import { mostSweeps } from "../../src/sync/context/limits.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { count, expectEqual } from "../support/equal.ts";
+import { jsonReply, rewritten, type Reply } from "../support/proxy.ts";
+
+const invoices = { resources: ["invoices", "document_payments"] };
+const deletions = "SELECT count(*) FROM _changes WHERE op = 'delete'";
+
+/** The service refuses pages of more than this, so that a small list has many. */
+function refuseOver(company: Company, list: string, most: number): void {
+  const errors = { perPage: [`The per page field must not be greater than ${most}.`] };
+  company.proxy.obstruct(({ path, query }) =>
+    path === list && Number(query.get("perPage") ?? 0) > most
+      ? jsonReply(422, { message: "The given data was invalid.", errors })
+      : undefined,
+  );
+}
+
+test("a list whose order is refused and that shuffles ties is complete once each record was shown", async () => {
+  const company = await aCompany({ records: 120 });
+  refuseOver(company, "/invoices", 20);
+  company.suffer({ kind: "shuffled_ties", match: { path: "/invoices" } });
+  company.proxy.obstruct(({ path, query }) =>
+    path === "/invoices" && query.has("sortBy")
+      ? jsonReply(422, { message: "The given data was invalid.", errors: { sortBy: ["Invalid."] } })
+      : undefined,
+  );
+  const report = await sync(company, invoices);
+  expect(report.swept).toHaveProperty("invoices");
+  expect(report.outcome).toBe("complete");
+  expectEqual(company, { tables: ["invoices"] });
+});
+
+test("an append at the end while a list is read costs the tail, not the sweep", async () => {
+  const company = await aCompany({ records: 300 });
+  refuseOver(company, "/business-cases", 5);
+  const { control } = company.sandbox;
+  const [clientId] = [...(control.snapshot().get("clients")?.keys() ?? [])];
+  const appended = 3;
+  company.proxy.obstruct(async ({ path, query }, passOn) => {
+    if (path !== "/business-cases" || query.get("perPage") !== "5" || query.get("page") !== "3")
+      return undefined;
+    const reply = await passOn();
+    for (let i = 0; i < appended; i++) control.create("business_cases", { name: `Prípad ${i}`, clientId });
+    return reply;
+  });
+  const before = Number(control.snapshot().get("business_cases")?.size);
+  expect(before).toBeGreaterThan(15);
+  const report = await sync(company, {
+    resources: ["clients", "suppliers", "business_cases"],
+    concurrency: 1,
+  });
+  expect(report).toMatchObject({ outcome: "complete", troubles: [] });
+  const pages = company.proxy.asked.filter(({ query }) => query.get("perPage") === "5");
+  expect(pages.length).toBeLessThanOrEqual(Math.ceil((before + appended) / 5) + 1);
+  expectEqual(company, { tables: ["business_cases"] });
+});
+
+describe("a paginator that lies costs a bounded number of requests, deletes nothing and is named", () => {
+  const lies: Readonly<Record<string, (reply: Reply, page: number) => Reply>> = {
+    "a total of 200,000, and page 1 again and again": (reply) =>
+      withPaginator(reply, { totalResults: 200_000 }),
+    "a total that grows with each page": (reply, page) =>
+      withPaginator(reply, { totalResults: page * 10 + 1, currentPage: page, perPage: 10 }),
+    "the next page for ever": (reply, page) =>
+      withPaginator(reply, { currentPage: page, totalPages: page + 1, totalResults: 5_000, perPage: 10 }),
+    "a total of 200,000, and empty pages": (reply, page) =>
+      withPaginator(page === 1 ? reply : emptied(reply), { currentPage: page, totalResults: 200_000 }),
+    "pages that say they are another page": (reply, page) =>
+      withPaginator(reply, { totalResults: 200_000, currentPage: page === 1 ? 1 : page + 1 }),
+  };
+  test.each(Object.entries(lies))("%s", async (_name, lie) => {
+    const company = await aCompany({ records: 60 });
+    await sync(company);
+    company.proxy.obstruct(async ({ path, query }, passOn) =>
+      path === "/invoices" ? lie(await firstPage(company, passOn), Number(query.get("page"))) : undefined,
+    );
+    const asked = company.proxy.asked.length;
+    const report = await sync(company);
+    const listed = company.proxy.asked.slice(asked).filter(({ path }) => path === "/invoices");
+    expect(listed.length).toBeLessThanOrEqual(mostSweeps + 10);
+    expect(report.outcome).toBe("partial");
+    expect(report.troubles).toContainEqual(
+      expect.objectContaining({ resource: "invoices", kind: "unsettled" }),
+    );
+    expect(report.swept).not.toHaveProperty("invoices");
+    expect(count(company.file, deletions)).toBe(0);
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+});
+
+test("smaller pages than were asked for are fine", async () => {
+  const company = await aCompany({ records: 60 });
+  company.proxy.obstruct(async ({ path, query }) => {
+    if (path !== "/invoices" || Number(query.get("perPage")) <= 7) return undefined;
+    const response = await fetch(
+      `${company.sandbox.url}/invoices?perPage=7&page=${query.get("page")}&sortBy=number`,
+      {
+        headers: { authorization: `Bearer ${company.sandbox.token}` },
+      },
+    );
+    return jsonReply(200, await response.json());
+  });
+  expect(await sync(company, invoices)).toMatchObject({ outcome: "complete", troubles: [] });
+  expectEqual(company, { tables: ["invoices"] });
+});
+
+/** The service's answer to page 1, whatever page is asked for. */
+async function firstPage(company: Company, passOn: () => Promise<Reply>): Promise<Reply> {
+  const own = await passOn();
+  const response = await fetch(`${company.sandbox.url}/invoices?perPage=10&page=1`, {
+    headers: { authorization: `Bearer ${company.sandbox.token}` },
+  });
+  return { ...own, body: Buffer.from(await response.arrayBuffer()) };
+}
+
+function withPaginator(reply: Reply, changes: object): Reply {
+  return rewritten(reply, (text) => {
+    const answer = JSON.parse(text) as { paginator: object };
+    return JSON.stringify({ ...answer, paginator: { ...answer.paginator, ...changes } });
+  });
+}
+
+function emptied(reply: Reply): Reply {
+  return rewritten(reply, (text) => JSON.stringify({ ...(JSON.parse(text) as object), data: [] }));
+}

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { mostDeadEnds, mostSweeps } from "../../src/sync/context/limits.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { openShop } from "../support/mirror.ts";
+import { put, rows, startMs } from "../support/store.ts";
+import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
+
+const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
+const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
+
+const again = "people page::1 list sweep";
+
+describe("a list that changed while it was read", () => {
+  test.each([
+    ["an id came twice", [person(2)], 3],
+    ["the total shrank", [], 2],
+    ["a page was short", [], 3],
+  ])("is read again: %s", async (_case, second, total) => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await page(run, "people", [person(1), person(2)], { total: 3 });
+    await page(run, "people", second, { page: 2, total });
+    expect(waiting(run)).toEqual([again]);
+    expect(run.tally.swept.has("people")).toBe(false);
+  });
+
+  test("is read three times at most, then reported as unsettled; missing records are checked all the same", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people"]);
+    put(mirror, "people", person(9));
+    for (let attempt = 1; attempt <= mostSweeps; attempt++) {
+      await page(run, "people", [person(1)], { total: 2, attempt });
+    }
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);
+    expect(waiting(run)).toEqual(["people id:9 confirm absent"]);
+    expect(mirror.records.counts("people").live).toBe(2);
+  });
+});
+
+async function shuffled(run: RunContext, attempt: number, first: number[], second: number[]) {
+  await page(run, "people", first.map(person), { total: 3, attempt });
+  await page(run, "people", second.map(person), { page: 2, total: 3, attempt });
+}
+
+describe("repeated readings", () => {
+  test("count together: a list that shuffles ties is complete once each record was shown", async () => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await shuffled(run, 1, [1, 2], [2]);
+    expect(waiting(run)).toEqual([again]);
+    await shuffled(run, 2, [3, 2], [2]);
+    expect(run.tally.swept.has("people")).toBe(true);
+    expect(waiting(run)).toEqual([]);
+    expect(run.tally.allTroubles()).toEqual([]);
+    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
+  });
+
+  test("I5: a record received after the first of them began is not absent, one from before is", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people"]);
+    put(mirror, "people", person(8));
+    await page(run, "people", [1, 2].map(person), { total: 3 });
+    put(mirror, "people", person(9));
+    await page(run, "people", [2].map(person), { page: 2, total: 3 });
+    await shuffled(run, 2, [3, 2], [2]);
+    expect(waiting(run)).toEqual(["people id:8 confirm absent"]);
+  });
+
+  test("of which one names another total do not count with it", async () => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await shuffled(run, 1, [1, 2], [2]);
+    await page(run, "people", [3, 4].map(person), { total: 4, attempt: 2 });
+    await page(run, "people", [4, 3].map(person), { page: 2, total: 4, attempt: 2 });
+    expect(waiting(run)).toEqual([again]);
+    expect(run.tally.swept.has("people")).toBe(false);
+  });
+});
+
+describe("an append while a list is read", () => {
+  test("costs the tail, not the sweep: pages before it are kept", async () => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await page(run, "people", [1, 2].map(person), { total: 5 });
+    await page(run, "people", [5].map(person), { page: 3, total: 5 });
+    await page(run, "people", [3, 4].map(person), { page: 2, total: 7 });
+    expect(waiting(run)).toEqual(["people page::4 list sweep", "people page::3 list sweep"]);
+    await page(run, "people", [7].map(person), { page: 4, total: 7 });
+    await page(run, "people", [5, 6].map(person), { page: 3, total: 7, again: true });
+    expect(waiting(run)).toEqual([]);
+    expect(run.tally.swept.has("people")).toBe(true);
+    expect(run.tally.of("people")).toMatchObject({ listed: 7, inserted: 7 });
+  });
+
+  test("with a deletion before it is none: the whole list is read again", async () => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    await page(run, "people", [1, 2].map(person), { total: 5 });
+    await page(run, "people", [5].map(person), { page: 3, total: 5 });
+    await page(run, "people", [4, 5].map(person), { page: 2, total: 6 });
+    await page(run, "people", [6, 7].map(person), { page: 3, total: 6, again: true });
+    expect(waiting(run)).toEqual([again]);
+    expect(run.tally.swept.has("people")).toBe(false);
+  });
+});
+
+describe("a paginator that does not lead on", () => {
+  const bigTotal = 2_000;
+  const deadEnd = async (run: RunContext, others: readonly object[], came?: number) => {
+    await page(run, "people", [1, 2].map(person), { total: bigTotal });
+    expect(waiting(run)).toHaveLength(bigTotal / 2 - 1);
+    for (let number = bigTotal / 2; number > bigTotal / 2 - 3; number--)
+      await page(run, "people", others, { page: number, total: bigTotal, ...(came && { came }) });
+  };
+
+  test.each([
+    ["it always shows the same records", [person(1), person(2)], undefined],
+    ["its pages are empty", [], undefined],
+    ["it always answers page 1", [person(1), person(2)], 1],
+    ["every page is the next one", [person(8), person(9)], bigTotal],
+  ])("ends the sweep as unsettled, and asks for no record: %s", async (_case, others, came) => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    put(run.mirror, "people", person(7));
+    await deadEnd(run, others, came === bigTotal ? bigTotal + 1 : came);
+    expect(waiting(run)).toEqual([]);
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);
+    // One that was in flight.
+    await page(run, "people", [person(3)], { page: 5, total: bigTotal });
+    expect(waiting(run)).toEqual([]);
+    expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
+  });
+
+  test("ends it where the total grows with each page, after a few tails", async () => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    let requests = 0;
+    for (let total = 3; requests < 30; requests++) {
+      const next = run.queue.lease(startMs, ["people"]);
+      if (!next && requests > 0) break;
+      const payload = (next?.payload ?? { page: 1 }) as { page: number; again?: true };
+      if (next) run.queue.release(next);
+      const first = payload.page * 2 - 1;
+      total = Math.max(total, payload.page * 2 + 1);
+      const options = { page: payload.page, total, ...(payload.again && { again: payload.again }) };
+      await page(run, "people", [first, first + 1].map(person), options);
+    }
+    expect(requests).toBeLessThanOrEqual(2 + 10);
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);
+  });
+
+  test("of parents' lists costs the first page of further parents only", async () => {
+    const run = runContextOf(await openShop(), {}, ["people", "notes"]);
+    for (let parent = 1; parent <= mostDeadEnds; parent++) {
+      await childPage(run, parent, [note(1, parent), note(2, parent)], { total: 100 });
+      for (const number of [50, 49, 48]) await childPage(run, parent, [], { page: number, total: 100 });
+    }
+    await childPage(run, 9, [note(7, 9), note(8, 9)], { total: 100 });
+    expect(waiting(run)).toEqual([]);
+    expect(run.tally.allTroubles()).toMatchObject([{ resource: "notes", kind: "unsettled" }]);
+  });
+});
+
+test("I12: a record without an id counts as shown: the list is complete, and the record kept", async () => {
+  const run = runContextOf(await openShop(), {}, ["people"]);
+  await page(run, "people", [person(1), { name: "nobody" }], { total: 3 });
+  await page(run, "people", [{ name: "nobody" }], { page: 2, total: 3 });
+  expect(run.tally.swept.has("people")).toBe(true);
+  expect(run.mirror.quarantine.all()).toHaveLength(1);
+});
