@@ -3,6 +3,12 @@ export type RecordId = number | bigint;
 
 const maxRowId = 9_223_372_036_854_775_807n;
 
+/** A record by its resource's name and its id. */
+export interface RecordRef {
+  readonly resource: string;
+  readonly id: RecordId;
+}
+
 /** Reads an id from digits. Null for anything that is no rowid SQLite can hold, negative numbers included. */
 export function recordId(text: string): RecordId | null {
   // Fast path: nearly all ids need no bigint.

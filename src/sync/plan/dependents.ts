@@ -1,11 +1,11 @@
-import { recordId, type RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { InvalidationRule } from "../../connector/connector-manifest.ts";
 import { integerOf, isObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
-import { queueRecord, type RecordRef } from "./read-reasons.ts";
+import { queueRecord } from "./read-reasons.ts";
 
 /** What a read found out about a record. */
 interface Finding {

@@ -1,3 +1,4 @@
+import type { RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
@@ -5,7 +6,6 @@ import type { Listing } from "../../state/listings.ts";
 import type { ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
-import type { RecordRef } from "./read-reasons.ts";
 
 type Sweep = Omit<PagePayload, "page">;
 

@@ -1,4 +1,4 @@
-import type { RecordId } from "../../base/ids.ts";
+import type { RecordId, RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
@@ -7,12 +7,6 @@ import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
 import { childPage } from "./list-reads.ts";
 import { giveBackScrub } from "./scrub-facts.ts";
-
-/** A record by its resource's name and its id. */
-export interface RecordRef {
-  readonly resource: string;
-  readonly id: RecordId;
-}
 
 /*
  * Every reason to read, as `_work.reason` stores it: those in `recordReads`, and
