@@ -37,6 +37,16 @@ function waitingResources(lane: number): string {
     SELECT name FROM waiting WHERE name IS NOT NULL`;
 }
 
+/** The lanes with ready items: one search in the index for each. Most lanes are empty most of the time. */
+const waitingLanes = `WITH RECURSIVE waiting(lane) AS (SELECT min(lane) FROM _work WHERE state = 'ready' UNION ALL
+  SELECT (SELECT min(lane) FROM _work WHERE state = 'ready' AND lane > waiting.lane) FROM waiting
+  WHERE waiting.lane IS NOT NULL) SELECT lane FROM waiting WHERE lane IS NOT NULL`;
+
+/** What is asked, and the lanes that are worth a search. */
+interface LaneQuestion extends LeaseQuestion {
+  readonly lanes: readonly number[];
+}
+
 /**
  * Which item is read next. Lanes are served one after the other, with these exceptions:
  *
@@ -58,8 +68,9 @@ export class LeaseOrder extends Repository {
   private lastDetails: Lane = "hydration";
 
   /** The next item to lease; undefined: none is due and free. */
-  next(asked: LeaseQuestion): StoredItem | undefined {
-    const { share } = asked;
+  next(question: LeaseQuestion): StoredItem | undefined {
+    const { share } = question;
+    const asked = { ...question, lanes: this.selectColumn<number>(waitingLanes) };
     if (share === "events") return this.nextDue("webhook", asked);
     return (
       (share === "all" ? this.nextDue("webhook", asked) : undefined) ??
@@ -75,8 +86,9 @@ export class LeaseOrder extends Repository {
     return this.firstFree("due_ms >= ?", "", lane, { resources, leased }, 0);
   }
 
-  private nextDue(lane: Lane, asked: LeaseQuestion, condition = ""): StoredItem | undefined {
+  private nextDue(lane: Lane, asked: LaneQuestion, condition = ""): StoredItem | undefined {
     const rank = laneRank(lane);
+    if (!asked.lanes.includes(rank)) return undefined;
     return (
       this.firstFree("due_ms <= ?", condition, rank, asked, asked.nowMs) ??
       this.firstFree("due_ms > ?", condition, rank, asked, asked.nowMs + longestDelayMs)
@@ -98,7 +110,7 @@ export class LeaseOrder extends Repository {
   }
 
   /** Lists that were read whole before, and details. */
-  private nextInTurn(asked: LeaseQuestion): StoredItem | undefined {
+  private nextInTurn(asked: LaneQuestion): StoredItem | undefined {
     const page = () => this.nextDue("list", asked);
     const item =
       this.turnOf === "lists" ? (page() ?? this.nextDetail(asked)) : (this.nextDetail(asked) ?? page());
@@ -106,7 +118,7 @@ export class LeaseOrder extends Repository {
     return item;
   }
 
-  private nextDetail(asked: LeaseQuestion): StoredItem | undefined {
+  private nextDetail(asked: LaneQuestion): StoredItem | undefined {
     const changed = () => this.nextOfResources("changed", asked);
     const missing = () => this.nextOfResources("hydration", asked);
     const alone = asked.nowMs - (this.changedSinceMs ?? asked.nowMs) <= changedAloneMs;
@@ -120,8 +132,10 @@ export class LeaseOrder extends Repository {
   }
 
   /** In turn over the resources, within a resource by rank. */
-  private nextOfResources(lane: Lane, { nowMs, resources, leased }: LeaseQuestion): StoredItem | undefined {
+  private nextOfResources(lane: Lane, asked: LaneQuestion): StoredItem | undefined {
+    const { nowMs, resources, leased, lanes } = asked;
     const rank = laneRank(lane);
+    if (!lanes.includes(rank)) return undefined;
     const waiting = this.selectColumn<string>(waitingResources(rank));
     const after = waiting.filter((name) => name > this.lastResource);
     const before = waiting.filter((name) => name <= this.lastResource);
