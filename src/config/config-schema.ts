@@ -59,7 +59,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     resources: resources(known).prefault({}).describe("Which resources to mirror; all by default."),
     scrub: scrub.prefault({}).describe("How much is read again to find changes that no list shows."),
     rate_limit: rateLimit.prefault({}).describe("How the service's request budget is used."),
-    http: http.prefault({}).describe("Limits of a single request."),
+    http: http.prefault({}).describe("Limits of a single request, and how long to wait for the service."),
     schedule: schedule.prefault({}).describe("When `serve` does what."),
     serve: serve.prefault({}).describe("The receiver, status page and metrics."),
     exports: z
@@ -216,10 +216,14 @@ const http = section({
   max_response: sizeText(64_000, 2_000_000_000)
     .prefault(`${transportDefaults.maxResponseBytes / 1e6}MB`)
     .describe("The largest answer taken, inflated."),
+  patience: durationText(100, 24 * 60 * minuteMs)
+    .prefault("15m")
+    .describe("How long a run waits for a service that is away."),
 }).transform((each) => ({
   concurrency: each.concurrency,
   timeoutMs: each.timeout,
   maxResponseBytes: each.max_response,
+  longestOutageMs: each.patience,
 }));
 
 /** Gives null. */

@@ -7,6 +7,8 @@ export interface ServiceErrorOptions extends ErrorOptions {
   readonly requestId?: string | null;
   /** `message` of the error body, redacted and shortened. */
   readonly serviceMessage?: string | null;
+  /** What the service asks to wait (`Retry-After`). */
+  readonly retryAfterMs?: number | null;
 }
 
 /** The service did not answer with success, or not at all. Each class stands for one kind of error. */
@@ -16,6 +18,7 @@ export abstract class ServiceError extends MirrorError {
   readonly status: number | null;
   readonly requestId: string | null;
   readonly serviceMessage: string | null;
+  readonly retryAfterMs: number | null;
 
   constructor(message: string, options: ServiceErrorOptions = {}) {
     const { kind, retryable, name } = new.target;
@@ -24,6 +27,7 @@ export abstract class ServiceError extends MirrorError {
     this.status = options.status ?? null;
     this.requestId = options.requestId ?? null;
     this.serviceMessage = options.serviceMessage ?? null;
+    this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
 

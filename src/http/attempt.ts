@@ -9,8 +9,6 @@ import type { SafeText } from "./safe-text.ts";
 /** One attempt that gave no 2xx answer. */
 export interface Failure {
   readonly error: MirrorError;
-  /** What the service asks to wait; null when it does not. */
-  readonly retryAfterMs: number | null;
 }
 
 /** The end of one attempt. */
@@ -30,7 +28,7 @@ export async function attempt(wire: Wire, call: Call): Promise<Outcome> {
       target = result;
     }
   } catch (error) {
-    if (error instanceof MirrorError) return { error, retryAfterMs: null };
+    if (error instanceof MirrorError) return { error };
     throw error;
   }
 }
@@ -104,8 +102,8 @@ function redirectError({ where, status, requestId }: Head, what: string): Protoc
 
 async function fail(wire: Wire, head: Head): Promise<Outcome> {
   const waitS = retryAfterS(head.headers, wire.clock.nowMs());
-  const error = errorOfStatus(head, await readErrorBody(wire, head));
-  return { error, retryAfterMs: waitS === null ? null : waitS * 1000 };
+  const body = await readErrorBody(wire, head);
+  return { error: errorOfStatus(head, body, waitS === null ? null : waitS * 1000) };
 }
 
 /** The status alone is enough: a body that cannot be read does not hide it, unless the caller stops. */

@@ -68,10 +68,20 @@ const hints: Readonly<Record<number, string>> = {
 const serverHint = "the service has trouble: try again later; give the request id to its support if it stays";
 
 /** The error that a status other than 2xx and redirects stands for. */
-export function errorOfStatus(head: AnswerHead, body: ErrorBody): ServiceError {
+export function errorOfStatus(
+  head: AnswerHead,
+  body: ErrorBody,
+  retryAfterMs: number | null = null,
+): ServiceError {
   const { status, requestId } = head;
   const hint = status >= 500 ? serverHint : hints[status];
-  const options: ServiceErrorOptions = { status, requestId, serviceMessage: body.message, hint };
+  const options: ServiceErrorOptions = {
+    status,
+    requestId,
+    serviceMessage: body.message,
+    retryAfterMs,
+    hint,
+  };
   const message = messageFor(head, body);
   if (status === 401) return new UnauthenticatedError(message, options);
   if (status === 403) return new ForbiddenError(message, options);

@@ -40,6 +40,7 @@ export interface Call extends ServiceRequest {
   readonly lane: Lane;
   readonly signal: AbortSignal;
   readonly repeatable: boolean;
+  readonly once: boolean;
 }
 
 /** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */

@@ -4,7 +4,9 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { backoffMs, type Backoff } from "../base/retry.ts";
+import type { MirrorError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
+import { ServiceError } from "../connector/service-errors.ts";
 import {
   transportDefaults,
   type ServiceAnswer,
@@ -99,14 +101,14 @@ function wireFor(settings: Settings): Wire {
 }
 
 async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promise<ServiceAnswer> {
-  const { where, signal, repeatable } = call;
+  const { where, signal, repeatable, once } = call;
   const { log, random } = settings;
   const rules = { attempts: settings.attempts, backoff: { ...settings.backoff, random } };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
     const outcome = await attempt(wire, call);
     if (!("error" in outcome)) return { ...outcome, attempts };
     [failed, refused] = isRateLimited(outcome) ? [failed, refused + 1] : [failed + 1, 0];
-    const next = nextAttempt(outcome, { failed, refused, repeatable }, rules);
+    const next = nextAttempt(outcome, { failed, refused, repeatable, once }, rules);
     if (next === "give_up") throw outcome.error;
     const { kind, message } = outcome.error;
     const { retryInMs } = next;
@@ -125,7 +127,7 @@ async function callFor(
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<Call> {
-  const { method, path, lane = "list", repeatable = method === "GET" } = request;
+  const { method, path, lane = "list", repeatable = method === "GET", once = false } = request;
   const { headers, body } = await contentOf(request);
   return {
     ...request,
@@ -136,6 +138,7 @@ async function callFor(
     lane,
     signal,
     repeatable,
+    once,
   };
 }
 
@@ -162,7 +165,7 @@ const mostRefusals = 10;
 const longestRetryAfterMs = 120_000;
 
 /** How a call went so far. */
-interface CallProgress extends Pick<Call, "repeatable"> {
+interface CallProgress extends Pick<Call, "repeatable" | "once"> {
   /** Attempts that failed for another reason than 429. */
   readonly failed: number;
   /** Answers 429 in a row. */
@@ -172,13 +175,18 @@ interface CallProgress extends Pick<Call, "repeatable"> {
 /** Pure: when to send a call again after this failure. */
 export function nextAttempt(
   failure: Failure,
-  { failed, refused, repeatable }: CallProgress,
+  { failed, refused, repeatable, once }: CallProgress,
   rules: RetryRules,
 ): { readonly retryInMs: number } | "give_up" {
+  if (once) return "give_up";
   if (isRateLimited(failure)) return refused < mostRefusals ? { retryInMs: 0 } : "give_up";
   if (!failure.error.retryable || !repeatable || failed >= rules.attempts) return "give_up";
-  const asked = Math.min(failure.retryAfterMs ?? 0, longestRetryAfterMs);
+  const asked = Math.min(retryAfterOf(failure.error), longestRetryAfterMs);
   return { retryInMs: Math.max(asked, backoffMs(failed, rules.backoff)) };
+}
+
+function retryAfterOf(error: MirrorError): number {
+  return error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
 }
 
 /** The service did not take the request: repeating it is safe for every method. */

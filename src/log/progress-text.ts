@@ -23,7 +23,8 @@ export function progressLines(view: ProgressView, { columns, rows, colour }: Tex
     if (resource.phase === "failed") return paint.red(line);
     return resource.phase === "done" ? paint.dim(line) : line;
   });
-  return [paint.bold(cut(headLine(view))), ...lines, paint.cyan(cut(`  ${budgetLine(view)}`))];
+  const last = view.outage ? outageLine(view.outage) : budgetLine(view);
+  return [paint.bold(cut(headLine(view))), ...lines, paint.cyan(cut(`  ${last}`))];
 }
 
 function headLine(view: ProgressView): string {
@@ -53,6 +54,11 @@ function resourceLine(resource: ResourceProgress, nameWidth: number): string {
     total === null || total === 0 || phase === "done" ? "" : ` ${Math.floor((done / total) * 100)}%`;
   const change = changed === 0 ? "" : `  ${changed} changed`;
   return `${name.padEnd(nameWidth)}  ${phase.padEnd(7)}  ${amount}${percent}${change}`;
+}
+
+function outageLine({ forMs, nextTryMs, givesUpMs, error }: NonNullable<ProgressView["outage"]>): string {
+  const next = `next try in ${formatDuration(nextTryMs)}, gives up in ${formatDuration(givesUpMs)}`;
+  return `no answer from the service for ${formatDuration(forMs)} · ${next} · ${error}`;
 }
 
 function budgetLine(view: ProgressView): string {

@@ -12,6 +12,13 @@ export interface ProgressView {
   readonly queued: number;
   readonly budget: BudgetView;
   readonly windowMs: number;
+  /** Set while the run waits for a service that is away; times count from or to now. */
+  readonly outage?: {
+    readonly forMs: number;
+    readonly nextTryMs: number;
+    readonly givesUpMs: number;
+    readonly error: string;
+  } | null;
 }
 
 /** The state of one resource. */
@@ -52,6 +59,14 @@ export function progressFields(view: ProgressView): Readonly<Record<string, unkn
     queued: view.queued,
     eta_ms: etaMs(view),
     budget: { limit: view.budget.limit, remaining: view.budget.remaining, wait_ms: view.budget.waitMs },
+    ...(view.outage && {
+      service_away: {
+        for_ms: view.outage.forMs,
+        next_try_ms: view.outage.nextTryMs,
+        gives_up_ms: view.outage.givesUpMs,
+        error: view.outage.error,
+      },
+    }),
     resources: Object.fromEntries(resources) as Record<string, unknown>,
   };
 }

@@ -15,7 +15,7 @@ describe("a config", () => {
       resources: { include: null, exclude: [], parentsPerRun: {} },
       scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000 },
       rateLimit: { reserveShare: 0.1, windowMs: 60_000 },
-      http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000 },
+      http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, longestOutageMs: 900_000 },
       schedule: { sync: "15 2 * * *", publish: "after_sync", timezone: "Europe/Bratislava" },
       serve: { host: "127.0.0.1", port: 8787 },
       exports: [],

@@ -10,7 +10,7 @@ describe("a key that is not known", () => {
 
   test("without a near one lists what is known there", () => {
     expect(complaints(minimal("http: { proxy: x }\n"))).toEqual([
-      'config.yaml:4:9: unknown key "proxy" in http; known here: concurrency, timeout, max_response',
+      'config.yaml:4:9: unknown key "proxy" in http; known here: concurrency, timeout, max_response, patience',
     ]);
   });
 

@@ -13,7 +13,7 @@ const invalid = () => jsonReply(422, { message: "The given data was invalid.", e
 const ids = (company: Company, table: string) => [...(truthOf(company.sandbox).get(table)?.keys() ?? [])];
 
 const withDetail = (company: Company, table: string) =>
-  count(company.file, `SELECT count(*) FROM _raw_${table} WHERE id IN (SELECT id FROM _fence_${table})`);
+  count(company.file, `SELECT count(*) FROM "${table}" WHERE _detail_at IS NOT NULL`);
 
 /** The file's list of reads that were set aside. */
 function setAsideIn(company: Company) {

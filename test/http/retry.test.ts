@@ -14,8 +14,8 @@ const rules: RetryRules = {
   attempts: 5,
   backoff: { baseMs: 500, maxMs: 30_000, random: seededRandom(1) },
 };
-const after = (error: MirrorError, failed: number, repeatable = true, retryAfterMs: number | null = null) =>
-  nextAttempt({ error, retryAfterMs }, { failed, refused: 0, repeatable }, rules);
+const after = (error: MirrorError, failed: number, repeatable = true) =>
+  nextAttempt({ error }, { failed, refused: 0, repeatable, once: false }, rules);
 
 describe("another attempt is made", () => {
   test.each([
@@ -40,18 +40,27 @@ describe("another attempt is made", () => {
     expect(after(new UnavailableError("503"), 1, false)).toBe("give_up");
   });
 
+  test("never for a caller that tries again itself, after 429 neither", () => {
+    const progress = { failed: 1, refused: 1, repeatable: true, once: true };
+    for (const error of [new UnavailableError("503"), new RateLimitedError("429")])
+      expect(nextAttempt({ error }, progress, rules)).toBe("give_up");
+  });
+
   test("after 429 at once, because the rate limiter waits; of a write too; until too many came in a row", () => {
-    const refusal = { error: new RateLimitedError("429"), retryAfterMs: 5_000 };
-    const step = (refused: number) => nextAttempt(refusal, { failed: 0, refused, repeatable: false }, rules);
+    const refusal = { error: new RateLimitedError("429", { retryAfterMs: 5_000 }) };
+    const step = (refused: number) =>
+      nextAttempt(refusal, { failed: 0, refused, repeatable: false, once: false }, rules);
     expect(step(9)).toEqual({ retryInMs: 0 });
     expect(step(10)).toBe("give_up");
   });
 });
 
+const asking = (retryAfterMs: number) => new UnavailableError("503", { retryAfterMs });
+
 describe("the pause", () => {
   test("is as long as Retry-After asks, up to a limit", () => {
-    expect(after(new UnavailableError("503"), 1, true, 7_000)).toEqual({ retryInMs: 7_000 });
-    expect(after(new UnavailableError("503"), 1, true, 9_999_999)).toEqual({ retryInMs: 120_000 });
-    expect(after(new UnavailableError("503"), 1, true, 0)).not.toEqual({ retryInMs: 0 });
+    expect(after(asking(7_000), 1)).toEqual({ retryInMs: 7_000 });
+    expect(after(asking(9_999_999), 1)).toEqual({ retryInMs: 120_000 });
+    expect(after(asking(0), 1)).not.toEqual({ retryInMs: 0 });
   });
 });

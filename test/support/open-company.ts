@@ -81,6 +81,8 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
   readonly maxResponseBytes?: number;
   /** Wall clock of the run; waiting inside the run takes no real time. */
   readonly startAtMs?: number;
+  /** Of the run alone; the transport's is the system's. @default a fast clock from `startAtMs` */
+  readonly clock?: Clock;
   readonly rateLimiter?: RateLimiter;
   readonly mostRequests?: number;
   /** Stands between the run and the wire. */
@@ -90,7 +92,7 @@ export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
 
 /** One run, in this process, with the parts that the command line would build. */
 export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
-  const clock = fastClock(options.startAtMs);
+  const { clock = fastClock(options.startAtMs) } = options;
   const log = loggingTo(company.said);
   const notices = {
     newColumns: [] as string[],
@@ -134,6 +136,7 @@ export const defaultRun: RunOptions = {
   parentsPerRun: "auto",
   scrub: null,
   concurrency: 6,
+  longestOutageMs: 15 * 60_000,
   share: "all",
   signal: new AbortController().signal,
   closed: new AbortController().signal,

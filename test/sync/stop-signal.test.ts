@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stopSignal } from "../../src/sync/engine/engine.ts";
+import { stopSignal } from "../../src/sync/engine/stop-signal.ts";
 
 const never = new AbortController().signal;
 

@@ -66,6 +66,7 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
     concurrency: config.http.concurrency,
+    longestOutageMs: config.http.longestOutageMs,
     share: queue ? "others" : "all",
     signal,
     graceMs: run.graceMs ?? config.http.timeoutMs,

@@ -17,6 +17,19 @@ export function progressView(run: CompanyRun): ProgressView | null {
     queued: sum(counts),
     budget: run.rateLimiter.view(),
     windowMs: run.config.rateLimit.windowMs,
+    outage: outageIn(tally, run.context.clock.monotonicMs()),
+  };
+}
+
+function outageIn({ outage }: Tally, nowMs: number): ProgressView["outage"] {
+  if (outage === null) return null;
+  const left = (atMs: number) => Math.max(0, Math.round(atMs - nowMs));
+  const { sinceMs, probeAtMs, untilMs, error } = outage;
+  return {
+    forMs: Math.round(nowMs - sinceMs),
+    nextTryMs: left(probeAtMs),
+    givesUpMs: left(untilMs),
+    error: error.message,
   };
 }
 

@@ -2,8 +2,8 @@ import { hintOf, messageOf } from "../../base/errors.ts";
 import { ForbiddenError, InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
-import { mostSetAsideInARow } from "../context/set-aside.ts";
-import type { AnswerContext } from "../context/run-context.ts";
+import { mostRefusedInARow } from "../context/set-aside.ts";
+import { childrenOf, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
 import { deletionVerdict } from "../deletion/deletion-proof.ts";
@@ -54,10 +54,13 @@ function applyDeletion(answer: AnswerContext): void {
   const id = recordOf(item);
   const wasLive = mirror.records.isLive(resource.name, id);
   // An absent record was counted when it was queued; what another deletion led to is not counted.
+  // Its own lists were refused for this reason.
+  for (const child of childrenOf(run, resource.name)) run.setAside.answered(child.resource.name);
   const counts = wasLive && (item.kind !== "confirm" || isOfEvent(answer));
   if (counts && !mayRemove(run, resource.name, 1)) {
     holdMassDelete(run, resource.name, 1 + removals.count(resource.name));
-    return queue.deadLetter(item, "held: a mass deletion");
+    queue.deadLetter(item, "held: a mass deletion");
+    return run.runId === null ? undefined : holdAfterARow(answer, "they seem to be deleted");
   }
   if (!removeRecord(answer, resource, id)) return;
   queue.done(item, stamp.sentSeq);
@@ -73,6 +76,8 @@ function checkParent(answer: AnswerContext, error: unknown): void {
   if (item.attempts >= 2 || !run.selected.has(payload.parent)) return deadLetter(answer, error);
   run.queue.retry(item, messageOf(error), run.clock.nowMs() + itemRetryDelayMs(item.attempts + 1));
   queueRecord(answer, "child list refused", { resource: payload.parent, id: parentIdOf(payload) });
+  // Only runs read lists.
+  holdAfterARow(answer, error);
 }
 
 function changeListForm(answer: AnswerContext, error: InvalidError): void {
@@ -114,7 +119,10 @@ function deadLetter(answer: AnswerContext, error: unknown): void {
     ...facts,
     message,
   });
-  if (run.runId !== null) return holdAfterARow(answer, error);
+  if (run.runId !== null) {
+    run.setAside.add(item, facts.message);
+    return holdAfterARow(answer, error);
+  }
   // The event worker writes no report.
   run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
 }
@@ -122,12 +130,12 @@ function deadLetter(answer: AnswerContext, error: unknown): void {
 /** One refused record says nothing of others; several in a row show that the resource is refused. */
 function holdAfterARow({ run, resource, item }: AnswerContext, error: unknown): void {
   const facts = describe(error);
-  const inARow = run.setAside.add(item, facts.message);
-  if (inARow < mostSetAsideInARow) return;
+  const inARow = run.setAside.refused(item);
+  if (inARow < mostRefusedInARow) return;
   const held = run.queue.hold(resource.name, facts.message, run.share);
   if (held === 0) return;
   const kind = error instanceof ForbiddenError ? "forbidden" : "failed";
-  const message = `${inARow} reads in a row were set aside, so ${held} more wait for the next run. The last one: ${facts.message}`;
+  const message = `${inARow} reads in a row were refused, so ${held} more wait for the next run. The last one: ${facts.message}`;
   run.tally.trouble({ resource: resource.name, kind, ...facts, message });
 }
 

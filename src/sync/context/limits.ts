@@ -17,11 +17,16 @@ export const mostTails = 5;
 /** After so many parents' lists that do not lead on, only the first page of further ones is read in the run. */
 export const mostDeadEnds = 3;
 
-/** A work item whose answer cannot be used is tried this often in one run before it is a dead letter. */
+/** The event worker, and who asks after a parent, try a work item this often before it is a dead letter. */
 export const mostAttempts = 3;
 
-/** This many failures in a row, without an answer in between, mean that the service is away. */
-export const awayAfter = 12;
+/** A run tries a work item again this often, after failures of its own. */
+export const mostRetries = 5;
+
+/** The pauses between them, ms: 2, 4, 8, 16 and 30 s, together a minute. `failures` counts from 1. */
+export function retryPauseMs(failures: number): number {
+  return backoffMs(failures, { baseMs: 2_000, maxMs: 30_000 });
+}
 
 /** A list is read again, whatever else is waiting, when its last reading began longer ago than this. */
 export const listAgeMs = 20 * 3_600_000;

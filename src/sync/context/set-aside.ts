@@ -1,26 +1,30 @@
 import type { WorkItem } from "../../state/work-item.ts";
 
-/** So many records set aside in a row, without a 200 of their resource in between, hold the resource. */
-export const mostSetAsideInARow = 5;
+/** So many records refused in a row, without a 200 of their resource in between, hold the resource. */
+export const mostRefusedInARow = 5;
 
 /** One run asks an item that was set aside this many times, whatever queues it again. */
 const mostTimesSetAside = 3;
 
 /** What one run knows of the work items that it set aside. In memory: the next run tries each of them again. */
 export class SetAsideItems {
-  private readonly inARow = new Map<string, number>();
+  /** By resource: the targets refused since its last 200. */
+  private readonly inARow = new Map<string, Set<string>>();
   private readonly items = new Map<string, { readonly times: number; readonly reason: string }>();
 
-  /** Returns how many of the resource were set aside in a row, this one included. */
-  add(item: WorkItem, reason: string): number {
+  add(item: WorkItem, reason: string): void {
     const key = keyOf(item);
     this.items.set(key, { times: (this.items.get(key)?.times ?? 0) + 1, reason });
-    const inARow = (this.inARow.get(item.resource) ?? 0) + 1;
-    this.inARow.set(item.resource, inARow);
-    return inARow;
   }
 
-  /** The resource answered 200. */
+  /** Returns how many records of the resource were refused in a row, this one included. */
+  refused({ resource, target }: WorkItem): number {
+    const inARow = (this.inARow.get(resource) ?? new Set()).add(target);
+    this.inARow.set(resource, inARow);
+    return inARow.size;
+  }
+
+  /** The resource answered 200, or its refusals are explained. */
   answered(resource: string): void {
     this.inARow.delete(resource);
   }

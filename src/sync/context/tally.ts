@@ -35,8 +35,20 @@ export interface Trouble {
   readonly requestId?: string | null;
 }
 
+/** A time in which the service gives no usable answer. Times are monotonic, ms. */
+export interface OutageView {
+  readonly sinceMs: number;
+  /** When the run gives up. */
+  readonly untilMs: number;
+  /** When the service is asked next. */
+  readonly probeAtMs: number;
+  readonly error: Error;
+}
+
 /** The counts of one run while it works. */
 export class Tally {
+  /** Null: the service answers. */
+  outage: OutageView | null = null;
   readonly requests: RequestCounts = { ...unsent };
   readonly resources = new Map<string, ResourceCounts>();
   /** Resources of which a list was read whole. */

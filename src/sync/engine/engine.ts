@@ -112,23 +112,22 @@ export class Engine {
   }
 
   private async loop(signal: AbortSignal): Promise<void> {
-    const { policy, concurrency } = this.options;
+    const { policy } = this.options;
     const { clock } = this.run;
     while (this.mode !== "stopped") {
       if (this.mode === "reading" && clock.monotonicMs() - this.refreshedMs >= refreshEveryMs) this.refresh();
-      const mayStart = this.mode === "reading" && this.inFlight.size < concurrency;
-      if (mayStart && this.start(signal)) continue;
+      if (this.mode === "reading" && this.startNext(signal)) continue;
       if (this.inFlight.size === 0) {
         if (this.mode === "draining") return;
-        if (policy.ends && this.nextDueMs() === null) {
+        if (policy.ends && !this.hasMore()) {
           if (!this.refresh()) return;
           continue;
         }
         policy.idle();
       }
-      // With all places of follow-ups taken nothing is due until one of them ends, or the queue changes.
-      const mayBeDue = mayStart && this.followUps < this.mostFollowUps;
-      await this.waitForMore(mayBeDue && (this.inFlight.size === 0 || !policy.ends));
+      const ms = this.mode === "reading" ? this.waitMs() : null;
+      const timeout = { clock: this.run.clock, ms: Math.min(longestWaitMs, Math.max(1, ms ?? 0)) };
+      await this.notifier.wait(ms === null ? undefined : timeout);
     }
   }
 
@@ -138,17 +137,31 @@ export class Engine {
     return this.options.refresh?.() ?? false;
   }
 
-  /** Waits until a request is done or the queue changes, and with `timed` until an item is due. */
-  private async waitForMore(timed: boolean): Promise<void> {
-    const { clock } = this.run;
-    const dueMs = timed ? this.nextDueMs() : null;
-    if (dueMs === null) return this.notifier.wait();
-    const ms = Math.min(longestWaitMs, Math.max(1, dueMs - clock.nowMs()));
-    return this.notifier.wait({ clock, ms });
+  /** False: nothing may be started now. While the service may be away, one request at a time asks for it. */
+  private startNext(signal: AbortSignal): boolean {
+    const { policy, concurrency } = this.options;
+    const { names, clock } = this.run;
+    const { outage } = policy;
+    if (!outage) return this.inFlight.size < concurrency && this.start(signal, names);
+    if (this.inFlight.size > 0 || clock.monotonicMs() < outage.probeAtMs) return false;
+    const others = names.filter((name) => !policy.isFailing(name));
+    return this.start(signal, others) || (this.hasMore() && this.startProbe());
   }
 
-  private lease(): WorkItem | null {
-    const { queue, clock, names, share } = this.run;
+  /** How long nothing may be started, unless a request is done or the queue changes, ms; null: until then. */
+  private waitMs(): number | null {
+    const { policy, concurrency } = this.options;
+    const { clock } = this.run;
+    const places = this.inFlight.size;
+    if (policy.outage) return places > 0 ? null : policy.outage.probeAtMs - clock.monotonicMs();
+    // With all places of follow-ups taken nothing is due until one of them ends, or the queue changes.
+    const mayBeDue = places < concurrency && this.followUps < this.mostFollowUps;
+    const dueMs = mayBeDue && (places === 0 || !policy.ends) ? this.nextDueMs() : null;
+    return dueMs === null ? null : dueMs - clock.nowMs();
+  }
+
+  private lease(names = this.run.names): WorkItem | null {
+    const { queue, clock, share } = this.run;
     return queue.lease(clock.nowMs(), names, share);
   }
 
@@ -164,10 +177,10 @@ export class Engine {
     return item !== null || this.nextDueMs() !== null;
   }
 
-  /** False: nothing may be started now. */
-  private start(signal: AbortSignal): boolean {
+  /** Reads the next item of these resources. False: none is due, or it has to wait for a place. */
+  private start(signal: AbortSignal, names: readonly string[]): boolean {
     const { queue } = this.run;
-    const item = this.lease();
+    const item = this.lease(names);
     if (!item) return false;
     const isFollowUp = !this.options.policy.ends && !isUrgent(item);
     if (isFollowUp && this.followUps >= this.mostFollowUps) {
@@ -175,15 +188,32 @@ export class Engine {
       return false;
     }
     this.followUps += Number(isFollowUp);
-    const task = this.process(item, signal).catch((error: unknown) => this.fail(error));
+    this.track(this.process(item, signal), () => {
+      this.followUps -= Number(isFollowUp);
+      queue.release(item);
+    });
+    return true;
+  }
+
+  /** All that waits has failed: does the service answer at all? */
+  private startProbe(): boolean {
+    this.track(this.options.policy.probe());
+    return true;
+  }
+
+  private track(work: Promise<void>, after: () => void = () => undefined): void {
+    const task = work.catch((error: unknown) => this.endBy(error));
     this.inFlight.add(task);
     void task.finally(() => {
       this.inFlight.delete(task);
-      this.followUps -= Number(isFollowUp);
-      queue.release(item);
+      after();
       this.notifier.notify();
     });
-    return true;
+  }
+
+  private endBy(error: unknown): void {
+    if (error instanceof MirrorError && error.kind === "stopped") this.enter("draining");
+    else this.fail(error);
   }
 
   private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
@@ -201,12 +231,12 @@ export class Engine {
       sentSeq = mirror.sequence.next();
       mirror.fences.begin(sentSeq);
       tally.sent(item.kind);
+      tally.requests.retried += Number(item.attempts > 0);
     };
     try {
       const read = requestFor(resource, item, run.listForms.get(resource.name)?.form);
-      const request = { ...read, lane: permitLane(item), signal, onSent };
-      const { body, attempts, requestId } = await transport.send(request);
-      tally.requests.retried += attempts - 1;
+      const request = { ...read, lane: permitLane(item), once: true, signal, onSent };
+      const { body, requestId } = await transport.send(request);
       const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
       if (item.kind === "detail" || item.kind === "confirm") applyDetail(answer, body);
       else await applyList(answer, body);
@@ -240,7 +270,12 @@ export class Engine {
     const outcome = await policy.judge(error, answer.item);
     const handle = (failure: ItemFailure) =>
       applyCounted(this.run, () => handleFailure(answer, error, failure));
-    log.debug(`${name}: ${messageOf(error)}`, { outcome: outcome.kind });
+    if (outcome.kind === "retry" || outcome.kind === "postpone")
+      log.warn(`${name}: the read failed and is made again`, {
+        error: messageOf(error),
+        retry_in_ms: outcome.afterMs,
+      });
+    else log.debug(`${name}: ${messageOf(error)}`, { outcome: outcome.kind });
     if (outcome.kind === "drain") return this.enter("draining");
     if (outcome.kind === "stop") return this.fail(outcome.because ?? error);
     try {
@@ -262,16 +297,4 @@ function causeOf({ lane, kind }: WorkItem): Cause {
   if (lane === "webhook") return "webhook";
   if (kind === "confirm") return "confirm";
   return kind === "detail" ? "hydrate" : "sweep";
-}
-
-/**
- * A signal that aborts with `now`, or `graceMs` after `closed`: when a run's time is over, requests in flight may
- * finish, but not for longer than a request may take.
- */
-export function stopSignal(now: AbortSignal, closed: AbortSignal, graceMs: number): AbortSignal {
-  const late = new AbortController();
-  const start = () => void setTimeout(() => late.abort(), graceMs).unref();
-  if (closed.aborted) start();
-  else closed.addEventListener("abort", start, { once: true });
-  return AbortSignal.any([now, late.signal]);
 }

@@ -3,7 +3,8 @@ import { createRunContext, type RunContext, type WorkerParts } from "../context/
 import { Tally } from "../context/tally.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/route-probe.ts";
-import { Engine, stopSignal, type WorkOptions } from "../engine/engine.ts";
+import { Engine, type WorkOptions } from "../engine/engine.ts";
+import { stopSignal } from "../engine/stop-signal.ts";
 import { identify, type Identified } from "../identity/identify.ts";
 import { rememberIdentity } from "../identity/pinned-identity.ts";
 import { ContinuousRetryPolicy } from "../retry/continuous-retry-policy.ts";
@@ -77,7 +78,7 @@ export class EventWorker {
 
   private identifyCompany(): Promise<Identified> {
     const { signal } = this;
-    return identify(this.parts, { acceptIdentity: false, lane: "webhook", repeatable: false, signal });
+    return identify(this.parts, { acceptIdentity: false, lane: "webhook", signal });
   }
 
   /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */

@@ -13,8 +13,6 @@ import { fingerprintOf, pinnedIdentity, type Identity } from "./pinned-identity.
 export interface IdentifyOptions {
   readonly acceptIdentity: boolean;
   readonly lane: Lane;
-  /** False: one attempt only, for callers that try again themselves. */
-  readonly repeatable: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +24,8 @@ export interface Identified {
 }
 
 /**
- * Finds out which company the token belongs to, before anything is written (I10). Writes nothing itself.
+ * Finds out which company the token belongs to, before anything is written (I10). Writes nothing itself. Each
+ * request is sent once: the caller tries again.
  *
  * @throws MirrorError `identity` when the mirror is of another company, and what the transport throws
  */
@@ -53,12 +52,12 @@ export async function identify(parts: WorkerParts, options: IdentifyOptions): Pr
 
 function send(
   { transport, tally }: WorkerParts,
-  { lane, repeatable, signal }: IdentifyOptions,
+  { lane, signal }: IdentifyOptions,
   path: string,
   kind: WorkKind,
 ): Promise<ServiceAnswer> {
   const onSent = () => tally.sent(kind);
-  return transport.send({ method: "GET", path, expect: "json", lane, repeatable, signal, onSent });
+  return transport.send({ method: "GET", path, expect: "json", lane, once: true, signal, onSent });
 }
 
 function nameIn(body: Buffer, field: string): string {

@@ -2,8 +2,8 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { NotFoundError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
-import { failureOutcome, type FailureOutcome, type RetryPolicy } from "./retry-policy.ts";
+import { itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
+import { failureOutcome, OwnFailures, type FailureOutcome, type RetryPolicy } from "./retry-policy.ts";
 
 /** What the policy needs from the event worker. */
 export interface ContinuousRetryHooks {
@@ -14,6 +14,8 @@ export interface ContinuousRetryHooks {
 }
 
 const longestPostponeMs = 60_000;
+/** So many failures without an answer in between end the engine's work, although the company can be identified. */
+const mostFailuresInARow = 12;
 
 /**
  * The event worker's policy: it never ends, and it is slow to blame a record. A failure may mean that the service
@@ -22,10 +24,11 @@ const longestPostponeMs = 60_000;
  */
 export class ContinuousRetryPolicy implements RetryPolicy {
   readonly ends = false;
+  /** An outage ends the engine's work; the event worker pauses. */
+  readonly outage = null;
   private readonly log: Log;
   private readonly hooks: ContinuousRetryHooks;
-  /** By item: its failures, and how many items had succeeded at the last of them. */
-  private readonly suspicions = new Map<number, { readonly successes: number; readonly failures: number }>();
+  private readonly own = new OwnFailures();
   private successes = 0;
   private failuresInARow = 0;
   private probing: Promise<unknown> | null = null;
@@ -35,13 +38,21 @@ export class ContinuousRetryPolicy implements RetryPolicy {
     this.hooks = hooks;
   }
 
+  isFailing(): boolean {
+    return false;
+  }
+
+  probe(): Promise<void> {
+    return Promise.resolve();
+  }
+
   idle(): void {
     if (this.failuresInARow === 0) this.hooks.onWorking();
   }
 
   succeeded(item: WorkItem): void {
     this.successes += 1;
-    this.suspicions.delete(item.id);
+    this.own.forget(item);
     this.answered();
   }
 
@@ -63,7 +74,7 @@ export class ContinuousRetryPolicy implements RetryPolicy {
       this.failuresInARow = 0;
       return { kind: "stop", because: why };
     }
-    if (this.failuresInARow >= awayAfter) return { kind: "stop" };
+    if (this.failuresInARow >= mostFailuresInARow) return { kind: "stop" };
     return isOddAnswer(error) ? outcome : this.suspect(item);
   }
 
@@ -80,14 +91,11 @@ export class ContinuousRetryPolicy implements RetryPolicy {
 
   /** Others succeeded since this item failed last: the failure is its own and counts as an attempt. */
   private suspect(item: WorkItem): FailureOutcome {
-    const before = this.suspicions.get(item.id);
-    const failures = (before?.failures ?? 0) + 1;
-    this.suspicions.set(item.id, { successes: this.successes, failures });
-    const isItsOwn = before !== undefined && this.successes > before.successes;
-    const afterMs = Math.min(longestPostponeMs, itemRetryDelayMs(failures));
-    if (!isItsOwn) return { kind: "postpone", afterMs };
+    const { all, isOwn } = this.own.add(item, this.successes);
+    const afterMs = Math.min(longestPostponeMs, itemRetryDelayMs(all));
+    if (!isOwn) return { kind: "postpone", afterMs };
     if (item.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
-    this.suspicions.delete(item.id);
+    this.own.forget(item);
     return { kind: "dead" };
   }
 }

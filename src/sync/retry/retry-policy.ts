@@ -1,8 +1,10 @@
-import { MirrorError, type ErrorKind } from "../../base/errors.ts";
-import { InvalidError } from "../../connector/service-errors.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { refusesPageSize } from "../plan/list-form.ts";
-import { awayAfter, itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
+import { itemRetryDelayMs, mostAttempts, mostRetries, retryPauseMs } from "../context/limits.ts";
+import { mostRefusedInARow } from "../context/set-aside.ts";
+import { mayPass, type Outage, type OutageWatch } from "./outage.ts";
 
 /** What differs between a run, which ends, and the event worker, which does not. */
 export interface RetryPolicy {
@@ -13,23 +15,109 @@ export interface RetryPolicy {
   succeeded(item: WorkItem): void;
   /** What a failed read leads to. */
   judge(error: unknown, item: WorkItem): FailureOutcome | Promise<FailureOutcome>;
+  /** While it is set, one request at a time is sent, from `probeAtMs` on; null where the service answers. */
+  readonly outage: Outage | null;
+  /** Did this resource fail last? Another one shows better whether the service answers. */
+  isFailing(resource: string): boolean;
+  /** Asks whether the service answers, where no item can show it. Throws what ends the work. */
+  probe(): Promise<void>;
 }
 
-/** A run ends when nothing of its own is due. It waits for items that failed a moment ago, not for rechecks. */
-export function batchRetryPolicy(): RetryPolicy {
-  let failuresInARow = 0;
-  return {
-    ends: true,
-    idle: () => undefined,
-    succeeded: () => {
-      failuresInARow = 0;
-    },
-    judge: (error, item) => {
-      const isAway = error instanceof MirrorError && ["network", "unavailable"].includes(error.kind);
-      if (isAway && ++failuresInARow >= awayAfter) return { kind: "stop" };
+/** The time of all retries of one item. */
+const brokenAfterMs = 60_000;
+
+/**
+ * A run's policy: it ends when nothing of its own is due, and waits for items that failed a moment ago, not for
+ * rechecks. A failure that may pass is the item's own only where others were answered between two of its failures:
+ * then it is tried again 5 times over a minute and set aside. Otherwise the service may be away: the run waits.
+ */
+export class BatchRetryPolicy implements RetryPolicy {
+  readonly ends = true;
+  private readonly outages: OutageWatch;
+  private readonly ask: () => Promise<unknown>;
+  private readonly own = new OwnFailures();
+  /** Resources whose last answer was a failure. */
+  private readonly failing = new Set<string>();
+  /** By resource without a 200 since: the first failure that was an item's own (monotonic ms), and these items. */
+  private readonly broken = new Map<string, { readonly sinceMs: number; readonly items: Set<number> }>();
+
+  /** `ask` reads something that always exists. */
+  constructor(outages: OutageWatch, ask: () => Promise<unknown>) {
+    this.outages = outages;
+    this.ask = ask;
+  }
+
+  get outage(): Outage | null {
+    return this.outages.outage;
+  }
+
+  isFailing(resource: string): boolean {
+    return this.failing.has(resource);
+  }
+
+  probe(): Promise<void> {
+    return this.outages.probe(this.ask);
+  }
+
+  idle(): void {
+    // A run that is idle ends.
+  }
+
+  succeeded(item: WorkItem): void {
+    this.outages.succeeded();
+    this.own.forget(item);
+    this.failing.delete(item.resource);
+    this.broken.delete(item.resource);
+  }
+
+  judge(error: unknown, item: WorkItem): FailureOutcome {
+    if (!mayPass(error)) {
+      if (error instanceof ServiceError && error.status !== null) this.outages.answered();
       return failureOutcome(error, item);
-    },
-  };
+    }
+    const because = this.outages.failed(error);
+    if (because !== null) return { kind: "stop", because };
+    this.failing.add(item.resource);
+    const { own, isOwn } = this.own.add(item, this.outages.successes);
+    if (own > mostRetries || (isOwn && this.isBroken(item))) return { kind: "dead" };
+    return { kind: isOwn ? "retry" : "postpone", afterMs: retryPauseMs(own) };
+  }
+
+  /** For a minute several items of the resource failed and none succeeded: the others need not try as often. */
+  private isBroken({ resource, id }: WorkItem): boolean {
+    const nowMs = this.outages.nowMs();
+    const { sinceMs, items } = this.broken.get(resource) ?? { sinceMs: nowMs, items: new Set<number>() };
+    this.broken.set(resource, { sinceMs, items: items.add(id) });
+    return items.size >= mostRefusedInARow && nowMs - sinceMs >= brokenAfterMs;
+  }
+}
+
+/** How often an item failed, in all and by itself. */
+interface ItemFailures {
+  readonly all: number;
+  /** Those after which others succeeded before the next one, and the last. */
+  readonly own: number;
+  /** Others succeeded since this item failed last. */
+  readonly isOwn: boolean;
+}
+
+/** Separates an item's own failures from those of the service. */
+export class OwnFailures {
+  private readonly known = new Map<number, ItemFailures & { readonly successes: number }>();
+
+  /** Counts a failure. `successes`: how many reads succeeded so far. */
+  add(item: WorkItem, successes: number): ItemFailures {
+    const before = this.known.get(item.id);
+    const isOwn = before !== undefined && successes > before.successes;
+    const own = (before?.own ?? 1) + Number(isOwn);
+    const failures = { all: (before?.all ?? 0) + 1, own, isOwn };
+    this.known.set(item.id, { ...failures, successes });
+    return failures;
+  }
+
+  forget(item: WorkItem): void {
+    this.known.delete(item.id);
+  }
 }
 
 /** What a failed read leads to. */
@@ -53,16 +141,14 @@ export type FailureOutcome =
   /** The work item is set aside as a dead letter; others go on. */
   | { readonly kind: "dead" };
 
-/** Errors that may pass, or concern one record only. */
-const passing = new Set<ErrorKind>(["unavailable", "network", "rate_limited", "protocol"]);
-
-/** What this error means for this work item in a run. Pure. */
+/** What this error means for this work item, by itself. Pure. */
 export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "stop" };
   if (error.kind === "stopped") return { kind: "drain" };
   if (["forbidden", "not_found", "invalid"].includes(error.kind)) return refused(error, item);
-  if (!passing.has(error.kind)) return { kind: "stop" };
-  if (!error.retryable || item.attempts + 1 >= mostAttempts) return { kind: "dead" };
+  if (error.kind === "protocol" && !error.retryable) return { kind: "dead" };
+  if (!mayPass(error)) return { kind: "stop" };
+  if (item.attempts + 1 >= mostAttempts) return { kind: "dead" };
   return { kind: "retry", afterMs: itemRetryDelayMs(item.attempts) };
 }
 

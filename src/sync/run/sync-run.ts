@@ -2,11 +2,13 @@ import { isoTime } from "../../base/clock.ts";
 import { databaseError } from "../../store/database.ts";
 import { requireRunId, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome } from "../context/run-report.ts";
-import { Engine, stopSignal } from "../engine/engine.ts";
+import { Engine } from "../engine/engine.ts";
+import { stopSignal } from "../engine/stop-signal.ts";
 import { identify } from "../identity/identify.ts";
 import { learnBusinessId } from "../identity/pinned-identity.ts";
 import { refreshLists } from "../plan/initial-work.ts";
-import { batchRetryPolicy } from "../retry/retry-policy.ts";
+import { OutageWatch } from "../retry/outage.ts";
+import { BatchRetryPolicy } from "../retry/retry-policy.ts";
 import { beginRun, type RunOptions } from "./begin-run.ts";
 import { errorOf, finishRun, outcomeOfError, outcomeOfWork, reportOf, type RunState } from "./run-outcome.ts";
 import { ScrubPhase } from "./scrub-phase.ts";
@@ -43,12 +45,15 @@ async function work(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { mirror, transport } = parts;
-  const { concurrency, acceptIdentity, closed, scrub } = options;
-  const identified = await identify(parts, { acceptIdentity, lane: "list", repeatable: true, signal });
+  const { concurrency, acceptIdentity, closed, scrub, longestOutageMs } = options;
+  const outages = new OutageWatch({ ...parts, longestOutageMs, ended: AbortSignal.any([signal, closed]) });
+  const ask = () => identify(parts, { acceptIdentity, lane: "list", signal });
+  const identified = await outages.untilAnswered(ask);
   const { run, resumed } = beginRun(parts, options, identified, state.startedAtMs);
   Object.assign(state, { run, resumed });
   const refresh = () => refreshLists(run);
-  const engine = { transport, concurrency, policy: batchRetryPolicy(), signal, closed, refresh };
+  const policy = new BatchRetryPolicy(outages, ask);
+  const engine = { transport, concurrency, policy, signal, closed, refresh };
   const ended = await new Engine(run, engine).work();
   learnBusinessId(mirror);
   if (options.signal.aborted) return "interrupted";

@@ -1,0 +1,202 @@
+import { describe, expect, test } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { aCompany, fastClock, sync, testRateLimiter, type Company } from "../support/company.ts";
+import { count, expectEqual } from "../support/equal.ts";
+import { jsonReply, type Breakage, type Obstacle, type Reply } from "../support/proxy.ts";
+import { truthOf } from "../support/truth.ts";
+
+const minuteMs = 60_000;
+const unavailable = () => jsonReply(503, { message: "Service Unavailable" });
+const html = (status: number) => ({
+  status,
+  headers: { "content-type": "text/html" },
+  body: Buffer.from("<h1>Maintenance</h1>"),
+});
+
+/** Away for some minutes of the run's clock, from the n-th request on. */
+function awayFor(clock: Clock, ms: number, reply: () => Reply | Breakage, fromRequest = 1): Obstacle {
+  let sinceMs: number | null = null;
+  return ({ n }) => {
+    if (n < fromRequest) return undefined;
+    sinceMs ??= clock.monotonicMs();
+    return clock.monotonicMs() - sinceMs < ms ? reply() : undefined;
+  };
+}
+
+const askedOf = ({ proxy }: Company, path: string) => proxy.asked.filter((one) => one.path === path).length;
+
+describe("a service that is away for ten minutes", () => {
+  const ways: Readonly<Record<string, () => Reply | Breakage>> = {
+    "503 everywhere, /whoami too": unavailable,
+    "500 everywhere": () => jsonReply(500, { message: "Server Error" }),
+    "connections that break": () => "reset",
+    "a maintenance page with 503": () => html(503),
+    "a maintenance page with 200": () => html(200),
+  };
+  test.each(Object.entries(ways))(
+    "%s, from the first request on: the run waits, few requests, complete",
+    async (_name, reply) => {
+      const clock = fastClock();
+      const company = await aCompany({ records: 12 });
+      company.proxy.obstruct(awayFor(clock, 10 * minuteMs, reply));
+      expect((await sync(company, { clock })).outcome).toBe("complete");
+      expect(askedOf(company, "/whoami")).toBeLessThan(20);
+      expectEqual(company);
+      expect(company.said.filter((line) => line.includes("the service does not answer"))).toHaveLength(1);
+      expect(company.said.filter((line) => line.includes("answers again"))).toHaveLength(1);
+    },
+  );
+
+  test.each(Object.entries(ways))(
+    "%s, in the middle of a run: one request at a time, no attempt used up, complete",
+    async (_name, reply) => {
+      const clock = fastClock();
+      const company = await aCompany();
+      let failed = 0;
+      const away = awayFor(clock, 10 * minuteMs, reply, 50);
+      let together = 0;
+      company.proxy.obstruct((asked, passOn) => {
+        const answer = away(asked, passOn);
+        if (answer === undefined) return undefined;
+        failed += 1;
+        if (failed > 10) together = Math.max(together, company.proxy.inFlight());
+        return answer;
+      });
+      const report = await sync(company, { clock });
+      expect({ outcome: report.outcome, troubles: report.troubles }).toEqual({
+        outcome: "complete",
+        troubles: [],
+      });
+      expect(failed).toBeLessThan(30);
+      expect(together).toBe(1);
+      expectEqual(company);
+    },
+  );
+});
+
+describe("a service that is away for good", () => {
+  test("ends the run after the patience as failed; the next run goes on", async () => {
+    const clock = fastClock();
+    const company = await aCompany();
+    company.proxy.obstruct(({ n }) => (n > 50 ? "reset" : undefined));
+    const begunMs = clock.monotonicMs();
+    const report = await sync(company, { clock });
+    expect(report).toMatchObject({ outcome: "failed", error: { kind: "network" } });
+    expect(report.error?.message).toMatch(/gave no usable answer for 15m/);
+    expect(clock.monotonicMs() - begunMs).toBeLessThan(17 * minuteMs);
+    expect(company.proxy.asked.length).toBeLessThan(50 + 6 + 25);
+    const kept = "SELECT count(*) FROM _work WHERE state <> 'ready' OR attempts > 1";
+    expect(count(company.file, kept)).toBe(0);
+    company.recover();
+    expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: true });
+    expectEqual(company);
+  });
+
+  test("429 for good: the same, without a storm (I8)", async () => {
+    const clock = fastClock();
+    const company = await aCompany({ clock });
+    const refusal = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "0", "retry-after": "0" };
+    company.proxy.obstruct(({ n }) =>
+      n > 20 ? jsonReply(429, { message: "Too Many Attempts." }, refusal) : undefined,
+    );
+    const report = await sync(company, { clock, rateLimiter: testRateLimiter(clock) });
+    expect(report).toMatchObject({ outcome: "failed", error: { kind: "rate_limited" } });
+    expect(company.proxy.asked.length).toBeLessThan(20 + 6 + 25);
+  });
+
+  test("the user's time ends the wait at once", async () => {
+    const company = await aCompany();
+    const closing = new AbortController();
+    company.proxy.obstruct(({ n }) => {
+      if (n === 3) closing.abort();
+      return unavailable();
+    });
+    const report = await sync(company, { closed: closing.signal });
+    expect(report.outcome).toBe("stopped");
+    expect(company.proxy.asked.length).toBeLessThan(5);
+  });
+
+  test("an interruption ends the wait at once", async () => {
+    const company = await aCompany();
+    const stop = new AbortController();
+    company.proxy.obstruct(({ n }) => {
+      if (n === 60) setTimeout(() => stop.abort(), 1);
+      return n > 50 ? unavailable() : undefined;
+    });
+    const report = await sync(company, { signal: stop.signal });
+    expect(["interrupted", "failed"]).toContain(report.outcome);
+  });
+});
+
+describe("one record that answers 500", () => {
+  test("is tried again 5 times over a minute while others succeed, then set aside", async () => {
+    const clock = fastClock();
+    const company = await aCompany();
+    const [broken = ""] = [...(truthOf(company.sandbox).get("orders")?.keys() ?? [])];
+    const atMs: number[] = [];
+    company.proxy.obstruct(({ path }) => {
+      if (path !== `/orders/${broken}`) return undefined;
+      atMs.push(clock.monotonicMs());
+      return jsonReply(500, { message: "Server Error" });
+    });
+    const report = await sync(company, { clock });
+    expect(report.outcome).toBe("partial");
+    expect(report.troubles).toEqual([
+      expect.objectContaining({ resource: "orders", kind: "dead", id: broken }),
+    ]);
+    expect(atMs).toHaveLength(6);
+    expect((atMs.at(-1) ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+});
+
+describe("a service that refuses everything costs a bounded number of requests", () => {
+  const everything: readonly (readonly [string, () => Reply, string, number])[] = [
+    ["401", () => jsonReply(401, { message: "Unauthenticated." }), "unauthenticated", 1],
+    ["403", () => jsonReply(403, { message: "This action is unauthorized." }), "failed", 1],
+    ["404", () => jsonReply(404, { message: "Not found." }), "failed", 1],
+    ["422", () => jsonReply(422, { message: "Invalid.", errors: {} }), "failed", 1],
+    ["500", () => jsonReply(500, { message: "Server Error" }), "failed", 25],
+    ["a page with 200", () => html(200), "failed", 25],
+  ];
+  test.each(everything)("%s on all", async (_status, reply, outcome, most) => {
+    const company = await aCompany({ records: 12 });
+    company.proxy.obstruct(reply);
+    const report = await sync(company);
+    expect(report).toMatchObject({
+      outcome,
+      error: { message: expect.stringContaining("/whoami") as string },
+    });
+    expect(company.proxy.asked.length).toBeLessThanOrEqual(most);
+  });
+
+  test.each(everything.filter(([status]) => status !== "401"))(
+    "%s on all but /whoami, in the middle of a run",
+    async (status, reply) => {
+      const clock = fastClock();
+      const company = await aCompany({ records: 300 });
+      company.proxy.obstruct(({ path, n }) => (path === "/whoami" || n < 80 ? undefined : reply()));
+      const begunMs = clock.monotonicMs();
+      const report = await sync(company, { clock });
+      expect(["partial", "failed"]).toContain(report.outcome);
+      // What may pass is tried for a minute; what is refused is asked five times.
+      const most = Number(status) >= 500 || status.startsWith("a page") ? 1_000 : 150;
+      expect(company.proxy.asked.length).toBeLessThan(80 + most);
+      expect(clock.monotonicMs() - begunMs).toBeLessThan(45 * minuteMs);
+      company.recover();
+      expect((await sync(company)).outcome).toBe("complete");
+      expectEqual(company);
+    },
+    30_000,
+  );
+});
+
+test("--max-requests counts every request, /whoami and retries included", async () => {
+  const company = await aCompany();
+  company.proxy.obstruct(({ n }) => (n % 3 === 1 ? unavailable() : undefined));
+  const report = await sync(company, { mostRequests: 20 });
+  expect(report).toMatchObject({ outcome: "stopped", requests: { total: 20 } });
+  expect(company.proxy.asked).toHaveLength(20);
+});

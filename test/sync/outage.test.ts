@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { ForbiddenError, NetworkError, UnavailableError } from "../../src/connector/service-errors.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import { mayPass, outageAfter, OutageWatch, type Outage } from "../../src/sync/retry/outage.ts";
+import { fastClock } from "../support/company.ts";
+import { loggingTo } from "../support/open-company.ts";
+
+const minuteMs = 60_000;
+const longestOutageMs = 15 * minuteMs;
+const away = (retryAfterMs: number | null = null) => new UnavailableError("503", { retryAfterMs });
+
+/** One failure at each probe, until the end. */
+function probesUntilTheEnd(): Outage[] {
+  const outages: Outage[] = [];
+  let outage: Outage | null = null;
+  for (let nowMs = 1_000; outage === null || nowMs < outage.untilMs; nowMs = outage.probeAtMs) {
+    outage = outageAfter(outage, { error: away(), nowMs }, longestOutageMs);
+    outages.push(outage);
+  }
+  return outages;
+}
+
+function firstProbeMs(retryAfterMs: number | null): number {
+  return outageAfter(null, { error: away(retryAfterMs), nowMs: 0 }, longestOutageMs).probeAtMs;
+}
+
+describe("an outage", () => {
+  test("is probed after 2 s at first, later every 60 s, and last when the patience is over", () => {
+    const outages = probesUntilTheEnd();
+    const atS = outages.map(({ probeAtMs }) => (probeAtMs - 1_000) / 1_000);
+    expect(atS.slice(0, 8)).toEqual([2, 6, 14, 30, 62, 122, 182, 242]);
+    expect(atS.at(-1)).toBe(longestOutageMs / 1_000);
+    expect(outages.length).toBeLessThan(21);
+    expect(outages.every(({ sinceMs }) => sinceMs === 1_000)).toBe(true);
+  });
+
+  test("is not lengthened by requests that were in flight when it began", () => {
+    const first = outageAfter(null, { error: away(), nowMs: 0 }, longestOutageMs);
+    const second = outageAfter(first, { error: away(), nowMs: 1_999 }, longestOutageMs);
+    expect(second).toMatchObject({ probes: 0, probeAtMs: 2_000 });
+  });
+
+  test("is probed as late as Retry-After asks, but once a minute", () => {
+    expect([null, 0, 1_000, 20_000, 3_600_000].map(firstProbeMs)).toEqual([
+      2_000, 2_000, 2_000, 20_000, 60_000,
+    ]);
+  });
+});
+
+test("only errors that may pass begin an outage", () => {
+  expect(mayPass(away())).toBe(true);
+  expect(mayPass(new NetworkError("reset"))).toBe(true);
+  expect(mayPass(new NetworkError("certificate", { retryable: false }))).toBe(false);
+  expect(mayPass(new ForbiddenError("403"))).toBe(false);
+  expect(mayPass(new TypeError("bug"))).toBe(false);
+});
+
+function watch(ended = new AbortController().signal) {
+  const said: string[] = [];
+  const [tally, clock] = [new Tally(), fastClock()];
+  const outages = new OutageWatch({ clock, log: loggingTo(said), tally, longestOutageMs, ended });
+  return { outages, tally, clock, said };
+}
+
+describe("a run that waits for the service", () => {
+  test("says so, shows since when, and goes on with the first answer", async () => {
+    const { outages, tally, said } = watch();
+    let asked = 0;
+    const answer = await outages.untilAnswered(() => {
+      asked += 1;
+      if (asked > 2) expect(tally.outage).toMatchObject({ error: expect.any(UnavailableError) as Error });
+      return asked < 9 ? Promise.reject(away()) : Promise.resolve("here");
+    });
+    expect(answer).toBe("here");
+    expect(tally).toMatchObject({ outage: null, requests: { retried: 8 } });
+    expect(said.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+    expect(said.filter((line) => line.includes("still waiting"))).toHaveLength(6);
+    expect(said.at(-1)).toContain("answers again");
+  });
+
+  test("ends with the service's error when its patience is over, counted from the first failure", async () => {
+    const { outages, clock } = watch();
+    const begunMs = clock.monotonicMs();
+    const ending = outages.untilAnswered(() => Promise.reject(away()));
+    await expect(ending).rejects.toMatchObject({
+      kind: "unavailable",
+      message: "the service gave no usable answer for 15m 00s: 503",
+      hint: expect.stringContaining("http.patience") as string,
+    });
+    expect(clock.monotonicMs() - begunMs).toBeLessThan(longestOutageMs + minuteMs);
+  });
+
+  test("does not wait for what cannot pass", async () => {
+    const { outages } = watch();
+    const error = new MirrorError("identity", "another company");
+    await expect(outages.untilAnswered(() => Promise.reject(error))).rejects.toBe(error);
+  });
+
+  test("ends at once when it is stopped", async () => {
+    const { outages } = watch(AbortSignal.abort());
+    await expect(outages.untilAnswered(() => Promise.reject(away()))).rejects.toMatchObject({
+      kind: "stopped",
+    });
+  });
+});
