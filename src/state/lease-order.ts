@@ -10,8 +10,8 @@ export interface LeaseQuestion {
   readonly nowMs: number;
   readonly resources: readonly string[];
   readonly share: LaneShare;
-  /** Ids of the items that are leased. */
-  readonly leased: ReadonlySet<number>;
+  /** Leased items by id. */
+  readonly leased: ReadonlyMap<number, WorkItem>;
 }
 
 /** A row of `_work`. */
@@ -50,8 +50,8 @@ interface LaneQuestion extends LeaseQuestion {
 /**
  * Which item is read next. Lanes are served one after the other, with these exceptions:
  *
- * - Lists of rank 0, those never read whole, come before everything but events. Lists of a higher rank take turns with
- *   details, one page and one detail, so that neither starves the other.
+ * - Lists of rank 0 come before everything but events: nothing else is leased while one of them is under way. Lists of
+ *   a higher rank take turns with details, one page and one detail, so that neither starves the other.
  * - Details are read in turn over the resources, within a resource by rank: a big resource holds back no other.
  * - Records known to have changed come before missing details, but not alone for longer than half an hour.
  *
@@ -72,17 +72,20 @@ export class LeaseOrder extends Repository {
     const { share } = question;
     const asked = { ...question, lanes: this.selectColumn<number>(waitingLanes) };
     if (share === "events") return this.nextDue("webhook", asked);
-    return (
+    const first =
       (share === "all" ? this.nextDue("webhook", asked) : undefined) ??
-      this.nextDue("list", asked, "AND rank <= 0") ??
-      this.nextInTurn(asked) ??
-      this.nextDue("scrub", asked) ??
-      this.nextDue("files", asked)
-    );
+      this.nextDue("list", asked, "AND rank <= 0");
+    // The answer to a page under way may bring more pages, which come before details.
+    if (first || [...asked.leased.values()].some(isListAlone)) return first;
+    return this.nextInTurn(asked) ?? this.nextDue("scrub", asked) ?? this.nextDue("files", asked);
   }
 
   /** The item of a lane that is due first, now or later; `leased` ones are left out. */
-  firstDue(lane: number, resources: readonly string[], leased: ReadonlySet<number>): StoredItem | undefined {
+  firstDue(
+    lane: number,
+    resources: readonly string[],
+    leased: LeaseQuestion["leased"],
+  ): StoredItem | undefined {
     return this.firstFree("due_ms >= ?", "", lane, { resources, leased }, 0);
   }
 
@@ -151,4 +154,9 @@ export class LeaseOrder extends Repository {
     }
     return undefined;
   }
+}
+
+/** A page of a list that takes no turns with details. */
+function isListAlone({ kind, rank = 0 }: WorkItem): boolean {
+  return kind === "list" && rank <= 0;
 }

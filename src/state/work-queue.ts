@@ -56,7 +56,7 @@ const insertOrMerge = `${insert} DO UPDATE SET
  * Worst outcome of a crash: what was leased is read again.
  */
 export class WorkQueue extends Repository {
-  private readonly leased = new Set<number>();
+  private readonly leased = new Map<number, WorkItem>();
   private readonly watchers = new Set<() => void>();
   private readonly order: LeaseOrder;
 
@@ -102,8 +102,9 @@ export class WorkQueue extends Repository {
   lease(nowMs: number, resources: readonly string[], share: LaneShare = "all"): WorkItem | null {
     const row = this.order.next({ nowMs, resources, share, leased: this.leased });
     if (!row) return null;
-    this.leased.add(row.id);
-    return itemOf(row);
+    const item = itemOf(row);
+    this.leased.set(item.id, item);
+    return item;
   }
 
   /** Ends a lease. The item, if it is still queued, may be leased by another worker: watchers are called. */

@@ -97,6 +97,18 @@ describe("lists", () => {
     expect(leases(queue)).toEqual(["page 1", "page 2", "people 1", "missing"]);
   });
 
+  test("hold details back while they are under way: their answers may bring more pages", async () => {
+    const queue = await queueOf(...details("hydration", "people", 1), {
+      kind: "list",
+      lane: "list",
+      target: "page 1",
+    });
+    const page = queue.lease(nowMs, everything);
+    expect(queue.lease(nowMs, everything)).toBeNull();
+    if (page) queue.release(page);
+    expect(leases(queue)).toEqual(["page 1", "people 1"]);
+  });
+
   test("that are due again take turns with details, changed ones first", async () => {
     const queue = await queueOf(
       ...details("changed", "people", 1),

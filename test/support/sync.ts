@@ -54,17 +54,12 @@ export function leased(
   run.queue.add({ dirtySeq: run.mirror.sequence.next(), ...item });
   const sql = "SELECT id FROM _work WHERE resource = ? AND target = ?";
   const id = Number(run.mirror.db.prepare(sql).pluck().get(item.resource, item.target));
-  const others: WorkItem[] = [];
-  try {
-    for (;;) {
-      const row = run.queue.lease(startMs, [item.resource]);
-      if (!row) throw new Error(`${item.target} cannot be leased`);
-      if (row.id === id) return row;
-      others.push(row);
-    }
-  } finally {
-    for (const other of others) run.queue.release(other);
-  }
+  const { db } = run.mirror;
+  db.prepare("UPDATE _work SET state = 'aside' WHERE id <> ? AND state = 'ready'").run(id);
+  const row = run.queue.lease(startMs, [item.resource]);
+  db.exec("UPDATE _work SET state = 'ready' WHERE state = 'aside'");
+  if (row?.id !== id) throw new Error(`${item.target} cannot be leased`);
+  return row;
 }
 
 /** A leased detail read of a new record. */

@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest";
+import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
+import { count, expectEqual } from "../support/equal.ts";
+import { jsonReply } from "../support/proxy.ts";
+import { floorOf, spentOn, truthOf } from "../support/truth.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const inFlight = 6;
+const startMs = Date.parse("2026-11-20T02:00:00Z");
+
+function leastOf({ sandbox }: Company): number {
+  const { lists, details, children } = floorOf(truthOf(sandbox));
+  return lists.length + details.length + children.length;
+}
+
+/** A run that is stopped when it asks for so many. */
+async function stoppedRun(company: Company, request: number, options: SyncOptions): Promise<void> {
+  const stop = new AbortController();
+  const at = company.proxy.asked.length + request;
+  const remove = company.proxy.obstruct(({ n }) => {
+    if (n >= at) stop.abort();
+    return undefined;
+  });
+  await sync(company, { ...options, signal: stop.signal });
+  remove();
+}
+
+/** Lists come in pages of ten, so that they alone need many requests. */
+function refuseLargePages({ proxy }: Company): void {
+  const errors = { perPage: ["The per page field must not be greater than 10."] };
+  const refusal = jsonReply(422, { message: "The given data was invalid.", errors });
+  proxy.obstruct(({ path, query }) =>
+    !path.startsWith("/contact-activity-logs") && Number(query.get("perPage") ?? 0) > 10
+      ? refusal
+      : undefined,
+  );
+}
+
+const isDetail = (path: string) => /\/\d+$/.test(path) || path.startsWith("/contact-activity-logs");
+
+describe("a first run", () => {
+  test("reads every page of every list before any detail or parent's list", async () => {
+    const company = await aCompany({ records: 60 });
+    refuseLargePages(company);
+    await sync(company);
+    const paths = company.proxy.asked.map(({ path }) => path);
+    const firstDetail = paths.findIndex(isDetail);
+    expect(firstDetail).toBeGreaterThan(40);
+    expect(paths.slice(firstDetail).filter((path) => !isDetail(path))).toEqual([]);
+  });
+
+  test("reads details in turn over the resources, the newest first", async () => {
+    const company = await aCompany({ records: 60 });
+    await sync(company, { concurrency: 1 });
+    const details = company.proxy.asked
+      .map(({ target }) => target)
+      .filter((target) => isDetail(target) || target.includes("activity"));
+    const kinds = details.slice(0, 6).map((target) => target.split(/[/?]/)[1]);
+    expect(new Set(kinds).size).toBe(6);
+    const invoices = details
+      .filter((target) => target.startsWith("/invoices/"))
+      .map((target) => Number(target.slice(10)));
+    expect(invoices).toEqual(invoices.toSorted((a, b) => b - a));
+  });
+});
+
+describe("a run that was stopped", () => {
+  test.each([
+    ["at once", 0],
+    ["a quarter of an hour later", 15 * minuteMs],
+    ["19 hours later", 19 * hourMs],
+  ])("is resumed %s: only what was in flight is read twice, also after 14 stops", async (_when, pauseMs) => {
+    const company = await aCompany({ records: 120 });
+    const stops = 14;
+    for (let n = 0; n < stops; n++)
+      await stoppedRun(company, 6 + ((n * 7) % 12), {
+        startAtMs: startMs + Math.floor((n * pauseMs) / stops),
+      });
+    const report = await sync(company, { startAtMs: startMs + pauseMs });
+    expect(report).toMatchObject({ outcome: "complete", resumed: true });
+    // One request of each run asks who the company is.
+    expect(company.proxy.asked.length).toBeLessThanOrEqual(leastOf(company) + stops * (inFlight + 1));
+    expectEqual(company);
+  });
+
+  test("a day later: its lists are read again, its details and parents' lists are not", async () => {
+    const company = await aCompany();
+    const { lists, details, children } = floorOf(truthOf(company.sandbox));
+    await stoppedRun(company, lists.length + 20, { startAtMs: startMs });
+    const asked = company.proxy.asked.length;
+    expect((await sync(company, { startAtMs: startMs + 24 * hourMs })).outcome).toBe("complete");
+    const again = spentOn(company.proxy.asked.slice(asked));
+    expect(again.lists).toEqual(lists);
+    const rest = details.length + children.length - 20;
+    expect(again.details.length + again.children.length).toBeLessThanOrEqual(rest + inFlight);
+    expectEqual(company);
+  });
+
+  test.each([
+    ["of all parents' lists", { parentsPerRun: "all" }],
+    ["in full", { full: true }],
+  ] as const)("%s, reads none of its records and parents' lists twice", async (_what, options) => {
+    const company = await aCompany();
+    await sync(company, { startAtMs: startMs - hourMs });
+    const { lists, details, children } = floorOf(truthOf(company.sandbox));
+    const asked = company.proxy.asked.length;
+    await stoppedRun(company, lists.length + 20, { ...options, startAtMs: startMs });
+    expect((await sync(company, { ...options, startAtMs: startMs + hourMs })).outcome).toBe("complete");
+    const spent = spentOn(company.proxy.asked.slice(asked));
+    expect(new Set(spent.children)).toEqual(new Set(children));
+    const least = children.length + ("full" in options ? details.length : 0);
+    expect(spent.children.length + spent.details.length).toBeLessThanOrEqual(least + inFlight);
+  });
+});
+
+describe("with a budget too small for its lists", () => {
+  const mostRequests = 50;
+
+  test("headers come first, then lists and details both get on, and everything ends complete", async () => {
+    const company = await aCompany({ records: 300 });
+    refuseLargePages(company);
+    const outcomes: string[] = [];
+    for (let run = 0; run < 30 && outcomes.at(-1) !== "complete"; run++)
+      outcomes.push((await sync(company, { mostRequests, startAtMs: startMs + run * hourMs })).outcome);
+    expect(outcomes.at(-1)).toBe("complete");
+    const paths = company.proxy.asked.map(({ path }) => path).filter((path) => path !== "/whoami");
+    const firstDetail = paths.findIndex(isDetail);
+    expect(firstDetail).toBeGreaterThan(mostRequests);
+    expect(paths.slice(firstDetail).filter((path) => !isDetail(path))).toEqual([]);
+    expectEqual(company);
+  });
+
+  test("night by night, when no night is long enough for the lists: details and lists both get on", async () => {
+    const company = await aCompany({ records: 300 });
+    refuseLargePages(company);
+    const provisional: number[] = [];
+    for (let night = 0; night < 24; night++) {
+      await sync(company, { mostRequests, startAtMs: startMs + night * 24 * hourMs });
+      provisional.push(count(company.file, "SELECT count(*) FROM invoices WHERE _detail_at IS NULL"));
+    }
+    expect(provisional.at(-1)).toBe(0);
+    const times = company.proxy.asked.filter(({ target }) => target === "/banks").length;
+    expect(times).toBeGreaterThan(3);
+  });
+});
