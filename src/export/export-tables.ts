@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { isoTime } from "../base/clock.ts";
+import type { CompletenessByName } from "../state/mirror-snapshot.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import {
   keptFiles,
@@ -27,7 +28,11 @@ export interface ExportResult {
   readonly removed: readonly string[];
   /** Nothing was written, as `ifChanged` allows. */
   readonly unchanged: boolean;
+  /** Of the mirror. */
+  readonly completeness: CompletenessByName;
 }
+
+type Written = Omit<ExportResult, "completeness">;
 
 /**
  * Exports tables and views of one company.
@@ -39,12 +44,13 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   const pool = await SnapshotPool.open(parts);
   try {
     const tables = chosenTables(pool.snapshot.tables, request);
-    const current = request.ifChanged ? await findCurrent(request, pool.snapshot.seq, tables) : null;
-    if (current) return current;
+    const { seq, completeness } = pool.snapshot;
+    const current = request.ifChanged ? await findCurrent(request, seq, tables) : null;
+    if (current) return { ...current, completeness };
     const staging = await Staging.open(request.out, request.company);
     try {
       const context = { parts, request, pool, staging };
-      return await commit(context, await writeTables(context, tables));
+      return { ...(await commit(context, await writeTables(context, tables))), completeness };
     } finally {
       await staging.close();
     }
@@ -58,7 +64,7 @@ async function findCurrent(
   { out, company, format, since }: ExportRequest,
   seq: number,
   tables: readonly SnapshotTable[],
-): Promise<ExportResult | null> {
+): Promise<Written | null> {
   const place = path.join(out, manifestPath(company));
   const manifest = await readManifest(place);
   const found = manifest?.files.filter((file) => file.format === format) ?? [];
@@ -90,7 +96,7 @@ async function writeTables(
 async function commit(
   { parts, request, pool, staging }: ExportContext,
   written: readonly ManifestFile[],
-): Promise<ExportResult> {
+): Promise<Written> {
   const { out, company, format, tables, since } = request;
   const { seq, run } = pool.snapshot;
   const place = path.join(out, manifestPath(company));

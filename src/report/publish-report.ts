@@ -2,7 +2,12 @@ import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
+import {
+  showSnapshot,
+  type CompletenessByName,
+  type Snapshot,
+  type SnapshotOptions,
+} from "../state/mirror-snapshot.ts";
 import { databaseError, guarded, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
@@ -53,6 +58,8 @@ export interface Published {
   readonly bytes: number;
   readonly seq: number;
   readonly reportDate: string;
+  /** Of the mirror. */
+  readonly completeness: CompletenessByName;
 }
 
 /**
@@ -71,11 +78,11 @@ export async function publishReport(parts: PublishParts): Promise<Published> {
   try {
     const last = findReport(report) ? readLastReport(report) : null;
     removeNext(report);
-    const { way, origin } = await writeNext(parts, last);
+    const { way, origin, completeness } = await writeNext(parts, last);
     if (way !== null) replaceReport(report);
     const { seq, reportDate } = origin;
     const outcome = way === null ? "unchanged" : "written";
-    return { outcome, way, file: report, bytes: statSync(report).size, seq, reportDate };
+    return { outcome, way, file: report, bytes: statSync(report).size, seq, reportDate, completeness };
   } catch (error) {
     removeNext(report);
     throw databaseError(report, error);
@@ -90,19 +97,23 @@ function noMirror({ company, mirror }: PublishParts): MirrorError {
   });
 }
 
-/** Writes the next report from one consistent read, unless it would equal the last one: then `way` is null. */
-async function writeNext(
-  parts: PublishParts,
-  last: LastReport | null,
-): Promise<{ readonly way: PublishWay | null; readonly origin: Origin }> {
+/** What was written; `way` is null where the next report would equal the last one. */
+interface NextReport extends Pick<Snapshot, "completeness"> {
+  readonly way: PublishWay | null;
+  readonly origin: Origin;
+}
+
+/** Writes the next report from one consistent read, unless it would equal the last one. */
+async function writeNext(parts: PublishParts, last: LastReport | null): Promise<NextReport> {
   const { manifest, mirror, report, signal, onStep = () => undefined } = parts;
   const db = openDatabase(":memory:");
   try {
     const options = snapshotOptions(parts);
     const snapshot = guarded(mirror, () => readMirror(db, mirror, manifest, options));
+    const { completeness } = snapshot;
     const layout = layoutOf(manifest, snapshot.tables);
     const origin = originOf(snapshot, layout.hash, options.reportDate);
-    if (last && !parts.force && sameOrigin(last, origin)) return { way: null, origin };
+    if (last && !parts.force && sameOrigin(last, origin)) return { way: null, origin, completeness };
     const draft = { db, layout, signal, onStep };
     const base = last && isUpdatable(db, last, origin) ? last : null;
     const way = base ? (parts.way ?? fasterWay(parts, base.rows, origin.seq - base.seq)) : "anew";
@@ -117,7 +128,7 @@ async function writeNext(
     db.exec("COMMIT");
     await pause(draft);
     assertSound(db);
-    return { way, origin };
+    return { way, origin, completeness };
   } finally {
     db.close();
   }

@@ -12,6 +12,8 @@ export interface Origin {
   /** The layout's hash. */
   readonly layout: string;
   readonly reportDate: string;
+  /** Names of the tables that are not complete. */
+  readonly incomplete: string;
 }
 
 /** What the last report says of itself. */
@@ -36,6 +38,7 @@ export function readLastReport(report: string): LastReport | null {
       lastChange: facts.get("last_change") ?? "",
       layout: facts.get("layout") ?? "",
       reportDate: facts.get("report_date") ?? "",
+      incomplete: incompleteTables(db),
       rows: Number(rows),
       undeclared: new Map((open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")])),
     };
@@ -48,7 +51,13 @@ export function readLastReport(report: string): LastReport | null {
 
 /** The origin of a report made from this snapshot. */
 export function originOf({ db, seq }: Snapshot, layout: string, reportDate: string): Origin {
-  return { seq, lastChange: changeAt(db, seq), layout, reportDate };
+  return { seq, lastChange: changeAt(db, seq), layout, reportDate, incomplete: incompleteTables(db) };
+}
+
+/** By `_about`, of a snapshot or of a report. */
+function incompleteTables(db: Db): string {
+  const sql = "SELECT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY subject";
+  return (db.prepare(sql).pluck().all() as string[]).join(" ");
 }
 
 /** The change of this seq as text; empty if there is none. Unique by its time in milliseconds. */
@@ -60,7 +69,7 @@ export function changeAt(db: Db, seq: number): string {
 
 /** Whether a report of `a` need not be replaced by one of `b`. */
 export function sameOrigin(a: Origin, b: Origin): boolean {
-  const facts = ["seq", "lastChange", "layout", "reportDate"] as const;
+  const facts = ["seq", "lastChange", "layout", "reportDate", "incomplete"] as const;
   return facts.every((fact) => a[fact] === b[fact]);
 }
 

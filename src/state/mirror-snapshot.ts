@@ -3,8 +3,12 @@ import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { Changes } from "../store/apply/change-reader.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
+import { Parents } from "./parents.ts";
 import { Runs, type EndedRun } from "./runs.ts";
 import { about, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import type { Resource } from "../connector/resource.ts";
+import { Records } from "../store/tables/stored-records.ts";
+import { columnNames, fenceTable } from "../store/tables/table-layout.ts";
 import { guarded, openDatabase, type Db } from "../store/database.ts";
 import { sweptAt } from "./sweeps.ts";
 
@@ -15,6 +19,17 @@ export interface SnapshotOptions {
   /** More facts for `_about`: the company's name, the time, the program's version. */
   readonly facts?: Readonly<Record<string, string>>;
 }
+
+/** How much of a resource the mirror holds. */
+interface Completeness {
+  /** Rows of which only the preview is known. Of records that come with others: rows of those. */
+  readonly withoutDetail: number;
+  /** Its list was read whole at least once, and no detail and no list of a parent was left out. */
+  readonly isComplete: boolean;
+}
+
+/** By resource. */
+export type CompletenessByName = ReadonlyMap<string, Completeness>;
 
 /**
  * The mirror at one moment, as people read it: live rows under plain names and without own columns, the connector's
@@ -34,6 +49,7 @@ export interface Snapshot {
   readonly run: EndedRun | null;
   /** When each resource was last read whole, ISO; null: never. */
   readonly swept: Readonly<Record<string, string | null>>;
+  readonly completeness: CompletenessByName;
   close(): void;
 }
 
@@ -64,12 +80,15 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
   const swept = Object.fromEntries(
     manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, runs)]),
   );
-  const snapshot = { db, tables, seq, run: runs.lastEnded(), swept, close: () => db.close() };
+  const completeness = readCompleteness(db, schema, manifest, swept);
+  const run = runs.lastEnded();
+  const snapshot = { db, tables, seq, run, swept, completeness, close: () => db.close() };
   createAbout(snapshot, options);
   return snapshot;
 }
 
-function createAbout({ db, seq, run, swept }: Snapshot, { reportDate, facts = {} }: SnapshotOptions): void {
+function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOptions): void {
+  const { db, seq, run, swept, tables, completeness } = snapshot;
   db.exec(
     `CREATE TEMP TABLE ${about.name} (subject TEXT, fact TEXT, value TEXT, PRIMARY KEY (subject, fact))`,
   );
@@ -84,4 +103,34 @@ function createAbout({ db, seq, run, swept }: Snapshot, { reportDate, facts = {}
     add("run", { id, mode, outcome, started_at: startedAt, finished_at: finishedAt });
   }
   for (const [name, freshAt] of Object.entries(swept)) add(name, { fresh_at: freshAt });
+  for (const { name, parent } of tables) {
+    const found = completeness.get(parent ?? name);
+    if (found) add(name, { without_detail: found.withoutDetail, complete: found.isComplete ? "yes" : "no" });
+  }
+}
+
+/**
+ * Reads how complete each resource is, of the mirror attached as `schema`, also of one that an older version wrote.
+ *
+ * @param swept when each resource was last read whole; null: never
+ */
+function readCompleteness(
+  db: Db,
+  schema: string,
+  manifest: Manifest,
+  swept: Readonly<Record<string, string | null>>,
+): CompletenessByName {
+  const records = new Records(db);
+  const parents = new Parents(db);
+  const isThere = (name: string) => columnNames(db, fenceTable(name), schema).size > 0;
+  const provisional = (name: string) => (isThere(name) ? records.counts(name).provisional : 0);
+  const read = ({ name, list }: Resource): Completeness => {
+    const sources = list.kind === "owned" ? list.by.map(({ resource }) => resource) : [name];
+    const withoutDetail = sources.reduce((sum, source) => sum + provisional(source), 0);
+    const isSwept = (swept[name] ?? null) !== null;
+    const lists = list.kind === "parents" ? list.parents.map(({ resource }) => resource).filter(isThere) : [];
+    const unread = parents.stalest(name, lists, 1).some(({ listedAtMs }) => listedAtMs === null);
+    return { withoutDetail, isComplete: isSwept && withoutDetail === 0 && !unread };
+  };
+  return new Map(manifest.resources.map((resource) => [resource.name, read(resource)]));
 }

@@ -1,5 +1,6 @@
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
+import type { Meta } from "./meta.ts";
 import type { Runs } from "./runs.ts";
 
 /** One list: of a resource, or of one value of its list parameter. */
@@ -30,9 +31,29 @@ export function sweptAt(manifest: Manifest, resource: Resource, runs: Runs): str
     const sources = list.kind === "owned" ? list.by : list.parents;
     return earliest(sources.map((one) => sweptAt(manifest, resourceNamed(manifest, one.resource), runs)));
   }
-  const variants = (list.kind === "whole" ? list.variants?.values : undefined) ?? [""];
-  const keys = variants.map((variant) => sweepKey(resource.name, variant));
+  const variants = variantsOf(resource);
+  const keys = (variants.length > 0 ? variants : [""]).map((variant) => sweepKey(resource.name, variant));
   return earliest(keys.map((key) => runs.lastSwept(key)));
+}
+
+/** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */
+export function variantsOf({ list }: Resource): readonly string[] {
+  if (list.kind === "paged") return [""];
+  return list.kind === "whole" ? (list.variants?.values ?? [""]) : [];
+}
+
+/** Notes how many records a list has, as it says itself. Writes nothing where that is known. */
+export function noteExpected(meta: Meta, key: string, total: number): void {
+  if (meta.get(`expected:${key}`) !== total) meta.set(`expected:${key}`, total);
+}
+
+/** How many records the lists of a resource named when they were last read; null: not known. */
+export function expectedRecords(meta: Meta, resource: Resource): number | null {
+  const totals = variantsOf(resource).map((variant) =>
+    meta.get(`expected:${sweepKey(resource.name, variant)}`),
+  );
+  const known = totals.filter((total) => typeof total === "number");
+  return totals.length === 0 || known.length < totals.length ? null : known.reduce((a, b) => a + b, 0);
 }
 
 /** Of ISO times; null when one of them is missing. */

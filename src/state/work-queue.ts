@@ -219,6 +219,18 @@ export class WorkQueue extends Repository {
     return this.exists(sql, JSON.stringify(resources));
   }
 
+  /**
+   * Removes reads of records of which the preview differed in these columns only, because previews show them
+   * differently from details.
+   */
+  dropDiffering(resource: string, columns: ReadonlySet<string>): void {
+    const differing = "json_each(payload, '$.listed.differing')";
+    const sql = `DELETE FROM _work WHERE resource = ? AND kind = 'detail' AND reason = 'changed' AND lane = ?
+      AND EXISTS (SELECT 1 FROM ${differing})
+      AND NOT EXISTS (SELECT 1 FROM ${differing} d WHERE d.value NOT IN (SELECT value FROM json_each(?)))`;
+    this.execute(sql, resource, laneRank("changed"), JSON.stringify([...columns]));
+  }
+
   /** Targets of a resource that are queued in any state. */
   targets(resource: string, kind: WorkKind): string[] {
     return this.selectColumn("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);

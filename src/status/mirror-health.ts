@@ -1,13 +1,14 @@
 import { isoTime } from "../base/clock.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
+import { Meta } from "../state/meta.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../store/apply/quarantine.ts";
 import { unknownColumns } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
-import { sweptAt } from "../state/sweeps.ts";
+import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { WorkQueue, type DeadLetter, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { Trouble } from "../sync/context/tally.ts";
@@ -17,6 +18,10 @@ export interface ResourceHealth {
   readonly name: string;
   readonly live: number;
   readonly deleted: number;
+  /** Live rows of which only the preview is known. */
+  readonly provisional: number;
+  /** How many records its lists named when they were last read; null: not known. */
+  readonly expected: number | null;
   /** When its list was last read whole, ISO; null: never. */
   readonly sweptAt: string | null;
   /** What the last run that read it could not do. */
@@ -37,6 +42,8 @@ export interface Health {
   /** Required fields that the last finished run did not receive, and fields it could not keep. */
   readonly missingFields: readonly string[];
   readonly unkeptFields: readonly string[];
+  /** Columns that lists and details show differently: they are not compared. */
+  readonly uncomparedFields: readonly string[];
 }
 
 /** How many runs are searched for the last one that read a resource. */
@@ -55,10 +62,12 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
     const last = reports[rows.findIndex(({ finishedAt }) => finishedAt !== null)];
     const records = new Records(db);
     const queue = new WorkQueue(db);
+    const meta = new Meta(db);
     return {
       resources: manifest.resources.map((resource) => ({
         name: resource.name,
         ...records.counts(resource.name),
+        expected: expectedRecords(meta, resource),
         sweptAt: sweptAt(manifest, resource, runs),
         troubles: latestTroubles(reports, resource.name),
         ...(spread && stalestParent(db, resource)),
@@ -70,6 +79,7 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
       newColumns: unknownColumns(db),
       missingFields: last?.missing_fields ?? [],
       unkeptFields: last?.unkept_fields ?? [],
+      uncomparedFields: last?.uncompared_fields ?? [],
     };
   })();
 }

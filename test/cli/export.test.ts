@@ -6,6 +6,7 @@ import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, runProgram, temporaryFolder } from "../support/cli.ts";
 import { startS3 } from "../support/s3-server.ts";
+import { putPreview } from "../support/store.ts";
 
 const config =
   "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' }, other: { token: '${env:TOKEN}' } }\n";
@@ -46,6 +47,17 @@ describe("export", () => {
       ["2", "Bob"],
       [""],
     ]);
+  });
+
+  test("of a mirror that lacks details logs one warning, and exits with 0", async () => {
+    const cwd = await aFolder();
+    const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+    putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 });
+    mirror.close();
+    const { code, stderr } = await runCommand(["export", "invoices", "--company", "acme"], { cwd });
+    expect(code).toBe(0);
+    expect(stderr.match(/"level":"warn"/g)).toHaveLength(1);
+    expect(stderr).toContain("the mirror is not complete");
   });
 
   test("of several companies one without a mirror is reported, the others are exported", async () => {

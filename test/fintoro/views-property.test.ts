@@ -106,6 +106,8 @@ describe("for any documents", () => {
       { net: 100, gross: 123, rate: 1, reverse: false, lines: [] },
       { net: 100, gross: 123, rate: 1, reverse: false, lines: [] },
     ]);
+    db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
+    db.exec("UPDATE invoices SET currency_id = 2");
     db.exec("UPDATE invoices SET currency_rate = NULL, to_be_paid = 1 WHERE id = 1");
     expect(rowsOf(db, "SELECT revenue, revenue_eur FROM v_revenue_by_month")).toEqual([
       { revenue: 2, revenue_eur: null },
@@ -119,5 +121,17 @@ describe("for any documents", () => {
     expect(
       rowsOf(db, "SELECT revenue, revenue_eur, to_be_paid_eur FROM v_client_summary WHERE client_id = 1"),
     ).toEqual([{ revenue: 2, revenue_eur: null, to_be_paid_eur: null }]);
+  });
+
+  test("a document in EUR whose detail is not read yet has no rate, and counts with 1", () => {
+    const db = emptyReport();
+    fill(db, [{ net: 100, gross: 123, rate: 1, reverse: false, lines: [] }]);
+    db.exec("UPDATE invoices SET currency_rate = NULL, to_be_paid = 1");
+    expect(rowsOf(db, "SELECT revenue, revenue_eur FROM v_revenue_by_month")).toEqual([
+      { revenue: 1, revenue_eur: 1 },
+    ]);
+    expect(rowsOf(db, "SELECT to_be_paid, to_be_paid_eur FROM v_receivables")).toEqual([
+      { to_be_paid: 1, to_be_paid_eur: 1 },
+    ]);
   });
 });

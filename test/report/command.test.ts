@@ -7,8 +7,9 @@ import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
 import { afterRun } from "../../src/cli/runs/after-run.ts";
 import { commandThat, runCommand, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";
+import { Runs } from "../../src/state/runs.ts";
 import { reading, rowsOf } from "../support/published.ts";
-import { put } from "../support/store.ts";
+import { put, putPreview } from "../support/store.ts";
 
 const config = (more = "") =>
   `data_dir: .\ncompanies:\n  acme: { token: "\${env:T}" }\n  other: { token: "\${env:T}" }\n${more}`;
@@ -42,6 +43,38 @@ describe("publish", () => {
     ).toMatchObject({
       companies: { acme: { outcome: "written", way: "anew", file: path.join(folder, "acme.report.db") } },
     });
+  });
+
+  test("of a mirror that lacks details or lists logs one warning with what is missing, and exits with 0", async () => {
+    const folder = await aFolder("resources: { include: [invoices] }\n");
+    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    putPreview(mirror, "invoices", { id: 7, number: "1", total: 5 });
+    mirror.close();
+    const { code, stderr } = await runIn(folder, "publish", "--company", "acme");
+    expect(code).toBe(0);
+    const warnings = stderr.split("\n").filter((line) => line.includes('"level":"warn"'));
+    expect(warnings).toEqual([expect.stringContaining("invoices (details of 1 record)")]);
+    const about =
+      "SELECT fact, value FROM _about WHERE subject = 'invoices' AND fact IN ('complete', 'without_detail')";
+    expect(rowsOf(reading(path.join(folder, "acme.report.db")), `${about} ORDER BY fact`)).toEqual([
+      { fact: "complete", value: "no" },
+      { fact: "without_detail", value: "1" },
+    ]);
+  });
+
+  test("of a mirror that became complete without a change is written again", async () => {
+    const folder = await aFolder();
+    await runIn(folder, "publish", "--company", "acme");
+    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    const runs = new Runs(mirror.db);
+    runs.noteSwept(
+      runs.begin("incremental", "2026-11-20T00:00:00Z", null, {}),
+      "units",
+      "2026-11-20T00:00:00Z",
+    );
+    mirror.close();
+    const { stdout } = await runIn(folder, "publish", "--company", "acme", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { outcome: "written" } } });
   });
 
   test("of a company without a mirror exits with 10 and a hint; the other companies are published", async () => {

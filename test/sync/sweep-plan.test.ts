@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import { listAgeMs } from "../../src/sync/context/limits.ts";
 import { sweepKey } from "../../src/state/sweeps.ts";
-import { dueLists, planSweeps, variantsOf, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
+import { variantsOf } from "../../src/state/sweeps.ts";
+import { dueLists, planSweeps, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
 import { resources, resourceOf } from "../support/mirror.ts";
 import { startMs } from "../support/store.ts";
 

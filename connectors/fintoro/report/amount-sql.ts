@@ -6,11 +6,17 @@ export function cents(amount: string): string {
   return `round(${amount} * 100)`;
 }
 
+/** The rate of documents that carry none: 1 for EUR, unknown for others. `c` is the joined row of `currencies`. */
+export const euroRate = "CASE WHEN c.symbol = 'EUR' THEN 1 END";
+
+/** The rate of a document `d`. Where its detail was not read yet, it carries none. */
+const rateOf = `coalesce(d.currency_rate, ${euroRate})`;
+
 /**
  * SQL of an amount in EUR cents, rounded once; null where no rate is known. The rate is units of the currency
  * per euro, that of the document `d` unless given. Exact for usual amounts; above a billion, one in a thousand may be a cent off.
  */
-export function euroCents(amount: string, rate = "d.currency_rate"): string {
+export function euroCents(amount: string, rate = rateOf): string {
   return `round(${cents(amount)} / ${rate})`;
 }
 
@@ -31,9 +37,6 @@ export const isOpen = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
 export function currencyOf(document: string): string {
   return `coalesce(c.symbol, CAST(${document}.currency_id AS TEXT))`;
 }
-
-/** The rate of documents that carry none: 1 for EUR, unknown for others. */
-export const euroRate = "CASE WHEN c.symbol = 'EUR' THEN 1 END";
 
 /** The report's date; `_about` is part of every report. */
 export const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;

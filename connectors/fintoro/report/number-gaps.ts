@@ -9,6 +9,12 @@ function rendered(text: string): string {
   return tokens.reduce((sql, token) => `replace(${sql}, '(${token})', '${"0".repeat(token.length)}')`, text);
 }
 
+/** Only details name the series: where one is missing, its number would seem to be. */
+function numbersOf(table: string): string {
+  return `SELECT '${table}', numerical_series_id, number FROM ${table}
+    WHERE NOT EXISTS (SELECT 1 FROM _about WHERE subject = '${table}' AND fact = 'without_detail' AND value <> '0')`;
+}
+
 const beforeCounter = "substr(s.pattern, 1, instr(s.pattern, '(C') - 1)";
 const fromCounter = "substr(s.pattern, instr(s.pattern, '(C'))";
 const afterCounter = `substr(${fromCounter}, instr(${fromCounter}, ')') + 1)`;
@@ -23,7 +29,7 @@ export const numberGaps: ReportView = {
   doc:
     "Numbers missing between two documents of a numbering series: deleted documents, or numbers never used. What is " +
     "missing before a series' first or after its last document is not known; numbers written by hand that do not " +
-    "fit the series' pattern are left out",
+    "fit the series' pattern are left out, and so are kinds of documents while details are still missing",
   columns: [
     c.id("numerical_series_id", "Id in numerical_series"),
     c.text("series", "Its name"),
@@ -39,7 +45,7 @@ export const numberGaps: ReportView = {
   SELECT s.id AS id, s.name AS name, length(${rendered(beforeCounter)}) AS head, length(${rendered(afterCounter)}) AS tail
   FROM numerical_series s WHERE instr(s.pattern, '(C') > 0
 ), documents (document_type, numerical_series_id, number) AS (
-  ${documents.map((table) => `SELECT '${table}', numerical_series_id, number FROM ${table}`).join("\n  UNION ALL\n  ")}
+  ${documents.map(numbersOf).join("\n  UNION ALL\n  ")}
 ), parts AS (
   SELECT d.document_type AS document_type, s.id AS id, s.name AS name, d.number AS number,
     substr(d.number, 1, s.head) || '|' || substr(d.number, length(d.number) - s.tail + 1, s.tail) AS period,

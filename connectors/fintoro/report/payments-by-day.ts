@@ -5,7 +5,9 @@ import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sq
 export const paymentsByDay: ReportView = {
   name: "v_payments_by_day",
   title: "Payments by day",
-  doc: "Payments by day, method and kind of document; what was paid back on credit notes is negative",
+  doc:
+    "Payments by day, method and kind of document; what was paid back on credit notes is negative. " +
+    "Payments of documents whose detail is not read yet are missing: `_about` says for `document_payments` of how many",
   columns: [
     c.date("payment_date", "When it was paid"),
     c.id("payment_method_id", "Id in payment_methods"),

@@ -48,7 +48,7 @@ const kinds = ["quotations", "orders", "invoices", "credit_notes"] as const;
 
 /** SQL of what each document of a table adds to its business case, in the columns of its kind. */
 function worth(table: (typeof kinds)[number]): string {
-  const rate = table === "invoices" || table === "credit_notes" ? "d.currency_rate" : `(${euroRate})`;
+  const rate = table === "invoices" || table === "credit_notes" ? undefined : `(${euroRate})`;
   const place = table === "quotations" ? 0 : table === "orders" ? 1 : 2;
   const cells = [0, 1, 2].map((at) =>
     at === place ? `${cents("d.total")}, ${euroCents("d.total", rate)}` : "0, 0",

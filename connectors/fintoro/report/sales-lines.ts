@@ -34,7 +34,8 @@ export const salesLines: ReportView = {
   title: "Lines sold",
   doc:
     "Every line of invoices and credit notes with its document, client and item. Revenue is the line's share of the " +
-    "document's total after the document's discount: a document's lines add up to its total, to the cent",
+    "document's total after the document's discount: a document's lines add up to its total, to the cent. Documents " +
+    "whose detail is not read yet are missing: `_about` says for `invoice_items` and `credit_note_items` how many",
   columns: [
     c.text("document_type", "invoice or credit_note"),
     c.id("document_id", "Id in invoices or credit_notes"),

@@ -32,11 +32,15 @@ export const vatByMonth: ReportView = {
   doc:
     "Invoices and credit notes by the month of delivery (of issue where there is none) and the rate of their lines. " +
     "A document's discount is spread over its rates in proportion, to the cent: base, VAT and reverse charge of " +
-    "all rows together are the documents' totals",
+    "all rows together are the documents' totals. Documents whose detail is not read yet have no lines here: `_about` " +
+    "says for `invoice_items` and `credit_note_items` how many are missing",
   columns: [
     c.month,
     c.currency,
-    c.amount("vat_rate", "Percent; null for documents without lines"),
+    c.amount(
+      "vat_rate",
+      "Percent; null for documents without lines, also where their detail is not read yet",
+    ),
     c.count("documents", "Those with a line of this rate"),
     ...c.amounts("base", "Without VAT, where the seller owes it"),
     ...c.amounts("vat", "What is owed on it"),

@@ -21,7 +21,7 @@ export function amounts(
   doc: string,
   euroDoc = "rounded to cents per document",
 ): ReportViewColumn[] {
-  const inEuro = `The same in EUR, ${euroDoc}; null where a rate is not known`;
+  const inEuro = `The same in EUR, ${euroDoc}; null where a rate is not known, as while only the preview of a document in another currency was read`;
   return [amount(name, doc), amount(`${name}_eur`, inEuro)];
 }
 

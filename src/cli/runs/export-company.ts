@@ -7,6 +7,7 @@ import { connectStore } from "../../export/s3/object-store.ts";
 import { readAccess, readTarget } from "../../export/s3/target.ts";
 import { uploadExport, type Uploaded } from "../../export/s3/upload.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
+import { warnIfIncomplete } from "./warn-incomplete.ts";
 
 /** What to export of a company, and where to. */
 export interface CompanyExport extends Omit<ExportRequest, "out" | "company"> {
@@ -24,9 +25,11 @@ export type CompanyExported = ExportResult & { readonly uploaded: Uploaded | nul
  * @throws MirrorError `usage` before a file is made when `to` or its access keys cannot be used
  */
 export async function exportCompany(
-  { context, manifest, config, company: { name: company }, files }: CompanyScope,
+  scope: CompanyScope,
   { out, to, ...asked }: CompanyExport,
 ): Promise<CompanyExported> {
+  const { context, manifest, config, files } = scope;
+  const { name: company } = scope.company;
   const { clock, version, signal } = context;
   const store = to === null ? null : openStore(context, to);
   const folder = out ?? path.join(config.dataDir, `.${company}.upload`);
@@ -45,7 +48,9 @@ export async function exportCompany(
     return { ...exported, uploaded };
   };
   try {
-    return await context.showing(() => (line === null ? [] : [line]), makeFiles);
+    const exported = await context.showing(() => (line === null ? [] : [line]), makeFiles);
+    warnIfIncomplete(scope, exported.completeness);
+    return exported;
   } finally {
     if (out === null) await rm(folder, { recursive: true, force: true });
   }

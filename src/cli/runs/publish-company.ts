@@ -3,15 +3,18 @@ import { datasetteMetadata } from "../../report/datasette.ts";
 import type { PublishStep } from "../../report/publish-draft.ts";
 import { publishReport, type Published } from "../../report/publish-report.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
+import { warnIfIncomplete } from "./warn-incomplete.ts";
 
 /** What was published; `datasette` is the file with what Datasette shows about it, if that was asked for. */
 export type CompanyPublished = Published & { readonly datasette: string | null };
 
 /** Publishes one company as its config says; on a terminal one line shows the progress. */
 export async function publishCompany(
-  { context, manifest, config, company: { name: company }, files }: CompanyScope,
+  scope: CompanyScope,
   { force = false, datasette = false } = {},
 ): Promise<CompanyPublished> {
+  const { context, manifest, config, files } = scope;
+  const { name: company } = scope.company;
   const { clock, version, signal } = context;
   const { mirror, report } = files;
   const { timezone } = config.schedule;
@@ -20,6 +23,7 @@ export async function publishCompany(
   const line = () => (step ? [`${company}: publishing ${step.table}, ${step.rows} rows written`] : []);
   const parts = { manifest, clock, version, signal, company, mirror, report, timezone, force, onStep };
   const published = await context.showing(line, () => publishReport(parts));
+  warnIfIncomplete(scope, published.completeness);
   if (!datasette) return { ...published, datasette: null };
   const file = published.file.replace(/\.db$/, ".metadata.json");
   const metadata = datasetteMetadata(manifest, published.file, company);

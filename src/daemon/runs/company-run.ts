@@ -98,7 +98,8 @@ export function emptyReport(clock: WallClock, startedAt: string, outcome: Outcom
   const times = { started_at: startedAt, finished_at: isoTime(clock.nowMs()) };
   const phases = { listed_at: null, resumed: false, scrub: null };
   const work = { ...phases, requests: new Tally().requests, resources: {}, swept: {}, troubles: [] };
-  return { outcome, ...times, ...work, new_columns: [], missing_fields: [], unkept_fields: [] };
+  const fields = { new_columns: [], missing_fields: [], unkept_fields: [], uncompared_fields: [] };
+  return { outcome, ...times, ...work, ...fields };
 }
 
 /** Kinds of errors that are an outcome of a run as well. */

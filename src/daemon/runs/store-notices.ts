@@ -27,6 +27,12 @@ export function createNotices(log: Log): Notices {
         for (const name of addNew(current.unkeptFields, resource, paths))
           log.warn(`an unknown field is in lists only, and is not kept: ${name}`);
       },
+      onUncompared: (resource, column) => {
+        const name = `${resource}.${column}`;
+        log.warn(`lists and details show a field differently: lists no longer say that it changed: ${name}`, {
+          hint: "Changes of this field alone are found when the details are read again.",
+        });
+      },
       onDerived: (derived) => logDerived(log, derived),
     },
   };

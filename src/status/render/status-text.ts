@@ -29,9 +29,15 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
 }
 
 function resourceLine(resource: ResourceHealth, nowMs: number): string {
-  const { name, live, deleted, sweptAt, stalestParent: stalest } = resource;
-  const tombstones = deleted > 0 ? `, ${deleted} deleted` : "";
-  const line = `  ${name.padEnd(28)} ${String(live).padStart(8)} live${tombstones}, ${ago(sweptAt, nowMs)}`;
+  const { name, live, expected, provisional, deleted, sweptAt, stalestParent: stalest } = resource;
+  const isPart = expected !== null && live < expected;
+  const parts = [
+    `${String(live).padStart(8)}${isPart ? ` of ${expected}` : ""} live`,
+    ...(provisional > 0 ? [`${provisional} without their detail`] : []),
+    ...(deleted > 0 ? [`${deleted} deleted`] : []),
+    ago(sweptAt, nowMs),
+  ];
+  const line = `  ${name.padEnd(28)} ${parts.join(", ")}`;
   if (!stalest) return line;
   return `${line}; stalest list: ${stalest.parent} ${stalest.id}, ${ago(stalest.listedAt, nowMs)}`;
 }
@@ -68,6 +74,9 @@ function troubleLines({ resources, setAside, quarantine, ...fields }: Health): s
     ...fields.newColumns.map((column) => `  new column ${column}: ${unknown}`),
     ...fields.missingFields.map((field) => `  ${field} is missing from answers, although it is required`),
     ...fields.unkeptFields.map((field) => `  ${field} is in lists only and is not kept`),
+    ...fields.uncomparedFields.map(
+      (field) => `  ${field} differs between lists and details: changes of it alone are found by the scrub`,
+    ),
   ];
 }
 

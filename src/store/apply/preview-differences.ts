@@ -16,10 +16,25 @@ type Noted = ReadonlyMap<string, Set<RecordId>>;
  */
 export class PreviewDifferences extends Repository {
   private readonly byResource = new Map<string, Noted>();
+  /** Resources of which a column is no longer compared since this transaction. */
+  private readonly stopped = new Set<string>();
 
   /** Call at the start of each transaction: what an earlier one read may be rolled back. */
   begin(): void {
     this.byResource.clear();
+    this.stopped.clear();
+  }
+
+  /** Did this transaction find a column of the resource that is no longer compared? */
+  hasStopped(resource: string): boolean {
+    return this.stopped.has(resource);
+  }
+
+  /** All columns that are no longer compared: `invoices.total`. */
+  all(): string[] {
+    const sql = `SELECT resource || '.' || field FROM _preview_differences GROUP BY resource, field
+      HAVING count(*) > ? ORDER BY resource, field`;
+    return this.selectColumn(sql, mostRecords);
   }
 
   /** The columns of a resource that are no longer compared. */
@@ -34,7 +49,9 @@ export class PreviewDifferences extends Repository {
     if (ids && (ids.has(id) || ids.size > mostRecords)) return false;
     this.execute("INSERT INTO _preview_differences VALUES (?, ?, ?)", resource, column, id);
     this.byResource.delete(resource);
-    return ids?.size === mostRecords;
+    if (ids?.size !== mostRecords) return false;
+    this.stopped.add(resource);
+    return true;
   }
 
   /** A preview agrees with the record's row in all but these columns. */

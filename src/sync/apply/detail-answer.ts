@@ -30,6 +30,9 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
       .put({ stamp, id, slice, withoutId, source: "detail", listed });
     if (withoutId && result === "quarantined") assertLastAttempt(answer);
     run.tally.count(resource.name, result);
+    const { differences } = run.mirror;
+    if (differences.hasStopped(resource.name))
+      run.queue.dropDiffering(resource.name, differences.uncompared(resource.name));
     // The answer was not used, so the reason to read stands: the work item stays and is read again (I4).
     if (result === "stale") return;
     if (result !== "quarantined") applyOwned(answer, id, slice);

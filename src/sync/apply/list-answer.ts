@@ -4,6 +4,7 @@ import { ProtocolError } from "../../connector/service-errors.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
+import { noteExpected, sweepKey } from "../../state/sweeps.ts";
 import { applyCounted, type AnswerContext } from "../context/run-context.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
@@ -23,7 +24,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   const list = readList(body);
   const facts = factsOf(answer, list);
   if (!facts) return applyUseless(answer);
-  const { attempt, again } = pagePlace(item);
+  const { variant, page, attempt, again } = pagePlace(item);
   const shown: ShownSoFar = { ids: [], withoutId: [] };
   const firstReading = attempt === 1 && !again;
   const { records } = list;
@@ -40,6 +41,8 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     run.queue.done(item, stamp.sentSeq);
     if (firstReading) run.tally.of(resource.name).listed += shown.ids.length;
     if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
+    if (item.kind === "list" && page === 1)
+      noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
     addListingPage(answer, { ...facts, ...shown });
   });
 }

@@ -37,6 +37,8 @@ export interface CompanyReport {
   readonly missing_fields: readonly string[];
   /** Unknown fields that only previews show: no record keeps them. */
   readonly unkept_fields: readonly string[];
+  /** Columns that lists and details show differently: they are not compared. */
+  readonly uncompared_fields: readonly string[];
   readonly error?: RunError;
 }
 

@@ -5,9 +5,9 @@ import type { Transport } from "../../connector/transport.ts";
 import { readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
 import { requestFor } from "../../extract/work-request.ts";
+import { variantsOf } from "../../state/sweeps.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { sweepWork } from "./list-reads.ts";
-import { variantsOf } from "./sweep-plan.ts";
 
 /** Requests a run would make for one resource. */
 export interface ResourceEstimate {

@@ -1,6 +1,6 @@
 import type { Resource } from "../../connector/resource.ts";
 import type { RunRow } from "../../state/runs.ts";
-import { sweepKey, type BegunList } from "../../state/sweeps.ts";
+import { sweepKey, variantsOf, type BegunList } from "../../state/sweeps.ts";
 import { listAgeMs } from "../context/limits.ts";
 
 /** The run before this one, if it was interrupted: when each list was begun that it read whole. */
@@ -12,13 +12,6 @@ export interface SweepQuestion {
   /** Lists of which pages are still in the queue, by `sweepKey`: when they were begun, epoch ms. */
   readonly openSweeps: ReadonlyMap<string, number>;
   readonly nowMs: number;
-}
-
-/** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */
-export function variantsOf(resource: Resource): readonly string[] {
-  if (resource.list.kind === "paged") return [""];
-  if (resource.list.kind === "whole") return resource.list.variants?.values ?? [""];
-  return [];
 }
 
 /**

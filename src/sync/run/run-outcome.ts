@@ -95,6 +95,7 @@ export function reportOf(
     new_columns: notices.newColumns,
     missing_fields: [...notices.missingFields].toSorted(),
     unkept_fields: [...notices.unkeptFields].toSorted(),
+    uncompared_fields: outcome === "database" ? [] : parts.mirror.differences.all(),
     ...(error ? { error } : {}),
   };
 }
