@@ -3,10 +3,11 @@ import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
 import { massDeleteLimit } from "../../src/sync/context/limits.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { probeRoute } from "../../src/sync/deletion/route-probe.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
-import { put, row } from "../support/store.ts";
-import { childPage, detail, detailWork, page, runContextOf, waiting } from "../support/sync.ts";
+import { put, row, stampOf, startMs } from "../support/store.ts";
+import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
 const missing = "No query results for model [Person] 7";
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
@@ -65,6 +66,51 @@ describe("I5: what a 404 proves", () => {
     detail(run, "people", person(1), detailWork(run, "people", 1));
     expect(deletionVerdict(run, resourceOf("people"), error, 7).kind).toBe("deleted");
     expect(deletionVerdict(run, resourceOf("notes"), error, 7).kind).toBe("unproven");
+  });
+});
+
+/** Asks for person 1 until no other record is left to probe with; each probe answers 404. */
+function exhaust(run: RunContext, begunMs: number) {
+  run.begunLists.set("people", { resource: "people", variant: "", begunMs });
+  const work = { kind: "confirm", resource: "people", lane: "changed", reason: "absent" } as const;
+  const item = leased(run, { ...work, target: "id:1" });
+  const ask = () => {
+    run.queue.drop("people", "id:2");
+    run.queue.drop("people", "id:3");
+    return probeRoute({ run, resource: resourceOf("people"), item, stamp: stampOf(run.mirror) }, [2, 3]);
+  };
+  for (const probe of [2, 3]) {
+    expect(ask()).toBeNull();
+    expect(waiting(run)).toContain(`people id:${probe} confirm route probe`);
+  }
+  return ask;
+}
+
+const due = (run: RunContext) =>
+  run.mirror.db.prepare("SELECT due_ms FROM _work WHERE target = 'id:1'").pluck().get();
+
+describe("route probes that all answer 404", () => {
+  test("lead to the list once more where an earlier run read it; the record waits until it is complete", async () => {
+    const run = await withPeople(3);
+    const ask = exhaust(run, startMs - 1);
+    expect(ask()).toBeNull();
+    expect(ask()).toBeNull();
+    expect(waiting(run)).toEqual(["people id:1 confirm absent", "people page::1 list sweep"]);
+    expect(due(run)).toBe(startMs + 10 * 60_000);
+    await page(run, "people", [person(1), person(3)], { perPage: 10 });
+    expect(due(run)).toBe(0);
+    const error = new NotFoundError("404", { serviceMessage: missing });
+    expect(deletionVerdict(run, resourceOf("people"), error, 1)).toEqual({ kind: "probe", candidates: [3] });
+  });
+
+  test("prove nothing where this run read the list, or has read it again", async () => {
+    const fresh = await withPeople(3);
+    expect(exhaust(fresh, startMs)()).toContain("so 404 proves nothing");
+    const again = await withPeople(3);
+    exhaust(again, startMs - 1)();
+    await page(again, "people", [person(1), person(3)], { perPage: 10 });
+    again.queue.drop("people", "id:");
+    expect(exhaust(again, startMs - 1)()).toContain("so 404 proves nothing");
   });
 });
 

@@ -10,6 +10,7 @@ import { mostDeadEnds, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { childrenOf, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
+import { listComplete } from "../deletion/route-probe.ts";
 import { dropPages, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
 import { judgeReading, nextStep, withPage, type Verdict } from "./reading.ts";
@@ -137,7 +138,7 @@ function endReading(
     const at = answer.stamp.receivedAtMs;
     run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), at);
   } else {
-    run.probeCandidates.set(resource.name, shown.ids.slice(-3));
+    listComplete(run, resource, shown.ids);
     if (isWhole) completeSweep(answer, read, seen);
   }
   if (kind === "dead end") return;

@@ -35,6 +35,8 @@ export interface RouteProofs {
 /** The records read so far to find out whether a route works. */
 export interface ProbeTrial {
   readonly asked: RecordId[];
+  /** The candidates of its first probe: each is far from the one before, because neighbours go together. */
+  readonly spread: readonly RecordId[];
   readonly sinceMs: number;
 }
 
@@ -124,6 +126,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly setAside: SetAsideItems;
   /** By `sweepKey`: the lists of this run and of those it continues, with the begin of their last reading. */
   readonly begunLists: Map<string, BegunList>;
+  /** Resources whose list was read again because records it had shown are gone. */
+  readonly listedAgain: Set<string>;
   /** Called once the current transaction is committed. */
   readonly afterCommit: (() => void)[];
 }
@@ -167,6 +171,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     withoutId: new Map(),
     setAside: new SetAsideItems(),
     begunLists: new Map(),
+    listedAgain: new Set(),
     afterCommit: [],
   };
 }

@@ -2,9 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { recordTarget } from "../../state/work-item.ts";
+import type { BegunList } from "../../state/sweeps.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
 import type { AnswerContext, ProbeTrial, RouteProofs, RunContext } from "../context/run-context.ts";
+import { queueStaleList } from "../plan/list-reads.ts";
 import { queueRecord } from "../plan/read-reasons.ts";
 
 const mostProbes = 3;
@@ -25,20 +27,51 @@ const waiting = "waiting for proof of the route";
 export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[]): string | null {
   const { run, resource, item } = answer;
   const { queue, clock } = run;
-  const { asked } = trialOf(run, resource);
+  const { asked, spread } = trialOf(run, resource, candidates);
   const current = asked.at(-1);
   const isOther = current !== undefined && recordTarget(current) !== item.target;
   if (!isOther || !queue.isReady(resource.name, recordTarget(current))) {
-    const others = candidates.filter((candidate) => !asked.includes(candidate));
+    const others = [...spread, ...candidates].filter(
+      (candidate) => !asked.includes(candidate) && recordTarget(candidate) !== item.target,
+    );
     // A record that is queued anyway may be read by another worker, whose proof this run does not see.
     const next = others.find((one) => !queue.isReady(resource.name, recordTarget(one))) ?? others[0];
-    if (next === undefined || asked.length >= mostProbes)
-      return `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`;
+    if (next === undefined || asked.length >= mostProbes) {
+      if (!listAgain(run, resource))
+        return `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`;
+      queue.postpone(item, waiting, clock.nowMs() + trialForMs);
+      return null;
+    }
     asked.push(next);
     queueRecord(answer, "route probe", { resource: resource.name, id: next });
   }
   queue.postpone(item, waiting, clock.nowMs() + itemRetryDelayMs(item.attempts));
   return null;
+}
+
+/**
+ * The records that should exist are from a list of an earlier run, or of long ago: they may be gone, too. Then the list
+ * is read again, once per run. Items that wait are due when it is complete (`listComplete`).
+ *
+ * @returns whether the list is being read
+ */
+function listAgain(run: RunContext, { name }: Resource): boolean {
+  const nowMs = run.clock.nowMs();
+  const lists = [...run.begunLists.values()].filter(({ resource }) => resource === name);
+  const isOpen = ({ resource, variant }: BegunList) => run.queue.isAnyReady(resource, `page:${variant}:`);
+  if (lists.some(isOpen)) return true;
+  const old = lists.filter(({ begunMs }) => begunMs < run.startedAtMs || nowMs - begunMs > trialForMs);
+  if (old.length === 0 || run.listedAgain.has(name)) return false;
+  run.listedAgain.add(name);
+  run.log.info(`${name}: records that should exist are gone. Reading the list again.`);
+  for (const list of old) queueStaleList(run, list, nowMs);
+  return true;
+}
+
+/** A list of this run shows which records exist: items that wait for proof are due, and other probes are tried. */
+export function listComplete(run: RunContext, resource: Resource, shown: readonly RecordId[]): void {
+  run.probeCandidates.set(resource.name, shown.slice(-mostProbes));
+  if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
 }
 
 /** Records that the route answered 200: from now on its 404s count, and items that waited for this are due. */
@@ -47,11 +80,15 @@ export function markRouteProven(run: RunContext, resource: Resource): void {
   if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
 }
 
-function trialOf({ probeTrials, clock }: RunContext, resource: Resource): ProbeTrial {
+function trialOf(
+  { probeTrials, clock }: RunContext,
+  resource: Resource,
+  spread: readonly RecordId[],
+): ProbeTrial {
   const nowMs = clock.nowMs();
   const known = probeTrials.get(resource.name);
   if (known && nowMs - known.sinceMs <= trialForMs) return known;
-  const trial = { asked: [], sinceMs: nowMs };
+  const trial = { asked: [], spread, sinceMs: nowMs };
   probeTrials.set(resource.name, trial);
   return trial;
 }

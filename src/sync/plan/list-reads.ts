@@ -3,7 +3,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
-import type { ListRef } from "../../state/sweeps.ts";
+import { sweepKey, type ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 
@@ -29,6 +29,15 @@ const inTurnRank = 1;
 export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTurn: boolean): void {
   const work = sweepWork(resource, { variant }, run.mirror.sequence.next());
   run.queue.add({ ...work, rank: inTurn ? inTurnRank : 0 });
+}
+
+/**
+ * A list that showed records which are gone now, before all else: it says which others are there.
+ * Guard: `deletion/route-probe.ts` asks for it once per run and resource.
+ */
+export function queueStaleList(run: RunContext, list: ListRef, nowMs: number): void {
+  run.begunLists.set(sweepKey(list.resource, list.variant), { ...list, begunMs: nowMs });
+  queueSweep(run, list, false);
 }
 
 function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
