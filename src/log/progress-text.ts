@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import { formatDuration } from "../base/units.ts";
+import { formatCount, formatDuration } from "../base/units.ts";
 import { etaMs, type ProgressView, type ResourceProgress } from "./progress-view.ts";
 
 /** The room there is. */
@@ -32,7 +32,11 @@ function headLine(view: ProgressView): string {
     view.resources.filter((resource) => resource.phase === phase).length;
   const failed = count("failed") === 0 ? "" : `, ${count("failed")} failed`;
   const done = `${count("done")} of ${view.resources.length} resources done${failed}`;
-  return `${view.company}  ${formatDuration(view.elapsedMs)}  ${done}`;
+  const { scrub } = view;
+  const phase = scrub
+    ? `everything listed is in; scrub: ${formatCount(scrub.done)} of ${formatCount(scrub.planned)}${failed}`
+    : done;
+  return `${view.company}  ${formatDuration(view.elapsedMs)}  ${phase}`;
 }
 
 const interest = { failed: 0, reading: 1, listing: 1, done: 2, waiting: 3 } as const;

@@ -10,6 +10,8 @@ export interface ProgressView {
   readonly requests: number;
   /** Requests still to be made, as far as known. */
   readonly queued: number;
+  /** Everything listed is in, and this is read again for what lists do not show; null: not yet. */
+  readonly scrub: { readonly done: number; readonly planned: number } | null;
   readonly budget: BudgetView;
   readonly windowMs: number;
   /** Set while the run waits for a service that is away; times count from or to now. */
@@ -57,6 +59,7 @@ export function progressFields(view: ProgressView): Readonly<Record<string, unkn
     elapsed_ms: Math.round(view.elapsedMs),
     requests: view.requests,
     queued: view.queued,
+    ...(view.scrub && { phase: "scrub: everything listed is in", scrub: view.scrub }),
     eta_ms: etaMs(view),
     budget: { limit: view.budget.limit, remaining: view.budget.remaining, wait_ms: view.budget.waitMs },
     ...(view.outage && {

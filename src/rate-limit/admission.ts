@@ -2,7 +2,7 @@ import type { Lane } from "../base/lane.ts";
 import { expireFlights, lateWindowEndsAt, stillLate } from "./in-flight.ts";
 import type { BudgetView } from "./permit.ts";
 import type { Step } from "./state-store.ts";
-import { eventsReleasedAt, heldBack, keptForLook, lookAt } from "./foreign-use.ts";
+import { eventsReleasedAt, grantedPerWindow, heldBack, keptForLook, lookAt } from "./foreign-use.ts";
 import {
   leftIn,
   limitOf,
@@ -30,6 +30,7 @@ export function budgetViewOf(stored: RateLimitState, nowMs: number, rules: Rules
   const untilMs = waitUntil(state, "list", nowMs, rules);
   return {
     limit: state.limit,
+    granted: grantedPerWindow(state, nowMs, rules),
     remaining: window ? Math.max(0, leftIn(window, state)) : null,
     waitMs: untilMs === null ? 0 : Math.max(0, Math.ceil(untilMs - nowMs)),
   };

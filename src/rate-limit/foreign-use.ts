@@ -8,9 +8,12 @@ const lookaheadMs = 2_000;
 /** With a smaller limit no permit is kept for the last look. */
 const smallestLimitWithLook = 20;
 
+function seenLately({ others }: RateLimitState, nowMs: number): boolean {
+  return others.until !== null && nowMs < others.until;
+}
+
 function othersSeen(state: RateLimitState, nowMs: number): boolean {
-  const lately = state.others.until !== null && nowMs < state.others.until;
-  return lately || state.window?.inherited === true;
+  return seenLately(state, nowMs) || state.window?.inherited === true;
 }
 
 /**
@@ -25,6 +28,12 @@ export function heldBack(state: RateLimitState, lane: Lane, nowMs: number, rules
   const reserve = lane === "webhook" ? 0 : Math.ceil(limit * share);
   const margin = seen ? Math.ceil((foreignPerWindow(state) * lookaheadMs) / rules.windowMs) : 0;
   return Math.min(reserve + margin + state.refusals.caution, Math.floor(limit / 2));
+}
+
+/** Requests of a whole window that are left to this program; the share for events is released near its end. */
+export function grantedPerWindow(state: RateLimitState, nowMs: number, rules: Rules): number {
+  const limit = limitOf(state, rules);
+  return seenLately(state, nowMs) ? limit - Math.ceil(limit * rules.reserveShare) : limit;
 }
 
 /** An event in the middle of a run must not wait for the next window; near its end the share is released. */

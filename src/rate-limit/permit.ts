@@ -19,6 +19,8 @@ export interface Permit {
 /** The budget as progress and `status` show it. */
 export interface BudgetView {
   readonly limit: number | null;
+  /** Requests of a whole window for this program: without the reserve while other programs are seen. */
+  readonly granted: number;
   /** Requests that may still be sent in this window, as far as known. */
   readonly remaining: number | null;
   /** Until the next permit can be given; 0 for now. */

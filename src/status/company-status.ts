@@ -1,5 +1,6 @@
 import type { BudgetView } from "../rate-limit/permit.ts";
 import type { QueueCount } from "../state/work-queue.ts";
+import type { RunPlan } from "../sync/plan/run-plan.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { EventStatus } from "./event-status.ts";
 import type { Health } from "./mirror-health.ts";
@@ -18,6 +19,8 @@ export interface CompanyStatus {
   /** The run it is making; `unknown` where the lock does not say since when it is held. */
   readonly running: number | "unknown" | null;
   readonly budget: BudgetView | null;
+  /** What an unchanged run costs; null: no run has read everything yet. */
+  readonly plan: RunPlan | null;
   readonly freshness: Freshness;
   readonly health: Health | null;
   readonly events: EventStatus | null;

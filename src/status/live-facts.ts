@@ -58,12 +58,19 @@ const runsSearched = 200;
 
 /** The last run that read all these resources; null: none of the last 200 successful runs did. */
 export function lastWholeRun(db: Db, resources: readonly string[]): WholeRun | null {
-  for (const { startedAt, report } of new Runs(db).successes(runsSearched)) {
-    const { resources: read = {}, swept = {} } = report as Partial<CompanyReport>;
-    if (!resources.every((name) => name in read)) continue;
-    const startedMs = Date.parse(startedAt);
-    const sweptMs = Object.values(swept).map((at) => Date.parse(at));
-    return { startedMs, seesFromMs: Math.min(startedMs, ...sweptMs) };
+  const last = lastWholeReport(db, resources);
+  if (last === null) return null;
+  const startedMs = Date.parse(last.startedAt);
+  const sweptMs = Object.values(last.report.swept ?? {}).map((at) => Date.parse(at));
+  return { startedMs, seesFromMs: Math.min(startedMs, ...sweptMs) };
+}
+
+/** The report of that run. */
+export function lastWholeReport(db: Db, resources: readonly string[]) {
+  for (const { startedAt, report: stored } of new Runs(db).successes(runsSearched)) {
+    const report = stored as Partial<CompanyReport>;
+    const { resources: read = {} } = report;
+    if (resources.every((name) => name in read)) return { startedAt, report };
   }
   return null;
 }

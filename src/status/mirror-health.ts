@@ -2,7 +2,7 @@ import { isoTime } from "../base/clock.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Meta } from "../state/meta.ts";
-import { Parents } from "../state/parents.ts";
+import { ScrubCandidates } from "../state/scrub-candidates.ts";
 import { Quarantine, type Quarantined } from "../store/apply/quarantine.ts";
 import { unknownColumns } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
@@ -11,6 +11,7 @@ import type { Db } from "../store/database.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { WorkQueue, type DeadLetter, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import { scrubSources } from "../sync/plan/scrub-facts.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 
 /** How one resource stands in the mirror. */
@@ -26,8 +27,10 @@ export interface ResourceHealth {
   readonly sweptAt: string | null;
   /** What the last run that read it could not do. */
   readonly troubles: readonly Trouble[];
-  /** Where parents are spread over runs: the parent whose list was read longest ago. */
-  readonly stalestParent?: { readonly parent: string; readonly id: string; readonly listedAt: string | null };
+  /** When the detail read longest ago was read, ISO; null: there is none. */
+  readonly oldest_detail_at: string | null;
+  /** When the parent's list read longest ago was read, ISO; null: there is none. */
+  readonly oldest_parent_at: string | null;
 }
 
 /** What a mirror's file says of its tables and runs. */
@@ -49,12 +52,8 @@ export interface Health {
 /** How many runs are searched for the last one that read a resource. */
 const runsLookedAt = 200;
 
-/**
- * Reads the health of a mirror from one snapshot, beside a running sync.
- *
- * @param spread are parents' lists spread over several runs?
- */
-export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health {
+/** Reads the health of a mirror from one snapshot, beside a running sync. */
+export function readHealth(db: Db, manifest: Manifest): Health {
   return db.transaction(() => {
     const runs = new Runs(db);
     const rows = runs.latest(runsLookedAt);
@@ -70,7 +69,7 @@ export function readHealth(db: Db, manifest: Manifest, spread: boolean): Health 
         expected: expectedRecords(meta, resource),
         sweptAt: sweptAt(manifest, resource, runs),
         troubles: latestTroubles(reports, resource.name),
-        ...(spread && stalestParent(db, resource)),
+        ...oldestReads(db, manifest.resources, resource),
       })),
       runs: rows.slice(0, 10),
       queue: queue.counts(),
@@ -89,12 +88,13 @@ function latestTroubles(reports: readonly Partial<CompanyReport>[], name: string
   return last?.troubles?.filter(({ resource }) => resource === name) ?? [];
 }
 
-function stalestParent(db: Db, { name, list }: Resource): Pick<ResourceHealth, "stalestParent"> {
-  if (list.kind !== "parents") return {};
-  const parents = list.parents.map(({ resource }) => resource);
-  const [first] = new Parents(db).stalest(name, parents, 1);
-  if (!first) return {};
-  const { resource: parent, id, listedAtMs } = first;
-  const listedAt = listedAtMs === null ? null : isoTime(listedAtMs);
-  return { stalestParent: { parent, id: String(id), listedAt } };
+function oldestReads(db: Db, manifest: readonly Resource[], resource: Resource) {
+  const candidates = new ScrubCandidates(db);
+  const sources = scrubSources({ manifest, resources: [resource], parentsPerRun: "auto" });
+  const oldest = (isOfParents: boolean) => {
+    const some = sources.filter(({ listOf }) => (listOf !== null) === isOfParents);
+    const times = some.flatMap((source) => candidates.readBefore(source).oldestMs ?? []);
+    return times.length === 0 ? null : isoTime(Math.min(...times));
+  };
+  return { oldest_detail_at: oldest(false), oldest_parent_at: oldest(true) };
 }

@@ -10,8 +10,12 @@ import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { earliest } from "../state/sweeps.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
+import { isWholeRun, type CompanyReport } from "../sync/context/run-report.ts";
+import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
+import { readScrubPlan, type ScrubQuestion } from "../sync/plan/scrub-facts.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
-import { eventsOverdue, judgeEvents, readEventFacts } from "./event-status.ts";
+import { eventsOverdue, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
+import { lastWholeReport } from "./live-facts.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 /** Which company's status is read, and from what. */
@@ -22,10 +26,8 @@ export interface StatusQuestion {
   readonly manifest: Manifest;
   /** Resources that the config asks for. */
   readonly resources: ReadonlySet<string>;
-  /** Are parents' lists spread over several runs? */
-  readonly spread: boolean;
-  /** Length of the service's counting period. */
-  readonly windowMs: number;
+  /** What the config says of the scrub, and the length of the service's counting period. */
+  readonly scrub: Pick<ScrubQuestion, "settings" | "parentsPerRun" | "windowMs">;
   /** Tables read whole longer ago are stale; null: none is. */
   readonly maxAgeMs: number | null;
   readonly nowMs: number;
@@ -35,29 +37,37 @@ export interface StatusQuestion {
 
 /** Reads the status of one company from its files; sends no request and writes nothing. */
 export function readStatus(question: StatusQuestion): CompanyStatus {
-  const { db, files, manifest, spread, nowMs } = question;
+  const { db, files, manifest, nowMs } = question;
   const budget = readBudget(question);
   if (!db) return { ...noMirror, budget };
-  const health = readHealth(db, manifest, spread);
+  const health = readHealth(db, manifest);
   const freshness = judgeFreshness(health, question);
   const writer = lockHolder(files.lock);
   const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
   const events = judgeEvents(readEventFacts(db), { written: writer !== null, wholeSinceMs, nowMs });
   const running = runUnderWay(health, writer);
-  return { mirrored: true, writer: writer?.description ?? null, running, budget, freshness, health, events };
+  const plan = readPlan(db, question, health, budget);
+  const facts = { budget, plan, freshness, health, events };
+  return { mirrored: true, writer: writer?.description ?? null, running, ...facts };
 }
 
 const noMirror = {
   mirrored: false,
   writer: null,
   running: null,
+  plan: null,
   freshness: { oldest: null, stale: [] },
   health: null,
   events: null,
 };
 
 /** What is known of the request budget; null where no request was ever sent. */
-function readBudget({ files: { budget: path }, windowMs, clock, log }: StatusQuestion): BudgetView | null {
+function readBudget({
+  files: { budget: path },
+  scrub: { windowMs },
+  clock,
+  log,
+}: StatusQuestion): BudgetView | null {
   if (!existsSync(path)) return null;
   const store = openBudgetFile({ path, clock, log });
   try {
@@ -65,6 +75,26 @@ function readBudget({ files: { budget: path }, windowMs, clock, log }: StatusQue
   } finally {
     store.close();
   }
+}
+
+/** What an unchanged run costs: lists as in the last one that read all of them. Null: none did. */
+function readPlan(
+  db: Db,
+  { resources, manifest, scrub, nowMs }: StatusQuestion,
+  { queue }: Health,
+  budget: BudgetView | null,
+): RunPlan | null {
+  const lists = lastWholeReport(db, [...resources])?.report.requests?.list;
+  if (lists === undefined) return null;
+  const { requests } = manifest.limits;
+  const { limit = null, granted = requests } = budget ?? {};
+  const selected = manifest.resources.filter(({ name }) => resources.has(name));
+  const isCovered = (sinceMs: number) => webhooksCover(db, sinceMs, nowMs);
+  const scope = { manifest: manifest.resources, resources: selected };
+  const { plan } = readScrubPlan(db, { ...scrub, ...scope, limit: limit ?? requests, isCovered, nowMs });
+  const missing = queue.filter(({ state }) => state === "ready").reduce((sum, { count }) => sum + count, 0);
+  const night = Math.min(plan.total, plan.stalest + plan.recent);
+  return planRun({ lists, missing, scrub: night }, plan, { granted, windowMs: scrub.windowMs });
 }
 
 /**
@@ -100,5 +130,11 @@ export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" 
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
   if (events && eventsOverdue(events, nowMs)) return "partial";
   const last = health.runs.find((run) => run.outcome !== null);
-  return last === undefined || last.outcome === "complete" ? "complete" : "partial";
+  return last === undefined || isCompleteRun(last) ? "complete" : "partial";
+}
+
+/** Was all of it done but the scrub, where a limit or a signal cut it off? */
+function isCompleteRun({ outcome, report }: Health["runs"][number]): boolean {
+  const isCut = outcome === "stopped" || outcome === "interrupted";
+  return outcome === "complete" || (isCut && isWholeRun({ ...(report as CompanyReport), outcome }));
 }

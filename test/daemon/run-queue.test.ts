@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { Semaphore } from "../../src/base/semaphore.ts";
 import { emptyReport, type CompanyRun, type RunRequest } from "../../src/daemon/runs/company-run.ts";
@@ -82,6 +83,50 @@ describe("the runs of one company", () => {
       error: { kind: "bug", message: "x is not a function" },
     });
     expect(records().some(({ level }) => level === "error")).toBe(true);
+  });
+
+  test("what follows a run comes before its scrub, and again only where the scrub changed something", async () => {
+    const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
+    const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
+    const { runQueue, story } = queueWith({
+      begin: (asked, _closed, scrubbing) =>
+        ({ request: asked, transport, ...scrubbing }) as unknown as CompanyRun,
+      perform: async ({ request: { full }, onListed }) => {
+        await onListed?.(listed);
+        story.push("scrub");
+        return { ...listed, scrub: { ...scrub, changed: full ? 3 : 0 } };
+      },
+    });
+    await runQueue.run(request(), "one");
+    await runQueue.run(request(true), "two");
+    await runQueue.idle();
+    expect(story).toEqual(["after", "scrub", "complete", "after", "scrub", "complete", "after"]);
+  });
+
+  test("a scrub gives its place to runs of other companies, and ends for a run that waits", async () => {
+    const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
+    const places = { runs: new Semaphore(1), scrubs: new Semaphore(1) };
+    const scrubbing = Promise.withResolvers<void>();
+    const { runQueue, story } = queueWith({
+      places,
+      begin: (asked, _closed, more) => ({ request: asked, transport, ...more }) as unknown as CompanyRun,
+      perform: async ({ request: { full }, onListed, scrubClosed }) => {
+        await onListed?.(listed);
+        scrubbing.resolve();
+        if (!full) await once(scrubClosed!, "abort");
+        return listed;
+      },
+    });
+    const first = runQueue.run(request(), "one");
+    await scrubbing.promise;
+    (await places.runs.acquire(AbortSignal.timeout(1_000)))?.();
+    const quick = { ...request(true), scrub: false };
+    void runQueue.run(quick, "no scrub of its own");
+    expect(story).not.toContain("complete");
+    await runQueue.run(request(true), "two");
+    expect((await first)?.outcome).toBe("complete");
+    await runQueue.idle();
+    (await places.scrubs.acquire(AbortSignal.timeout(1_000)))?.();
   });
 
   test("none begins once the queue is closed", async () => {

@@ -7,7 +7,7 @@ import { aCompany, sync, type Company } from "../support/company.ts";
 function healthOf(company: Company): Health {
   const db = openDatabase(company.file, { readonly: true });
   try {
-    return readHealth(db, manifest, false);
+    return readHealth(db, manifest);
   } finally {
     db.close();
   }

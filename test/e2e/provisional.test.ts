@@ -37,7 +37,7 @@ async function stoppedAfterLists(company: Company): Promise<void> {
 }
 
 function health(company: Company) {
-  return look(company.file, (db) => readHealth(db, manifest, false));
+  return look(company.file, (db) => readHealth(db, manifest));
 }
 
 /** What the report says of its tables. */

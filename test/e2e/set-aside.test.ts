@@ -19,7 +19,7 @@ const withDetail = (company: Company, table: string) =>
 function setAsideIn(company: Company) {
   const db = openDatabase(company.file, { readonly: true });
   try {
-    return readHealth(db, manifest, false).setAside;
+    return readHealth(db, manifest).setAside;
   } finally {
     db.close();
   }

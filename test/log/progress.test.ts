@@ -12,7 +12,7 @@ const plenty = { columns: 100, rows: 30, colour: false };
 describe("the live block", () => {
   const busy = view({
     queued: 312,
-    budget: { limit: 120, remaining: 0, waitMs: 12_300 },
+    budget: { limit: 120, granted: 120, remaining: 0, waitMs: 12_300 },
     resources: [
       resource("banks", { phase: "done", done: 30, total: 30 }),
       resource("clients", { phase: "failed", done: 0 }),
@@ -52,10 +52,19 @@ describe("the live block", () => {
     expect(lines.join("\n")).toContain("busy");
   });
 
+  test("says in the scrub that everything listed is in, and how much of it is done", () => {
+    const scrub = { done: 1200, planned: 3600 };
+    const [head] = progressLines(view({ scrub, queued: 2400 }), plenty);
+    expect(head).toBe("acme  1m 05s  everything listed is in; scrub: 1,200 of 3,600");
+    expect(progressFields(view({ scrub }))).toMatchObject({ phase: "scrub: everything listed is in", scrub });
+    expect(progressFields(view({}))).not.toHaveProperty("phase");
+  });
+
   test("shows when nothing is known yet", () => {
-    const text = progressLines(view({ budget: { limit: null, remaining: null, waitMs: 0 } }), plenty).join(
-      "\n",
-    );
+    const text = progressLines(
+      view({ budget: { limit: null, granted: 120, remaining: null, waitMs: 0 } }),
+      plenty,
+    ).join("\n");
     expect(text).toContain("budget not known yet");
     expect(text).not.toContain("left");
   });
@@ -67,7 +76,7 @@ describe("the live block", () => {
 });
 
 function budget(limit: number | null, remaining: number | null, waitMs = 0): BudgetView {
-  return { limit, remaining, waitMs };
+  return { limit, granted: limit ?? 120, remaining, waitMs };
 }
 
 describe("the time left", () => {

@@ -182,12 +182,17 @@ describe("a permit", () => {
 
 describe("the view of the budget", () => {
   test("before anything is known", () => {
-    expect(startRateLimiter().rateLimiter.view()).toEqual({ limit: null, remaining: null, waitMs: 0 });
+    expect(startRateLimiter().rateLimiter.view()).toEqual({
+      limit: null,
+      granted: 10,
+      remaining: null,
+      waitMs: 0,
+    });
   });
 
   test("in a window, and when it is used up", async () => {
     const { clock, rateLimiter, ask, answer } = await openedWith(2);
-    expect(rateLimiter.view()).toEqual({ limit: 3, remaining: 2, waitMs: 0 });
+    expect(rateLimiter.view()).toEqual({ limit: 3, granted: 3, remaining: 2, waitMs: 0 });
     void ask("a");
     void ask("b");
     await clock.advance(0);
@@ -195,7 +200,7 @@ describe("the view of the budget", () => {
     answer("a", 1);
     answer("b", 0);
     await clock.advance(30_000);
-    expect(rateLimiter.view()).toEqual({ limit: 3, remaining: 0, waitMs: 30_100 });
+    expect(rateLimiter.view()).toEqual({ limit: 3, granted: 3, remaining: 0, waitMs: 30_100 });
   });
 
   test("a refusal and other programs are logged once", async () => {
@@ -213,5 +218,7 @@ describe("the view of the budget", () => {
     await clock.advance(4_000);
     (await next).answered(200, left(3));
     expect(log.lines.filter(({ message }) => message.includes("other programs"))).toHaveLength(1);
+    // The reserve of a tenth is theirs.
+    expect(rateLimiter.view().granted).toBe(9);
   });
 });

@@ -107,7 +107,7 @@ describe("metrics", () => {
     const young = companyView({ lastRun: null, nextRunMs: null, budget: null });
     for (const name of ["last_run_complete", "next_run_timestamp_seconds", "budget_limit_requests"])
       expect(await samples(name, young)).toEqual([]);
-    const asleep = companyView({ budget: { limit: 120, remaining: null, waitMs: 0 } });
+    const asleep = companyView({ budget: { limit: 120, granted: 120, remaining: null, waitMs: 0 } });
     expect(await samples("budget_remaining_requests", asleep)).toEqual([]);
   });
 

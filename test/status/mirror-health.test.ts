@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { readLiveFacts } from "../../src/status/live-facts.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
-import { put, remove, startMs } from "../support/store.ts";
+import { put, remove, stampOf, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf } from "../support/sync.ts";
 
 const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
@@ -24,7 +24,7 @@ describe("how a mirror stands", () => {
     put(mirror, "people", { ...person(3), score: "many" });
     put(mirror, "colours", { id: 1, label: "red", shade: "dark" });
     const reader = openDatabase(path, { readonly: true });
-    const health = readHealth(reader, manifestOf(), false);
+    const health = readHealth(reader, manifestOf());
     reader.close();
     expect(health.resources.map(({ name }) => name)).toEqual(manifestOf().resources.map(({ name }) => name));
     const people = health.resources.find(({ name }) => name === "people");
@@ -47,24 +47,31 @@ describe("how a mirror stands", () => {
       const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
       runs.finish(run, new Date(startMs).toISOString(), "partial", report);
     }
-    const health = readHealth(mirror.db, manifestOf(), false);
+    const health = readHealth(mirror.db, manifestOf());
     expect(health.resources.find(({ name }) => name === "people")?.troubles).toEqual([trouble]);
     expect(health.resources.find(({ name }) => name === "colours")?.troubles).toEqual([]);
   });
 
-  test("with parents spread over runs, names the parent whose list was read longest ago", async () => {
+  test("says when the detail and the parent's list read longest ago were read; null where none was", async () => {
     const mirror = await openShop();
+    const of = (name: string) =>
+      readHealth(mirror.db, manifestOf()).resources.find((resource) => resource.name === name);
+    expect(of("orders")).toMatchObject({ oldest_detail_at: null, oldest_parent_at: null });
     for (const id of [1, 2]) put(mirror, "people", person(id));
-    const run = runContextOf(mirror, { parentReads: { beforeMs: 0, left: 5 } });
-    const stalest = () =>
-      readHealth(mirror.db, manifestOf(), true).resources.find(({ name }) => name === "notes")?.stalestParent;
-    await childPage(run, 1, []);
-    expect(stalest()).toEqual({ parent: "people", id: "2", listedAt: null });
+    const run = runContextOf(mirror);
+    await childPage(run, 1, [], { at: stampOf(mirror, { receivedAtMs: startMs - 1_000 }) });
     await childPage(run, 2, []);
-    expect(stalest()).toMatchObject({ id: "1", listedAt: "2026-03-01T00:00:00.000Z" });
-    expect(
-      readHealth(mirror.db, manifestOf(), false).resources.every((one) => one.stalestParent === undefined),
-    ).toBe(true);
+    const order = { id: 1, number: "1", total: 1, lines: [], receipts: [] };
+    put(mirror, "orders", order, { source: "detail" });
+    expect(of("notes")).toMatchObject({
+      oldest_detail_at: null,
+      oldest_parent_at: "2026-02-28T23:59:59.000Z",
+    });
+    expect(of("orders")).toMatchObject({
+      oldest_detail_at: "2026-03-01T00:00:00.000Z",
+      oldest_parent_at: null,
+    });
+    expect(of("people")).toMatchObject({ oldest_detail_at: null, oldest_parent_at: null });
   });
 
   test("a list in variants is as fresh as its stalest variant; what comes inside others as fresh as those", async () => {
@@ -72,7 +79,7 @@ describe("how a mirror stands", () => {
     const runs = new Runs(mirror.db);
     const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
     const sweptAt = (name: string) =>
-      readHealth(mirror.db, manifestOf(), false).resources.find((one) => one.name === name)?.sweptAt;
+      readHealth(mirror.db, manifestOf()).resources.find((one) => one.name === name)?.sweptAt;
     runs.noteSwept(run, "counters:order", "2026-03-01T00:00:01.000Z");
     expect(sweptAt("counters")).toBeNull();
     runs.noteSwept(run, "counters:credit-note", "2026-03-01T00:00:05.000Z");

@@ -23,7 +23,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     sweptMs: { invoices: lookedAtMs - 6 * hourMs, clients: lookedAtMs - 6 * hourMs },
     events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: lookedAtMs - minuteMs },
     queue: [],
-    budget: { limit: 120, remaining: 63, waitMs: 0 },
+    budget: { limit: 120, granted: 120, remaining: 63, waitMs: 0 },
     requests: { 200: 57 },
     waitedMs: 1_500,
     rows: [{ resource: "invoices", op: "updated", count: 4 }],

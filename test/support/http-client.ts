@@ -40,7 +40,7 @@ export function lenientRateLimiter(): LenientRateLimiter {
         },
       });
     },
-    view: () => ({ limit: null, remaining: null, waitMs: 0 }),
+    view: () => ({ limit: null, granted: 120, remaining: null, waitMs: 0 }),
   };
 }
 

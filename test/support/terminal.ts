@@ -106,7 +106,8 @@ export function view(facts: Partial<ProgressView> = {}): ProgressView {
     resources: [],
     requests: 57,
     queued: 0,
-    budget: { limit: 120, remaining: 63, waitMs: 0 },
+    scrub: null,
+    budget: { limit: 120, granted: 120, remaining: 63, waitMs: 0 },
     windowMs: 60_000,
     ...facts,
   };

@@ -28,13 +28,24 @@ function service(totals: Readonly<Record<string, number | Error>>, asked: Servic
   };
 }
 
-const holding = (count: number) => ({ counts: () => ({ live: count, deleted: 0, provisional: 0 }) });
+const holding = (count: number, parents = 0) => ({
+  counts: () => ({ live: count, deleted: 0, provisional: 0 }),
+  parentsRead: () => parents,
+});
+const usual = { full: false, parentsPerRun: "auto" } as const;
+
+/** Parents' lists that a run reads, of 12 parents with 9 read before. */
+const child = async (parentsPerRun: "auto" | "all" | number, full = false) => {
+  const known = holding(12, 9);
+  const options = { full, parentsPerRun };
+  return (await estimateRun(service({}), [resourceOf("notes")], known, options)).get("notes")?.child;
+};
 
 describe("the estimate of a run", () => {
   test("takes one small request per list", async () => {
     const asked: ServiceRequest[] = [];
     const totals = { "/people": 5, "/orders": 7, "/colours": 3, "/counters": 2 };
-    const estimates = await estimateRun(service(totals, asked), all, null, false);
+    const estimates = await estimateRun(service(totals, asked), all, null, usual);
     expect(Object.fromEntries(estimates)).toEqual({
       shop: { list: 1, detail: 0, child: 0, records: 1 },
       colours: { list: 1, detail: 0, child: 0, records: 3 },
@@ -56,29 +67,36 @@ describe("the estimate of a run", () => {
   test("counts only the details that the mirror lacks, all of them in a full run", async () => {
     const orders = [resourceOf("orders")];
     const detail = async (known: number, full: boolean) =>
-      (await estimateRun(service({ "/orders": 7 }), orders, holding(known), full)).get("orders")?.detail;
+      (await estimateRun(service({ "/orders": 7 }), orders, holding(known), { ...usual, full })).get("orders")
+        ?.detail;
     expect(await detail(4, false)).toBe(3);
     expect(await detail(9, false)).toBe(0);
     expect(await detail(4, true)).toBe(7);
   });
 
   test("takes parents that are not read in this run from the mirror", async () => {
-    const estimates = await estimateRun(service({}), [resourceOf("notes")], holding(12), false);
+    const estimates = await estimateRun(service({}), [resourceOf("notes")], holding(12), usual);
     expect(estimates.get("notes")?.child).toBe(12);
   });
 
+  test("counts only parents whose list was never read, or as many as the config says", async () => {
+    expect([await child("auto"), await child("all"), await child(5), await child("auto", true)]).toEqual([
+      3, 12, 5, 12,
+    ]);
+  });
+
   test("of an empty list is one page", async () => {
-    const estimates = await estimateRun(service({}), [resourceOf("people")], null, false);
+    const estimates = await estimateRun(service({}), [resourceOf("people")], null, usual);
     expect(estimates.get("people")).toEqual({ list: 1, detail: 0, child: 0, records: 0 });
   });
 
   test("continues after a list that the token may not read, but not when the service is away", async () => {
     const two = [resourceOf("people"), resourceOf("orders")];
     const closed = service({ "/people": new ForbiddenError("not yours"), "/orders": 1 });
-    const estimates = await estimateRun(closed, two, null, false);
+    const estimates = await estimateRun(closed, two, null, usual);
     expect(estimates.get("people")).toMatchObject({ records: null, error: "not yours" });
     expect(estimates.get("orders")?.records).toBe(1);
     const away = service({ "/people": new UnavailableError("503") });
-    await expect(estimateRun(away, two, null, false)).rejects.toThrow("503");
+    await expect(estimateRun(away, two, null, usual)).rejects.toThrow("503");
   });
 });

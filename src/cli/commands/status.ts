@@ -1,3 +1,4 @@
+import { parentsPerRun } from "../../daemon/runs/company-run.ts";
 import { readStatus, statusOutcome, type StatusQuestion } from "../../status/read-status.ts";
 import type { CompanyStatus } from "../../status/company-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
@@ -31,8 +32,11 @@ function companyStatus(
       files,
       manifest,
       resources: new Set(selected.map(({ name }) => name)),
-      spread: config.resources.parentsPerRun["contact_activity_logs"] !== undefined,
-      windowMs: config.rateLimit.windowMs,
+      scrub: {
+        settings: config.scrub,
+        parentsPerRun: parentsPerRun(manifest, config),
+        windowMs: config.rateLimit.windowMs,
+      },
       ...question,
       clock,
       log,

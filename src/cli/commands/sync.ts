@@ -25,7 +25,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const scopes = companyScopes(context, config);
   const resources = selectResources(context.connectors[0].manifest, config.resources, args);
   const { full, scrub, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
-  if (options.dryRun) return dryRun(context, scopes, resources, full);
+  if (options.dryRun) return dryRun(context, scopes, { resources, full, scrub });
   if (resources.length === 0)
     throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
   const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);

@@ -1,9 +1,15 @@
-import { formatDuration } from "../../base/units.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { parentsPerRun } from "../../daemon/runs/company-run.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
+import type { BudgetView } from "../../rate-limit/permit.ts";
+import { ScrubCandidates } from "../../state/scrub-candidates.ts";
+import { webhooksCover } from "../../status/event-status.ts";
+import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
-import { estimateRun, type ResourceEstimate } from "../../sync/plan/estimate.ts";
+import { estimateRun, type KnownRecords, type ResourceEstimate } from "../../sync/plan/estimate.ts";
+import { minutesText, planRun, scrubText, type RunPlan } from "../../sync/plan/run-plan.ts";
+import { readScrubChoice, readScrubPlan, scrubSources } from "../../sync/plan/scrub-facts.ts";
 import { printResult } from "../console/output.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -11,10 +17,18 @@ import type { Outcome } from "../program/exit-code.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
+/** Which run is estimated. */
+interface AskedRun {
+  readonly resources: readonly Resource[];
+  readonly full: boolean;
+  readonly scrub: boolean;
+}
+
 interface Estimate {
-  readonly requests: Readonly<Record<(typeof kinds)[number] | "total", number>>;
-  /** At the budget that the service publishes. */
+  readonly requests: Readonly<Record<(typeof kinds)[number] | "scrub" | "total", number>>;
+  /** At the budget that the service grants. */
   readonly minutes: number;
+  readonly plan: RunPlan;
   readonly resources: Readonly<Record<string, ResourceEstimate>>;
 }
 
@@ -22,55 +36,104 @@ interface Estimate {
 export async function dryRun(
   context: CommandContext,
   scopes: readonly CompanyScope[],
-  resources: readonly Resource[],
-  full: boolean,
+  asked: AskedRun,
 ): Promise<Outcome> {
   const companies: Record<string, Estimate> = {};
   const lines: string[] = [];
   for (const scope of scopes) {
-    const { manifest, company } = scope;
-    const estimate = sumOf(await estimateOf(scope, resources, full), manifest.limits);
-    companies[company.name] = estimate;
-    lines.push(...estimateLines(company.name, estimate, manifest.limits));
+    const { name } = scope.company;
+    const { estimate, budget } = await estimateOf(scope, asked);
+    companies[name] = estimate;
+    const pace = `at ${budget.granted} in ${formatDuration(scope.config.rateLimit.windowMs)}`;
+    lines.push(...estimateLines(name, estimate, pace));
   }
   await printResult(context, { dry_run: true, companies }, lines);
   return "complete";
 }
 
-async function estimateOf(
-  scope: CompanyScope,
-  resources: readonly Resource[],
-  full: boolean,
-): Promise<Map<string, ResourceEstimate>> {
-  const { transport, close } = connectService(scope.context, scope.config, scope.company);
+async function estimateOf(scope: CompanyScope, asked: AskedRun) {
+  const { context, config, company, manifest } = scope;
+  const { transport, rateLimiter, close } = connectService(context, config, company);
+  const choice = parentsPerRun(manifest, config);
   try {
-    return await readMirror(scope, (db) => estimateRun(transport, resources, db && new Records(db), full));
+    return await readMirror(scope, async (db) => {
+      const options = { full: asked.full, parentsPerRun: choice };
+      const found = await estimateRun(transport, asked.resources, db && knownOf(scope, db), options);
+      const budget = rateLimiter.view();
+      return { estimate: sumOf(found, scrubOf(scope, asked, db, budget), scope, budget), budget };
+    });
   } finally {
     await close();
   }
 }
 
-function sumOf(found: ReadonlyMap<string, ResourceEstimate>, limits: Manifest["limits"]): Estimate {
+function knownOf({ manifest }: CompanyScope, db: Db): KnownRecords {
+  const records = new Records(db);
+  const candidates = new ScrubCandidates(db);
+  const parentsRead = (resource: Resource) => {
+    const scope = { manifest: manifest.resources, resources: [resource], parentsPerRun: "auto" } as const;
+    return scrubSources(scope).reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
+  };
+  return { counts: (name) => records.counts(name), parentsRead };
+}
+
+/** What the run would read again now, and the plan that says so. */
+function scrubOf(
+  { manifest, config, context }: CompanyScope,
+  { resources, full, scrub }: AskedRun,
+  db: Db | null,
+  { limit }: BudgetView,
+) {
+  if (db === null || full || !scrub) return { requests: 0, total: 0, nights: 0 };
+  const nowMs = context.clock.nowMs();
+  const today = readScrubPlan(db, {
+    settings: config.scrub,
+    windowMs: config.rateLimit.windowMs,
+    limit: limit ?? manifest.limits.requests,
+    manifest: manifest.resources,
+    resources,
+    parentsPerRun: parentsPerRun(manifest, config),
+    isCovered: (sinceMs) => webhooksCover(db, sinceMs, nowMs),
+    nowMs,
+  });
+  return { requests: readScrubChoice(db, today, nowMs).length, ...today.plan };
+}
+
+function sumOf(
+  found: ReadonlyMap<string, ResourceEstimate>,
+  scrub: ReturnType<typeof scrubOf>,
+  { config }: CompanyScope,
+  { granted }: BudgetView,
+): Estimate {
   const sum = (kind: (typeof kinds)[number]) => [...found.values()].reduce((all, one) => all + one[kind], 0);
-  const requests = { list: sum("list"), detail: sum("detail"), child: sum("child") };
-  const total = requests.list + requests.detail + requests.child;
-  const windows = Math.max(0, Math.ceil(total / limits.requests) - 1);
-  const minutes = Math.round((windows * limits.windowMs) / 6_000) / 10;
-  return { requests: { total, ...requests }, minutes, resources: Object.fromEntries(found) };
+  const requests = { list: sum("list"), detail: sum("detail"), child: sum("child"), scrub: scrub.requests };
+  const { windowMs } = config.rateLimit;
+  const missing = requests.detail + requests.child;
+  const plan = planRun({ lists: requests.list, missing, scrub: requests.scrub }, scrub, {
+    granted,
+    windowMs,
+  });
+  const total = requests.list + missing + requests.scrub;
+  const resources = Object.fromEntries(found);
+  return { requests: { total, ...requests }, minutes: plan.minutes, plan, resources };
 }
 
 function estimateLines(
   company: string,
-  { requests, minutes, resources }: Estimate,
-  limits: Manifest["limits"],
+  { requests, minutes, plan, resources }: Estimate,
+  pace: string,
 ): string[] {
-  const pace = `at ${limits.requests} in ${formatDuration(limits.windowMs)}`;
-  const time = minutes < 1 ? "less than a minute" : `about ${minutes} minutes ${pace}`;
-  const head = `${company}: ${requests.total} requests, ${time} (${requests.list} list, ${requests.detail} detail, ${requests.child} child)`;
+  const { total, list, detail, child, scrub } = requests;
+  const parts = `${list} list, ${detail} detail, ${child} child, ${scrub} scrub`;
+  const head = `${company}: ${formatCount(total)} requests, ${minutesText(minutes)} ${pace} (${parts})`;
   const asked = Object.entries(resources).filter(([, one]) => kinds.some((kind) => one[kind] > 0));
   const lines = asked.map(([name, one]) => {
     const counts = kinds.map((kind) => `${kind} ${one[kind]}`.padEnd(14)).join("");
     return `  ${name.padEnd(28)} ${counts}${one.error ?? ""}`.trimEnd();
   });
-  return [head, ...lines, "  changed records cost one detail each on top; nothing was written"];
+  const phases = [
+    `  lists: ${minutesText(plan.lists.minutes)}; then what is missing: ${minutesText(plan.missing.minutes)}`,
+    `  scrub: ${scrubText(plan.scrub)}`,
+  ];
+  return [head, ...lines, ...phases, "  changed records cost one detail each on top; nothing was written"];
 }

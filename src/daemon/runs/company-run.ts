@@ -85,7 +85,7 @@ function scrubOptions({ mirror, config, context, rateLimiter, scrubClosed }: Com
 }
 
 /** What the config says of resources that are listed parent by parent. */
-function parentsPerRun({ resources }: Manifest, config: Config): ParentsPerRun {
+export function parentsPerRun({ resources }: Manifest, config: Config): ParentsPerRun {
   const { parentsPerRun: choices } = config.resources;
   const found = resources.find(({ name, list }) => list.kind === "parents" && choices[name] !== undefined);
   return (found && choices[found.name]) ?? "auto";

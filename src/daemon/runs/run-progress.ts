@@ -15,6 +15,7 @@ export function progressView(run: CompanyRun): ProgressView | null {
     resources: run.request.resources.map((resource) => resourceProgress(tally, resource, counts)),
     requests: tally.requests.total,
     queued: sum(counts),
+    scrub: scrubOf(tally, sum(counts)),
     budget: run.rateLimiter.view(),
     windowMs: run.config.rateLimit.windowMs,
     outage: outageIn(tally, run.context.clock.monotonicMs()),
@@ -31,6 +32,10 @@ function outageIn({ outage }: Tally, nowMs: number): ProgressView["outage"] {
     givesUpMs: left(untilMs),
     error: error.message,
   };
+}
+
+function scrubOf({ scrubPlanned: planned }: Tally, queued: number): ProgressView["scrub"] {
+  return planned === null ? null : { done: Math.max(0, planned - queued), planned };
 }
 
 function resourceProgress(tally: Tally, resource: Resource, queue: readonly QueueCount[]): ResourceProgress {

@@ -1,5 +1,7 @@
 import { formatDuration } from "../../base/units.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
+import { earliest } from "../../state/sweeps.ts";
+import { scrubText } from "../../sync/plan/run-plan.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
 import { eventsOverdue, type EventStatus } from "../event-status.ts";
@@ -7,7 +9,7 @@ import type { CompanyStatus } from "../company-status.ts";
 
 /** The status of one company as lines for people. Pure. */
 export function statusLines(company: string, status: CompanyStatus, nowMs: number): string[] {
-  const { health, writer, budget } = status;
+  const { health, writer, budget, plan } = status;
   if (!health) return [`${company}: no mirror yet. Run \`fintoro-mirror sync\`.`];
   return [
     `${company}: ${headline(status, nowMs)}`,
@@ -15,6 +17,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...health.resources.map((resource) => resourceLine(resource, nowMs)),
     ...queueLines(health, writer),
     ...(budget ? [budgetLine(budget)] : []),
+    ...(plan ? [`  a run: ${plan.lists.requests} requests for lists; scrub: ${scrubText(plan.scrub)}`] : []),
     ...troubleLines(health),
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),
@@ -29,7 +32,8 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
 }
 
 function resourceLine(resource: ResourceHealth, nowMs: number): string {
-  const { name, live, expected, provisional, deleted, sweptAt, stalestParent: stalest } = resource;
+  const { name, live, expected, provisional, deleted, sweptAt } = resource;
+  const { oldest_detail_at: detail, oldest_parent_at: parent } = resource;
   const isPart = expected !== null && live < expected;
   const parts = [
     `${String(live).padStart(8)}${isPart ? ` of ${expected}` : ""} live`,
@@ -38,8 +42,9 @@ function resourceLine(resource: ResourceHealth, nowMs: number): string {
     ago(sweptAt, nowMs),
   ];
   const line = `  ${name.padEnd(28)} ${parts.join(", ")}`;
-  if (!stalest) return line;
-  return `${line}; stalest list: ${stalest.parent} ${stalest.id}, ${ago(stalest.listedAt, nowMs)}`;
+  const stalest = earliest([detail, parent].filter((at) => at !== null));
+  if (stalest === null) return line;
+  return `${line}; stalest ${detail === stalest ? "detail" : "parent's list"}: ${ago(stalest, nowMs)}`;
 }
 
 function queueLines({ queue }: Health, writer: string | null): string[] {

@@ -155,7 +155,11 @@ export const about: SnapshotTable = {
   doc: "When and from what it was made, and how fresh each table is: one row for each fact.",
   columns: [
     own("subject", "TEXT", "`report`, `run` (the last that ended), or a table."),
-    own("fact", "TEXT", "`report_date`, `seq`, `outcome`, `fresh_at`, `rows`, `without_detail`, `complete`, …"),
+    own(
+      "fact",
+      "TEXT",
+      "`report_date`, `seq`, `outcome`, `fresh_at`, `rows`, `without_detail`, `complete`, …",
+    ),
     own("value", "TEXT", "As text; null where nobody knows.", true),
   ],
   primaryKey: ["subject", "fact"],

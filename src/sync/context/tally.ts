@@ -53,6 +53,8 @@ export class Tally {
   readonly resources = new Map<string, ResourceCounts>();
   /** Resources of which a list was read whole. */
   readonly swept = new Set<string>();
+  /** How many reads the scrub chose; null: everything listed is not in yet. For progress. */
+  scrubPlanned: number | null = null;
   /** How many records each list has, as the service says; for progress. */
   readonly totals = new Map<string, number>();
   private readonly troubles = new Map<string, Trouble>();

@@ -2,12 +2,13 @@ import { messageOf } from "../../base/errors.ts";
 import { NotFoundError, ForbiddenError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
-import { readList } from "../../extract/answers.ts";
+import { hasKey, readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { variantsOf } from "../../state/sweeps.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { sweepWork } from "./list-reads.ts";
+import type { ParentsPerRun } from "./scrub-facts.ts";
 
 /** Requests a run would make for one resource. */
 export interface ResourceEstimate {
@@ -17,6 +18,12 @@ export interface ResourceEstimate {
   /** Records the service says it has; null where only reading shows it. */
   readonly records: number | null;
   readonly error?: string;
+}
+
+/** What the mirror already holds. */
+export interface KnownRecords extends Pick<Records, "counts"> {
+  /** Of how many live parents the list of this resource was read. */
+  readonly parentsRead: (resource: Resource) => number;
 }
 
 /**
@@ -29,8 +36,8 @@ export interface ResourceEstimate {
 export async function estimateRun(
   transport: Transport,
   resources: readonly Resource[],
-  known: Pick<Records, "counts"> | null,
-  full: boolean,
+  known: KnownRecords | null,
+  { full, parentsPerRun }: { readonly full: boolean; readonly parentsPerRun: ParentsPerRun },
 ): Promise<Map<string, ResourceEstimate>> {
   const estimates = new Map<string, ResourceEstimate>();
   const live = (name: string) => known?.counts(name).live ?? 0;
@@ -41,10 +48,18 @@ export async function estimateRun(
     else if (list.kind === "owned") estimates.set(name, nothing);
     else if (list.kind === "parents") {
       const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
-      estimates.set(name, { ...nothing, child: counts.reduce((sum, count) => sum + count, 0) });
+      const parents = counts.reduce((sum, count) => sum + count, 0);
+      const read = full ? 0 : (known?.parentsRead(resource) ?? 0);
+      estimates.set(name, { ...nothing, child: childLists(parents, read, full ? "all" : parentsPerRun) });
     } else estimates.set(name, await estimateList(transport, resource, full ? 0 : detailed(name)));
   }
   return estimates;
+}
+
+/** The lists of parents that a run reads besides the scrub. */
+function childLists(parents: number, read: number, parentsPerRun: ParentsPerRun): number {
+  if (parentsPerRun === "auto") return Math.max(0, parents - read);
+  return parentsPerRun === "all" ? parents : Math.min(parents, parentsPerRun);
 }
 
 const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };
@@ -53,9 +68,9 @@ const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null 
 async function estimateList(transport: Transport, resource: Resource, kept: number) {
   const { list, gives } = resource;
   try {
-    const records = await countRecords(transport, resource);
+    const { records, showsAll } = await countRecords(transport, resource);
     const pages = list.kind === "paged" ? Math.ceil(records / list.perPage) : variantsOf(resource).length;
-    const detail = gives === "preview" ? Math.max(0, records - kept) : 0;
+    const detail = gives === "preview" || !showsAll ? Math.max(0, records - kept) : 0;
     return { list: Math.max(1, pages), detail, child: 0, records };
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;
@@ -63,13 +78,16 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
   }
 }
 
-async function countRecords(transport: Transport, resource: Resource): Promise<number> {
+/** `showsAll`: the list's first record has what makes it a full one. */
+async function countRecords(transport: Transport, resource: Resource) {
   let count = 0;
+  let showsAll = true;
   for (const variant of variantsOf(resource)) {
     const work = sweepWork(resource.name, { variant, perPage: 1 }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
     const { records, paginator } = readList((await transport.send(request)).body);
     count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.count;
+    if (records.count > 0) showsAll = (resource.fullWhen ?? []).every((key) => hasKey(records.slice(0), key));
   }
-  return count;
+  return { records: count, showsAll };
 }

@@ -45,6 +45,7 @@ export class ScrubPhase {
     });
     this.total = plan.total;
     this.planned = queued;
+    if (queued > 0) run.tally.scrubPlanned = queued;
   }
 
   /** Logs what follows, before anything is read. */

@@ -1,0 +1,56 @@
+import { formatCount } from "../../base/units.ts";
+import type { ScrubPlan } from "./scrub-plan.ts";
+
+/** The budget as the service grants it to this program. */
+export interface GrantedBudget {
+  /** Requests in a window: its limit, without the reserve while other programs are seen. */
+  readonly granted: number;
+  readonly windowMs: number;
+}
+
+/** What one part of a run costs. */
+interface PhaseCost {
+  readonly requests: number;
+  /** At the granted budget. */
+  readonly minutes: number;
+}
+
+/** What a run costs, in the order in which it reads. */
+export interface RunPlan {
+  readonly lists: PhaseCost;
+  /** Details and parents' lists never read, and records known to have changed. */
+  readonly missing: PhaseCost;
+  readonly scrub: PhaseCost & Pick<ScrubPlan, "total" | "nights">;
+  readonly minutes: number;
+}
+
+/** Adds minutes to the requests of a run. Pure. */
+export function planRun(
+  requests: { readonly lists: number; readonly missing: number; readonly scrub: number },
+  { total, nights }: Pick<ScrubPlan, "total" | "nights">,
+  budget: GrantedBudget,
+): RunPlan {
+  const { lists, missing, scrub } = requests;
+  const cost = (count: number): PhaseCost => ({ requests: count, minutes: minutesFor(count, budget) });
+  const minutes = minutesFor(lists + missing + scrub, budget);
+  return { lists: cost(lists), missing: cost(missing), scrub: { ...cost(scrub), total, nights }, minutes };
+}
+
+/** A window's requests are sent at its start: the last window costs no time. */
+function minutesFor(requests: number, { granted, windowMs }: GrantedBudget): number {
+  const windows = Math.max(0, Math.ceil(requests / Math.max(1, granted)) - 1);
+  return Math.round((windows * windowMs) / 6_000) / 10;
+}
+
+/** `about 30 minutes` */
+export function minutesText(minutes: number): string {
+  return minutes < 1 ? "less than a minute" : `about ${minutes} minutes`;
+}
+
+/** How often the scrub comes round, in words. Pure. */
+export function scrubText({ requests, minutes, total, nights }: RunPlan["scrub"]): string {
+  if (total === 0) return "nothing yet";
+  const often = nights === 1 ? "every night" : `every ${formatCount(nights)} nights`;
+  const some = `${formatCount(requests)} of ${formatCount(total)}, ${minutesText(minutes)}`;
+  return `${some}; every detail and CRM parent is proved ${often}`;
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import type { CompanyStatus } from "../../src/status/company-status.ts";
+import type { RunPlan } from "../../src/sync/plan/run-plan.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { runCommand, temporaryFolder } from "../support/cli.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { count } from "../support/equal.ts";
+
+const dayMs = 24 * 3_600_000;
+
+/** A command over the company's mirror, as a person would call it. */
+function run(company: Company, args: readonly string[], more = "") {
+  const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\n${more}companies:\n  acme:\n    token: \${env:T}\n`;
+  const cwd = temporaryFolder({ "config.yaml": config });
+  return runCommand([...args], { cwd, env: { T: company.sandbox.token } });
+}
+
+interface DryRun {
+  readonly requests: Readonly<Record<string, number>>;
+  readonly minutes: number;
+  readonly plan: RunPlan;
+}
+
+async function dryRun(company: Company, ...args: string[]): Promise<DryRun> {
+  const { stdout } = await run(company, ["sync", "--dry-run", "--json", ...args]);
+  return (JSON.parse(stdout) as { companies: { acme: DryRun } }).companies.acme;
+}
+
+async function statusOf(company: Company, more = ""): Promise<CompanyStatus> {
+  const { stdout } = await run(company, ["status", "--json"], more);
+  return (JSON.parse(stdout) as { companies: { acme: CompanyStatus } }).companies.acme;
+}
+
+/** As if everything had been read a day before. */
+function age(company: Company): void {
+  const db = openDatabase(company.file);
+  const tables = db
+    .prepare("SELECT name FROM sqlite_master WHERE name LIKE '\\_fence\\_%' ESCAPE '\\'")
+    .pluck();
+  for (const table of tables.all() as string[]) db.exec(`UPDATE "${table}" SET read_at = read_at - ${dayMs}`);
+  db.exec(`UPDATE _parents SET listed_at = listed_at - ${dayMs}`);
+  db.close();
+}
+
+describe("the plan", () => {
+  test("of a first run has lists, details and parents, as many requests as the run then takes", async () => {
+    const company = await aCompany();
+    const { requests, plan } = await dryRun(company);
+    expect(plan.scrub).toEqual({ requests: 0, minutes: 0, total: 0, nights: 0 });
+    const report = await sync(company);
+    expect(report.requests).toMatchObject({ list: requests["list"], detail: requests["detail"] });
+    expect(report.requests.child).toBe(requests["child"]);
+    expect(plan.missing.requests).toBe(report.requests.detail + report.requests.child);
+  });
+
+  test("of a night has the scrub that the run then makes; it is left out where it is not asked for", async () => {
+    const company = await aCompany();
+    const first = await sync(company);
+    const total = first.requests.detail + first.requests.child;
+    expect((await dryRun(company)).plan.scrub).toMatchObject({ requests: 0, total, nights: 1 });
+    age(company);
+    const { requests, plan } = await dryRun(company);
+    expect(requests).toMatchObject({ detail: 0, child: 0, scrub: total });
+    expect(plan.scrub).toMatchObject({ requests: total, nights: 1 });
+    expect((await dryRun(company, "--no-scrub")).requests["scrub"]).toBe(0);
+    expect((await dryRun(company, "--full")).requests).toMatchObject({ scrub: 0, total: expect.any(Number) });
+    const text = await run(company, ["sync", "--dry-run"]);
+    expect(text.stdout).toContain("every detail and CRM parent is proved every night");
+    const made = JSON.parse((await run(company, ["sync", "--json"])).stdout) as {
+      companies: { acme: { scrub: { read: number } } };
+    };
+    expect(made.companies.acme.scrub.read).toBe(total);
+  });
+
+  test("stands in status, with the stalest detail and parent's list of each resource", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const slow = "scrub: { time: 1m, cycle: 30d, at_most: 1m }\nrate_limit: { window: 1h }\n";
+    const total = count(company.file, "SELECT count(*) FROM _parents") + detailsOf(company);
+    const { plan, health } = await statusOf(company);
+    expect(plan?.scrub).toMatchObject({ total, nights: 1, requests: total });
+    expect(plan?.lists.requests).toBeGreaterThan(10);
+    expect((await statusOf(company, slow)).plan?.scrub.nights).toBeGreaterThan(1);
+    const resource = (name: string) => health?.resources.find((one) => one.name === name);
+    const read = expect.stringMatching(/^\d{4}-/) as string;
+    expect(resource("invoices")).toMatchObject({ oldest_detail_at: read, oldest_parent_at: null });
+    expect(resource("contact_activity_logs")).toMatchObject({
+      oldest_detail_at: null,
+      oldest_parent_at: read,
+    });
+    const { stdout } = await run(company, ["status"]);
+    expect(stdout).toContain("every detail and CRM parent is proved every night");
+    expect(stdout).toMatch(/invoices .* stalest detail: \d+s ago/);
+  });
+
+  test("a run whose scrub was cut off leaves a whole mirror", async () => {
+    const company = await aCompany();
+    await sync(company);
+    age(company);
+    const cut = await run(company, ["sync", "--json", "--max-requests", "45"]);
+    expect(cut.code).toBe(5);
+    const { scrub } = (JSON.parse(cut.stdout) as { companies: { acme: { scrub: { left: number } } } })
+      .companies.acme;
+    expect(scrub.left).toBeGreaterThan(0);
+    expect((await run(company, ["status"])).code).toBe(0);
+  });
+});
+
+function detailsOf(company: Company): number {
+  const tables = ["invoices", "credit_notes", "proformas", "orders", "quotations", "price_list_items"];
+  return tables.reduce((sum, table) => {
+    const sql = `SELECT count(*) FROM "_fence_${table}" WHERE source = 'detail' AND gone = 0`;
+    return sum + count(company.file, sql);
+  }, 0);
+}
