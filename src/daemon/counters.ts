@@ -3,7 +3,7 @@ import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Tally } from "../sync/context/tally.ts";
 import type { EndedRun } from "./runs/run-queue.ts";
 
-const ops = ["inserted", "updated", "deleted", "unchanged"] as const;
+const ops = ["inserted", "updated", "hydrated", "deleted", "unchanged"] as const;
 
 /** What counts: a run, or the event worker. */
 export interface Counting {

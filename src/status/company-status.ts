@@ -65,7 +65,7 @@ export interface CompanyStatusView {
   readonly requests: Readonly<Record<string, number>>;
   /** Since the start: time spent waiting for permits, milliseconds. */
   readonly waitedMs: number;
-  /** Since the start: changes by resource and `inserted`, `updated`, `deleted`, `unchanged`. */
+  /** Since the start: changes by resource and `inserted`, `updated`, `hydrated`, `deleted`, `unchanged`. */
   readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];
   /** Since the start: deliveries by their answer: `stored`, `known`, `400`, `401`, `413`, `503`. */
   readonly deliveries: Readonly<Record<string, number>>;

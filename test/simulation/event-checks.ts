@@ -1,4 +1,11 @@
-import { differences, falseTombstones, look, unreplayable, type Db } from "../support/compare.ts";
+import {
+  differences,
+  falseTombstones,
+  look,
+  provisionalMistakes,
+  unreplayable,
+  type Db,
+} from "../support/compare.ts";
 import type { Company } from "../support/open-company.ts";
 import { documentTables, truthOf } from "../support/truth.ts";
 
@@ -17,6 +24,7 @@ export function violations(company: Company): string[] {
   return [
     ...falseTombstones(company.file, truthOf(company.sandbox)).map((what) => `I5 ${what}`),
     ...unreplayable(company.file).map((what) => `I2 ${what}`),
+    ...provisionalMistakes(company.file, documentTables).map((what) => `I3 ${what}`),
     ...look(company.file, (db) => lostEvents(db, company)),
     ...control.failures().map((failure) => `the sandbox itself failed: ${String(failure)}`),
   ];

@@ -2,7 +2,7 @@ import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limit
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { differences, falseTombstones, look, unreplayable } from "../support/compare.ts";
+import { differences, falseTombstones, look, provisionalMistakes, unreplayable } from "../support/compare.ts";
 import {
   testRateLimiter,
   fastClock,
@@ -120,6 +120,7 @@ function violations(company: Company): string[] {
   return [
     ...falseTombstones(company.file, truthOf(company.sandbox)).map((what) => `I5 ${what}`),
     ...unreplayable(company.file).map((what) => `I2 ${what}`),
+    ...provisionalMistakes(company.file, documentTables).map((what) => `I3 ${what}`),
     ...refused.slice(0, 3).map(({ path }) => `I8 ${path} was refused with 429`),
     ...company.sandbox.control.failures().map((failure) => `the sandbox itself failed: ${String(failure)}`),
   ];
