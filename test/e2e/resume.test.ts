@@ -97,6 +97,21 @@ describe("a run that was stopped", () => {
     expectEqual(company);
   });
 
+  test("is resumed by a clock that was set back a year: nothing waits, and lists of unknown age are read again", async () => {
+    const company = await aCompany();
+    const { lists } = floorOf(truthOf(company.sandbox));
+    company.proxy.obstruct(({ path, n }) =>
+      path.startsWith("/invoices/") && n % 2 === 0 ? "reset" : undefined,
+    );
+    await stoppedRun(company, lists.length + 30, { startAtMs: startMs, attempts: 1 });
+    company.recover();
+    const asked = company.proxy.asked.length;
+    const report = await sync(company, { startAtMs: startMs - 365 * 24 * hourMs });
+    expect(report).toMatchObject({ outcome: "complete", resumed: true });
+    expect(spentOn(company.proxy.asked.slice(asked)).lists).toEqual(lists);
+    expectEqual(company);
+  });
+
   test.each([
     ["of all parents' lists", { parentsPerRun: "all" }],
     ["in full", { full: true }],

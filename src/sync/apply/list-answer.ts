@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
+import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { ProtocolError } from "../../connector/service-errors.ts";
-import { readList } from "../../extract/answers.ts";
+import { readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
 import { noteExpected, sweepKey } from "../../state/sweeps.ts";
-import { applyCounted, type AnswerContext } from "../context/run-context.ts";
+import { applyCounted, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
 
@@ -21,6 +22,7 @@ export const recordsAtOnce = 1_000;
  */
 export async function applyList(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
+  if (resource.list.kind === "single") return applyObject(answer, body);
   const list = readList(body);
   const facts = factsOf(answer, list);
   if (!facts) return applyUseless(answer);
@@ -45,6 +47,28 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
     addListingPage(answer, { ...facts, ...shown });
   });
+}
+
+function applyObject(answer: AnswerContext, body: Buffer): void {
+  const { run, resource, item, stamp } = answer;
+  applyCounted(run, () => {
+    applySingle(answer, resource.name, body);
+    run.queue.done(item, stamp.sentSeq);
+  });
+}
+
+/** Applies row 1 of a resource that is one object, inside the apply transaction: its list is read whole. */
+export function applySingle({ run, stamp }: ReadContext, resource: string, body: Buffer): void {
+  const { tally, mirror, runs, begunLists } = run;
+  const begunMs = stamp.receivedAtMs;
+  tally.of(resource).listed = 1;
+  tally.count(
+    resource,
+    mirror.table(resource).put({ stamp, id: 1, slice: readObject(body), source: "list" }),
+  );
+  tally.swept.add(resource);
+  runs.noteSwept(requireRunId(run), resource, isoTime(begunMs));
+  begunLists.set(resource, { resource, variant: "", begunMs });
 }
 
 /**

@@ -1,11 +1,10 @@
 import { isoTime } from "../../base/clock.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { readObject } from "../../extract/answers.ts";
 import { Runs, type RunRow } from "../../state/runs.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { applySingle } from "../apply/list-answer.ts";
 import {
   createRunContext,
-  requireRunId,
   type ParentReads,
   type RunContext,
   type RunParts,
@@ -83,22 +82,18 @@ function parentReads({ full, parentsPerRun }: RunOptions, chainStartedMs: number
   return parentsPerRun === "auto" ? { beforeMs: 0, left } : { beforeMs: left, left: parentsPerRun };
 }
 
-/** The answer that identified the company is also its record: row 1 of a resource that is one object. */
+/** The answer that identified the company is also its record. */
 function applyCompany(run: RunContext, { requestId, body }: ServiceAnswer): void {
-  const { mirror, tally, startedAtMs } = run;
-  const { sequence, manifest } = mirror;
-  const name = manifest.identity.resource;
-  if (!run.selected.has(name)) return;
+  const { sequence, manifest } = run.mirror;
+  const company = run.selected.get(manifest.identity.resource);
+  if (!company) return;
   const stamp: ReadStamp = {
     cause: "sweep",
     sentSeq: sequence.next(),
     receivedSeq: sequence.next(),
-    receivedAtMs: startedAtMs,
+    receivedAtMs: run.startedAtMs,
     requestId,
     run: run.runId,
   };
-  tally.of(name).listed = 1;
-  tally.count(name, mirror.table(name).put({ stamp, id: 1, slice: readObject(body), source: "list" }));
-  tally.swept.add(name);
-  run.runs.noteSwept(requireRunId(run), name, isoTime(startedAtMs));
+  applySingle({ run, stamp }, company.name, body);
 }
