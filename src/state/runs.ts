@@ -80,9 +80,14 @@ export class Runs extends Repository {
     this.execute("UPDATE _runs SET report = ? WHERE id = ?", JSON.stringify(report), id);
   }
 
-  /** The last run that ended, or has only its scrub left to do; null: none did. */
+  /**
+   * The last run that ended, or has only its scrub left to do; null: none did. One whose scrub alone was cut off
+   * counts as complete or partial.
+   */
   lastEnded(): EndedRun | null {
-    const sql = `SELECT id, mode, started_at AS startedAt, coalesce(outcome, report ->> 'outcome') AS outcome,
+    const listed = "CASE json_array_length(report, '$.troubles') WHEN 0 THEN 'complete' ELSE 'partial' END";
+    const sql = `SELECT id, mode, started_at AS startedAt,
+        CASE WHEN report ->> 'listed_at' IS NULL THEN outcome ELSE ${listed} END AS outcome,
         coalesce(finished_at, report ->> 'listed_at') AS finishedAt FROM _runs
       WHERE outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL ORDER BY id DESC LIMIT 1`;
     return this.selectAll<EndedRun>(sql)[0] ?? null;

@@ -10,7 +10,7 @@ import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { earliest } from "../state/sweeps.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
-import { isWholeRun, type CompanyReport } from "../sync/context/run-report.ts";
+import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
 import { readScrubPlan, type ScrubQuestion } from "../sync/plan/scrub-facts.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
@@ -130,11 +130,7 @@ export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" 
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
   if (events && eventsOverdue(events, nowMs)) return "partial";
   const last = health.runs.find((run) => run.outcome !== null);
-  return last === undefined || isCompleteRun(last) ? "complete" : "partial";
-}
-
-/** Was all of it done but the scrub, where a limit or a signal cut it off? */
-function isCompleteRun({ outcome, report }: Health["runs"][number]): boolean {
-  const isCut = outcome === "stopped" || outcome === "interrupted";
-  return outcome === "complete" || (isCut && isWholeRun({ ...(report as CompanyReport), outcome }));
+  if (!last) return "complete";
+  const report = { ...(last.report as CompanyReport), outcome: last.outcome as CompanyReport["outcome"] };
+  return listedOutcome(report) === "complete" ? "complete" : "partial";
 }

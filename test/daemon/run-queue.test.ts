@@ -103,30 +103,32 @@ describe("the runs of one company", () => {
     expect(story).toEqual(["after", "scrub", "complete", "after", "scrub", "complete", "after"]);
   });
 
-  test("a scrub gives its place to runs of other companies, and ends for a run that waits", async () => {
+  test("a scrub gives its place to runs of other companies, and ends for a run that waits; another one makes up for it", async () => {
     const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
     const places = { runs: new Semaphore(1), scrubs: new Semaphore(1) };
     const scrubbing = Promise.withResolvers<void>();
-    const { runQueue, story } = queueWith({
+    const begun: string[] = [];
+    const { runQueue } = queueWith({
       places,
       begin: (asked, _closed, more) => ({ request: asked, transport, ...more }) as unknown as CompanyRun,
-      perform: async ({ request: { full }, onListed, scrubClosed }) => {
+      perform: async ({ request: asked, onListed, scrubClosed }) => {
+        begun.push(asked.scrub ? "with a scrub" : "without one");
+        if (!asked.scrub || begun.length > 1) return listed;
         await onListed?.(listed);
         scrubbing.resolve();
-        if (!full) await once(scrubClosed!, "abort");
-        return listed;
+        await once(scrubClosed!, "abort");
+        return { ...listed, scrub: { total: 9, planned: 9, read: 1, changed: 0, left: 8 } };
       },
     });
-    const first = runQueue.run(request(), "one");
+    const first = runQueue.run(request(), "night");
     await scrubbing.promise;
-    (await places.runs.acquire(AbortSignal.timeout(1_000)))?.();
-    const quick = { ...request(true), scrub: false };
-    void runQueue.run(quick, "no scrub of its own");
-    expect(story).not.toContain("complete");
-    await runQueue.run(request(true), "two");
+    const release = await places.runs.acquire(AbortSignal.timeout(1_000));
+    expect(release).not.toBeNull();
+    release?.();
+    await runQueue.run({ ...request(), scrub: false }, "a person");
     expect((await first)?.outcome).toBe("complete");
     await runQueue.idle();
-    (await places.scrubs.acquire(AbortSignal.timeout(1_000)))?.();
+    expect(begun).toEqual(["with a scrub", "without one", "with a scrub"]);
   });
 
   test("none begins once the queue is closed", async () => {

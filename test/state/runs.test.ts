@@ -27,6 +27,25 @@ describe("parents spread over runs", () => {
 });
 
 describe("runs", () => {
+  test("one that has only its scrub left counts as one that read everything, cut off or not", async () => {
+    const runs = new Runs((await openShop()).db);
+    const at = "2026-03-01T00:00:00.000Z";
+    const run = runs.begin("incremental", at, null, {});
+    expect(runs.lastEnded()).toBeNull();
+    const listed = { outcome: "complete", listed_at: "2026-03-01T00:05:00.000Z", troubles: [] };
+    runs.noteListed(run, listed);
+    expect(runs.lastEnded()).toMatchObject({ outcome: "complete", finishedAt: listed.listed_at });
+    expect([...runs.successes(9)]).toMatchObject([{ startedAt: at }]);
+    const finishedAt = "2026-03-01T00:30:00.000Z";
+    runs.finish(run, finishedAt, "stopped", { ...listed, outcome: "stopped" });
+    expect(runs.lastEnded()).toMatchObject({ outcome: "complete", finishedAt });
+    expect([...runs.successes(9)]).toHaveLength(1);
+    const next = runs.begin("incremental", at, null, {});
+    runs.finish(next, finishedAt, "stopped", { outcome: "stopped", listed_at: null, troubles: [] });
+    expect(runs.lastEnded()).toMatchObject({ id: next, outcome: "stopped" });
+    expect([...runs.successes(9)]).toHaveLength(1);
+  });
+
   test("are remembered with what they swept and reported, the latest first", async () => {
     const runs = new Runs((await openShop()).db);
     const first = runs.begin("full", "2026-03-01T00:00:00.000Z", null, {});

@@ -4,7 +4,7 @@ import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { readEventFacts } from "../../src/status/event-status.ts";
+import { readEventFacts, webhooksCover } from "../../src/status/event-status.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows, startMs } from "../support/store.ts";
@@ -99,5 +99,47 @@ describe("the facts of events", () => {
       new Meta(mirror.db).set("service", odd);
       expect(readEventFacts(mirror.db).service).toBeNull();
     }
+  });
+});
+
+describe("webhooks cover a time", () => {
+  const hourMs = 3_600_000;
+  const dayMs = 24 * hourMs;
+  const nowMs = startMs + 10 * dayMs;
+
+  /** A receiver in these spans, hours after the start, and the last event so many hours before now. */
+  async function mirrorWith(spans: readonly (readonly [number, number])[], eventHoursAgo: number) {
+    const mirror = await openShop();
+    arrived(mirror, "last", 10 * dayMs - eventHoursAgo * hourMs, "done");
+    const insert = mirror.db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");
+    for (const [from, to] of spans) insert.run(startMs + from * hourMs, startMs + to * hourMs);
+    return mirror.db;
+  }
+
+  test("in which a receiver ran without a gap that can hide all attempts of an event", async () => {
+    const db = await mirrorWith(
+      [
+        [0, 100],
+        [101, 240],
+      ],
+      2,
+    );
+    expect(webhooksCover(db, startMs + hourMs, nowMs)).toBe(true);
+    expect(webhooksCover(db, startMs - dayMs, nowMs)).toBe(false);
+  });
+
+  test("not where the receiver was away for long since, or no event came for three days", async () => {
+    const gap = await mirrorWith(
+      [
+        [0, 100],
+        [130, 240],
+      ],
+      2,
+    );
+    expect(webhooksCover(gap, startMs + hourMs, nowMs)).toBe(false);
+    expect(webhooksCover(gap, startMs + 131 * hourMs, nowMs)).toBe(true);
+    expect(webhooksCover(await mirrorWith([[0, 240]], 73), startMs + hourMs, nowMs)).toBe(false);
+    expect(webhooksCover(await mirrorWith([], 2), startMs + hourMs, nowMs)).toBe(false);
+    expect(webhooksCover((await openShop()).db, startMs, nowMs)).toBe(false);
   });
 });

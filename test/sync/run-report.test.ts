@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWholeRun, isWorthPublishing } from "../../src/sync/context/run-report.ts";
+import { isWholeRun, isWorthPublishing, listedOutcome } from "../../src/sync/context/run-report.ts";
 
 const at = "2026-11-22T02:20:00.000Z";
 const scrub = { total: 9, planned: 5, read: 5, changed: 0, left: 0 };
@@ -15,6 +15,13 @@ test("a run is whole once everything listed is in, whatever cut off its scrub", 
     Array(4).fill(true),
   );
   expect([whole("stopped", null), whole("failed"), whole(null)]).toEqual(Array(3).fill(false));
+});
+
+test("a scrub that was cut off leaves the outcome of the rest", () => {
+  const trouble = { resource: "orders", kind: "dead", message: "id:1 was refused" } as const;
+  expect(listedOutcome({ outcome: "stopped", listed_at: at, troubles: [] })).toBe("complete");
+  expect(listedOutcome({ outcome: "failed", listed_at: at, troubles: [trouble] })).toBe("partial");
+  expect(listedOutcome({ outcome: "stopped", listed_at: null, troubles: [] })).toBe("stopped");
 });
 
 test("reports and exports are made after a run, unless its scrub found nothing since they were", () => {

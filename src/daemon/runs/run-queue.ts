@@ -2,7 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
 import type { CompanyStatusView } from "../../status/company-status.ts";
-import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
+import { isWorthPublishing, listedOutcome, type CompanyReport } from "../../sync/context/run-report.ts";
 import { notBegun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 
@@ -49,8 +49,8 @@ export interface RunPlaces {
 export type Scrubbing = Required<Pick<CompanyRun, "onListed" | "scrubClosed">>;
 
 /**
- * The runs of one company: one at a time, in the order of their requests. A run that waits and has a scrub of its own
- * ends the scrub of the run under way.
+ * The runs of one company: one at a time, in the order of their requests. A run that waits ends the scrub of the run
+ * under way; a run that scrubs makes up for it, the waiting one or one that follows.
  *
  * Guarantee: a run that fails, or what follows it, stops no later run.
  * Source of truth: this process's memory; what a run has done is in the mirror.
@@ -61,6 +61,8 @@ export class RunQueue {
   current: RunUnderWay | null = null;
   private readonly parts: RunQueueParts;
   private last: Promise<unknown> = Promise.resolve();
+  /** The request of a run whose scrub ended early, until another run scrubs. */
+  private owed: RunRequest | null = null;
 
   constructor(parts: RunQueueParts) {
     this.parts = parts;
@@ -68,10 +70,16 @@ export class RunQueue {
 
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
   run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
-    if (request.scrub) this.current?.endScrub();
+    this.current?.endScrub();
     const ended = this.last.then(() => (isNeeded() ? this.runWithPlace(request, why) : null));
     this.last = ended.catch(() => null).then((report) => report && this.follow(report));
     return ended;
+  }
+
+  private scrubOwed(): void {
+    const { owed } = this;
+    const run = owed && this.run(owed, "the rest of a scrub", () => this.owed === owed);
+    run?.catch((error: unknown) => this.parts.context.log.error("a run failed", { error: messageOf(error) }));
   }
 
   /** Never rejects. */
@@ -96,6 +104,7 @@ export class RunQueue {
     let release = await places.runs.acquire(this.parts.closed);
     if (!release) return null;
     const startedMs = clock.nowMs();
+    if (request.scrub) this.owed = null;
     const scrub = new AbortController();
     const onListed = async (report: CompanyReport) => {
       release?.();
@@ -111,8 +120,10 @@ export class RunQueue {
       await run.transport.close();
       const { outcome, requests } = report;
       this.current = null;
-      this.parts.onEnd(run, { outcome, startedMs, finishedMs: clock.nowMs() });
+      this.parts.onEnd(run, { outcome: listedOutcome(report), startedMs, finishedMs: clock.nowMs() });
       log.info("a run ended", { why, outcome, requests: requests.total, error: report.error?.message });
+      if (scrub.signal.aborted && (report.scrub?.left ?? 0) > 0) this.owed = request;
+      else this.scrubOwed();
       return report;
     } finally {
       this.current = null;

@@ -66,6 +66,12 @@ export function isWholeRun(run: {
   return run.outcome === "complete" || run.outcome === "partial" || (run.listed_at ?? null) !== null;
 }
 
+/** The outcome of what lists show: of a run whose scrub alone was cut off, that of the rest. Pure. */
+export function listedOutcome(report: Pick<CompanyReport, "outcome" | "listed_at" | "troubles">): Outcome {
+  if ((report.listed_at ?? null) === null) return report.outcome;
+  return report.troubles.length > 0 ? "partial" : "complete";
+}
+
 /**
  * Has a run that ended brought in what its report and exports do not show? They were made before its scrub, if there
  * was one. Pure.
