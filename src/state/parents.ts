@@ -3,6 +3,13 @@ import { Repository } from "../store/repository.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
 
+/** When a parent's list was read, epoch ms. */
+interface Listed {
+  readonly beforeMs?: number | undefined;
+  /** One that was read after this was read before the clock was set back: nobody knows when. */
+  readonly nowMs?: number | undefined;
+}
+
 /** A record with a list of its own, and when that was last read; null: never. */
 interface ListedParent {
   readonly resource: string;
@@ -22,25 +29,25 @@ export class Parents extends Repository {
   /**
    * Live records of these parent resources: those never listed first, then those listed longest ago.
    *
-   * @param beforeMs leaves out those that were listed then or later
+   * @param listed leaves out those that were listed then or later
    */
-  stalest(
-    resource: string,
-    parents: readonly string[],
-    most: number,
-    beforeMs = Number.MAX_SAFE_INTEGER,
-  ): ListedParent[] {
+  stalest(resource: string, parents: readonly string[], most: number, listed: Listed = {}): ListedParent[] {
     return parents
-      .flatMap((parent) => this.stalestOf(resource, parent, most, beforeMs))
+      .flatMap((parent) => this.stalestOf({ resource, parent }, most, listed))
       .toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0))
       .slice(0, most);
   }
 
-  private stalestOf(resource: string, parent: string, most: number, beforeMs: number): ListedParent[] {
+  private stalestOf(
+    { resource, parent }: { readonly resource: string; readonly parent: string },
+    most: number,
+    { beforeMs = Number.MAX_SAFE_INTEGER, nowMs = Number.MAX_SAFE_INTEGER }: Listed,
+  ): ListedParent[] {
     const sql = `SELECT f.id, p.listed_at AS listedAt FROM ${quoted(fenceTable(parent))} f
       LEFT JOIN _parents p ON p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id
-      WHERE f.gone = 0 AND (p.listed_at IS NULL OR p.listed_at < ?) ORDER BY p.listed_at IS NOT NULL, p.listed_at, f.id LIMIT ?`;
-    const rows = this.statement(sql).safeIntegers().all(resource, parent, beforeMs, most);
+      WHERE f.gone = 0 AND (p.listed_at IS NULL OR p.listed_at < ? OR p.listed_at > ?)
+      ORDER BY p.listed_at IS NOT NULL, p.listed_at, f.id LIMIT ?`;
+    const rows = this.statement(sql).safeIntegers().all(resource, parent, beforeMs, nowMs, most);
     return (rows as { id: bigint; listedAt: bigint | null }[]).map(({ id, listedAt }) => ({
       resource: parent,
       id: canonicalId(id),

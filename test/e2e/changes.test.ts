@@ -160,6 +160,16 @@ describe("records that are made and changed between two runs", () => {
     await syncAndCheck(company, { full: true });
   });
 
+  test("--full reads every detail and parent's list, also with a clock that was set back since", async () => {
+    const company = await aCompany();
+    await sync(company, { startAtMs: Date.now() + 86_400_000 });
+    company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
+    const clientId = last(company, "clients");
+    const metadata = { content: "Volal znova" };
+    company.sandbox.control.create("contact_activity_logs", { clientId, type: "note", metadata });
+    await syncAndCheck(company, { full: true });
+  });
+
   test("a record that comes back under its old id is live again", async () => {
     const company = await aCompany();
     await syncAndCheck(company);

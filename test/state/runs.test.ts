@@ -23,6 +23,10 @@ describe("parents spread over runs", () => {
       { resource: "people", id: 3, listedAtMs: 3_000 },
     ]);
     expect(parents.stalest("notes", ["people"], 1)).toHaveLength(1);
+    const idsOf = (listed: object) => parents.stalest("notes", ["people"], 9, listed).map(({ id }) => id);
+    expect(idsOf({ beforeMs: 0 })).toEqual([4]);
+    expect(idsOf({ beforeMs: 2_500 })).toEqual([4, 1]);
+    expect(idsOf({ beforeMs: 1_500, nowMs: 2_500 })).toEqual([4, 3]);
   });
 });
 

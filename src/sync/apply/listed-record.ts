@@ -54,7 +54,7 @@ function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResu
     return result;
   }
   const { result, read } = table.putPreview({ stamp, id, slice });
-  const isWanted = read !== null || (run.full && isDetailOlder(run, resource.name, id));
+  const isWanted = read !== null || (run.full && isDetailOlder(answer, id));
   if (result !== "unchanged" || !isWanted) run.tally.count(resource.name, result);
   if (!isWanted) return result;
   const payload = read ? { listed: read.listed } : undefined;
@@ -68,10 +68,13 @@ function newestFirst(id: RecordId): number {
   return -Math.min(Number(id), Number.MAX_SAFE_INTEGER);
 }
 
-/** Was the detail read before this run and those that it continues? A full run reads each detail once. */
-function isDetailOlder({ mirror, chainStartedMs }: RunContext, resource: string, id: RecordId): boolean {
-  const readAtMs = mirror.records.detailReadAtMs(resource, id);
-  return readAtMs === null || readAtMs < chainStartedMs;
+/**
+ * Was the detail read before this run and those that it continues? A full run reads each detail once. One read in the
+ * future was read before the clock was set back.
+ */
+function isDetailOlder({ run, resource, stamp }: AnswerContext, id: RecordId): boolean {
+  const readAtMs = run.mirror.records.detailReadAtMs(resource.name, id);
+  return readAtMs === null || readAtMs < run.chainStartedMs || readAtMs > stamp.receivedAtMs;
 }
 
 /** May the list of one more parent be read? The plan chose among those that the mirror knew before. */

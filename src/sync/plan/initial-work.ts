@@ -76,7 +76,9 @@ function addParents(run: RunContext, child: Resource): void {
   if (child.list.kind !== "parents") return;
   const { parents, parentReads } = run;
   const names = child.list.parents.map(({ resource }) => resource);
-  const due = parents.stalest(child.name, names, parentReads.left, parentReads.beforeMs);
+  const { left, beforeMs } = parentReads;
+  const nowMs = beforeMs > 0 ? run.startedAtMs : undefined;
+  const due = parents.stalest(child.name, names, left, { beforeMs, nowMs });
   parentReads.left -= due.length;
   for (const parent of due) queueChildList(run, child, parent);
 }
