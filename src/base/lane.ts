@@ -1,9 +1,9 @@
 /**
  * Priority classes of work, first to last: the refetch of an event never waits behind a nightly sweep. `changed`:
  * deletions to confirm, and records known to have changed. `hydration`: details and parents' lists never read.
- * `scrub`: what was read longest ago.
+ * `scrub`: what was read longest ago. `quick`: a quick run's reads, which no other run makes.
  */
-export const lanes = ["webhook", "list", "changed", "hydration", "scrub", "files"] as const;
+export const lanes = ["webhook", "list", "changed", "hydration", "scrub", "files", "quick"] as const;
 /** One of them. */
 export type Lane = (typeof lanes)[number];
 

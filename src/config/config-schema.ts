@@ -234,6 +234,10 @@ const schedule = section({
     .or(cronText(", or off"))
     .prefault("15 2 * * *")
     .describe("When a run starts: a cron pattern, or off."),
+  quick: off
+    .or(cronText(", or off"))
+    .prefault("off")
+    .describe("When a quick run starts, for companies without webhooks: a cron pattern, or off."),
   publish: off
     .or(z.literal("after_sync"))
     .or(cronText(", after_sync, or off"))

@@ -25,6 +25,8 @@ export type ListPlan =
       readonly path: string;
       readonly perPage: number;
       readonly params: Readonly<Record<string, string>>;
+      /** Absent: a quick run does not read the resource. */
+      readonly quick?: QuickPlan;
     }
   /** One list in pages for each parent record. */
   | {
@@ -35,6 +37,16 @@ export type ListPlan =
     }
   /** A complete set inside the details of other resources. */
   | { readonly kind: "owned"; readonly by: readonly OwnerLink[] };
+
+/** How a quick run finds what changed lately, by lists of which none shows the whole resource. */
+export interface QuickPlan {
+  /** Records since a day, so many days ago: the parameter takes its date. */
+  readonly since?: { readonly param: string; readonly days: number };
+  /** Records that are still open: one list for each value, which live rows have in `column`. */
+  readonly open?: { readonly param: string; readonly values: readonly string[]; readonly column: string };
+  /** An order with the latest changes first; read until a page shows nothing new. */
+  readonly latestFirst?: Readonly<Record<string, string>>;
+}
 
 /** How records belong to a parent. */
 export interface ParentLink {

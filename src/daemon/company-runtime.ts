@@ -154,6 +154,7 @@ export class CompanyRuntime {
     const onGap = () => this.track(this.recoverFromGap());
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
+    this.track(scheduler.followQuick(settings.config.schedule));
     this.track(scheduler.followPublish(settings.config.schedule, () => context.publish(settings)));
     this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, progressOf }));
     this.track(runHeartbeat({ context, mirror, uptime, closed, receives, service, onGap }));

@@ -21,9 +21,18 @@ interface PageOfReading extends ListForm {
   readonly again?: true;
 }
 
+/** One list of a quick run. */
+export interface QuickList {
+  /** `all`: every page. `open`: the same, and then the open records that no page showed. `latest`: while pages show news. */
+  readonly kind: "all" | "open" | "latest";
+  /** In place of the connector's order. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
 /** Payload of the work item for a page of a list. */
 export interface PagePayload extends PageOfReading {
   readonly variant: string;
+  readonly quick?: QuickList;
 }
 
 /** Payload of the work item for a page of a parent's list. */
@@ -63,12 +72,13 @@ function idIn(text: string): RecordId {
   return id;
 }
 
-function pageRequest(resource: Resource, { variant, page, perPage, unsorted }: PagePayload): Read {
+function pageRequest(resource: Resource, { variant, page, perPage, unsorted, quick }: PagePayload): Read {
   const { list } = resource;
   if (list.kind === "single") return get(list.path);
   if (list.kind === "whole") return get(list.path, list.variants ? { [list.variants.param]: variant } : {});
   assert(list.kind === "paged", `${resource.name} has pages`);
-  return get(list.path, { ...(!unsorted && list.params), perPage: perPage ?? list.perPage, page });
+  const params = quick?.params ?? (unsorted ? {} : list.params);
+  return get(list.path, { ...params, perPage: perPage ?? list.perPage, page });
 }
 
 function childRequest(resource: Resource, { parent, parentId, page, perPage }: ChildPayload): Read {

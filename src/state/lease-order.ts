@@ -2,8 +2,8 @@ import { laneRank, type Lane } from "../base/lane.ts";
 import { Repository } from "../store/repository.ts";
 import { longestDelayMs, type WorkItem } from "./work-item.ts";
 
-/** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. */
-export type LaneShare = "all" | "events" | "others";
+/** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. A quick run: its own. */
+export type LaneShare = "all" | "events" | "others" | "quick";
 
 /** What may be leased: items of these resources and lanes that are due and that nobody holds. */
 export interface LeaseQuestion {
@@ -72,6 +72,7 @@ export class LeaseOrder extends Repository {
     const { share } = question;
     const asked = { ...question, lanes: this.selectColumn<number>(waitingLanes) };
     if (share === "events") return this.nextDue("webhook", asked);
+    if (share === "quick") return this.nextDue("quick", asked);
     const first =
       (share === "all" ? this.nextDue("webhook", asked) : undefined) ??
       this.nextDue("list", asked, "AND rank <= 0");

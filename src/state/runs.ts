@@ -1,9 +1,12 @@
 import { Repository } from "../store/repository.ts";
 
+/** A `quick` run proves nothing: it counts in no question about what was read whole. */
+export type RunMode = "incremental" | "full" | "quick";
+
 /** One execution of `sync`. Times are ISO. */
 export interface RunRow {
   readonly id: number;
-  readonly mode: string;
+  readonly mode: RunMode;
   /** Of the process that made it. */
   readonly pid: number;
   readonly startedAt: string;
@@ -32,7 +35,7 @@ export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
  */
 export class Runs extends Repository {
   /** Returns the run's id. */
-  begin(mode: string, startedAt: string, resumes: number | null, swept: RunRow["swept"]): number {
+  begin(mode: RunMode, startedAt: string, resumes: number | null, swept: RunRow["swept"]): number {
     const sql = "INSERT INTO _runs (mode, started_at, resumes, pid, swept) VALUES (?, ?, ?, ?, ?)";
     const values = [mode, startedAt, resumes, process.pid, JSON.stringify(swept)];
     return Number(this.execute(sql, ...values).lastInsertRowid);
@@ -89,14 +92,15 @@ export class Runs extends Repository {
     const sql = `SELECT id, mode, started_at AS startedAt,
         CASE WHEN report ->> 'listed_at' IS NULL THEN outcome ELSE ${listed} END AS outcome,
         coalesce(finished_at, report ->> 'listed_at') AS finishedAt FROM _runs
-      WHERE outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL ORDER BY id DESC LIMIT 1`;
+      WHERE mode <> 'quick' AND (outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL)
+      ORDER BY id DESC LIMIT 1`;
     return this.selectAll<EndedRun>(sql)[0] ?? null;
   }
 
   /** Runs that read everything listed, the latest first; a report is parsed when it is reached. */
   *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
-    const sql = `SELECT started_at AS startedAt, report FROM _runs WHERE outcome IN ('complete', 'partial')
-      OR report ->> 'listed_at' IS NOT NULL ORDER BY id DESC LIMIT ?`;
+    const sql = `SELECT started_at AS startedAt, report FROM _runs
+      WHERE mode <> 'quick' AND (outcome IN ('complete', 'partial') OR report ->> 'listed_at' IS NOT NULL) ORDER BY id DESC LIMIT ?`;
     for (const { startedAt, report } of this.statement(sql).iterate(most) as Iterable<StoredRun>)
       yield { startedAt, report: JSON.parse(report) as unknown };
   }

@@ -6,8 +6,10 @@ import type { Db } from "../store/database.ts";
 import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
 import { idInTarget, isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
 
-const ranks = lanes.map((_lane, rank) => rank);
+const quickRank = laneRank("quick");
+const ranks = lanes.map((_lane, rank) => rank).filter((rank) => rank !== quickRank);
 const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
+  quick: [quickRank],
   all: ranks,
   events: ranks.filter((rank) => rank === laneRank("webhook")),
   others: ranks.filter((rank) => rank !== laneRank("webhook")),
@@ -192,6 +194,12 @@ export class WorkQueue extends Repository {
   withdraw(lane: Lane, reason: string): number {
     const sql = "DELETE FROM _work WHERE state = 'ready' AND lane = ? AND reason = ?";
     return this.execute(sql, laneRank(lane), reason).changes;
+  }
+
+  /** What a quick run left that was cut off: its lists are dropped, and its records become those of other runs. */
+  endQuick(): void {
+    this.execute(`DELETE FROM _work WHERE lane = ${quickRank} AND kind = 'list'`);
+    this.execute(`UPDATE _work SET lane = ${laneRank("changed")} WHERE lane = ${quickRank}`);
   }
 
   /** Removes a resource's items with such targets. */

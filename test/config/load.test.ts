@@ -16,7 +16,7 @@ describe("a config", () => {
       scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000 },
       rateLimit: { reserveShare: 0.1, windowMs: 60_000 },
       http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, longestOutageMs: 900_000 },
-      schedule: { sync: "15 2 * * *", publish: "after_sync", timezone: "Europe/Bratislava" },
+      schedule: { sync: "15 2 * * *", quick: null, publish: "after_sync", timezone: "Europe/Bratislava" },
       serve: { host: "127.0.0.1", port: 8787 },
       exports: [],
       files: { pdf: false, attachments: false },
@@ -34,7 +34,7 @@ describe("a config", () => {
       scrub: { timeMs: 600_000, cycleMs: 7 * 86_400_000, atMostMs: 7_200_000 },
       rateLimit: { reserveShare: 0.255, windowMs: 2000 },
       http: { concurrency: 2, timeoutMs: 1500, maxResponseBytes: 1_048_576 },
-      schedule: { sync: null, publish: "0 6 * * 1-5", timezone: "UTC" },
+      schedule: { sync: null, quick: null, publish: "0 6 * * 1-5", timezone: "UTC" },
       serve: { host: "::1", port: 0 },
       exports: [
         {

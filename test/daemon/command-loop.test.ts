@@ -12,6 +12,7 @@ const asker = { atMs: 0, pid: process.pid };
 function asks(more: Partial<RunRequest> = {}) {
   const closed = new AbortController().signal;
   const usual = {
+    quick: false,
     full: true,
     allowMassDelete: true,
     acceptIdentity: false,

@@ -13,6 +13,7 @@ function request(full = false): RunRequest {
   return {
     resources: [],
     full,
+    quick: false,
     allowMassDelete: false,
     acceptIdentity: false,
     scrub: true,

@@ -34,7 +34,7 @@ async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSch
   };
   const scheduler = new RunScheduler({
     mirror,
-    runQueue: { run },
+    runQueue: { run, current: null },
     resources: [],
     schedule: null,
     context: { clock, random: seededRandom(1), log: recordingLog().log },
@@ -106,6 +106,26 @@ describe("a run that is owed", () => {
     await pass(2_000);
     await done;
     expect(ran).toHaveLength(1);
+  });
+
+  test("of the quick schedule is made once per slot, never beside another run, and replaces none", async () => {
+    const runQueue = { current: null as unknown, asked: [] as RunRequest[] };
+    const run = async (request: RunRequest) => {
+      runQueue.asked.push(request);
+      return null;
+    };
+    const parts = { runQueue: Object.assign(runQueue, { run }) as unknown as RunSchedulerParts["runQueue"] };
+    const { scheduler, pass, close } = await schedulerWith(["complete"], parts);
+    const config = { quick: "*/10 * * * *", sync: null, publish: null, timezone: "UTC" };
+    void scheduler.followQuick(config);
+    await pass(31 * 60_000, 10_000);
+    expect(runQueue.asked.map(({ quick, full, scrub }) => [quick, full, scrub])).toEqual(
+      Array.from({ length: 3 }, () => [true, false, false]),
+    );
+    runQueue.current = {};
+    await pass(hourMs, 10_000);
+    expect(runQueue.asked).toHaveLength(3);
+    close.abort();
   });
 
   test("is not made when somebody else's run came first", async () => {

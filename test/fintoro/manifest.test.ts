@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { quickLists } from "../../src/sync/plan/quick-reads.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { resourceNamed, type EventRule } from "../../src/connector/connector-manifest.ts";
 import { pathOf, type Resource } from "../../src/connector/resource.ts";
@@ -93,6 +94,20 @@ describe("a sweep", () => {
       orders: 500,
       quotations: 500,
     });
+  });
+
+  it("reads in a quick run only lists that the service offers, by columns that previews show", () => {
+    const queries = manifest.resources.flatMap((resource) => {
+      const { list, previewFields, fields } = resource;
+      const shown = Object.keys(previewFields ?? fields);
+      if (list.kind === "paged" && list.quick?.open) expect(shown).toContain(list.quick.open.column);
+      return quickLists(resource, 0).map(({ params }) => ({ path: "path" in list ? list.path : "", params }));
+    });
+    expect(queries).toHaveLength(5 + 3 * 3 + 1 + 1 + 2);
+    for (const { path, params } of queries) {
+      const operation = manifest.operations.find((one) => one.method === "GET" && one.path === path);
+      expect(operation?.query?.safeParse(params).error, path).toBeUndefined();
+    }
   });
 
   it("sorts every paged list ascending by a key, so that new records come last", () => {

@@ -299,7 +299,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({
     do: fc.constant("add" as const),
     target: fc.constantFrom("a", "b", "c", "d"),
-    lane: fc.constantFrom(...lanes),
+    lane: fc.constantFrom(...lanes.filter((lane) => lane !== "quick")),
     dueAtMs: fc.constantFrom(0, 50, 100),
   }),
   fc.record({ do: fc.constant("lease" as const), atMs: fc.constantFrom(0, 60, 200) }),

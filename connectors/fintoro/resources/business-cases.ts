@@ -39,4 +39,5 @@ export const businessCaseStatuses = wholeResource("business_case_statuses", "Bus
 // `id`, the default, is not among the values that `sortBy` takes.
 export const businessCases = pagedResource("business_cases", "Business cases", null, {
   record: businessCase,
+  quick: { latestFirst: { sortBy: "updatedAt", sortDirection: "desc" } },
 });

@@ -1,10 +1,13 @@
-import { defineResource, type Resource } from "../../../src/connector/resource.ts";
+import { defineResource, type QuickPlan, type Resource } from "../../../src/connector/resource.ts";
 
 /** What a resource has besides its names; `singular` where it is not the name without its last letter. */
 type Details = Pick<Resource, "record"> &
   Partial<
     Pick<Resource, "singular" | "origin" | "preview" | "detail" | "pdf" | "doc" | "fullWhen" | "lookedUpBy">
   >;
+
+/** Besides the lists that hold a resource, how a quick run finds what changed. */
+type Paged = Details & { readonly quick?: QuickPlan };
 
 const listPath = (name: string) => `/${name.replaceAll("_", "-")}`;
 
@@ -31,17 +34,33 @@ export function pagedResource(
   name: string,
   title: string,
   sortBy: string | null,
-  details: Details,
+  { quick, ...details }: Paged,
   perPage = 200,
 ): Resource {
   const params = { ...(sortBy !== null && { sortBy }), sortDirection: "asc" };
   return resource(name, title, {
-    list: { kind: "paged", path: listPath(name), perPage, params },
+    list: { kind: "paged", path: listPath(name), perPage, params, ...(quick && { quick }) },
     ...details,
   });
 }
 
-/** A kind of document. Its list shows previews, ascending by number: unique, and a new document comes last. */
-export function documentResource(name: string, title: string, details: Details): Resource {
-  return pagedResource(name, title, "number", { ...details, pdf: `${listPath(name)}/{id}/pdf` }, 500);
+/** Values of `paymentStatus` that a document has while it is open. */
+export const unpaid = {
+  param: "paymentStatus",
+  values: ["unpaid", "partially_paid", "overdue"],
+  column: "status",
+} as const;
+
+/**
+ * A kind of document. Its list shows previews, ascending by number: unique, and a new document comes last. A quick run
+ * reads those of the last 45 days, and the open ones.
+ */
+export function documentResource(
+  name: string,
+  title: string,
+  { open, ...details }: Details & Pick<QuickPlan, "open">,
+): Resource {
+  const pdf = `${listPath(name)}/{id}/pdf`;
+  const quick = { since: { param: "issueDateFrom", days: 45 }, ...(open && { open }) };
+  return pagedResource(name, title, "number", { ...details, pdf, quick }, 500);
 }

@@ -59,6 +59,7 @@ function receipts(direction: "inbound" | "outbound", type: z.ZodObject, words: s
   const pdf = `/warehouse-${direction}-receipts/{id}/pdf`;
   return pagedResource(`warehouse_${direction}_receipts`, title, "created_at", {
     record: type,
+    quick: { latestFirst: { sortBy: "updated_at", sortDirection: "desc" } },
     pdf,
     doc: words,
   });

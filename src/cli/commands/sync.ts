@@ -24,13 +24,18 @@ const scrubsAtOnce = 24;
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const scopes = companyScopes(context, config);
   const resources = selectResources(context.connectors[0].manifest, config.resources, args);
-  const { full, scrub, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
+  const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
+  if (quick && (full || options.dryRun))
+    throw new MirrorError("usage", `--quick cannot be combined with ${full ? "--full" : "--dry-run"}`, {
+      hint: "A quick run reads a few lists only. Leave one of the two out.",
+    });
+  const scrub = options.scrub && !quick;
   if (options.dryRun) return dryRun(context, scopes, { resources, full, scrub });
   if (resources.length === 0)
     throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
   const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);
   const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
-  const flags = { full, allowMassDelete, acceptIdentity, scrub };
+  const flags = { full, quick, allowMassDelete, acceptIdentity, scrub };
   const request = { resources, ...flags, mostRequests, closed };
   const failures: Outcome[] = [];
   const one = new Semaphore(1);

@@ -12,9 +12,9 @@ type SyncCommand = Omit<RunRequest, "resources" | "closed"> & {
 
 /** Writes a request as a command's options. */
 export function formatSyncCommand(request: RunRequest, untilMs: number | null): SyncCommand {
-  const { full, allowMassDelete, acceptIdentity, scrub, mostRequests } = request;
+  const { full, quick, allowMassDelete, acceptIdentity, scrub, mostRequests } = request;
   const resources = request.resources.map(({ name }) => name);
-  return { resources, full, allowMassDelete, acceptIdentity, scrub, mostRequests, untilMs };
+  return { resources, full, quick, allowMassDelete, acceptIdentity, scrub, mostRequests, untilMs };
 }
 
 /**
@@ -36,6 +36,7 @@ export function parseSyncCommand(
   return {
     resources,
     full: flags.full === true,
+    quick: flags.quick === true,
     allowMassDelete: flags.allowMassDelete === true,
     acceptIdentity: flags.acceptIdentity === true,
     scrub: flags.scrub !== false,

@@ -19,6 +19,8 @@ import type { ProcessContext } from "./process-context.ts";
 export interface RunRequest {
   readonly resources: readonly Resource[];
   readonly full: boolean;
+  /** Reads a few lists that show what changed lately. */
+  readonly quick: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
   /** Reads again what lists do not show, as the config says. */

@@ -3,13 +3,15 @@ import { messageOf } from "../../base/errors.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
 import type { CompanyStatusView } from "../../status/company-status.ts";
 import { isWorthPublishing, listedOutcome, type CompanyReport } from "../../sync/context/run-report.ts";
+import type { RunMode } from "../../state/runs.ts";
+import { modeOf } from "../../sync/run/begin-run.ts";
 import { notBegun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** A run, and the request that it is for. */
 export interface RunUnderWay {
   readonly request: RunRequest;
-  readonly mode: "full" | "incremental";
+  readonly mode: RunMode;
   /** Epoch milliseconds. */
   readonly startedMs: number;
   readonly run: CompanyRun;
@@ -113,7 +115,7 @@ export class RunQueue {
     };
     try {
       const run = this.parts.begin(request, closed, { onListed, scrubClosed: scrub.signal });
-      const mode = request.full ? "full" : "incremental";
+      const mode = modeOf(request);
       this.current = { request, mode, startedMs, run, endScrub: () => scrub.abort() };
       log.info("a run begins", { why, mode });
       const report = await this.perform(run, startedMs);

@@ -14,7 +14,7 @@ import { runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
 /** What the run scheduler works with. */
 export interface RunSchedulerParts {
   readonly mirror: Mirror;
-  readonly runQueue: Pick<RunQueue, "run">;
+  readonly runQueue: Pick<RunQueue, "run" | "current">;
   /** What each run reads. */
   readonly resources: readonly Resource[];
   /** Null: no run by the clock. */
@@ -48,6 +48,15 @@ export function reasonForRun({ receives, spans, seesFromMs }: RunHistory, nowMs:
 /** Where the last slot of a schedule is stored in `_meta`. */
 const slotKeys = { runs: "schedule", publish: "publish_schedule" } as const;
 type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
+
+const usualRun = {
+  full: false,
+  quick: false,
+  allowMassDelete: false,
+  acceptIdentity: false,
+  scrub: false,
+  mostRequests: undefined,
+};
 
 const serviceCheckMs = 200;
 /** Pause after a run that failed. */
@@ -85,6 +94,23 @@ export class RunScheduler {
     await this.onSchedule(schedule, slotKeys.runs, (slotMs) => this.runUntilWhole(slotMs, "schedule"));
   }
 
+  /**
+   * Makes quick runs by `schedule.quick`, until `closed`. A slot is left out while another run is under way, and none is
+   * made up for: the next one shows the same.
+   */
+  async followQuick({ quick, timezone }: ScheduleConfig): Promise<void> {
+    if (quick === null) return;
+    const { context, closed, runQueue, resources, isServiceThere } = this.parts;
+    let slotMs = context.clock.nowMs();
+    const run = async (dueMs: number) => {
+      slotMs = dueMs;
+      if (runQueue.current !== null || !isServiceThere()) return;
+      await runQueue.run({ resources, ...usualRun, quick: true, closed }, "quick schedule");
+    };
+    const schedule = parseCronSchedule(quick, timezone);
+    await runOnSchedule({ schedule, ...context, closed, done: () => ({ slotMs, wholeRunMs: null }), run });
+  }
+
   /** Publishes by `schedule.publish`, if it is a pattern of its own, until `closed`. `publish` never rejects. */
   async followPublish(config: ScheduleConfig, publish: () => Promise<void>): Promise<void> {
     const { publish: pattern, timezone } = config;
@@ -96,8 +122,7 @@ export class RunScheduler {
   async runUntilWhole(sinceMs: number, why: string): Promise<void> {
     const { context, closed, runQueue, resources, isServiceThere } = this.parts;
     const { clock, log } = context;
-    const flags = { full: false, allowMassDelete: false, acceptIdentity: false, scrub: true };
-    const request = { resources, ...flags, mostRequests: undefined, closed };
+    const request = { resources, ...usualRun, scrub: true, closed };
     log.info("a run is due", { why });
     for (let failures = 0; !closed.aborted; failures++) {
       if (failures > 0) await clock.sleep(backoffMs(failures, failedRunBackoff), closed);

@@ -41,6 +41,8 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
 }
 
 function judgeMissing(answer: AnswerContext, error: ServiceError): void {
+  // A quick run proves no deletion: the next sweep asks again.
+  if (answer.run.share === "quick") return answer.run.queue.done(answer.item, answer.stamp.sentSeq);
   const verdict = deletionVerdict(answer.run, answer.resource, error, recordOf(answer.item));
   if (verdict.kind === "deleted") return applyDeletion(answer);
   const unproven = verdict.kind === "probe" ? probeRoute(answer, verdict.candidates) : verdict.why;

@@ -7,6 +7,7 @@ import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.
 import type { ListCut } from "../../json/cut.ts";
 import { noteExpected, sweepKey } from "../../state/sweeps.ts";
 import { applyCounted, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
+import { followQuickPage } from "../plan/quick-reads.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
 
@@ -27,7 +28,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   const facts = factsOf(answer, list);
   if (!facts) return applyUseless(answer);
   const { variant, page, attempt, again } = pagePlace(item);
-  const shown: ShownSoFar = { ids: [], withoutId: [] };
+  const shown: ShownSoFar = { ids: [], withoutId: [], changes: 0 };
   const firstReading = attempt === 1 && !again;
   const { records } = list;
   const apply = (from: number, to: number) => applyListed(answer, records, { from, to }, shown);
@@ -42,6 +43,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     // Before the listing is completed: another sweep that it queues is an item of its own.
     run.queue.done(item, stamp.sentSeq);
     if (firstReading) run.tally.of(resource.name).listed += shown.ids.length;
+    if (run.share === "quick") return followQuickPage(answer, facts, shown);
     if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
     if (item.kind === "list" && page === 1)
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
@@ -66,6 +68,7 @@ export function applySingle({ run, stamp }: ReadContext, resource: string, body:
     resource,
     mirror.table(resource).put({ stamp, id: 1, slice: readObject(body), source: "list" }),
   );
+  if (run.share === "quick") return;
   tally.swept.add(resource);
   runs.noteSwept(requireRunId(run), resource, isoTime(begunMs));
   begunLists.set(resource, { resource, variant: "", begunMs });
@@ -91,6 +94,6 @@ function applyUseless(answer: AnswerContext): void {
   const { run, item, stamp } = answer;
   applyCounted(run, () => {
     run.queue.done(item, stamp.sentSeq);
-    addUselessPage(answer);
+    if (run.share !== "quick") addUselessPage(answer);
   });
 }

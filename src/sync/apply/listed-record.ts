@@ -12,6 +12,8 @@ import { idOrQuarantine } from "./records-without-id.ts";
 export interface ShownSoFar {
   readonly ids: RecordId[];
   readonly withoutId: string[];
+  /** Records that were new or changed. */
+  changes: number;
 }
 
 /**
@@ -36,7 +38,9 @@ export function applyListed(
       continue;
     }
     shown.ids.push(id);
-    if (applyOne(answer, id, record.slice) !== "inserted") continue;
+    const result = applyOne(answer, id, record.slice);
+    if (result !== "unchanged") shown.changes += 1;
+    if (result !== "inserted") continue;
     for (const child of children)
       if (takesParent(run)) queueChildList(run, child.resource, { resource: resource.name, id });
   }

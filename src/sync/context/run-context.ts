@@ -46,6 +46,13 @@ interface LearnedForm {
   readonly sinceSeq: number;
 }
 
+/** What a quick run knows of the lists of open records of a resource. */
+interface OpenRecords {
+  readonly shown: Set<RecordId>;
+  /** Lists that are not read to their end. */
+  unread: number;
+}
+
 /** What a context is built over. */
 interface MirrorParts {
   readonly mirror: Mirror;
@@ -117,6 +124,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   /** By resource: the last records of the list this run read, the first choice for a route probe. */
   readonly probeCandidates: Map<string, RecordId[]>;
   readonly probeTrials: Map<string, ProbeTrial>;
+  /** By resource: what a quick run knows of its open records. */
+  readonly openRecords: Map<string, OpenRecords>;
   /** By resource: its lists that did not lead on in this run. */
   readonly deadEnds: Map<string, number>;
   /** By resource: how its lists are asked for, where the service refused the connector's way in this run. */
@@ -166,6 +175,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     names: resources.map(({ name }) => name),
     probeCandidates: new Map(),
     probeTrials: new Map(),
+    openRecords: new Map(),
     deadEnds: new Map(),
     listForms: new Map(),
     withoutId: new Map(),

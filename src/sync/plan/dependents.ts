@@ -54,13 +54,18 @@ function changeKnownSeq({ item, stamp }: AnswerContext): number {
 
 /**
  * Was it last read before that, and does nothing else read it again? A provisional row's detail is queued anyway, and
- * a list that shows full records proves them in every run.
+ * a list that shows full records proves them in every run, except in a quick one.
  */
-function isOutdated({ mirror, selected }: RunContext, { resource, id }: RecordRef, seq: number): boolean {
+function isOutdated(
+  { mirror, selected, share }: RunContext,
+  { resource, id }: RecordRef,
+  seq: number,
+): boolean {
   const last = mirror.records.lastRead(resource, id);
   if (!last || last.source === "preview" || last.receivedSeq >= seq) return false;
   const { list, gives, fullWhen } = selected.get(resource) ?? mirror.table(resource).resource;
-  const isProven = gives === "full" && (list.kind === "whole" || list.kind === "paged");
+  const isProven =
+    gives === "full" && (list.kind === "whole" || (list.kind === "paged" && share !== "quick"));
   return !isProven || (fullWhen !== undefined && last.source !== "list");
 }
 

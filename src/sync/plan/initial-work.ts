@@ -12,6 +12,7 @@ import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
 export function addInitialWork(run: RunContext, unfinished: Unfinished | null): void {
   const { queue, listings, resources } = run;
   withdrawScrub(run);
+  queue.endQuick();
   queue.revive(run.names, run.share);
   const openSweeps = openSweepsOf(run);
   const plan = planSweeps(resources, { unfinished, openSweeps, nowMs: run.startedAtMs });

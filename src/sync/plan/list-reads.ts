@@ -40,8 +40,11 @@ export function queueStaleList(run: RunContext, list: ListRef, nowMs: number): v
   queueSweep(run, list, false);
 }
 
-function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
-  const target = pageTarget(payload.variant, payload.page);
+/** A page of a list. Pure. */
+export function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
+  const { variant, page, quick } = payload;
+  const name = quick ? `quick ${variant} ${Object.entries(quick.params).join(" ")}` : variant;
+  const target = pageTarget(name, page);
   return { kind: "list", resource, target, lane: "list", reason: "sweep", payload, dirtySeq };
 }
 

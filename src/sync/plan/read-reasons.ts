@@ -14,6 +14,7 @@ import { giveBackScrub } from "./scrub-facts.ts";
  * An event's type      a webhook asks for its record: `webhook/ingest/follow-ups.ts`, one row per record
  * recheck              queueRecheck: an event's record, a minute after its read
  * sweep, parent        `list-reads.ts`: pages of lists and of parents' lists
+ * quick                `quick-reads.ts`: pages of the lists of a quick run
  * scrub                queueScrub: what was read longest ago, where lists show not all
  *
  * Each says why it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row
@@ -27,6 +28,8 @@ const recordReads = {
   new: { kind: "detail", lane: "hydration" },
   /** A preview differs from the detail applied last. Guard: the detail that is applied now ends it. */
   changed: { kind: "detail", lane: "changed" },
+  /** It was open, and no list of open records shows it. Guard: `followQuickPage`. */
+  closed: { kind: "detail", lane: "changed" },
   /** A full run reads every detail. Guard: not one that was read since the first of the runs it continues began. */
   full: { kind: "detail", lane: "hydration" },
   /** Two reads overlapped and differ: nobody knows which is newer (I3). Guard: the next is sent after both. */
@@ -61,7 +64,8 @@ export function queueRecord(
   more: Pick<NewWorkItem, "payload" | "dueAtMs" | "rank"> = {},
 ): void {
   const { kind, lane: usual } = recordReads[reason];
-  const lane = stamp.cause === "webhook" ? "webhook" : usual;
+  const own = run.share === "quick" ? "quick" : usual;
+  const lane = stamp.cause === "webhook" ? "webhook" : own;
   const target = recordTarget(id);
   run.queue.add({ kind, resource, target, lane, reason, ...more, dirtySeq: stamp.receivedSeq });
 }

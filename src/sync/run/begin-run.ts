@@ -1,6 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { Runs, type RunRow } from "../../state/runs.ts";
+import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applySingle } from "../apply/list-answer.ts";
 import {
@@ -14,6 +14,7 @@ import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import { runRouteProofs } from "../deletion/route-probe.ts";
 import type { Identified } from "../identity/identify.ts";
 import { rememberIdentity } from "../identity/pinned-identity.ts";
+import { addQuickWork } from "../plan/quick-reads.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import type { ParentsPerRun } from "../plan/scrub-facts.ts";
 import type { WorkOptions } from "../engine/engine.ts";
@@ -23,6 +24,8 @@ import type { ScrubOptions } from "./scrub-phase.ts";
 /** What the user, or the daemon, asks of a run. */
 export interface RunOptions extends WorkOptions {
   readonly full: boolean;
+  /** Reads a few lists that show what changed lately, and proves nothing. @default false */
+  readonly quick?: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
   readonly parentsPerRun: ParentsPerRun;
@@ -36,21 +39,31 @@ export interface RunOptions extends WorkOptions {
   readonly share: LaneShare;
 }
 
+/** What kind of run it is. Pure. */
+export function modeOf({ full, quick }: Pick<RunOptions, "full" | "quick">): RunMode {
+  if (quick) return "quick";
+  return full ? "full" : "incremental";
+}
+
 /** Writes the run's row, the company's record and the initial work in one transaction. */
 export function beginRun(parts: RunParts, options: RunOptions, identified: Identified, startedAtMs: number) {
   const { mirror, queue, clock } = parts;
-  const { resources, full, allowMassDelete, share } = options;
+  const { resources, full, quick = false, allowMassDelete } = options;
   const runs = new Runs(mirror.db);
-  const unfinished = unfinishedRun(runs, full);
+  const unfinished = quick ? null : unfinishedRun(runs, full);
   const chainStartedAt = unfinished && runs.chainStartedAt(unfinished.id);
   const chainStartedMs = chainStartedAt === null ? startedAtMs : Date.parse(chainStartedAt);
   return mirror.apply(() => {
-    const mode = full ? "full" : "incremental";
     const run = createRunContext(parts, {
-      runId: runs.begin(mode, isoTime(startedAtMs), unfinished?.id ?? null, unfinished?.swept ?? {}),
+      runId: runs.begin(
+        modeOf(options),
+        isoTime(startedAtMs),
+        unfinished?.id ?? null,
+        unfinished?.swept ?? {},
+      ),
       resources,
       startedAtMs,
-      share,
+      share: quick ? "quick" : options.share,
       full,
       allowMassDelete,
       chainStartedMs,
@@ -60,7 +73,8 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
     });
     if (identified.changed) rememberIdentity(mirror, identified.identity);
     applyCompany(run, identified.answer);
-    addInitialWork(run, unfinished);
+    if (quick) addQuickWork(run);
+    else addInitialWork(run, unfinished);
     return { run, resumed: unfinished !== null };
   });
 }
@@ -76,7 +90,8 @@ function unfinishedRun(runs: Runs, full: boolean): RunRow | null {
 }
 
 /** Where every run reads all parents' lists, one that continues another leaves out those that the other read. */
-function parentReads({ full, parentsPerRun }: RunOptions, chainStartedMs: number): ParentReads {
+function parentReads({ full, quick, parentsPerRun }: RunOptions, chainStartedMs: number): ParentReads {
+  if (quick) return { beforeMs: 0, left: 0 };
   const left = Number.MAX_SAFE_INTEGER;
   if (full || parentsPerRun === "all") return { beforeMs: chainStartedMs, left };
   return parentsPerRun === "auto" ? { beforeMs: 0, left } : { beforeMs: left, left: parentsPerRun };

@@ -51,13 +51,14 @@ async function work(
   const identified = await outages.untilAnswered(ask);
   const { run, resumed } = beginRun(parts, options, identified, state.startedAtMs);
   Object.assign(state, { run, resumed });
-  const refresh = () => refreshLists(run);
+  const refresh = () => !options.quick && refreshLists(run);
   const policy = new BatchRetryPolicy(outages, ask);
   const engine = { transport, concurrency, policy, signal, closed, refresh };
   const ended = await new Engine(run, engine).work();
   learnBusinessId(mirror);
   if (options.signal.aborted) return "interrupted";
   if (ended === "drained") return "stopped";
+  if (options.quick) return run.tally.allTroubles().length > 0 ? "partial" : "complete";
   const outcome = outcomeOfWork(run, resumed);
   state.listedAt = isoTime(parts.clock.nowMs());
   if (scrub === null || options.full || !(await beginScrub(parts, options, state, outcome))) return outcome;

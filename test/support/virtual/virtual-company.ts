@@ -171,6 +171,7 @@ const usualRequest = {
   resources: manifest.resources,
   allowMassDelete: false,
   acceptIdentity: false,
+  quick: false,
   scrub: true,
 };
 

@@ -1,6 +1,6 @@
 import * as t from "../../../../src/connector/record-schema.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
-import { documentResource } from "../resource-builders.ts";
+import { documentResource, unpaid } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { stockedItem } from "./invoices.ts";
@@ -37,4 +37,5 @@ export const creditNotes = documentResource("credit_notes", "Credit notes", {
   record: creditNote,
   preview: creditNotePreview,
   doc: "Corrections of invoices; their totals are negative",
+  open: unpaid,
 });

@@ -1,6 +1,6 @@
 import * as t from "../../../../src/connector/record-schema.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
-import { documentResource } from "../resource-builders.ts";
+import { documentResource, unpaid } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 import { invoicePreview } from "./invoice-preview.ts";
@@ -37,4 +37,5 @@ export const invoice = t.record({
 export const invoices = documentResource("invoices", "Invoices", {
   record: invoice,
   preview: invoicePreview,
+  open: unpaid,
 });

@@ -1,6 +1,6 @@
 import * as t from "../../../../src/connector/record-schema.ts";
 import { bankAccountReference } from "../bank-accounts.ts";
-import { documentResource } from "../resource-builders.ts";
+import { documentResource, unpaid } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 
@@ -35,4 +35,5 @@ export const proforma = t.record({
 export const proformas = documentResource("proformas", "Proforma invoices", {
   record: proforma,
   preview: proformaPreview,
+  open: unpaid,
 });

@@ -31,4 +31,5 @@ export const quotation = t.record({
 export const quotations = documentResource("quotations", "Quotations", {
   record: quotation,
   preview: quotationPreview,
+  open: { param: "status", values: ["waiting"], column: "status" },
 });

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { Runs } from "../../src/state/runs.ts";
+import { look } from "../support/compare.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { count, dump, expectEqual } from "../support/equal.ts";
+
+const startAtMs = Date.UTC(2026, 10, 20, 12);
+const quick = { quick: true, startAtMs };
+/** Tables that a quick run brings up to date where only what it looks at changed. */
+const shown = [
+  "invoices",
+  "credit_notes",
+  "orders",
+  "quotations",
+  "document_payments",
+  "clients",
+  "suppliers",
+  "business_cases",
+  "bank_accounts",
+  "warehouse_outbound_receipts",
+  "numerical_series",
+  "warehouses",
+  "price_list_items",
+];
+const ownFacts = ["_runs", "_meta"];
+
+async function mirrored(records: number): Promise<Company> {
+  const company = await aCompany({ records });
+  expect((await sync(company, { startAtMs })).outcome).toBe("complete");
+  return company;
+}
+
+/** Ids of a table's live rows with this status. */
+function withStatus(company: Company, table: string, status: string): number[] {
+  const sql = `SELECT id FROM ${table} WHERE status = ? AND _deleted_at IS NULL ORDER BY id`;
+  return look(company.file, (db) => db.prepare(sql).pluck().all(status)) as number[];
+}
+
+describe("a quick run", () => {
+  test("brings edits of all kinds within a few dozen requests, also of old open documents", async () => {
+    const company = await mirrored(400);
+    const { control } = company.sandbox;
+    const [paid = 0, credited = 0] = withStatus(company, "invoices", "overdue");
+    control.alter("invoices", paid, { issueDate: "2025-02-03" });
+    await sync(company, { startAtMs });
+    const types = company.sandbox.control.events().length;
+    control.trigger("invoices.paid", paid);
+    control.trigger("credit-notes.created");
+    for (const type of ["clients.updated", "suppliers.created", "business-cases.updated"])
+      control.trigger(type);
+    for (const type of ["invoices.created", "orders.created", "quotations.created"]) control.trigger(type);
+    control.trigger("warehouse-outbound-receipts.created");
+    const [waiting = 0] = withStatus(company, "quotations", "waiting");
+    control.alter("quotations", waiting, { status: "accepted" });
+    expect(control.events().length).toBeGreaterThan(types + 8);
+    expect(credited).not.toBe(0);
+
+    const report = await sync(company, quick);
+    expect(report).toMatchObject({ outcome: "complete", swept: {}, resumed: false, troubles: [] });
+    expect(report.requests.total).toBeLessThanOrEqual(60);
+    expectEqual(company, { tables: shown });
+  });
+
+  test("that finds nothing writes nothing but its own row, and counts as no whole run", async () => {
+    const company = await mirrored(200);
+    const before = dump(company.file, ownFacts);
+    const changes = count(company.file, "SELECT count(*) FROM _changes");
+    const whole = look(company.file, (db) => new Runs(db).lastEnded());
+    const report = await sync(company, quick);
+    expect(report).toMatchObject({ outcome: "complete", swept: {} });
+    expect(report.requests.total).toBeLessThanOrEqual(45);
+    expect(dump(company.file, ownFacts)).toEqual(before);
+    expect(count(company.file, "SELECT count(*) FROM _changes")).toBe(changes);
+    expect(look(company.file, (db) => new Runs(db).lastEnded())).toEqual(whole);
+    expect(count(company.file, "SELECT count(*) FROM _runs WHERE mode = 'quick'")).toBe(1);
+  });
+
+  test("I5: deletes nothing, whatever it does not see; the next sweep proves it", async () => {
+    const company = await mirrored(60);
+    const { control } = company.sandbox;
+    const [open = 0] = withStatus(company, "invoices", "unpaid").concat(
+      withStatus(company, "invoices", "overdue"),
+    );
+    control.remove("invoices", open);
+    control.remove("suppliers", Number([...(control.snapshot().get("suppliers")?.keys() ?? [])][0]));
+    expect((await sync(company, quick)).outcome).toBe("complete");
+    expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
+    expect((await sync(company, { startAtMs })).outcome).toBe("complete");
+    expectEqual(company);
+  });
+
+  test("leaves the queue of an interrupted run alone, which is resumed after it", async () => {
+    const company = await aCompany({ records: 60 });
+    expect((await sync(company, { startAtMs, mostRequests: 70 })).outcome).toBe("stopped");
+    const queue = "SELECT count(*) FROM _work WHERE lane < 6";
+    const left = count(company.file, queue);
+    expect(left).toBeGreaterThan(20);
+    expect((await sync(company, quick)).outcome).toBe("complete");
+    expect(count(company.file, queue)).toBe(left);
+    expect(await sync(company, { startAtMs })).toMatchObject({ outcome: "complete", resumed: true });
+    expectEqual(company);
+  });
+
+  test("that was cut off leaves what it found to the next run", async () => {
+    const company = await mirrored(60);
+    const { control } = company.sandbox;
+    control.trigger("invoices.created");
+    control.trigger("clients.created");
+    const own = "SELECT count(*) FROM _work WHERE lane = 6";
+    for (let most = 20; most < 38; most += 3)
+      expect((await sync(company, { ...quick, mostRequests: most })).outcome).toBe("stopped");
+    expect((await sync(company, { startAtMs })).outcome).toBe("complete");
+    expect(count(company.file, own)).toBe(0);
+    expectEqual(company);
+  });
+});
