@@ -65,11 +65,16 @@ export class Mirror implements TableContext {
     return table;
   }
 
-  /** The only way into the tables: runs everything that one answer means in one transaction. */
+  /**
+   * The only way into the tables: runs everything that one answer means in one transaction, or as a part of the one
+   * around it that can roll back alone.
+   */
   apply<T>(step: () => T): T {
     const { tables, columns } = this.growth;
-    tables.clear();
-    columns.length = 0;
+    const isWhole = !this.db.inTransaction;
+    if (isWhole) tables.clear();
+    const known = isWhole ? 0 : columns.length;
+    columns.length = known;
     try {
       const result = inTransaction(this.db, () => {
         this.log.begin();
@@ -78,10 +83,11 @@ export class Mirror implements TableContext {
         this.sequence.save();
         return stepped;
       });
-      for (const column of columns) this.notices.onNewColumn?.(column);
+      if (isWhole) for (const column of columns) this.notices.onNewColumn?.(column);
       return result;
     } catch (error) {
       // The rollback removed their new columns.
+      columns.length = known;
       for (const name of tables) this.openTable(resourceNamed(this.manifest, name));
       throw error;
     }

@@ -36,6 +36,8 @@ function setUpWriter(db: Db): void {
   db.pragma("cache_size = -32000");
   db.pragma("wal_autocheckpoint = 16000");
   db.pragma("journal_size_limit = 67108864");
+  // Otherwise what a part of a transaction would undo is written to a file.
+  db.pragma("temp_store = MEMORY");
 }
 
 function assertVersion(db: Db): void {

@@ -6,6 +6,7 @@ import { readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
 import { noteExpected, sweepKey } from "../../state/sweeps.ts";
+import { applyTogether } from "../context/apply-together.ts";
 import { applyCounted, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
@@ -38,7 +39,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     applyCounted(run, () => apply(from, from + recordsAtOnce));
     await setImmediate();
   }
-  applyCounted(run, () => {
+  const complete = () => {
     apply(applied, records.count);
     // Before the listing is completed: another sweep that it queues is an item of its own.
     run.queue.done(item, stamp.sentSeq);
@@ -48,7 +49,8 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     if (item.kind === "list" && page === 1)
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
     addListingPage(answer, { ...facts, ...shown });
-  });
+  };
+  await applyTogether(run, () => applyCounted(run, complete));
 }
 
 function applyObject(answer: AnswerContext, body: Buffer): void {

@@ -139,6 +139,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly listedAgain: Set<string>;
   /** Called once the current transaction is committed. */
   readonly afterCommit: (() => void)[];
+  /** Answers that wait for the transaction at the end of this turn of the event loop. */
+  readonly answers: WaitingAnswer[];
 }
 
 /** A run, and when the answer it applies was sent and received. */
@@ -183,19 +185,33 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     begunLists: new Map(),
     listedAgain: new Set(),
     afterCommit: [],
+    answers: [],
   };
 }
 
-/** Runs one apply transaction. If it rolls back, what it counted and wanted to log is dropped as well. */
+/** What an answer means, on its way into the mirror. */
+export interface WaitingAnswer {
+  /** Uses `applyCounted`. */
+  readonly step: () => void;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Runs one apply transaction, or a part of the one around it that rolls back alone. If it rolls back, what it counted
+ * and wanted to log is dropped as well.
+ */
 export function applyCounted(run: RunContext, step: () => void): void {
   const restore = run.tally.snapshot();
+  const callbacks = run.afterCommit.length;
   try {
     run.mirror.apply(step);
   } catch (error) {
     restore();
-    run.afterCommit.length = 0;
+    run.afterCommit.length = callbacks;
     throw error;
   }
+  if (run.mirror.db.inTransaction) return;
   for (const callback of run.afterCommit.splice(0)) callback();
 }
 

@@ -9,6 +9,7 @@ import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../apply/list-answer.ts";
+import { applyTogether } from "../context/apply-together.ts";
 import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import type { RetryPolicy } from "../retry/retry-policy.ts";
 
@@ -238,7 +239,8 @@ export class Engine {
       const request = { ...read, lane: permitLane(item), once: true, signal, onSent };
       const { body, requestId } = await transport.send(request);
       const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
-      if (item.kind === "detail" || item.kind === "confirm") applyDetail(answer, body);
+      if (item.kind === "detail" || item.kind === "confirm")
+        await applyTogether(run, () => applyDetail(answer, body));
       else await applyList(answer, body);
       run.setAside.answered(resource.name);
       policy.succeeded(item);

@@ -1,0 +1,51 @@
+import { MirrorError } from "../../base/errors.ts";
+import { applyCounted, type RunContext, type WaitingAnswer } from "./run-context.ts";
+
+/**
+ * Applies answers that came in the same turn of the event loop in one transaction: one commit costs about as much as
+ * applying an answer.
+ *
+ * Guarantee: when the promise resolves, all that the answer means is committed (I1). What one step throws rolls back
+ * that step only, and rejects its promise only. An error of the database rejects them all.
+ * Source of truth: the work queue; work items stay leased until then.
+ * Worst outcome of a crash: the answers of one turn are read again.
+ */
+export function applyTogether(run: RunContext, step: () => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (run.answers.push({ step, resolve, reject }) === 1) setImmediate(() => commitAnswers(run));
+  return promise;
+}
+
+function commitAnswers(run: RunContext): void {
+  const answers = run.answers.splice(0);
+  const failures = new Map<WaitingAnswer, unknown>();
+  const applyAll = () => {
+    for (const answer of answers) {
+      const failure = applyOne(answer);
+      if (failure) failures.set(answer, failure.error);
+    }
+  };
+  try {
+    // One alone needs no transaction around its own.
+    if (answers.length === 1) applyAll();
+    else applyCounted(run, applyAll);
+  } catch (error) {
+    for (const answer of answers) answer.reject(error);
+    return;
+  }
+  for (const answer of answers) {
+    if (failures.has(answer)) answer.reject(failures.get(answer));
+    else answer.resolve();
+  }
+}
+
+/** Returns what the step threw. Throws errors of the database: SQLite may have ended the transaction. */
+function applyOne({ step }: WaitingAnswer): { readonly error: unknown } | undefined {
+  try {
+    step();
+    return undefined;
+  } catch (error) {
+    if (error instanceof MirrorError && error.kind === "database") throw error;
+    return { error };
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { applyTogether } from "../../src/sync/context/apply-together.ts";
+import { applyCounted, type RunContext } from "../../src/sync/context/run-context.ts";
+import { openShop } from "../support/mirror.ts";
+import { rows, stampOf } from "../support/store.ts";
+import { runContextOf } from "../support/sync.ts";
+
+/** What an answer about one person does: it stores, counts and logs, and then may fail. */
+function personStep(run: RunContext, id: number, field: string, logged: string[], error?: Error) {
+  return () =>
+    applyCounted(run, () => {
+      const slice = Buffer.from(JSON.stringify({ id, name: "n", email: null, score: null, [field]: id }));
+      const result = run.mirror
+        .table("people")
+        .put({ stamp: stampOf(run.mirror), id, slice, source: "list" });
+      run.tally.count("people", result);
+      run.afterCommit.push(() => logged.push(field));
+      if (error) throw error;
+    });
+}
+
+describe("answers of one turn of the event loop", () => {
+  test("I1: are committed together, and only then are their promises resolved", async () => {
+    const run = runContextOf(await openShop());
+    const reader = openDatabase(run.mirror.db.name, { readonly: true });
+    const seen = () => reader.prepare("SELECT count(*) FROM people").pluck().get();
+    const steps = [1, 2, 3].map((id) => personStep(run, id, "pet", []));
+    const before: unknown[] = [];
+    const waits = steps.map((step) =>
+      applyTogether(run, () => {
+        before.push(run.mirror.db.inTransaction);
+        step();
+      }).then(seen),
+    );
+    expect(seen()).toBe(0);
+    expect(await Promise.all(waits)).toEqual([3, 3, 3]);
+    expect(before).toEqual([true, true, true]);
+    reader.close();
+  });
+
+  test("fail alone: the others stay, and what the failed one stored, counted, logged and grew is gone", async () => {
+    const reported: string[] = [];
+    const logged: string[] = [];
+    const onNewColumn = ({ column }: { column: { name: string } }) => reported.push(column.name);
+    const run = runContextOf(await openShop({ notices: { onNewColumn } }));
+    const broken = new Error("no such record");
+    const waits = [
+      applyTogether(run, personStep(run, 1, "first", logged)),
+      applyTogether(run, personStep(run, 2, "second", logged, broken)),
+      applyTogether(run, personStep(run, 3, "third", logged)),
+    ];
+    const ends = await Promise.allSettled(waits);
+    expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(ends[1]).toMatchObject({ reason: broken });
+    expect(rows(run.mirror, "SELECT id, first, third FROM people")).toEqual([
+      { id: 1, first: 1, third: null },
+      { id: 3, first: null, third: 3 },
+    ]);
+    expect(rows(run.mirror, "SELECT column_name AS name FROM _schema_changes")).toEqual([
+      { name: "first" },
+      { name: "third" },
+    ]);
+    expect(run.tally.of("people").inserted).toBe(2);
+    expect([logged, reported]).toEqual([
+      ["first", "third"],
+      ["first", "third"],
+    ]);
+    await applyTogether(run, personStep(run, 2, "second", logged));
+    expect(rows(run.mirror, "SELECT id, second FROM people WHERE id = 2")).toEqual([{ id: 2, second: 2 }]);
+  });
+
+  test("fail together when the database does: none of them is stored or counted", async () => {
+    const logged: string[] = [];
+    const run = runContextOf(await openShop());
+    const full = new MirrorError("database", "the disk is full");
+    const waits = [
+      applyTogether(run, personStep(run, 1, "first", logged)),
+      applyTogether(run, personStep(run, 2, "second", logged, full)),
+      applyTogether(run, personStep(run, 3, "third", logged)),
+    ];
+    for (const end of await Promise.allSettled(waits)) expect(end).toMatchObject({ reason: full });
+    expect(rows(run.mirror, "SELECT id FROM people")).toEqual([]);
+    expect(rows(run.mirror, "SELECT * FROM _schema_changes")).toEqual([]);
+    expect([run.tally.of("people").inserted, logged]).toEqual([0, []]);
+    await applyTogether(run, personStep(run, 1, "first", logged));
+    expect(rows(run.mirror, "SELECT id, first FROM people")).toEqual([{ id: 1, first: 1 }]);
+  });
+});
