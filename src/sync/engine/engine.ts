@@ -239,9 +239,8 @@ export class Engine {
       const request = { ...read, lane: permitLane(item), once: true, signal, onSent };
       const { body, requestId } = await transport.send(request);
       const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
-      if (item.kind === "detail" || item.kind === "confirm")
-        await applyTogether(run, () => applyDetail(answer, body));
-      else await applyList(answer, body);
+      if (item.kind === "list" || item.kind === "child") await applyList(answer, body);
+      else await applyTogether(run, () => applyDetail(answer, body));
       run.setAside.answered(resource.name);
       policy.succeeded(item);
     } catch (error) {
@@ -272,12 +271,10 @@ export class Engine {
     const outcome = await policy.judge(error, answer.item);
     const handle = (failure: ItemFailure) =>
       applyCounted(this.run, () => handleFailure(answer, error, failure));
+    const why = messageOf(error);
     if (outcome.kind === "retry" || outcome.kind === "postpone")
-      log.warn(`${name}: the read failed and is made again`, {
-        error: messageOf(error),
-        retry_in_ms: outcome.afterMs,
-      });
-    else log.debug(`${name}: ${messageOf(error)}`, { outcome: outcome.kind });
+      log.warn(`${name}: the read failed and is made again`, { error: why, retry_in_ms: outcome.afterMs });
+    else log.debug(`${name}: ${why}`, { outcome: outcome.kind });
     if (outcome.kind === "drain") return this.enter("draining");
     if (outcome.kind === "stop") return this.fail(outcome.because ?? error);
     try {
