@@ -190,9 +190,9 @@ export class WorkQueue extends Repository {
     return this.execute(sql, JSON.stringify(resources), JSON.stringify(ranksOf[share])).changes;
   }
 
-  /** Removes items of a lane that have this reason and are ready, due or not. Returns their number. */
+  /** Removes items of a lane that have this reason and were not set aside. Returns their number. */
   withdraw(lane: Lane, reason: string): number {
-    const sql = "DELETE FROM _work WHERE state = 'ready' AND lane = ? AND reason = ?";
+    const sql = "DELETE FROM _work WHERE state IN ('ready', 'held') AND lane = ? AND reason = ?";
     return this.execute(sql, laneRank(lane), reason).changes;
   }
 

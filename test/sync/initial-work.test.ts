@@ -60,6 +60,8 @@ describe("parents' lists", () => {
       for (const id of [1, 2, 3]) queueScrub(run, { source, id, readAtMs: 0 });
       useScrubDay(mirror.meta, { startedMs: startMs - 1_000, used: 0 }, 5);
     });
+    // Refusals held the resource; what is held is taken back as well.
+    mirror.apply(() => run.queue.hold("orders", "403"));
     expect(addWork(run)).toEqual(["orders page::1 list sweep"]);
     expect(mirror.meta.get("scrub_day")).toEqual({ startedMs: startMs - 1_000, used: 2 });
   });
