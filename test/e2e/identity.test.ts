@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { dump, expectEqual } from "../support/equal.ts";
+import { eventOf, inboxOf, startWorker, until } from "../support/event-worker.ts";
 import { transportTo, type Company, type SyncOptions } from "../support/open-company.ts";
 
 /** Runs with the token of a company in another sandbox, which stands for a sandbox company beside production. */
@@ -97,5 +98,25 @@ describe("whose mirror it is (I10)", () => {
     expect((await sync(company)).outcome).toBe("unauthenticated");
     expect((await sync(company, rotated)).outcome).toBe("complete");
     expectEqual(company);
+  });
+});
+
+describe("whose events are read (I10)", () => {
+  test("the event worker refuses a sandbox company's token and reads nothing; a rotated one is taken", async () => {
+    const company = await aCompany();
+    await sync(company);
+    const twin = await aCompany({ seed: 2 });
+    const [id = 0] = company.sandbox.control.snapshot().get("clients")?.keys() ?? [];
+    company.sandbox.control.alter("clients", id, { name: "Nový" });
+    const refused = await startWorker(company, { ...asTwin(twin), attempts: 1 });
+    refused.deliver(eventOf("clients.updated", id));
+    await until(() => refused.eventWorker.state().state === "identity");
+    expect(twin.proxy.asked).toHaveLength(4);
+    expect(inboxOf(refused.mirror)).toEqual(["clients.updated waiting"]);
+    await refused.stop();
+    const rotated = await startWorker(company, { token: company.sandbox.readToken });
+    await rotated.rest();
+    expect(company.said.join("\n")).toContain("was replaced");
+    expectEqual(company, { tables: ["clients"] });
   });
 });

@@ -10,7 +10,7 @@ import { mostDeadEnds, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { childrenOf, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
-import { listComplete } from "../deletion/route-probe.ts";
+import { childListComplete, listComplete } from "../deletion/route-probe.ts";
 import { dropPages, queueOtherPages, queueSweepAgain, queueTail } from "../plan/list-reads.ts";
 import { queueOrphans, queueRecord } from "../plan/read-reasons.ts";
 import { judgeReading, nextStep, withPage, type Verdict } from "./reading.ts";
@@ -137,6 +137,7 @@ function endReading(
     const payload = item.payload as ChildPayload;
     const at = answer.stamp.receivedAtMs;
     run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), at);
+    childListComplete(run, resource, shown.ids);
   } else {
     listComplete(run, resource, shown.ids);
     if (isWhole) completeSweep(answer, read, seen);

@@ -51,11 +51,13 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
 
 /**
  * The records that should exist are from a list of an earlier run, or of long ago: they may be gone, too. Then the list
- * is read again, once per run. Items that wait are due when it is complete (`listComplete`).
+ * is read again, once per run. Lists of parents are waited for where some are still to be read. Items that wait are
+ * due when a list is complete.
  *
- * @returns whether the list is being read
+ * @returns whether a list is being read
  */
 function listAgain(run: RunContext, { name }: Resource): boolean {
+  if (run.runId !== null && run.queue.isAnyReady(name, "child:")) return true;
   const nowMs = run.clock.nowMs();
   const lists = [...run.begunLists.values()].filter(({ resource }) => resource === name);
   const isOpen = ({ resource, variant }: BegunList) => run.queue.isAnyReady(resource, `page:${variant}:`);
@@ -72,6 +74,13 @@ function listAgain(run: RunContext, { name }: Resource): boolean {
 export function listComplete(run: RunContext, resource: Resource, shown: readonly RecordId[]): void {
   run.probeCandidates.set(resource.name, shown.slice(-mostProbes));
   if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
+}
+
+/** As `listComplete`, for one of many lists: it proves nothing where it is empty, but with the last one waiting ends. */
+export function childListComplete(run: RunContext, resource: Resource, shown: readonly RecordId[]): void {
+  if (shown.length > 0) return listComplete(run, resource, shown);
+  if (run.probeTrials.has(resource.name) && !run.queue.isAnyReady(resource.name, "child:"))
+    run.queue.expedite(resource.name, waiting);
 }
 
 /** Records that the route answered 200: from now on its 404s count, and items that waited for this are due. */
