@@ -1,5 +1,6 @@
 import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { childTarget } from "../../state/work-item.ts";
 import type { RunContext } from "../context/run-context.ts";
 import { queueChildList, queueSweep } from "./list-reads.ts";
 import { withdrawScrub } from "./read-reasons.ts";
@@ -81,5 +82,7 @@ function addParents(run: RunContext, child: Resource): void {
   const nowMs = beforeMs > 0 ? run.startedAtMs : undefined;
   const due = parents.stalest(child.name, names, left, { beforeMs, nowMs });
   parentReads.left -= due.length;
-  for (const parent of due) queueChildList(run, child, parent);
+  const queued = new Set(run.queue.targets(child.name, "child"));
+  for (const parent of due)
+    if (!queued.has(childTarget(parent.resource, parent.id, 1))) queueChildList(run, child, parent);
 }
