@@ -50,6 +50,19 @@ function write(company: Company, sql: string, values: readonly unknown[]): void 
 }
 
 describe("status", () => {
+  test("says how many records lack their detail, and how many of a list are in", async () => {
+    const company = await mirrored();
+    write(company, "UPDATE _fence_invoices SET source = 'preview'", []);
+    write(company, "UPDATE _meta SET value = '2500' WHERE key = 'expected:invoices'", []);
+    const { code, stdout } = await status(company);
+    expect(code).toBe(0);
+    const [live = "", details = ""] =
+      /(\d+) of 2500 live, (\d+) without their detail/.exec(stdout)?.slice(1) ?? [];
+    expect(live).toMatch(/^\d+$/);
+    expect(details).toBe(live);
+    expect(stdout).toContain(`records, ${live} of them without their detail, read whole`);
+  });
+
   test("of a mirror without a daemon says nothing of events, and exits 0", async () => {
     const company = await mirrored();
     const { code, stdout } = await status(company);

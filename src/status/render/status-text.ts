@@ -26,9 +26,12 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
 }
 
 function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: number): string {
-  const live = health?.resources.reduce((sum, resource) => sum + resource.live, 0) ?? 0;
+  const sumOf = (key: "live" | "provisional") =>
+    health?.resources.reduce((sum, resource) => sum + resource[key], 0) ?? 0;
+  const missing = sumOf("provisional");
+  const details = missing > 0 ? `${missing} of them without their detail, ` : "";
   const fresh = oldest === null ? "not everything was read whole yet" : `read whole ${ago(oldest, nowMs)}`;
-  return `${live} records, ${fresh}`;
+  return `${sumOf("live")} records, ${details}${fresh}`;
 }
 
 function resourceLine(resource: ResourceHealth, nowMs: number): string {
