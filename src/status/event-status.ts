@@ -124,7 +124,7 @@ export function eventsOverdue({ listening, waitingSince }: EventStatus, nowMs: n
 }
 
 /** Without an event for this long, nobody knows whether the service still sends any. */
-const quietMs = 3 * 86_400_000;
+const quietMs = 7 * 86_400_000;
 /** The uptime log forgets what is older than 30 days. */
 const knownMs = 28 * 86_400_000;
 

@@ -194,10 +194,12 @@ async function changeOnePercent(company: VirtualCompany, one: Case, night: numbe
   return (await costOf(company, () => company.receive(events, endMs))).requests;
 }
 
-/** As `serve` notes it: deliveries could be received from before the first run until now. */
+/** As `serve` notes it: deliveries could be received from before the first run until now, and one came today. */
 function receivedUntil({ db }: Mirror, nowMs: number): void {
   db.prepare("DELETE FROM _receiver").run();
   db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)").run(firstDayMs - dayMs, nowMs);
+  const event = "INSERT INTO _inbox (event_id, received_at, body, state) VALUES (?, ?, '{}', 'kept')";
+  db.prepare(event).run(`event ${nowMs}`, new Date(nowMs).toISOString());
 }
 
 /** How long ago the stalest record of these resources was read, ms. */
