@@ -8,6 +8,8 @@ import { Fences } from "../store/apply/fences.ts";
 import { PreviewDifferences } from "../store/apply/preview-differences.ts";
 import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
+import { silentLog, type Log } from "../base/logger.ts";
+import { retryWhileBusy } from "../store/transient-errors.ts";
 import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
@@ -111,6 +113,7 @@ export class Mirror implements TableContext {
 /** What opening a mirror works with besides. */
 interface OpenOptions {
   readonly clock?: Clock;
+  readonly log?: Log;
   /** Ends the deriving of rows between two transactions; the next opening continues. */
   readonly signal?: AbortSignal;
 }
@@ -125,14 +128,20 @@ export async function openMirror(
   path: string,
   manifest: Manifest,
   notices: StoreNotices = {},
-  { clock = systemClock, signal }: OpenOptions = {},
+  { clock = systemClock, log = silentLog, signal }: OpenOptions = {},
 ): Promise<Mirror> {
   guarded(path, () => mkdirSync(dirname(path), { recursive: true }));
   const db = openDatabase(path);
   try {
-    await migrate(db);
-    const mirror = guarded(path, () => new Mirror(db, manifest, notices));
-    for (const { name } of manifest.resources) await deriveAgain(mirror, name, { clock, signal });
+    const wait = { clock, log, signal: signal ?? new AbortController().signal };
+    await retryWhileBusy(db, () => migrate(db), wait);
+    const mirror = await retryWhileBusy(
+      db,
+      () => guarded(path, () => new Mirror(db, manifest, notices)),
+      wait,
+    );
+    for (const { name } of manifest.resources)
+      await retryWhileBusy(db, () => deriveAgain(mirror, name, { clock, signal }), wait);
     return mirror;
   } catch (error) {
     db.close();

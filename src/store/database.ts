@@ -120,6 +120,12 @@ export function databaseError(path: string, error: unknown): unknown {
   return new MirrorError("database", `${error.message}: ${path}`, { cause: error });
 }
 
+/** Does another program hold a lock on the database? */
+export function isBusy(error: unknown): boolean {
+  const cause = error instanceof MirrorError ? error.cause : error;
+  return cause instanceof Error && codeOf(cause).startsWith("SQLITE_BUSY");
+}
+
 /** The library throws an error without a code for a missing folder. */
 function codeOf(error: Error): string {
   if (error.message.startsWith("Cannot open database")) return "directory missing";

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
-import { databaseError, type Db } from "./database.ts";
+import { databaseError, isBusy, type Db } from "./database.ts";
 
 /** A database that fails for longer than this is opened again. */
 const maxFailingMs = 60_000;
@@ -32,27 +32,90 @@ export function createErrorGuard(clock: Clock, log: Log): (step: () => void) => 
 const busyTimeoutMs = 1_000;
 const failingTimeoutMs = 20;
 
+/** What is known of each connection: the timeout that was set, and how many steps wait. */
+const connections = new WeakMap<Db, { timeoutMs: number; waiting: number }>();
+
+function connectionOf(db: Db) {
+  let known = connections.get(db);
+  if (!known) {
+    connections.set(db, (known = { timeoutMs: 0, waiting: 0 }));
+    setBusyTimeout(db, busyTimeoutMs);
+  }
+  return known;
+}
+
+/** Sets how long SQLite itself waits: it blocks the only thread there is, so not long after a step failed. */
+function setBusyTimeout(db: Db, timeoutMs: number): void {
+  const known = connectionOf(db);
+  if (!db.open || known.timeoutMs === timeoutMs) return;
+  db.pragma(`busy_timeout = ${timeoutMs}`);
+  known.timeoutMs = timeoutMs;
+}
+
 /**
  * Lets SQLite retry the steps of a receiver while another program holds the database: for 1 s, and for 20 ms only
- * after a step that waited in vain, until one succeeds. Waiting blocks the only thread there is, so deliveries are
- * refused at once meanwhile. Throws what the step throws.
+ * after a step that waited in vain, until one succeeds. Deliveries are refused at once meanwhile. Throws what the step
+ * throws.
  */
 export function createBusyRetry(db: Db): <T>(step: () => T) => T {
-  let waitsMs = 0;
-  const setTimeoutMs = (timeoutMs: number) => {
-    if (waitsMs !== timeoutMs) db.pragma(`busy_timeout = ${timeoutMs}`);
-    waitsMs = timeoutMs;
-  };
-  setTimeoutMs(busyTimeoutMs);
+  connectionOf(db);
   return (step) => {
     try {
       const result = step();
-      setTimeoutMs(busyTimeoutMs);
+      setBusyTimeout(db, busyTimeoutMs);
       return result;
     } catch (error) {
       const isDatabaseError = error instanceof MirrorError && error.kind === "database";
-      if (isDatabaseError && db.open) setTimeoutMs(failingTimeoutMs);
+      if (isDatabaseError) setBusyTimeout(db, failingTimeoutMs);
       throw error;
     }
   };
+}
+
+/** How long a run waits for a lock of another program, and how often it tries. */
+const longestLockMs = 30_000;
+const tryLockEveryMs = 500;
+
+/** What a wait for the lock works with. */
+export interface LockWait {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Repeats a step, a transaction as a whole, while another program holds the database: for 30 s, without blocking the
+ * thread. Throws what the step throws; the error of the lock when the time is over or the signal aborts.
+ */
+export async function retryWhileBusy<T>(
+  db: Db,
+  step: () => T | Promise<T>,
+  { clock, log, signal }: LockWait,
+): Promise<T> {
+  const connection = connectionOf(db);
+  let sinceMs: number | null = null;
+  const end = () => (connection.waiting -= Number(sinceMs !== null));
+  for (;;) {
+    try {
+      const result = await step();
+      setBusyTimeout(db, busyTimeoutMs);
+      end();
+      return result;
+    } catch (error) {
+      const isOver = sinceMs !== null && clock.monotonicMs() - sinceMs >= longestLockMs;
+      if (!isBusy(error) || isOver || signal.aborted) {
+        end();
+        throw error;
+      }
+      setBusyTimeout(db, failingTimeoutMs);
+      if (sinceMs === null && connection.waiting++ === 0)
+        log.warn("another program holds the database: waiting for it", {
+          path: db.name,
+          for_at_most_ms: longestLockMs,
+        });
+      sinceMs ??= clock.monotonicMs();
+    }
+    await clock.sleep(tryLockEveryMs, signal);
+  }
 }

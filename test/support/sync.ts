@@ -41,6 +41,7 @@ export function runContextOf(
     chainStartedMs: startMs,
     parentReads: { beforeMs: 0, left: Number.MAX_SAFE_INTEGER },
     provenRoutes: new Set(),
+    signal: new AbortController().signal,
     removals: runRemovals(),
   });
   return { ...run, ...more };

@@ -7,7 +7,13 @@ import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.
 import type { ListCut } from "../../json/cut.ts";
 import { noteExpected, sweepKey } from "../../state/sweeps.ts";
 import { applyTogether } from "../context/apply-together.ts";
-import { applyCounted, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
+import {
+  applyCounted,
+  applyWhenFree,
+  requireRunId,
+  type AnswerContext,
+  type ReadContext,
+} from "../context/run-context.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
@@ -36,7 +42,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   let applied = 0;
   for (; records.count - applied > recordsAtOnce; applied += recordsAtOnce) {
     const from = applied;
-    applyCounted(run, () => apply(from, from + recordsAtOnce));
+    await applyWhenFree(run, () => apply(from, from + recordsAtOnce));
     await setImmediate();
   }
   const complete = () => {
@@ -53,9 +59,9 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   await applyTogether(run, () => applyCounted(run, complete));
 }
 
-function applyObject(answer: AnswerContext, body: Buffer): void {
+function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
-  applyCounted(run, () => {
+  return applyWhenFree(run, () => {
     applySingle(answer, resource.name, body);
     run.queue.done(item, stamp.sentSeq);
   });
@@ -92,9 +98,9 @@ function factsOf({ run, resource, item }: AnswerContext, { records, paginator }:
   }
 }
 
-function applyUseless(answer: AnswerContext): void {
+function applyUseless(answer: AnswerContext): Promise<void> {
   const { run, item, stamp } = answer;
-  applyCounted(run, () => {
+  return applyWhenFree(run, () => {
     run.queue.done(item, stamp.sentSeq);
     if (run.share !== "quick") addUselessPage(answer);
   });

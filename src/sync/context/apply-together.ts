@@ -1,4 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
+import { retryWhileBusy } from "../../store/transient-errors.ts";
 import { applyCounted, type RunContext, type WaitingAnswer } from "./run-context.ts";
 
 /**
@@ -6,11 +7,16 @@ import { applyCounted, type RunContext, type WaitingAnswer } from "./run-context
  * applying an answer.
  *
  * Guarantee: when the promise resolves, all that the answer means is committed (I1). What one step throws rolls back
- * that step only, and rejects its promise only. An error of the database rejects them all.
+ * that step only, and rejects its promise only. An error of the database rejects them all; while another program holds
+ * it, they are tried again.
  * Source of truth: the work queue; work items stay leased until then.
  * Worst outcome of a crash: the answers of one turn are read again.
  */
 export function applyTogether(run: RunContext, step: () => void): Promise<void> {
+  return retryWhileBusy(run.mirror.db, () => applyInTurn(run, step), run);
+}
+
+function applyInTurn(run: RunContext, step: () => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   if (run.answers.push({ step, resolve, reject }) === 1) setImmediate(() => commitAnswers(run));
   return promise;

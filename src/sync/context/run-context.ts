@@ -15,6 +15,7 @@ import type { LaneShare } from "../../state/lease-order.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { retryWhileBusy } from "../../store/transient-errors.ts";
 import { SetAsideItems } from "./set-aside.ts";
 import type { Tally } from "./tally.ts";
 
@@ -107,6 +108,8 @@ export interface RunSettings {
   /** When the first of the runs began that this one continues; its own start where there is none. Epoch ms. */
   readonly chainStartedMs: number;
   readonly provenRoutes: RouteProofs;
+  /** Ends its waits. */
+  readonly signal: AbortSignal;
   /** Records removed, or found absent and asked for. */
   readonly removals: Removals;
 }
@@ -213,6 +216,11 @@ export function applyCounted(run: RunContext, step: () => void): void {
   }
   if (run.mirror.db.inTransaction) return;
   for (const callback of run.afterCommit.splice(0)) callback();
+}
+
+/** As `applyCounted`; waits while another program holds the mirror. */
+export function applyWhenFree(run: RunContext, step: () => void): Promise<void> {
+  return retryWhileBusy(run.mirror.db, () => applyCounted(run, step), run);
 }
 
 /** The run's row in `_runs`. Throws in the event worker, which reads no lists. */

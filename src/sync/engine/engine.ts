@@ -1,8 +1,6 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
 import { Notifier } from "../../base/notifier.ts";
-import type { Resource } from "../../connector/resource.ts";
-import type { Transport } from "../../connector/transport.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { isUrgent, type WorkItem } from "../../state/work-item.ts";
 import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
@@ -10,29 +8,8 @@ import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../apply/list-answer.ts";
 import { applyTogether } from "../context/apply-together.ts";
-import { applyCounted, type AnswerContext, type RunContext } from "../context/run-context.ts";
-import type { RetryPolicy } from "../retry/retry-policy.ts";
-
-/** How the engine works, and what ends it. */
-export interface EngineOptions {
-  readonly transport: Transport;
-  /** Requests in flight at a time. */
-  readonly concurrency: number;
-  readonly policy: RetryPolicy;
-  /** Ends it at once: aborts waiting and requests in flight; what was committed stays. */
-  readonly signal: AbortSignal;
-  /** Ends it when requests in flight are done, or after `graceMs`: no new ones begin. */
-  readonly closed: AbortSignal;
-  /** Called between reads once in a minute, and before the work ends. Returns whether it queued more. */
-  readonly refresh?: () => boolean;
-}
-
-/** How a run or an event worker uses the engine. */
-export interface WorkOptions extends Pick<EngineOptions, "concurrency" | "signal" | "closed"> {
-  readonly resources: readonly Resource[];
-  /** How long requests in flight may take after `closed`, ms. */
-  readonly graceMs: number;
-}
+import { applyWhenFree, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import type { EngineOptions } from "./engine-options.ts";
 
 const refreshEveryMs = 60_000;
 
@@ -116,12 +93,13 @@ export class Engine {
     const { policy } = this.options;
     const { clock } = this.run;
     while (this.mode !== "stopped") {
-      if (this.mode === "reading" && clock.monotonicMs() - this.refreshedMs >= refreshEveryMs) this.refresh();
+      if (this.mode === "reading" && clock.monotonicMs() - this.refreshedMs >= refreshEveryMs)
+        await this.refresh();
       if (this.mode === "reading" && this.startNext(signal)) continue;
       if (this.inFlight.size === 0) {
         if (this.mode === "draining") return;
         if (policy.ends && !this.hasMore()) {
-          if (!this.refresh()) return;
+          if (!(await this.refresh())) return;
           continue;
         }
         policy.idle();
@@ -133,9 +111,9 @@ export class Engine {
   }
 
   /** Returns whether there is more to read. */
-  private refresh(): boolean {
+  private async refresh(): Promise<boolean> {
     this.refreshedMs = this.run.clock.monotonicMs();
-    return this.options.refresh?.() ?? false;
+    return (await this.options.refresh?.()) ?? false;
   }
 
   /** False: nothing may be started now. While the service may be away, one request at a time asks for it. */
@@ -224,7 +202,7 @@ export class Engine {
     const resource = run.selected.get(item.resource);
     if (!resource) return;
     const spent = run.setAside.spentReason(item);
-    if (spent !== null) return applyCounted(run, () => run.queue.deadLetter(item, spent));
+    if (spent !== null) return applyWhenFree(run, () => run.queue.deadLetter(item, spent));
     let sentSeq = mirror.sequence.next();
     mirror.fences.begin(sentSeq);
     const onSent = () => {
@@ -270,7 +248,7 @@ export class Engine {
     const name = `${answer.item.resource} ${answer.item.target}`;
     const outcome = await policy.judge(error, answer.item);
     const handle = (failure: ItemFailure) =>
-      applyCounted(this.run, () => handleFailure(answer, error, failure));
+      applyWhenFree(this.run, () => handleFailure(answer, error, failure));
     const why = messageOf(error);
     if (outcome.kind === "retry" || outcome.kind === "postpone")
       log.warn(`${name}: the read failed and is made again`, { error: why, retry_in_ms: outcome.afterMs });
@@ -278,11 +256,11 @@ export class Engine {
     if (outcome.kind === "drain") return this.enter("draining");
     if (outcome.kind === "stop") return this.fail(outcome.because ?? error);
     try {
-      handle(outcome);
+      await handle(outcome);
     } catch (unforeseen) {
       if (policy.ends || unforeseen instanceof MirrorError) throw unforeseen;
       log.error(`${name}: ${messageOf(unforeseen)}`);
-      handle({ kind: "dead" });
+      await handle({ kind: "dead" });
     }
   }
 }

@@ -3,7 +3,8 @@ import { createRunContext, type RunContext, type WorkerParts } from "../context/
 import { Tally } from "../context/tally.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/route-probe.ts";
-import { Engine, type WorkOptions } from "../engine/engine.ts";
+import { Engine } from "../engine/engine.ts";
+import type { WorkOptions } from "../engine/engine-options.ts";
 import { stopSignal } from "../engine/stop-signal.ts";
 import { identify, type Identified } from "../identity/identify.ts";
 import { rememberIdentity } from "../identity/pinned-identity.ts";
@@ -94,6 +95,7 @@ export class EventWorker {
       allowMassDelete: false,
       parentReads: { beforeMs: 0, left: 0 },
       provenRoutes: sharedRouteProofs(queue, clock),
+      signal: this.signal,
       removals: dailyRemovals(mirror.db, clock),
     });
     const onWorking = () => {

@@ -17,7 +17,7 @@ import { rememberIdentity } from "../identity/pinned-identity.ts";
 import { addQuickWork } from "../plan/quick-reads.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import type { ParentsPerRun } from "../plan/scrub-facts.ts";
-import type { WorkOptions } from "../engine/engine.ts";
+import type { WorkOptions } from "../engine/engine-options.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
 import type { ScrubOptions } from "./scrub-phase.ts";
 
@@ -48,7 +48,7 @@ export function modeOf({ full, quick }: Pick<RunOptions, "full" | "quick">): Run
 /** Writes the run's row, the company's record and the initial work in one transaction. */
 export function beginRun(parts: RunParts, options: RunOptions, identified: Identified, startedAtMs: number) {
   const { mirror, queue, clock } = parts;
-  const { resources, full, quick = false, allowMassDelete } = options;
+  const { resources, full, quick = false, allowMassDelete, signal } = options;
   const runs = new Runs(mirror.db);
   const unfinished = quick ? null : unfinishedRun(runs, full);
   const chainStartedAt = unfinished && runs.chainStartedAt(unfinished.id);
@@ -69,6 +69,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       chainStartedMs,
       parentReads: parentReads(options, chainStartedMs),
       provenRoutes: runRouteProofs(queue, clock),
+      signal,
       removals: runRemovals(),
     });
     if (identified.changed) rememberIdentity(mirror, identified.identity);

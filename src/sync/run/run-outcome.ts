@@ -1,6 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
+import { retryWhileBusy } from "../../store/transient-errors.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
 import { releaseWithoutId } from "../apply/records-without-id.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
@@ -61,14 +62,17 @@ export interface RunState {
 /** How a run ended. */
 type Ending = Pick<CompanyReport, "outcome" | "error">;
 
-/** Ends the scrub, builds the report and stores it in the run's row. */
-export function finishRun(parts: RunParts, state: RunState, ending: Ending): CompanyReport {
+/** Ends the scrub, builds the report and stores it in the run's row, whatever signal ended the run. */
+export async function finishRun(parts: RunParts, state: RunState, ending: Ending): Promise<CompanyReport> {
   const { run, scrub } = state;
+  const { mirror } = parts;
+  const wait = { ...parts, signal: new AbortController().signal };
   const canWrite = ending.outcome !== "database";
-  const report = reportOf(parts, state, { ...ending, scrub: (canWrite && scrub?.end()) || null });
+  const scrubbed = canWrite && scrub ? await retryWhileBusy(mirror.db, () => scrub.end(), wait) : null;
+  const report = reportOf(parts, state, { ...ending, scrub: scrubbed });
   const { finished_at: finishedAt, outcome } = report;
-  if (run && canWrite)
-    parts.mirror.apply(() => run.runs.finish(requireRunId(run), finishedAt, outcome, report));
+  const store = () => mirror.apply(() => run?.runs.finish(requireRunId(run), finishedAt, outcome, report));
+  if (run && canWrite) await retryWhileBusy(mirror.db, store, wait);
   return report;
 }
 

@@ -1,5 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import { databaseError } from "../../store/database.ts";
+import { retryWhileBusy } from "../../store/transient-errors.ts";
 import { requireRunId, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome } from "../context/run-report.ts";
 import { Engine } from "../engine/engine.ts";
@@ -26,8 +27,8 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
   const signal = stopSignal(options.signal, closed, graceMs);
   const state: RunState = { startedAtMs, run: null, resumed: false, listedAt: null, scrub: null };
   try {
-    const outcome = await work(parts, options, state, signal);
-    return finishRun(parts, state, { outcome });
+    const outcome = await work(parts, { ...options, signal }, state);
+    return await finishRun(parts, state, { outcome: options.signal.aborted ? "interrupted" : outcome });
   } catch (thrown) {
     const error = databaseError(mirror.db.name, thrown);
     const outcome = closed.aborted ? "stopped" : outcomeOfError(error);
@@ -37,35 +38,34 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
   }
 }
 
+/** Runs a step that writes; waits while another program holds the mirror. */
+type WhenFree = <T>(step: () => T) => Promise<T>;
+
 /** Both phases of a run: everything listed, changed and missing; then the scrub, which keeps nobody waiting. */
-async function work(
-  parts: RunParts,
-  options: RunOptions,
-  state: RunState,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function work(parts: RunParts, options: RunOptions, state: RunState): Promise<Outcome> {
   const { mirror, transport } = parts;
-  const { concurrency, acceptIdentity, closed, scrub, longestOutageMs } = options;
+  const { concurrency, acceptIdentity, closed, scrub, longestOutageMs, signal } = options;
+  const free: WhenFree = (step) => retryWhileBusy(mirror.db, step, { ...parts, signal });
   const outages = new OutageWatch({ ...parts, longestOutageMs, ended: AbortSignal.any([signal, closed]) });
   const ask = () => identify(parts, { acceptIdentity, lane: "list", signal });
   const identified = await outages.untilAnswered(ask);
-  const { run, resumed } = beginRun(parts, options, identified, state.startedAtMs);
+  const { run, resumed } = await free(() => beginRun(parts, options, identified, state.startedAtMs));
   Object.assign(state, { run, resumed });
-  const refresh = () => !options.quick && refreshLists(run);
+  const refresh = () => free(() => !options.quick && refreshLists(run));
   const policy = new BatchRetryPolicy(outages, ask);
   const engine = { transport, concurrency, policy, signal, closed, refresh };
   const ended = await new Engine(run, engine).work();
-  learnBusinessId(mirror);
-  if (options.signal.aborted) return "interrupted";
+  await free(() => learnBusinessId(mirror));
   if (ended === "drained") return "stopped";
   if (options.quick) return run.tally.allTroubles().length > 0 ? "partial" : "complete";
-  const outcome = outcomeOfWork(run, resumed);
+  const outcome = await free(() => outcomeOfWork(run, resumed));
   state.listedAt = isoTime(parts.clock.nowMs());
-  if (scrub === null || options.full || !(await beginScrub(parts, options, state, outcome))) return outcome;
+  if (scrub === null || options.full || !(await beginScrub(parts, options, state, { outcome, free })))
+    return outcome;
   const scrubClosed = AbortSignal.any([closed, scrub.closed]);
   const scrubbed = await new Engine(run, { ...engine, closed: scrubClosed }).work();
-  if (options.signal.aborted) return "interrupted";
-  return scrubbed === "drained" && !scrub.closed.aborted ? "stopped" : outcomeOfWork(run, resumed);
+  if (scrubbed === "drained" && !scrub.closed.aborted) return "stopped";
+  return free(() => outcomeOfWork(run, resumed));
 }
 
 /** Stores that everything listed is in, queues the scrub and has the report published. False: nothing to scrub. */
@@ -73,13 +73,13 @@ async function beginScrub(
   parts: RunParts,
   { scrub: options, parentsPerRun, onListed }: RunOptions,
   state: RunState,
-  outcome: Outcome,
+  { outcome, free }: { readonly outcome: Outcome; readonly free: WhenFree },
 ): Promise<boolean> {
   const { run } = state;
   if (run === null || options === null) return false;
   const report = reportOf(parts, state, { outcome, scrub: null });
-  parts.mirror.apply(() => run.runs.noteListed(requireRunId(run), report));
-  state.scrub = new ScrubPhase(run, options, parentsPerRun);
+  await free(() => parts.mirror.apply(() => run.runs.noteListed(requireRunId(run), report)));
+  state.scrub = await free(() => new ScrubPhase(run, options, parentsPerRun));
   if (state.scrub.planned === 0) return false;
   state.scrub.announce();
   await onListed?.(report);

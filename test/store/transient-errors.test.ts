@@ -1,0 +1,83 @@
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { inTransaction, isBusy, openDatabase, type Db } from "../../src/store/database.ts";
+import { createBusyRetry, retryWhileBusy } from "../../src/store/transient-errors.ts";
+import { fastClock } from "../support/company.ts";
+import { openShop } from "../support/mirror.ts";
+import { loggingTo } from "../support/open-company.ts";
+
+const signal = new AbortController().signal;
+
+/** A mirror whose lock another connection holds. */
+async function held(): Promise<{ readonly db: Db; readonly release: () => void }> {
+  const { db } = await openShop();
+  const other = openDatabase(db.name);
+  onTestFinished(() => void other.close());
+  other.exec("BEGIN IMMEDIATE");
+  return { db, release: () => void other.exec("ROLLBACK") };
+}
+
+const write = (db: Db) => () => inTransaction(db, () => db.prepare("DELETE FROM _work").run().changes);
+
+test("a lock of another program is waited for, and the step is made once", async () => {
+  const { db, release } = await held();
+  const said: string[] = [];
+  const clock = fastClock();
+  let slept = 0;
+  const sleep: typeof clock.sleep = async (ms, until) => {
+    if (++slept === 40) release();
+    await clock.sleep(ms, until);
+  };
+  let steps = 0;
+  const step = () => inTransaction(db, () => ++steps);
+  expect(await retryWhileBusy(db, step, { clock: { ...clock, sleep }, log: loggingTo(said), signal })).toBe(
+    1,
+  );
+  expect(slept).toBe(40);
+  expect(said).toEqual([expect.stringContaining("another program holds the database")]);
+});
+
+test("after 30 s it is an error that says what to do", async () => {
+  const { db } = await held();
+  const clock = fastClock();
+  const begunMs = clock.monotonicMs();
+  await expect(retryWhileBusy(db, write(db), { clock, log: silentLog, signal })).rejects.toMatchObject({
+    kind: "database",
+    hint: expect.stringContaining("Another program holds a lock") as string,
+  });
+  expect(clock.monotonicMs() - begunMs).toBeGreaterThanOrEqual(30_000);
+  expect(clock.monotonicMs() - begunMs).toBeLessThan(35_000);
+});
+
+test("a stop ends the wait", async () => {
+  const { db } = await held();
+  const stopped = { clock: systemClock, log: silentLog, signal: AbortSignal.abort() };
+  await expect(retryWhileBusy(db, write(db), stopped)).rejects.toSatisfy(isBusy);
+});
+
+test("other errors are not waited for", async () => {
+  const { db } = await openShop();
+  const wait = { clock: fastClock(), log: silentLog, signal };
+  const failing = retryWhileBusy(db, () => Promise.reject(new Error("bug")), wait);
+  await expect(failing).rejects.toThrow("bug");
+});
+
+test("many waiting steps leave the thread to others, and a receiver's step fails at once", async () => {
+  const { db, release } = await held();
+  const wait = { clock: systemClock, log: silentLog, signal };
+  const store = createBusyRetry(db);
+  const steps = Array.from({ length: 6 }, () => retryWhileBusy(db, write(db), wait));
+  // The first try of SQLite itself has taken a second.
+  const fromMs = performance.now();
+  let turns = 0;
+  for (; performance.now() - fromMs < 1_000; turns++) await systemClock.sleep(5);
+  const refusedMs = performance.now();
+  expect(() => store(write(db))).toThrow("busy");
+  const tookMs = performance.now() - refusedMs;
+  release();
+  await Promise.all(steps);
+  // A blocked thread would take one turn a second.
+  expect(turns).toBeGreaterThan(8);
+  expect(tookMs).toBeLessThan(600);
+});
