@@ -14,6 +14,8 @@ import { expectEqual } from "../support/equal.ts";
 import { eventAbout, eventually, inMirror, wholeRuns } from "../support/serve.ts";
 
 const hourMs = 3_600_000;
+/** Deadlines that the impatient clock leaves as they are. */
+const longDeadlines = "http: { timeout: 60s }\n";
 
 function stateOf(daemon: Daemon) {
   return daemon.views()[0];
@@ -115,7 +117,7 @@ describe("a company whose file cannot be opened", () => {
   test("waits for who holds the lock, says so, and takes no deliveries meanwhile", async () => {
     const company = await leftInOrder();
     const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "sync");
-    const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
+    const daemon = startDaemon(company, configOf(company, longDeadlines), { clock: impatientClock });
     await eventually(() => stateOf(daemon)?.service.message?.includes("(sync") === true, "the holder's name");
     expect(stateOf(daemon)).toMatchObject({ open: false, service: { state: "database" } });
     expect(daemon.find("acme")).toBe("unavailable");
@@ -128,7 +130,7 @@ describe("a company whose file cannot be opened", () => {
   test("tries again until a file that is none is one", async () => {
     const company = await aCompany({ records: 3 });
     writeFileSync(company.file, "this is no database, and long enough to be sure of that");
-    const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
+    const daemon = startDaemon(company, configOf(company, longDeadlines), { clock: impatientClock });
     await eventually(() => stateOf(daemon)?.service.message?.includes("not a SQLite") === true, "why");
     expect(daemon.find("acme")).toBe("unavailable");
     rmSync(company.file);

@@ -14,10 +14,10 @@ import type { Company } from "./company.ts";
 import { loggingTo } from "./open-company.ts";
 import { writeServeConfig, type ServedCompany } from "./serve.ts";
 
-/** Real time, but nobody waits longer than a moment for another try. */
+/** Real time, but nobody waits longer than a moment for another try. Deadlines are longer than those waits. */
 export const impatientClock: Clock = {
   ...systemClock,
-  sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 100), signal),
+  sleep: (ms, signal) => systemClock.sleep(ms > 30_000 ? ms : Math.min(ms, 100), signal),
 };
 
 /** The config as it would be read from the company's folder. */
