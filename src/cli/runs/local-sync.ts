@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { eitherSignal } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { notBegun, performRun } from "../../daemon/runs/company-run.ts";
 import { progressView } from "../../daemon/runs/run-progress.ts";
@@ -58,7 +59,8 @@ async function performLocked({ scope, request, show, onListed }: CompanyRun): Pr
   const { transport, rateLimiter, close } = connectService(context, config, company, { limits });
   const notices = createNotices(log);
   try {
-    const mirror = await openMirror(files.mirror, manifest, notices.store, context);
+    const opening = { clock, signal: eitherSignal(signal, request.closed) };
+    const mirror = await openMirror(files.mirror, manifest, notices.store, opening);
     const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
     const startedMs = clock.monotonicMs();
     const run = { context, config, company, request, signal, startedMs, onListed, ...opened };
