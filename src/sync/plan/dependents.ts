@@ -84,8 +84,13 @@ function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: 
   const { records } = run.mirror;
   const { resource, dependent, by } = rule;
   if (by.kind === "column") return idsIn(records.texts(resource, id, [by.column]));
-  if (by.kind === "parts")
-    return idsIn(records.versions(resource, id).flatMap((json) => valuesIn(json, by.field, by.key)));
+  if (by.kind === "parts") {
+    const versions = records.versions(resource, id).map((json) => partsOf(json, by.field));
+    // Something else of the record changed: a receipt shows its warehouse as it is now.
+    const isSame =
+      outcome === "updated" && new Set(versions.map((parts) => JSON.stringify(parts))).size === 1;
+    return isSame ? [] : idsIn(versions.flat().map((part) => (isObject(part) ? idText(part[by.key]) : null)));
+  }
   if (by.kind === "counting") {
     const isOneMoreOrLess = outcome === "inserted" || outcome === "deleted";
     return isOneMoreOrLess ? records.liveIdsWhere(dependent, { [by.column]: by.is }) : [];
@@ -95,11 +100,10 @@ function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: 
   return records.liveIdsUnlike(dependent, values, { table: resource, id, columns: by.shows });
 }
 
-/** The value of `key` in each element of a record's list. */
-function valuesIn(json: string, field: string, key: string): (string | null)[] {
+function partsOf(json: string, field: string): JsonValue[] {
   const record = parseLossless(json);
   const parts = isObject(record) ? record[field] : null;
-  return Array.isArray(parts) ? parts.map((part) => (isObject(part) ? idText(part[key]) : null)) : [];
+  return Array.isArray(parts) ? parts : [];
 }
 
 function idText(value: JsonValue | undefined): string | null {

@@ -9,8 +9,8 @@ import { variantsOf } from "../../state/sweeps.ts";
 
 const dayMs = 86_400_000;
 
-/** A list of a quick run has this many pages at most. */
-const mostPages = 20;
+/** A list of a quick run has this many pages at most. One with the latest changes first is cut off earlier. */
+const mostPages = { all: 20, open: 20, latest: 5 };
 
 /** So many records that are no longer open are read in one quick run. */
 const mostClosed = 200;
@@ -74,7 +74,8 @@ export function followQuickPage(
   if (quick.kind === "open") for (const id of ids) shown?.add(id);
   const isMore = page < pages && ids.length > 0 && (quick.kind !== "latest" || changes > 0);
   const smaller = perPage < resource.list.perPage ? { perPage } : {};
-  if (isMore && page < mostPages) queueQuickPage(run, resource, { ...payload, ...smaller, page: page + 1 });
+  if (isMore && page < mostPages[quick.kind])
+    queueQuickPage(run, resource, { ...payload, ...smaller, page: page + 1 });
   else if (!isMore && quick.kind === "open") endOpenList(answer);
 }
 
