@@ -233,10 +233,10 @@ export class WorkQueue extends Repository {
    */
   dropDiffering(resource: string, columns: ReadonlySet<string>): void {
     const differing = "json_each(payload, '$.listed.differing')";
-    const sql = `DELETE FROM _work WHERE resource = ? AND kind = 'detail' AND reason = 'changed' AND lane = ?
+    const sql = `DELETE FROM _work WHERE resource = ? AND kind = 'detail' AND reason = 'changed' AND lane IN (?, ?)
       AND EXISTS (SELECT 1 FROM ${differing})
       AND NOT EXISTS (SELECT 1 FROM ${differing} d WHERE d.value NOT IN (SELECT value FROM json_each(?)))`;
-    this.execute(sql, resource, laneRank("changed"), JSON.stringify([...columns]));
+    this.execute(sql, resource, laneRank("changed"), laneRank("quick"), JSON.stringify([...columns]));
   }
 
   /** Targets of a resource that are queued in any state. */
