@@ -12,6 +12,7 @@ import {
 } from "../../src/connector/service-errors.ts";
 import { failureOutcome } from "../../src/sync/retry/retry-policy.ts";
 import { mostAttempts, itemRetryDelayMs } from "../../src/sync/context/limits.ts";
+import { SetAsideItems } from "../../src/sync/context/set-aside.ts";
 import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";
 
 function work(kind: WorkKind, attempts = 0): WorkItem {
@@ -92,5 +93,27 @@ describe("what a failed read means", () => {
     for (const kind of kinds) {
       expect(failureOutcome(new MirrorError(kind, "x"), work("file"))).toEqual({ kind: "stop" });
     }
+  });
+});
+
+describe("records that a run sets aside", () => {
+  test("count in a row once each, until their resource answers 200", () => {
+    const setAside = new SetAsideItems();
+    const [first, second] = [work("detail"), { ...work("detail"), target: "id:2" }];
+    expect([first, first, second].map((item) => setAside.refused(item))).toEqual([1, 1, 2]);
+    expect(setAside.refused({ ...first, resource: "orders" })).toBe(1);
+    setAside.answered("people");
+    expect(setAside.refused(second)).toBe(1);
+  });
+
+  test("are not asked again in the run after the third time, whatever queues them", () => {
+    const setAside = new SetAsideItems();
+    const item = work("detail");
+    for (let times = 1; times <= 3; times++) {
+      expect(setAside.spentReason(item)).toBeNull();
+      setAside.add(item, "403");
+    }
+    expect(setAside.spentReason(item)).toBe("403");
+    expect(setAside.spentReason({ ...item, target: "id:2" })).toBeNull();
   });
 });

@@ -101,6 +101,7 @@ describe("a run that waits for the service", () => {
     const { outages } = watch(AbortSignal.abort());
     await expect(outages.untilAnswered(() => Promise.reject(away()))).rejects.toMatchObject({
       kind: "stopped",
+      message: "stopped while waiting for the service: 503",
     });
   });
 });

@@ -117,9 +117,12 @@ export class OutageWatch {
       } catch (error) {
         this.failedOrThrow(error);
       }
-      const { probeAtMs = 0 } = this.current ?? {};
+      const { probeAtMs = 0, error = null } = this.current ?? {};
       await clock.sleep(Math.max(0, probeAtMs - clock.monotonicMs()), ended);
-      if (ended.aborted) throw new MirrorError("stopped", "stopped while waiting for the service");
+      if (ended.aborted)
+        throw new MirrorError("stopped", `stopped while waiting for the service: ${messageOf(error)}`, {
+          hint: "Run again when the service answers.",
+        });
       tally.requests.retried += 1;
     }
   }
