@@ -220,6 +220,20 @@ export class WorkQueue extends Repository {
     return this.exists(sql, resource, prefix, `${prefix}\u{10ffff}`);
   }
 
+  /** Does a page of a list of these resources wait? */
+  hasLists(resources: readonly string[]): boolean {
+    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane = ${laneRank("list")}
+      AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
+    return this.exists(sql, JSON.stringify(resources));
+  }
+
+  /** How many details and parents' lists of these resources were never read and wait. */
+  countDetails(resources: readonly string[]): number {
+    const sql = `SELECT count(*) FROM _work WHERE state = 'ready' AND lane = ${laneRank("hydration")}
+      AND resource IN (SELECT value FROM json_each(?))`;
+    return this.selectColumn<number>(sql, JSON.stringify(resources))[0] ?? 0;
+  }
+
   /** Do details of these resources wait that are missing, or of records known to have changed? */
   hasDetails(resources: readonly string[]): boolean {
     const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane IN (${laneRank("changed")}, ${laneRank("hydration")})

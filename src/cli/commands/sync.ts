@@ -55,7 +55,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   return worstOutcome([...outcomes, ...failures]);
 };
 
-/** Makes the runs while their progress is shown. `publish` is called before each scrub. */
+/** Makes the runs while their progress is shown. `publish` is called when what lists show is in, and before each scrub. */
 async function runAll(
   context: CommandContext,
   scopes: readonly CompanyScope[],
@@ -67,6 +67,7 @@ async function runAll(
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
     let release = await places.acquire();
+    const onListsRead = () => publish(scope);
     const onListed = async () => {
       release?.();
       await publish(scope);
@@ -75,7 +76,10 @@ async function runAll(
     try {
       const startedAt = isoTime(context.clock.nowMs());
       const show: CompanyRun["show"] = (view) => (views[index] = view);
-      return [scope.company.name, await syncCompany({ ...asked, scope, startedAt, show, onListed })] as const;
+      return [
+        scope.company.name,
+        await syncCompany({ ...asked, scope, startedAt, show, onListsRead, onListed }),
+      ] as const;
     } finally {
       release?.();
     }

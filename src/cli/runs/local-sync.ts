@@ -52,7 +52,8 @@ function tryLock(file: string, tries: number): WriterLock | null {
   }
 }
 
-async function performLocked({ scope, request, show, onListed }: CompanyRun): Promise<CompanyReport> {
+async function performLocked(asked: CompanyRun): Promise<CompanyReport> {
+  const { scope, request, show, onListsRead, onListed } = asked;
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
   const limits = { mostRequests: request.mostRequests, closed: request.closed };
@@ -63,7 +64,7 @@ async function performLocked({ scope, request, show, onListed }: CompanyRun): Pr
     const mirror = await openMirror(files.mirror, manifest, notices.store, opening);
     const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
     const startedMs = clock.monotonicMs();
-    const run = { context, config, company, request, signal, startedMs, onListed, ...opened };
+    const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
     show(() => progressView(run));
     return await performRun(run).finally(() => mirror.close());
   } finally {

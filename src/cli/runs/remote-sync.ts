@@ -19,6 +19,8 @@ export interface CompanyRun {
   readonly startedAt: string;
   /** Takes what gives the run's progress; null before it begins. */
   readonly show: (view: () => ProgressView | null) => void;
+  /** Called when all lists are in and many details are still to be read. Never rejects. */
+  readonly onListsRead: () => Promise<void>;
   /** Called when everything listed is in, before a scrub of this process. Never rejects. */
   readonly onListed: () => Promise<void>;
 }

@@ -48,6 +48,8 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices
   readonly graceMs?: number;
   /** Of an event worker beside this run, which takes the lane of events. */
   readonly queue?: WorkQueue;
+  /** Called when all lists are in and many details are still to be read. Never rejects. */
+  readonly onListsRead?: (report: CompanyReport) => Promise<void>;
   /** Called when everything listed is in and a scrub follows, which waits for it. Never rejects. */
   readonly onListed?: (report: CompanyReport) => Promise<void>;
   /** Ends the scrub alone. @default never */
@@ -56,7 +58,7 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices
 
 /** Makes one run on an open mirror, as the config says. Throws only what a report cannot say. */
 export function performRun(run: CompanyRun): Promise<CompanyReport> {
-  const { mirror, transport, config, company, tally, notices, queue, signal, onListed } = run;
+  const { mirror, transport, config, company, tally, notices, queue, signal, onListed, onListsRead } = run;
   const { clock, random, log } = run.context;
   const token = company.token.reveal();
   const rateLimited = () => transport.stats().rateLimited;
@@ -67,6 +69,7 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
     parentsPerRun: parentsPerRun(mirror.manifest, config),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
+    ...(onListsRead && { onListsRead }),
     concurrency: config.http.concurrency,
     longestOutageMs: config.http.longestOutageMs,
     share: queue ? "others" : "all",

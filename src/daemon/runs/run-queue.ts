@@ -48,7 +48,7 @@ export interface RunPlaces {
 }
 
 /** What a run does between its two phases, and what ends the second. */
-export type Scrubbing = Required<Pick<CompanyRun, "onListed" | "scrubClosed">>;
+export type Scrubbing = Required<Pick<CompanyRun, "onListsRead" | "onListed" | "scrubClosed">>;
 
 /**
  * The runs of one company: one at a time, in the order of their requests. A run that waits ends the scrub of the run
@@ -108,13 +108,14 @@ export class RunQueue {
     const startedMs = clock.nowMs();
     if (request.scrub) this.owed = null;
     const scrub = new AbortController();
+    const onListsRead = (report: CompanyReport) => this.follow(report);
     const onListed = async (report: CompanyReport) => {
       release?.();
       await this.follow(report);
       release = await places.scrubs.acquire(AbortSignal.any([closed, scrub.signal]));
     };
     try {
-      const run = this.parts.begin(request, closed, { onListed, scrubClosed: scrub.signal });
+      const run = this.parts.begin(request, closed, { onListsRead, onListed, scrubClosed: scrub.signal });
       const mode = modeOf(request);
       this.current = { request, mode, startedMs, run, endScrub: () => scrub.abort() };
       log.info("a run begins", { why, mode });

@@ -74,10 +74,12 @@ export function listedOutcome(report: Pick<CompanyReport, "outcome" | "listed_at
 
 /**
  * Has a run that ended brought in what its report and exports do not show? They were made before its scrub, if there
- * was one. Pure.
+ * was one. A run that a limit ended may be one of many nights: what it read is shown, and said to be incomplete.
+ * Pure.
  */
 export function isWorthPublishing(report: Pick<CompanyReport, "outcome" | "listed_at" | "scrub">): boolean {
-  if (report.outcome === "interrupted" || !isWholeRun(report)) return false;
+  if (report.outcome === "interrupted") return false;
+  if (!isWholeRun(report)) return report.outcome === "stopped";
   return (report.scrub?.planned ?? 0) === 0 || (report.scrub?.changed ?? 0) > 0;
 }
 

@@ -221,6 +221,7 @@ export class Engine {
       else await applyTogether(run, () => applyDetail(answer, body));
       run.setAside.answered(resource.name);
       policy.succeeded(item);
+      if (item.kind === "list") this.options.onListed?.();
     } catch (error) {
       if (this.options.signal.aborted && this.failure === null) return;
       const stamp = this.stamp(item, sentSeq, requestIdOf(error));

@@ -31,6 +31,11 @@ export interface RunOptions extends WorkOptions {
   readonly parentsPerRun: ParentsPerRun;
   /** null: nothing is read again beyond what lists show. A full run needs none. */
   readonly scrub: ScrubOptions | null;
+  /**
+   * Called when all lists are in and many details are still to be read: what lists show is complete. The run goes on
+   * meanwhile. Never rejects.
+   */
+  readonly onListsRead?: (report: CompanyReport) => Promise<void>;
   /** Called when everything listed is in and a scrub follows, which waits for it. Never rejects. */
   readonly onListed?: (report: CompanyReport) => Promise<void>;
   /** How long the run waits for a service that is away: from the first failure to the next success. */

@@ -1,4 +1,5 @@
 import { isoTime } from "../../base/clock.ts";
+import { formatCount } from "../../base/units.ts";
 import { databaseError } from "../../store/database.ts";
 import { retryWhileBusy } from "../../store/transient-errors.ts";
 import { requireRunId, type RunParts } from "../context/run-context.ts";
@@ -52,8 +53,9 @@ async function work(parts: RunParts, options: RunOptions, state: RunState): Prom
   const { run, resumed } = await free(() => beginRun(parts, options, identified, state.startedAtMs));
   Object.assign(state, { run, resumed });
   const refresh = () => free(() => !options.quick && refreshLists(run));
+  const onListed = () => announceLists(parts, options, state);
   const policy = new BatchRetryPolicy(outages, ask);
-  const engine = { transport, concurrency, policy, signal, closed, refresh };
+  const engine = { transport, concurrency, policy, signal, closed, refresh, onListed };
   const ended = await new Engine(run, engine).work();
   await free(() => learnBusinessId(mirror));
   if (ended === "drained") return "stopped";
@@ -66,6 +68,20 @@ async function work(parts: RunParts, options: RunOptions, state: RunState): Prom
   const scrubbed = await new Engine(run, { ...engine, closed: scrubClosed }).work();
   if (scrubbed === "drained" && !scrub.closed.aborted) return "stopped";
   return free(() => outcomeOfWork(run, resumed));
+}
+
+/** Fewer details than this are read within minutes: the report that follows the run is early enough. */
+const manyDetails = 600;
+
+/** Has the report published as soon as no list waits, where what lists do not show takes long. */
+function announceLists(parts: RunParts, { quick, onListsRead }: RunOptions, state: RunState): void {
+  const { run } = state;
+  if (run === null || quick || run.queue.hasLists(run.names)) return;
+  const details = run.queue.countDetails(run.names);
+  if (details < manyDetails) return;
+  const waiting = formatCount(details);
+  run.log.info(`all lists are in; ${waiting} details and lists of parents follow, the newest first`);
+  void onListsRead?.(reportOf(parts, state, { outcome: "partial", scrub: null }));
 }
 
 /** Stores that everything listed is in, queues the scrub and has the report published. False: nothing to scrub. */
