@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
@@ -41,9 +42,12 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const one = new Semaphore(1);
   const publish = async (scope: CompanyScope) => {
     const release = await one.acquire();
+    letYoungGenerationGrow(true);
     failures.push(...(await afterRun(scope)));
+    letYoungGenerationGrow(false);
     release?.();
   };
+  letYoungGenerationGrow(false);
   const reports = await runAll(context, scopes, { request, untilMs }, publish);
   for (const scope of scopes) {
     const report = reports.get(scope.company.name);
@@ -54,6 +58,15 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   await print(context, reports);
   return worstOutcome([...outcomes, ...failures]);
 };
+
+/**
+ * May V8 double its young generation, to 128 MB in the end, when enough has survived in it? A run has little in use
+ * at a time: it is as fast with the 32 MB that loading the program leads to, and takes a third less memory. The flag
+ * is the process's: what writes reports and exports, also in threads, grows as ever.
+ */
+function letYoungGenerationGrow(may: boolean): void {
+  setFlagsFromString(`--semi-space-growth-factor=${may ? 2 : 1}`);
+}
 
 /** Makes the runs while their progress is shown. `publish` is called when what lists show is in, and before each scrub. */
 async function runAll(
