@@ -1,4 +1,4 @@
-/** How much the scrub reads again in a day, and what. Pure: `scrub-work.ts` reads the facts and queues the reads. */
+/** How much the scrub reads again in a day, and what. Pure: `scrub-facts.ts` reads the facts. */
 import { scrubAgeMs } from "../context/limits.ts";
 
 /** The config's `scrub`; times in milliseconds. */
