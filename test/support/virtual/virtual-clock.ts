@@ -23,7 +23,7 @@ export class VirtualClock implements Clock {
   }
 
   nowMs(): number {
-    return this.startMs + this.passedMs;
+    return Math.floor(this.startMs + this.passedMs);
   }
 
   monotonicMs(): number {
