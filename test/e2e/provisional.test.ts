@@ -214,3 +214,21 @@ test("a run that follows says how many rows got their record, and how many still
   expect(hydrated + provisional).toBe(size);
   expect(stopped.resources["invoices"]).toMatchObject({ inserted: 0, updated: 0 });
 });
+
+test("a first run that will take long has its report made when the lists are in, and goes on", async () => {
+  const company = await aCompany({ records: 700 });
+  const seen: unknown[] = [];
+  const onListsRead = async () => {
+    const { resources } = health(company);
+    const documents = resources.filter(({ name }) => documentTables.some((table) => table === name));
+    seen.push(documents.every(({ live, expected }) => live === expected));
+    seen.push(documents.reduce((all, { provisional }) => all + provisional, 0) > 600);
+  };
+  const report = await sync(company, { onListsRead });
+  expect(seen).toEqual([true, true]);
+  expect(report.outcome).toBe("complete");
+  const later = await sync(company, { onListsRead });
+  expect(later.outcome).toBe("complete");
+  expect(seen.length).toBe(2);
+  expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);
+});

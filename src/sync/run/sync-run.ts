@@ -2,7 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import { formatCount } from "../../base/units.ts";
 import { databaseError } from "../../store/database.ts";
 import { retryWhileBusy } from "../../store/transient-errors.ts";
-import { requireRunId, type RunParts } from "../context/run-context.ts";
+import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome } from "../context/run-report.ts";
 import { Engine } from "../engine/engine.ts";
 import { stopSignal } from "../engine/stop-signal.ts";
@@ -53,7 +53,9 @@ async function work(parts: RunParts, options: RunOptions, state: RunState): Prom
   const { run, resumed } = await free(() => beginRun(parts, options, identified, state.startedAtMs));
   Object.assign(state, { run, resumed });
   const refresh = () => free(() => !options.quick && refreshLists(run));
-  const onListed = () => announceLists(parts, options, state);
+  const onListed = onceListed(parts, options, run, () =>
+    reportOf(parts, state, { outcome: "partial", scrub: null }),
+  );
   const policy = new BatchRetryPolicy(outages, ask);
   const engine = { transport, concurrency, policy, signal, closed, refresh, onListed };
   const ended = await new Engine(run, engine).work();
@@ -73,15 +75,24 @@ async function work(parts: RunParts, options: RunOptions, state: RunState): Prom
 /** Fewer details than this are read within minutes: the report that follows the run is early enough. */
 const manyDetails = 600;
 
-/** Has the report published as soon as no list waits, where what lists do not show takes long. */
-function announceLists(parts: RunParts, { quick, onListsRead }: RunOptions, state: RunState): void {
-  const { run } = state;
-  if (run === null || quick || run.queue.hasLists(run.names)) return;
-  const details = run.queue.countDetails(run.names);
-  if (details < manyDetails) return;
-  const waiting = formatCount(details);
-  run.log.info(`all lists are in; ${waiting} details and lists of parents follow, the newest first`);
-  void onListsRead?.(reportOf(parts, state, { outcome: "partial", scrub: null }));
+/** Has the report published as soon as no list waits, once for each time, where the rest takes long. */
+function onceListed(
+  { log }: RunParts,
+  { quick, onListsRead }: RunOptions,
+  { queue, names, begunLists }: RunContext,
+  report: () => CompanyReport,
+): () => void {
+  let announcedMs = 0;
+  return () => {
+    const begunMs = Math.max(0, ...[...begunLists.values()].map((list) => list.begunMs));
+    if (quick || begunMs <= announcedMs || queue.hasLists(names)) return;
+    announcedMs = begunMs;
+    const details = queue.countDetails(names);
+    if (details < manyDetails) return;
+    const waiting = formatCount(details);
+    log.info(`all lists are in; ${waiting} details and lists of parents follow, the newest first`);
+    void onListsRead?.(report());
+  };
 }
 
 /** Stores that everything listed is in, queues the scrub and has the report published. False: nothing to scrub. */
