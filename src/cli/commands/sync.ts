@@ -40,9 +40,9 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const request = { resources, ...flags, mostRequests, closed };
   const failures: Outcome[] = [];
   const one = new Semaphore(1);
-  const publish = async (scope: CompanyScope) => {
+  const publish = async (scope: CompanyScope, runGoesOn = false) => {
     const release = await one.acquire();
-    letYoungGenerationGrow(true);
+    letYoungGenerationGrow(!runGoesOn);
     failures.push(...(await afterRun(scope)));
     letYoungGenerationGrow(false);
     release?.();
@@ -73,14 +73,14 @@ async function runAll(
   context: CommandContext,
   scopes: readonly CompanyScope[],
   asked: Pick<CompanyRun, "request" | "untilMs">,
-  publish: (scope: CompanyScope) => Promise<void>,
+  publish: (scope: CompanyScope, runGoesOn?: boolean) => Promise<void>,
 ): Promise<Map<string, CompanyReport>> {
   const places = new Semaphore(companiesAtOnce);
   const scrubPlaces = new Semaphore(scrubsAtOnce);
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
     let release = await places.acquire();
-    const onListsRead = () => publish(scope);
+    const onListsRead = () => publish(scope, true);
     const onListed = async () => {
       release?.();
       await publish(scope);
