@@ -1,7 +1,8 @@
 import { yieldToLoop } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { canonicalId } from "../base/ids.ts";
-import { idsHeld, type DeriveResult } from "../store/apply/derive-rows.ts";
+import type { DeriveResult } from "../store/apply/derive-rows.ts";
+import { idsHeld } from "../store/apply/held-record.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices } from "../store/apply/table-context.ts";
 import type { Derivations } from "../store/tables/derivations.ts";

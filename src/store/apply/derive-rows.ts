@@ -5,13 +5,12 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import type { Db } from "../database.ts";
-import { quoted } from "../sql-text.ts";
-import { OddValue, toRow, type Cell, type Row, type UnknownKey } from "../tables/row-decoder.ts";
-import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
-import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
+import { OddValue, toRow, type Row, type UnknownKey } from "../tables/row-decoder.ts";
+import { dataColumns } from "../tables/table-layout.ts";
+import type { TablePlan } from "../tables/table-plan.ts";
 import type { TableStatements } from "../tables/table-statements.ts";
-import { dataCells, type DecodedRecord, type Fence } from "./merge-rules.ts";
+import { differencesOf, readHeld, rowsOf, type DerivedRows, type HeldRecord } from "./held-record.ts";
+import type { DecodedRecord } from "./merge-rules.ts";
 import type { Previews } from "./previews.ts";
 import type { Overrides, ReadStamp, Source } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
@@ -33,34 +32,26 @@ export interface DerivableRows {
  */
 export type DeriveResult = "same" | "written" | "unusable";
 
-/** What the mirror holds of one record. */
-interface HeldRecord {
-  readonly fence: Fence | undefined;
-  readonly json: string | undefined;
-  /** The data columns; undefined: there is no row. */
-  readonly cells: readonly Cell[] | undefined;
-  readonly deletedAt: string | null;
-  readonly detailAt: string | null;
-  /** For each child table, `position` and data columns of each row. */
-  readonly children: readonly (readonly (readonly Cell[])[])[];
-}
-
 /**
  * Compares the rows of a record with its JSON, and makes them anew where they differ: with a change in the log, if the
  * record shows (I2). The JSON itself is the same before and after.
  *
  * Guarantee: runs in the transaction of `Mirror.apply`. Rows that do not differ are not written.
  * Source of truth: `_raw_<resource>`; the fence says whether the record is deleted. Cells that the JSON does not name
- * stay: the owner of an owned record.
+ * stay, the owner of an owned record, unless `overrides` names them.
  * Worst outcome of a crash: the record is compared again.
  */
-export function deriveRecord(rows: DerivableRows, id: RecordId, stamp: ReadStamp): DeriveResult {
-  const held = readHeld(rows, id);
-  const { fence, json, deletedAt } = held;
+export function deriveRecord(
+  rows: DerivableRows,
+  id: RecordId,
+  stamp: ReadStamp,
+  overrides?: Overrides,
+): DeriveResult {
+  const held = readHeld(rows.statements, id);
+  const { fence, json, cells, deletedAt } = held;
   if (json === undefined && !fence) return removeExtra(rows, id, held, stamp);
   const isGone = fence ? fence.gone === 1 : deletedAt !== null;
-  const source = fence?.source ?? "detail";
-  const row = json === undefined ? null : decode(rows, json, source, stamp);
+  const row = json === undefined ? null : decode(rows, json, fence?.source ?? "detail", stamp);
   if (!row || row instanceof OddValue) {
     if (isGone) return "same";
     const odd = { resource: rows.resource.name, id, json: json ?? "", reason: row?.message ?? "" };
@@ -68,53 +59,15 @@ export function deriveRecord(rows: DerivableRows, id: RecordId, stamp: ReadStamp
     rows.statements.forgetSha.run(id);
     return "unusable";
   }
-  const derived: DerivedRows = {
-    cells: dataCells(rows.plan, row, ownerCells(rows, held)),
-    deletedAt: isGone ? (deletedAt ?? isoTime(stamp.receivedAtMs)) : null,
-    detailAt: source === "preview" ? null : (held.detailAt ?? isoTime(fence?.read_at ?? stamp.receivedAtMs)),
-    children: isGone ? row.children.map(() => []) : row.children,
-  };
-  if (isSame(rows.plan, held, derived)) return "same";
+  const derived = rowsOf(rows.plan, held, row, {
+    overrides: overrides ?? ownerCells(rows, held),
+    nowMs: stamp.receivedAtMs,
+  });
+  if (cells && differencesOf(rows.plan, held, derived).length === 0) return "same";
   write(rows, id, derived, stamp);
   if (!isGone) logChange(rows, id, held, stamp, "update");
   else if (isShown(held)) logChange(rows, id, held, stamp, "delete");
   return "written";
-}
-
-/** The ids of all that is held of a resource, from `from` on, in their order. */
-export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number): bigint[] {
-  const tables = [
-    ["id", plan.table],
-    ["id", rawTable(plan.table)],
-    ["id", fenceTable(plan.table)],
-    ...plan.children.map(({ parentKey, table }) => [parentKey, table]),
-  ] as const;
-  const arms = tables.map(
-    ([key = "", table = ""]) =>
-      `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= @from`,
-  );
-  const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most`;
-  return db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
-}
-
-/** The rows that follow from a record's JSON. */
-interface DerivedRows {
-  readonly cells: readonly Cell[];
-  readonly deletedAt: string | null;
-  readonly detailAt: string | null;
-  readonly children: Row["children"];
-}
-
-function readHeld({ statements, plan }: DerivableRows, id: RecordId): HeldRecord {
-  const values = statements.selectRow.get(id) as Cell[] | undefined;
-  return {
-    fence: statements.selectFence.get(id) as Fence | undefined,
-    json: statements.selectRaw.get(id) as string | undefined,
-    cells: values?.slice(0, -2),
-    deletedAt: (values?.at(-2) as string | null | undefined) ?? null,
-    detailAt: (values?.at(-1) as string | null | undefined) ?? null,
-    children: plan.children.map((_, i) => (statements.children[i]?.select.all(id) ?? []) as Cell[][]),
-  };
 }
 
 function decode(rows: DerivableRows, json: string, source: Source, stamp: ReadStamp): Row | OddValue {
@@ -155,7 +108,10 @@ function removeExtra(rows: DerivableRows, id: RecordId, held: HeldRecord, stamp:
 }
 
 /** The cells of the columns that name an owned record's owner. */
-function ownerCells({ resource, plan }: DerivableRows, { cells }: HeldRecord): Overrides {
+export function ownerCells(
+  { resource, plan }: Pick<DerivableRows, "resource" | "plan">,
+  { cells }: HeldRecord,
+): Overrides {
   const links = resource.list.kind === "owned" ? resource.list.by : [];
   const names = new Set(
     links.flatMap(({ typeField, idField }) => [snakeCase(typeField), snakeCase(idField)]),
@@ -163,30 +119,6 @@ function ownerCells({ resource, plan }: DerivableRows, { cells }: HeldRecord): O
   if (names.size === 0) return {};
   const named = dataColumns(plan).map(({ name }, i) => [name, cells?.[i] ?? null] as const);
   return Object.fromEntries(named.filter(([name]) => names.has(name)));
-}
-
-function isSame(plan: TablePlan, held: HeldRecord, derived: DerivedRows): boolean {
-  if (!held.cells || (held.deletedAt === null) !== (derived.deletedAt === null)) return false;
-  if ((held.detailAt === null) !== (derived.detailAt === null)) return false;
-  if (!isSameRow(dataColumns(plan), derived.cells, held.cells)) return false;
-  return plan.children.every(({ columns }, i) => {
-    const [rows, others] = [derived.children[i] ?? [], held.children[i] ?? []];
-    const isSameChild = (cells: readonly Cell[], position: number) => {
-      const [at, ...stored] = others[position] ?? [];
-      return at === BigInt(position) && isSameRow(columns, cells, stored);
-    };
-    return rows.length === others.length && rows.every(isSameChild);
-  });
-}
-
-/** Integers are read back as bigints; a whole number in a column of decimals is not. */
-function isSameRow(columns: readonly Column[], derived: readonly Cell[], stored: readonly Cell[]): boolean {
-  return columns.every(({ scalar }, i) => {
-    const [cell, other] = [derived[i] ?? null, stored[i] ?? null];
-    if (cell === other) return true;
-    if (typeof cell !== "number" || typeof other !== "bigint") return false;
-    return sqlTypes[scalar] === "INTEGER" && BigInt(cell) === other;
-  });
 }
 
 function isShown({ cells, deletedAt, children }: HeldRecord): boolean {

@@ -44,7 +44,8 @@ export function isProvisional(fence: Fence | undefined): boolean {
 /**
  * What the bytes alone decide, before they are parsed. `same`: the mirror holds them. `stale`: they differ and
  * overlap with the last applied read, so nobody knows which is newer. `compare`: the last read was of the other
- * source, which may write the same values otherwise. `write`: they are new, as any record is for a provisional row.
+ * source, which may write the same values otherwise. `write`: they are new, as any record is for a provisional row, and
+ * where the stored JSON cannot be used.
  */
 export function judgeBytes(
   fence: Fence | undefined,
@@ -53,7 +54,7 @@ export function judgeBytes(
   const whole = isLive(fence) && !isProvisional(fence) ? fence : undefined;
   if (whole && isKnown(whole, read.sha, read.source)) return "same";
   if (read.isStale) return "stale";
-  return whole && whole.source !== read.source ? "compare" : "write";
+  return whole && whole.sha !== null && whole.source !== read.source ? "compare" : "write";
 }
 
 function isKnown(fence: Fence, sha: Buffer, source: FullSource): boolean {

@@ -28,6 +28,7 @@ import type {
   ApplyResult,
   IncomingPreview,
   IncomingRecord,
+  Overrides,
   PreviewResult,
   ReadStamp,
   Removal,
@@ -156,8 +157,8 @@ export class ResourceTable implements DerivableRows {
   }
 
   /** Compares the rows of a record with its JSON, and makes them anew where they differ. */
-  derive(id: RecordId, stamp: ReadStamp): DeriveResult {
-    return deriveRecord(this, id, stamp);
+  derive(id: RecordId, stamp: ReadStamp, overrides?: Overrides): DeriveResult {
+    return deriveRecord(this, id, stamp, overrides);
   }
 
   /** Adds columns for unknown fields, without values. Rows derived afterwards have them. */

@@ -29,6 +29,12 @@ export class Derivations extends Repository {
     this.execute(sql, resource, version, isEmpty ? null : firstId);
   }
 
+  /** Were all rows of the resource made by this version? */
+  isCurrent(resource: string, version: string): boolean {
+    const sql = "SELECT 1 FROM _derivations WHERE resource = ? AND version = ? AND next_id IS NULL";
+    return this.exists(sql, resource, version);
+  }
+
   /** The next id to derive; null: all are done. */
   nextId(resource: string): bigint | null {
     const select = this.statement("SELECT next_id FROM _derivations WHERE resource = ?")

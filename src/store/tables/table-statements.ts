@@ -33,10 +33,14 @@ export function prepareStatements(db: Db, plan: TablePlan) {
       `INSERT INTO ${quoted(raw)} (id, json) VALUES (?, CAST(? AS TEXT)) ON CONFLICT (id) DO UPDATE SET json = excluded.json`,
     ),
     selectRaw: select(raw, ["json"]).pluck(),
+    /** The JSON as the bytes that came. */
+    selectRawBytes: db.prepare(`SELECT CAST(json AS BLOB) FROM ${quoted(raw)} WHERE id = ?`).pluck(),
     selectFence: select(fence, facts),
     upsertFence: db.prepare(upsertSql(fence, "id", ["id", ...facts])),
     setListedSha: updateFence("listed_sha = ?"),
     setLastChange: updateFence("last_change = ?"),
+    /** Parameters: gone twice, source, id. What is deleted has no SHA-1. */
+    setFence: updateFence("gone = ?, sha = iif(? = 1, NULL, sha), source = ?"),
     /** The next read of the record is decoded, whatever its bytes. */
     forgetSha: updateFence("sha = NULL, listed_sha = NULL"),
     touchFence: updateFence("received_seq = ?, read_at = ?, listed_sha = coalesce(?, listed_sha)"),

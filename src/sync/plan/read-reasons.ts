@@ -16,6 +16,7 @@ import { giveBackScrub } from "./scrub-facts.ts";
  * sweep, parent        `list-reads.ts`: pages of lists and of parents' lists
  * quick                `quick-reads.ts`: pages of the lists of a quick run
  * scrub                queueScrub: what was read longest ago, where lists show not all
+ * repair               `verify/local/repair-locally.ts`: JSON that is lost or damaged
  *
  * Each says why it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row
  * per (resource, target), so a record or page that is queued twice is read once. Besides, `WorkQueue.revive`

@@ -1,0 +1,64 @@
+import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { Db } from "../../store/database.ts";
+import { Repository } from "../../store/repository.ts";
+import { quoted } from "../../store/sql-text.ts";
+import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
+
+/** The last change of a record. */
+export interface LastChange {
+  readonly seq: number;
+  readonly op: string;
+}
+
+/**
+ * The last change of each record as the change log has it, whatever the fences say: in a temporary table, so that a
+ * log of any length costs no memory. Safe on a connection that only reads.
+ */
+export class LastChanges extends Repository {
+  constructor(db: Db) {
+    super(db);
+    db.exec(`DROP TABLE IF EXISTS temp._last_changes;
+      CREATE TEMP TABLE _last_changes (resource TEXT, record_id INTEGER, seq INTEGER, op TEXT,
+        PRIMARY KEY (resource, record_id)) WITHOUT ROWID;
+      INSERT INTO temp._last_changes SELECT resource, record_id, max(seq), op FROM _change_log
+        WHERE op <> 'event' GROUP BY resource, record_id`);
+  }
+
+  /** Those of the records with an id in this range, both ends included. */
+  between(resource: string, from: RecordId, to: RecordId): Map<RecordId, LastChange> {
+    const sql = `SELECT record_id, seq, op FROM temp._last_changes
+      WHERE resource = ? AND record_id BETWEEN ? AND ?`;
+    const rows = this.statement(sql).raw().safeIntegers().all(resource, from, to);
+    return new Map(
+      (rows as [bigint, bigint, string][]).map(([id, seq, op]) => [
+        canonicalId(id),
+        { seq: Number(seq), op },
+      ]),
+    );
+  }
+
+  /** Records that live by the log, and of which the mirror holds nothing; with ids after `after`, in their order. */
+  unheld(resource: string, after: bigint, most: number): RecordId[] {
+    const held = [resource, rawTable(resource), fenceTable(resource)].map(
+      (table) => `NOT EXISTS (SELECT 1 FROM main.${quoted(table)} t WHERE t.id = l.record_id)`,
+    );
+    const sql = `SELECT record_id FROM temp._last_changes l
+      WHERE resource = ? AND record_id > ? AND op <> 'delete' AND ${held.join(" AND ")} ORDER BY record_id LIMIT ?`;
+    return this.selectIds(sql, resource, after, most);
+  }
+
+  /** Notes a change that was logged since. */
+  note(resource: string, id: RecordId, { seq, op }: LastChange): void {
+    this.execute("INSERT OR REPLACE INTO temp._last_changes VALUES (?, ?, ?, ?)", resource, id, seq, op);
+  }
+
+  /** The record's JSON as a change found it; null: it keeps none. */
+  before(seq: number): string | null {
+    return this.selectColumn<string | null>("SELECT before FROM _change_log WHERE seq = ?", seq)[0] ?? null;
+  }
+
+  /** Ends the temporary table. */
+  drop(): void {
+    this.db.exec("DROP TABLE IF EXISTS temp._last_changes");
+  }
+}

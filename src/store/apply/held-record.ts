@@ -1,0 +1,152 @@
+import { isoTime } from "../../base/clock.ts";
+import type { RecordId } from "../../base/ids.ts";
+import type { Db } from "../database.ts";
+import { quoted } from "../sql-text.ts";
+import type { Cell, Row } from "../tables/row-decoder.ts";
+import { dataColumns, fenceTable, rawTable } from "../tables/table-layout.ts";
+import { sqlTypes, type Column, type TablePlan } from "../tables/table-plan.ts";
+import type { TableStatements } from "../tables/table-statements.ts";
+import { dataCells, type Fence } from "./merge-rules.ts";
+import type { Overrides } from "./read-stamp.ts";
+
+/** What the mirror holds of one record. */
+export interface HeldRecord {
+  readonly fence: Fence | undefined;
+  readonly json: string | undefined;
+  /** The data columns; undefined: there is no row. */
+  readonly cells: readonly Cell[] | undefined;
+  readonly deletedAt: string | null;
+  readonly detailAt: string | null;
+  /** For each child table, `position` and data columns of each row. */
+  readonly children: readonly (readonly (readonly Cell[])[])[];
+}
+
+/** The rows that follow from a record's JSON. */
+export interface DerivedRows {
+  readonly cells: readonly Cell[];
+  readonly deletedAt: string | null;
+  readonly detailAt: string | null;
+  readonly children: Row["children"];
+}
+
+/** A cell that is not what the JSON says. A row of a child table that one side lacks is `{}` on the other. */
+export interface CellDifference {
+  /** `total`, `order_lines[0].title`, or `order_lines[0]` for a whole row. */
+  readonly field: string;
+  readonly mirror: Cell;
+  readonly raw: Cell;
+}
+
+/** Reads everything that is held of one record. */
+export function readHeld(statements: TableStatements, id: RecordId): HeldRecord {
+  const values = statements.selectRow.get(id) as Cell[] | undefined;
+  return {
+    fence: statements.selectFence.get(id) as Fence | undefined,
+    json: statements.selectRaw.get(id) as string | undefined,
+    cells: values?.slice(0, -2),
+    deletedAt: (values?.at(-2) as string | null | undefined) ?? null,
+    detailAt: (values?.at(-1) as string | null | undefined) ?? null,
+    children: statements.children.map(({ select }) => select.all(id) as Cell[][]),
+  };
+}
+
+/** The ids of all that is held of a resource, from `from` on, in their order. */
+export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number): bigint[] {
+  const tables = [
+    ["id", plan.table],
+    ["id", rawTable(plan.table)],
+    ["id", fenceTable(plan.table)],
+    ...plan.children.map(({ parentKey, table }) => [parentKey, table]),
+  ] as const;
+  const arms = tables.map(
+    ([key = "", table = ""]) =>
+      `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= @from`,
+  );
+  const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most`;
+  return db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
+}
+
+/**
+ * The rows of a record as its decoded JSON makes them. Pure.
+ *
+ * @param nowMs when a deletion is dated that has no date, epoch ms
+ */
+export function rowsOf(
+  plan: TablePlan,
+  { fence, deletedAt, detailAt }: HeldRecord,
+  row: Row,
+  { overrides, nowMs }: { readonly overrides: Overrides; readonly nowMs: number },
+): DerivedRows {
+  const isGone = fence ? fence.gone === 1 : deletedAt !== null;
+  const isProvisional = fence?.source === "preview";
+  return {
+    cells: dataCells(plan, row, overrides),
+    deletedAt: isGone ? (deletedAt ?? isoTime(nowMs)) : null,
+    detailAt: isProvisional ? null : (detailAt ?? isoTime(fence?.read_at ?? nowMs)),
+    children: isGone ? row.children.map(() => []) : row.children,
+  };
+}
+
+/** Where the rows of a record are not those that follow from its JSON; of a row that is not there, nothing. Pure. */
+export function differencesOf(plan: TablePlan, held: HeldRecord, derived: DerivedRows): CellDifference[] {
+  const own = held.cells ? ownDifferences(plan, held, held.cells, derived) : [];
+  return own.concat(
+    plan.children.flatMap((child, i) => {
+      const [rows, others] = [derived.children[i] ?? [], held.children[i] ?? []];
+      return rows.length === 0 && others.length === 0 ? [] : childDifferences(child, rows, others);
+    }),
+  );
+}
+
+function ownDifferences(
+  plan: TablePlan,
+  { deletedAt, detailAt }: HeldRecord,
+  cells: readonly Cell[],
+  derived: DerivedRows,
+): CellDifference[] {
+  const found = cellDifferences(dataColumns(plan), derived.cells, cells, "");
+  const marks = [
+    { field: "_deleted_at", mirror: deletedAt, raw: derived.deletedAt },
+    { field: "_detail_at", mirror: detailAt, raw: derived.detailAt },
+  ];
+  return found.concat(marks.filter(({ mirror, raw }) => (mirror === null) !== (raw === null)));
+}
+
+function childDifferences(
+  { table, columns }: TablePlan["children"][number],
+  rows: readonly (readonly Cell[])[],
+  others: readonly (readonly Cell[])[],
+): CellDifference[] {
+  const stored = new Map(others.map(([at, ...cells]) => [Number(at), cells]));
+  const found = rows.flatMap((cells, position) => {
+    const name = `${table}[${position}]`;
+    const other = stored.get(position);
+    stored.delete(position);
+    return other
+      ? cellDifferences(columns, cells, other, `${name}.`)
+      : [{ field: name, mirror: null, raw: "{}" }];
+  });
+  const more = [...stored.keys()].map((at) => ({ field: `${table}[${at}]`, mirror: "{}", raw: null }));
+  return [...found, ...more];
+}
+
+function cellDifferences(
+  columns: readonly Column[],
+  derived: readonly Cell[],
+  stored: readonly Cell[],
+  prefix: string,
+): CellDifference[] {
+  const found: CellDifference[] = [];
+  for (const [i, column] of columns.entries()) {
+    const [raw, mirror] = [derived[i] ?? null, stored[i] ?? null];
+    if (!isSameCell(column, raw, mirror)) found.push({ field: prefix + column.name, mirror, raw });
+  }
+  return found;
+}
+
+/** Integers are read back as bigints; a whole number in a column of decimals is not. */
+function isSameCell({ scalar }: Column, derived: Cell, stored: Cell): boolean {
+  if (derived === stored) return true;
+  if (typeof derived !== "number" || typeof stored !== "bigint") return false;
+  return sqlTypes[scalar] === "INTEGER" && BigInt(derived) === stored;
+}

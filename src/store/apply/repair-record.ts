@@ -1,0 +1,74 @@
+import { hash } from "node:crypto";
+import type { RecordId } from "../../base/ids.ts";
+import type { ReadStamp, Overrides, Source } from "./read-stamp.ts";
+import type { ResourceTable } from "./resource-table.ts";
+
+/** One step of the repair of a record; they are made in the order given. */
+export type RepairStep =
+  /** What the fence says, or a fence where there is none. */
+  | { readonly kind: "fence"; readonly gone: 0 | 1; readonly source: Source }
+  /** The number of the record's last change. */
+  | { readonly kind: "last change"; readonly seq: number }
+  /** Adds a change after the record's last one. */
+  | { readonly kind: "log"; readonly op: "insert" | "delete"; readonly after: number | null }
+  | { readonly kind: "json"; readonly json: string }
+  /** The rows anew from the JSON; `overrides` are cells that it does not name. */
+  | { readonly kind: "derive"; readonly overrides?: Overrides }
+  /** The JSON is not trusted: the next read is stored whatever it says. */
+  | { readonly kind: "forget" }
+  /** The record is to be read; the caller queues that. */
+  | { readonly kind: "refetch" };
+
+/**
+ * Makes one step of a repair.
+ *
+ * Guarantee: runs in the transaction of `Mirror.apply`, so that a record is repaired whole or not at all, with a change
+ * in the log where its row changes (I2).
+ * Source of truth: as the caller judged it.
+ * Worst outcome of a crash: the record is judged again.
+ */
+export function repairRecord(table: ResourceTable, id: RecordId, step: RepairStep, stamp: ReadStamp): void {
+  const { statements } = table;
+  switch (step.kind) {
+    case "fence":
+      return repairFence(table, id, step, stamp);
+    case "last change":
+      return void statements.setLastChange.run(step.seq, id);
+    case "log":
+      return addChange(table, id, step, stamp);
+    case "json":
+      return void statements.upsertRaw.run(id, Buffer.from(step.json));
+    case "derive":
+      return void table.derive(id, stamp, step.overrides);
+    case "forget":
+      return void statements.forgetSha.run(id);
+    case "refetch":
+      return undefined;
+  }
+}
+
+function repairFence(
+  { statements }: ResourceTable,
+  id: RecordId,
+  { gone, source }: Extract<RepairStep, { readonly kind: "fence" }>,
+  { receivedAtMs }: ReadStamp,
+): void {
+  if (statements.selectFence.get(id) !== undefined)
+    return void statements.setFence.run(gone, gone, source, id);
+  const bytes = statements.selectRawBytes.get(id) as Buffer | undefined;
+  const sha = gone === 1 || !bytes ? null : hash("sha1", bytes, "buffer");
+  // Any read is newer than one of which nothing is known.
+  statements.upsertFence.run([id, sha, null, source, 0, receivedAtMs, null, gone]);
+}
+
+function addChange(
+  { statements, context, resource }: ResourceTable,
+  id: RecordId,
+  { op, after }: Extract<RepairStep, { readonly kind: "log" }>,
+  stamp: ReadStamp,
+): void {
+  const json = statements.selectRaw.get(id) as string | undefined;
+  const before = op === "delete" ? (json ?? null) : null;
+  const seq = context.log.add({ stamp, resource: resource.name, id, op, before }, after);
+  statements.setLastChange.run(seq, id);
+}

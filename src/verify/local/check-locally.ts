@@ -1,0 +1,90 @@
+import { yieldToLoop } from "../../base/cancellation.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import { LastChanges } from "../../state/checks/last-changes.ts";
+import { openTables } from "../../state/checks/open-tables.ts";
+import type { ResourceTable } from "../../store/apply/resource-table.ts";
+import { guarded, openDatabase, type Db } from "../../store/database.ts";
+import { firstId, RecordJudge } from "./judge-records.ts";
+import { LocalFindings, namedRecord, type LocalCheck } from "./local-check.ts";
+
+/** How far a check is. */
+interface LocalProgress {
+  readonly resource: string;
+  /** Records of this resource compared so far. */
+  readonly records: number;
+}
+
+/** How a check reports and ends. */
+export interface LocalCheckOptions {
+  /** Called about ten times a second. */
+  readonly onProgress?: ((progress: LocalProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Checks a mirror against itself: each record's row, child rows, JSON, fence and changes against each other. Sends no
+ * request and writes nothing, so it may run beside the writer; everything is of one commit.
+ *
+ * @throws MirrorError `database` where there is no mirror, `stopped` when the signal aborted
+ */
+export async function checkLocally(
+  path: string,
+  manifest: Manifest,
+  options: LocalCheckOptions = {},
+): Promise<LocalCheck> {
+  const db = openDatabase(path, { readonly: true });
+  try {
+    db.exec("BEGIN");
+    const findings = new LocalFindings();
+    await checkRecords(db, manifest, findings, options);
+    return findings.result();
+  } finally {
+    guarded(path, () => db.close());
+  }
+}
+
+async function checkRecords(
+  db: Db,
+  manifest: Manifest,
+  findings: LocalFindings,
+  options: LocalCheckOptions,
+): Promise<void> {
+  const { tables, unreadable } = openTables(db, manifest);
+  const last = new LastChanges(db);
+  const judge = new RecordJudge(tables, last);
+  for (const { resource, why } of unreadable)
+    findings.problems.push({
+      kind: "schema",
+      message: `${resource}: the rows cannot be compared: ${why}.`,
+      hint: "Run `verify --local --repair` or `sync`: opening the mirror for writing derives them again.",
+    });
+  for (const table of tables) {
+    await checkTable(judge, table, findings, options);
+    for (const id of last.unheld(table.resource.name, firstId, mostUnheld))
+      findings.add(table.resource.name, { list: "missing", ...namedRecord(id) });
+  }
+}
+
+/** As many as are named of a resource. */
+const mostUnheld = 1_001;
+
+async function checkTable(
+  judge: RecordJudge,
+  table: ResourceTable,
+  findings: LocalFindings,
+  { onProgress, signal }: LocalCheckOptions,
+): Promise<void> {
+  const { name } = table.resource;
+  const check = findings.of(name);
+  let records = 0;
+  for (let from: bigint | null = firstId; from !== null;) {
+    const part = judge.part(table, from);
+    for (const { resource, found } of part.wrong) for (const one of found) findings.add(resource, one);
+    check.mirror += part.live;
+    records += part.records;
+    findings.records += part.records;
+    from = part.next;
+    onProgress?.({ resource: name, records });
+    await yieldToLoop(signal, `stopped while ${name} were compared`);
+  }
+}

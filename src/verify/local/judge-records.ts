@@ -1,0 +1,139 @@
+import { hash } from "node:crypto";
+import { canonicalId, recordId, type RecordId } from "../../base/ids.ts";
+import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
+import type { LastChanges } from "../../state/checks/last-changes.ts";
+import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
+import { idsHeld, readHeld, type HeldRecord } from "../../store/apply/held-record.ts";
+import { dataCells } from "../../store/apply/merge-rules.ts";
+import type { Overrides } from "../../store/apply/read-stamp.ts";
+import type { ResourceTable } from "../../store/apply/resource-table.ts";
+import { OddValue, toRow, type Cell } from "../../store/tables/row-decoder.ts";
+import { dataColumns } from "../../store/tables/table-layout.ts";
+import { ownerColumns } from "../../sync/deletion/removal.ts";
+import { judgeRecord, type RecordJudgement } from "./judge-record.ts";
+import { namedRecord, plain, type Found } from "./local-check.ts";
+
+/** Records that are judged at once: about 0.1 s of work. */
+const recordsAtOnce = 1_000;
+/** Before the first id. */
+export const firstId = BigInt(Number.MIN_SAFE_INTEGER);
+const farFuture = "9999";
+
+/** A record in which something is wrong. */
+export interface JudgedRecord extends RecordJudgement {
+  readonly resource: string;
+  readonly id: RecordId;
+}
+
+/** Some records of one resource. */
+export interface JudgedPart {
+  readonly wrong: readonly JudgedRecord[];
+  readonly records: number;
+  readonly live: number;
+  /** Where the next part begins; null: this was the last. */
+  readonly next: bigint | null;
+}
+
+/** Judges all that a mirror holds of its resources, some records at a time. Writes nothing but a temporary table. */
+export class RecordJudge {
+  private readonly tables: ReadonlyMap<string, ResourceTable>;
+  private readonly last: LastChanges;
+
+  constructor(tables: readonly ResourceTable[], last: LastChanges) {
+    this.tables = new Map(tables.map((table) => [table.resource.name, table]));
+    this.last = last;
+  }
+
+  /** Records with ids from `from` on. */
+  part(table: ResourceTable, from: bigint): JudgedPart {
+    const { plan, resource, context } = table;
+    const ids = idsHeld(context.db, plan, from, recordsAtOnce + 1).map(canonicalId);
+    const next = ids[recordsAtOnce];
+    const some = ids.slice(0, recordsAtOnce);
+    const last = this.last.between(resource.name, some[0] ?? 0, some.at(-1) ?? 0);
+    const quarantined = new Set(context.quarantine.idsBefore(resource.name, farFuture));
+    const wrong: JudgedRecord[] = [];
+    let live = 0;
+    for (const id of some) {
+      const held = readHeld(table.statements, id);
+      if (held.fence?.gone === 0) live += 1;
+      const judgement = judgeRecord({
+        id,
+        plan,
+        hasPreviews: resource.gives === "preview" || resource.fullWhen !== undefined,
+        held,
+        last: last.get(id) ?? null,
+        isShaRight: isShaRight(table, id, held),
+        isQuarantined: quarantined.has(id),
+        jsonBefore: () => this.jsonBefore(last.get(id)),
+        decode: (json, source) => decodeStored(table, json, source),
+        overrides: ownerCells(table, held),
+      });
+      if (judgement.found.length > 0) wrong.push({ resource: resource.name, id, ...judgement });
+      wrong.push(...this.ownedBy(table, id, held));
+    }
+    return { wrong, records: some.length, live, next: next === undefined ? null : BigInt(next) };
+  }
+
+  private jsonBefore(last: { readonly seq: number; readonly op: string } | undefined): string | null {
+    return last?.op === "delete" ? this.last.before(last.seq) : null;
+  }
+
+  /** Records inside this one that name another owner. */
+  private ownedBy(owner: ResourceTable, id: RecordId, { fence, json }: HeldRecord): JudgedRecord[] {
+    if (
+      owner.plan.owned.length === 0 ||
+      json === undefined ||
+      fence?.gone !== 0 ||
+      fence.source === "preview"
+    )
+      return [];
+    const decoded = decodeStored(owner, json, fence.source);
+    if (decoded instanceof OddValue) return [];
+    return owner.plan.owned.flatMap(({ field, resource }) => {
+      const owned = this.tables.get(resource);
+      const overrides = owned && ownerColumns(owned.resource, owner.resource, id);
+      if (!owned || !overrides) return [];
+      return partsOf(decoded.record, field).flatMap((part) => ownerJudgement(owned, part, overrides));
+    });
+  }
+}
+
+function isShaRight(table: ResourceTable, id: RecordId, { fence, json }: HeldRecord): boolean {
+  const sha = fence?.sha;
+  if (!sha || json === undefined) return false;
+  if (hash("sha1", json, "buffer").equals(sha)) return true;
+  // Bytes that are no UTF-8 are others as a string.
+  const bytes = table.statements.selectRawBytes.get(id) as Buffer;
+  return hash("sha1", bytes, "buffer").equals(sha);
+}
+
+function partsOf(record: JsonObject, field: string): JsonObject[] {
+  const value = Object.hasOwn(record, field) ? record[field] : null;
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Compares the cells that name the owner; what else is wrong with the record is found with the record itself. */
+function ownerJudgement(owned: ResourceTable, part: JsonObject, overrides: Overrides): JudgedRecord[] {
+  const integer = integerOf(part["id"]);
+  const id = integer === null ? null : recordId(String(integer));
+  const values = id === null ? undefined : (owned.statements.selectRow.get(id) as Cell[] | undefined);
+  if (id === null || !values || values.at(-2) !== null) return [];
+  const expected = expectedCells(owned, part, overrides);
+  const found = dataColumns(owned.plan).flatMap(({ name }, i): Found[] => {
+    const [mirror, raw] = [plain(values[i] ?? null), plain(expected?.[i] ?? null)];
+    if (!expected || !Object.hasOwn(overrides, name) || mirror === raw) return [];
+    return [{ list: "different", ...namedRecord(id), field: name, mirror, raw }];
+  });
+  const { name: resource } = owned.resource;
+  return found.length === 0 ? [] : [{ resource, id, found, steps: [{ kind: "derive", overrides }] }];
+}
+
+function expectedCells(owned: ResourceTable, part: JsonObject, overrides: Overrides): Cell[] | null {
+  try {
+    return dataCells(owned.plan, toRow(owned.plan, part), overrides);
+  } catch (error) {
+    if (error instanceof OddValue) return null;
+    throw error;
+  }
+}

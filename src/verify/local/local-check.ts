@@ -1,0 +1,97 @@
+import type { RecordId } from "../../base/ids.ts";
+import type { Cell } from "../../store/tables/row-decoder.ts";
+
+/** A value as JSON can hold it: integers beyond 2^53 as text. */
+export type PlainValue = string | number | null;
+
+/** A record by its id. */
+export interface NamedRecord {
+  readonly id: string | number;
+}
+
+/** A field that is not what the record's JSON says. */
+interface LocalDifference extends NamedRecord {
+  /** `total`; `invoice_items[0].title` of a child row; `_raw`, `_fence` or `_changes` for what is kept beside the row. */
+  readonly field: string;
+  readonly mirror: PlainValue;
+  /** What the row should hold, by the JSON as it was received. */
+  readonly raw: PlainValue;
+}
+
+/** What was found in one resource. */
+export interface ResourceCheck {
+  /** Live records. */
+  mirror: number;
+  /** Records without a row. */
+  readonly missing: NamedRecord[];
+  /** Rows without a record. */
+  readonly extra: NamedRecord[];
+  readonly different: LocalDifference[];
+  /** More findings than are named. */
+  unnamed: number;
+}
+
+/** Damage that is no record's. */
+export interface LocalProblem {
+  readonly kind: "integrity" | "schema" | "queue" | "inbox" | "listing" | "sequence" | "change log";
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** What the check of a mirror against itself found. */
+export interface LocalCheck {
+  readonly match: boolean;
+  /** Records compared. */
+  readonly records: number;
+  readonly resources: Readonly<Record<string, Readonly<ResourceCheck>>>;
+  readonly problems: readonly LocalProblem[];
+}
+
+/** Named for one resource and list, so that a wholly wrong table fits into memory. */
+const mostNamed = 1_000;
+
+/** Collects what is found. */
+export class LocalFindings {
+  readonly problems: LocalProblem[] = [];
+  readonly resources: Record<string, ResourceCheck> = {};
+  records = 0;
+
+  of(resource: string): ResourceCheck {
+    return (this.resources[resource] ??= { mirror: 0, missing: [], extra: [], different: [], unnamed: 0 });
+  }
+
+  add(resource: string, found: Found): void {
+    const check = this.of(resource);
+    const { list, ...named } = found;
+    // Each list holds what its name says: the union of `found` pairs them.
+    const into = check[list] as NamedRecord[];
+    if (into.length < mostNamed) into.push(named);
+    else check.unnamed += 1;
+  }
+
+  result(): LocalCheck {
+    const { problems, resources, records } = this;
+    const match = problems.length === 0 && Object.values(resources).every(isSound);
+    return { match, records, resources, problems };
+  }
+}
+
+function isSound({ missing, extra, different }: ResourceCheck): boolean {
+  return missing.length + extra.length + different.length === 0;
+}
+
+/** One finding about a record, with the list it belongs to. */
+export type Found =
+  ({ readonly list: "missing" | "extra" } & NamedRecord) | ({ readonly list: "different" } & LocalDifference);
+
+/** A record as it is named. */
+export function namedRecord(id: RecordId): NamedRecord {
+  return { id: typeof id === "bigint" ? String(id) : id };
+}
+
+/** A cell as JSON can hold it. */
+export function plain(value: Cell): PlainValue {
+  if (typeof value !== "bigint") return value;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+}
