@@ -11,6 +11,8 @@ export interface MirrorFiles {
   readonly lock: string;
   /** Webhook secrets that were replaced and are still accepted. */
   readonly secrets: string;
+  /** What the last `verify` found. */
+  readonly verified: string;
   /** PDFs and attachments. */
   readonly folder: string;
 }
@@ -24,6 +26,7 @@ export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
     budget: named(".budget.db"),
     lock: named(".lock"),
     secrets: named(".secrets.json"),
+    verified: named(".verified.json"),
     folder: named(".files"),
   };
 }

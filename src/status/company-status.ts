@@ -2,6 +2,7 @@ import type { BudgetView } from "../rate-limit/permit.ts";
 import type { QueueCount } from "../state/work-queue.ts";
 import type { RunPlan } from "../sync/plan/run-plan.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
+import type { Proof } from "../verify/proof-file.ts";
 import type { EventStatus } from "./event-status.ts";
 import type { Health } from "./mirror-health.ts";
 
@@ -24,6 +25,8 @@ export interface CompanyStatus {
   readonly freshness: Freshness;
   readonly health: Health | null;
   readonly events: EventStatus | null;
+  /** What the last `verify` of this mirror found; null: none was made. */
+  readonly verified: Proof | null;
 }
 
 /** How old the lists are. */

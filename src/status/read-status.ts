@@ -13,6 +13,7 @@ import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
 import { readScrubPlan, type ScrubQuestion } from "../sync/plan/scrub-facts.ts";
+import { readProof } from "../verify/proof-file.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
 import { eventsOverdue, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
 import { lastWholeReport } from "./live-facts.ts";
@@ -47,7 +48,7 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const events = judgeEvents(readEventFacts(db), { written: writer !== null, wholeSinceMs, nowMs });
   const running = runUnderWay(health, writer);
   const plan = readPlan(db, question, health, budget);
-  const facts = { budget, plan, freshness, health, events };
+  const facts = { budget, plan, freshness, health, events, verified: readProof(files.verified, db) };
   return { mirrored: true, writer: writer?.description ?? null, running, ...facts };
 }
 
@@ -59,6 +60,7 @@ const noMirror = {
   freshness: { oldest: null, stale: [] },
   health: null,
   events: null,
+  verified: null,
 };
 
 /** What is known of the request budget; null where no request was ever sent. */

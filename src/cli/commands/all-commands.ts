@@ -11,6 +11,7 @@ export const commands: readonly Command[] = [
   lazy("sync", async () => (await import("./sync.ts")).syncCommand),
   lazy("serve", async () => (await import("./serve.ts")).serveCommand),
   lazy("status", async () => (await import("./status.ts")).statusCommand),
+  lazy("verify", async () => (await import("./verify.ts")).verifyCommand),
   lazy("changes", async () => (await import("./changes.ts")).changesCommand),
   lazy("publish", async () => (await import("./publish-command.ts")).publishCommand),
   lazy("export", async () => (await import("./export.ts")).exportCommand),

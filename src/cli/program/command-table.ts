@@ -18,6 +18,9 @@ const state = choice("--state <state>", "only events in this state", inboxStates
 /** `webhooks inbox` shows this many events without --limit. */
 export const usualInboxCount = 100;
 
+/** `verify` compares this many details without --sample. */
+export const usualSample = 100;
+
 /** Summary and options of every command by its name, without its code: help loads nothing else. */
 const commandTable = {
   check: {
@@ -66,6 +69,19 @@ const commandTable = {
         "--max-age <duration>",
         "exit 1 if any table was last read whole longer ago than this",
       ),
+    },
+  },
+  verify: {
+    summary: "compare the mirror with the service: all lists and some details; exits 1 if anything differs",
+    config: "token",
+    options: {
+      sample: wholeNumber(
+        "--sample <n>",
+        `compare so many details, half of them those read longest ago (default ${usualSample})`,
+        0,
+        100_000_000,
+      ),
+      all: flag("--all", "compare every detail and every parent's list"),
     },
   },
   changes: {

@@ -2,6 +2,7 @@ import { formatDuration } from "../../base/units.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { earliest } from "../../state/sweeps.ts";
 import { scrubText } from "../../sync/plan/run-plan.ts";
+import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
 import { eventsOverdue, type EventStatus } from "../event-status.ts";
@@ -19,6 +20,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...(budget ? [budgetLine(budget)] : []),
     ...(plan ? [`  a run: ${plan.lists.requests} requests for lists; scrub: ${scrubText(plan.scrub)}`] : []),
     ...troubleLines(health),
+    ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
@@ -55,6 +57,18 @@ function queueLines({ queue }: Health, writer: string | null): string[] {
   if (ready === 0) return [];
   const waits = ready === 1 ? "1 request waits" : `${ready} requests wait`;
   return [`  ${waits} for ${writer ? "a turn" : "the next run"}`];
+}
+
+/** A difference that is found is a mark until the next `verify`: only that shows that it is gone. */
+function verifiedLine(proof: Proof, nowMs: number): string {
+  const { at, by, match, differences, details_compared: details, details_total: total } = proof;
+  const compared = `${details} of ${total} details compared`;
+  if (match) return `  proved equal ${ago(at, nowMs)} by \`${by}\`, ${compared}`;
+  const found =
+    differences > 0
+      ? plural(differences, "record that differs", "records that differ")
+      : `${plural(proof.uncompared, "thing", "things")} that could not be compared`;
+  return `  ! \`${by}\` found ${found} ${ago(at, nowMs)}, ${compared}`;
 }
 
 function budgetLine({ limit, remaining, waitMs }: BudgetView): string {

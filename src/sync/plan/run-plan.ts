@@ -36,8 +36,8 @@ export function planRun(
   return { lists: cost(lists), missing: cost(missing), scrub: { ...cost(scrub), total, nights }, minutes };
 }
 
-/** A window's requests are sent at its start: the last window costs no time. */
-function minutesFor(requests: number, { granted, windowMs }: GrantedBudget): number {
+/** Minutes that so many requests take. A window's requests are sent at its start: the last window costs no time. */
+export function minutesFor(requests: number, { granted, windowMs }: GrantedBudget): number {
   const windows = Math.max(0, Math.ceil(requests / Math.max(1, granted)) - 1);
   return Math.round((windows * windowMs) / 6_000) / 10;
 }

@@ -1,0 +1,116 @@
+import { formatCount, formatDuration } from "../../base/units.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { connectService, type ServiceConnection } from "../../daemon/runs/service-connection.ts";
+import type { ProgressView } from "../../log/progress-view.ts";
+import { Meta } from "../../state/meta.ts";
+import { ScrubCandidates } from "../../state/scrub-candidates.ts";
+import { expectedRecords, variantsOf } from "../../state/sweeps.ts";
+import type { Db } from "../../store/database.ts";
+import { Records } from "../../store/tables/stored-records.ts";
+import { lockHolder } from "../../store/writer-lock.ts";
+import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
+import { scrubSources } from "../../sync/plan/scrub-facts.ts";
+import { writeProof } from "../../verify/proof-file.ts";
+import { verifyReport, type VerifyReport } from "../../verify/report.ts";
+import type { SampleSize } from "../../verify/sample.ts";
+import { Verification } from "../../verify/verification.ts";
+import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
+
+/** What `verify` is asked for, the same for every company. */
+export interface VerifyRequest {
+  readonly resources: readonly Resource[];
+  readonly sample: SampleSize;
+  /** The command, as the result names it. */
+  readonly by: string;
+}
+
+/** Compares one company's mirror with the service, and stores what it found for `status`. Shows its progress. */
+export async function verifyCompany(scope: CompanyScope, request: VerifyRequest): Promise<VerifyReport> {
+  const { context, config, company } = scope;
+  const connection = connectService(context, config, company);
+  try {
+    return await readExisting(scope, (db) => compare(scope, request, connection, db));
+  } finally {
+    await connection.close();
+  }
+}
+
+async function compare(
+  scope: CompanyScope,
+  { resources, sample, by }: VerifyRequest,
+  { transport, rateLimiter }: ServiceConnection,
+  db: Db,
+): Promise<VerifyReport> {
+  const { context, config, company, manifest, files } = scope;
+  const { clock, log, random, signal } = context;
+  const { concurrency, longestOutageMs } = config.http;
+  const { windowMs } = config.rateLimit;
+  const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
+  const verification = new Verification({
+    db,
+    manifest,
+    resources,
+    transport,
+    token: company.token.reveal(),
+    clock,
+    log,
+    random,
+    signal,
+    concurrency,
+    longestOutageMs,
+    sample,
+    isWritten: () => lockHolder(files.lock) !== null,
+  });
+  const { lists, details } = verifyCost(db, manifest, resources, sample);
+  const { granted } = rateLimiter.view();
+  const time = minutesText(minutesFor(lists + details, { granted, windowMs }));
+  const pace = `${time} at ${granted} in ${formatDuration(windowMs)}`;
+  log.info(`${company.name}: about ${formatCount(lists + details)} requests, ${pace}`, { lists, details });
+  const view = (): ProgressView => ({
+    company: company.name,
+    elapsedMs: clock.monotonicMs() - startedMs,
+    resources: verification.resourceProgress(),
+    requests: verification.tally.requests.total,
+    queued: Math.max(0, lists + details - verification.tally.requests.total),
+    scrub: null,
+    budget: rateLimiter.view(),
+    windowMs,
+  });
+  return context.progress(
+    () => [view()],
+    async () => {
+      const findings = await verification.compare();
+      const report = verifyReport(verification.comparison, findings, { by, startedAtMs });
+      writeProof(files.verified, db, report);
+      return report;
+    },
+  );
+}
+
+/** Requests that `verify` makes, as far as the mirror knows. What differs is asked for on top. */
+interface VerifyCost {
+  readonly lists: number;
+  readonly details: number;
+}
+
+/** Estimates the requests from the mirror alone: sends none. */
+function verifyCost(
+  db: Db,
+  { resources: all }: Manifest,
+  resources: readonly Resource[],
+  sample: SampleSize,
+): VerifyCost {
+  const candidates = new ScrubCandidates(db);
+  const sources = scrubSources({ manifest: all, resources, parentsPerRun: "auto" });
+  const details = sources.reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
+  const lists = resources.reduce((sum, resource) => sum + pagesOf(db, resource), 0);
+  return { lists, details: sample === "all" ? details : Math.min(sample, details) };
+}
+
+function pagesOf(db: Db, resource: Resource): number {
+  const { list, name } = resource;
+  if (list.kind !== "paged") return list.kind === "single" ? 1 : variantsOf(resource).length;
+  const records = expectedRecords(new Meta(db), resource) ?? new Records(db).counts(name).live;
+  return Math.max(1, Math.ceil(records / list.perPage));
+}

@@ -1,0 +1,79 @@
+import { messageOf } from "../../base/errors.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
+import { resourceNamed } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import {
+  InvalidError,
+  NotFoundError,
+  ServiceError,
+  UnauthenticatedError,
+} from "../../connector/service-errors.ts";
+import { readParts } from "../../extract/answers.ts";
+import { ownerColumns } from "../../sync/deletion/removal.ts";
+import { countsOf, suspect, type Comparison, type DeepRead } from "./comparison.ts";
+import { readFresh, type FreshLists } from "./fresh-record.ts";
+import { compareRecord } from "../compare/compare-record.ts";
+import { readOneList } from "../service/list-reading.ts";
+
+/** Compares a detail, or the list of a parent, with the mirror: what seems to differ is a suspect. */
+export async function lookDeeper(comparison: Comparison, read: DeepRead, fresh: FreshLists): Promise<void> {
+  const { view } = comparison;
+  const resource = resourceNamed(view.manifest, read.listOf ?? read.resource);
+  countsOf(comparison, resource.name).details += 1;
+  if (read.listOf !== null) return lookAtParent(comparison, resource, read);
+  const { id } = read;
+  const shown = await readFresh(comparison, resource, id, fresh);
+  const held = view.held(resource.name, id);
+  if (compareRecord(view, resource, held, shown).kind !== "equal") suspect(comparison, resource.name, id);
+  if (shown.kind === "shown") lookAtOwned(comparison, resource, id, shown.slice);
+}
+
+/** A detail holds the complete set of the records that it owns. */
+function lookAtOwned(comparison: Comparison, owner: Resource, id: RecordId, slice: Buffer): void {
+  const { view } = comparison;
+  for (const { field, resource: name } of view.table(owner.name).plan.owned) {
+    const owned = resourceNamed(view.manifest, name);
+    const columns = ownerColumns(owned, owner, id);
+    const parts = readParts(slice, field);
+    if (!columns || !parts) continue;
+    const ours = new Set(view.records.liveIdsWhere(name, columns));
+    for (const { id: text, slice: part } of parts) {
+      const partId = text === null ? null : recordId(text);
+      if (partId === null) continue;
+      const verdict = compareRecord(view, owned, view.held(name, partId), { kind: "shown", slice: part });
+      if (!ours.delete(partId) || verdict.kind !== "equal") suspect(comparison, name, partId);
+    }
+    for (const extra of ours) suspect(comparison, name, extra);
+  }
+}
+
+async function lookAtParent(
+  comparison: Comparison,
+  resource: Resource,
+  { resource: parent, id }: DeepRead,
+): Promise<void> {
+  const { view, lists, uncompared } = comparison;
+  const { name, list } = resource;
+  const link = list.kind === "parents" && list.parents.find((one) => one.resource === parent);
+  if (!link) return;
+  const take = (one: RecordId, slice: Buffer) => {
+    const verdict = compareRecord(view, resource, view.held(name, one), { kind: "shown", slice });
+    if (verdict.kind !== "equal") suspect(comparison, name, one);
+  };
+  try {
+    const { ids } = await readOneList(lists, resource, { parent, parentId: String(id) }, take);
+    for (const one of view.records.liveIdsWhere(name, { [snakeCase(link.field)]: id }))
+      if (!ids.has(one)) suspect(comparison, name, one);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error instanceof UnauthenticatedError) throw error;
+    // The list of a parent that is gone is refused.
+    if (error instanceof NotFoundError || error instanceof InvalidError) suspect(comparison, parent, id);
+    else
+      uncompared.push({
+        resource: name,
+        id: null,
+        message: `the list of ${parent} ${id}: ${messageOf(error)}`,
+      });
+  }
+}

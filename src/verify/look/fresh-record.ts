@@ -1,0 +1,87 @@
+import { messageOf } from "../../base/errors.ts";
+import type { RecordId } from "../../base/ids.ts";
+import { pathOf, type Resource } from "../../connector/resource.ts";
+import { NotFoundError, ServiceError, UnauthenticatedError } from "../../connector/service-errors.ts";
+import { readDetail } from "../../extract/answers.ts";
+import { judgeDeletion } from "../../sync/deletion/deletion-proof.ts";
+import type { Comparison } from "./comparison.ts";
+import type { Shown } from "../compare/compare-record.ts";
+import { readLists } from "../service/list-reading.ts";
+
+/** Lists of resources without routes for their records, each read once for many records. */
+export type FreshLists = Map<string, Promise<ReadonlyMap<RecordId, Buffer>>>;
+
+/** Asks the service for one record now: its own route, else the list that shows it whole. */
+export async function readFresh(
+  comparison: Comparison,
+  resource: Resource,
+  id: RecordId,
+  fresh: FreshLists,
+): Promise<Shown> {
+  if (resource.detail === undefined) return readFromList(comparison, resource, id, fresh);
+  const path = pathOf(resource.detail, id);
+  const answer = await comparison.lists.reader.read({ path }, "detail", (body) => readDetail(body, id));
+  if (answer.kind === "read") {
+    const { slice, withoutId } = answer.value;
+    if (withoutId)
+      return { kind: "unreadable", why: `GET ${path}: the answer does not say which record it is` };
+    comparison.provenRoutes.add(resource.name);
+    return { kind: "shown", slice };
+  }
+  const { error } = answer;
+  if (!(error instanceof NotFoundError))
+    return { kind: "unreadable", why: `GET ${path}: ${messageOf(error)}` };
+  return judgeNotFound(comparison, resource, id, error);
+}
+
+/** A 404 counts where the route has answered 200, as for a deletion (I5). */
+async function judgeNotFound(
+  comparison: Comparison,
+  resource: Resource,
+  id: RecordId,
+  { serviceMessage }: NotFoundError,
+): Promise<Shown> {
+  const { provenRoutes, examples, lists } = comparison;
+  const { name, detail = "" } = resource;
+  const candidates = examples.get(name) ?? [];
+  const judged = () => judgeDeletion(serviceMessage, provenRoutes.has(name), candidates, id);
+  const first = judged();
+  if (first.kind === "probe") {
+    for (const candidate of first.candidates) {
+      const path = pathOf(detail, candidate);
+      const answer = await lists.reader.read({ path }, "detail", (body) => readDetail(body, candidate));
+      if (answer.kind !== "read") continue;
+      provenRoutes.add(name);
+      break;
+    }
+  }
+  const verdict = judged();
+  if (verdict.kind === "deleted") return { kind: "absent" };
+  const why = verdict.kind === "unproven" ? verdict.why : `GET ${detail} returned 404 also for other records`;
+  return { kind: "unreadable", why };
+}
+
+async function readFromList(
+  { lists }: Comparison,
+  resource: Resource,
+  id: RecordId,
+  fresh: FreshLists,
+): Promise<Shown> {
+  const { name } = resource;
+  const read = async () => {
+    const slices = new Map<RecordId, Buffer>();
+    await readLists(lists, resource, (one, slice) => void slices.set(one, slice));
+    return slices;
+  };
+  const known = fresh.get(name) ?? read();
+  fresh.set(name, known);
+  try {
+    const slices = await known;
+    const slice = slices.get(id);
+    if (slice) return { kind: "shown", slice };
+    return slices.size > 0 ? { kind: "absent" } : { kind: "unreadable", why: "its list came back empty" };
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error instanceof UnauthenticatedError) throw error;
+    return { kind: "unreadable", why: `its list was refused: ${messageOf(error)}` };
+  }
+}

@@ -1,0 +1,136 @@
+import type { MirrorError } from "../../base/errors.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { InvalidError } from "../../connector/service-errors.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { readList, readObject } from "../../extract/answers.ts";
+import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
+import {
+  requestFor,
+  type ChildPayload,
+  type ListForm,
+  type PagePayload,
+} from "../../extract/work-request.ts";
+import type { Slices } from "../../json/slices.ts";
+import { variantsOf } from "../../state/sweeps.ts";
+import { mostSweeps } from "../../sync/context/limits.ts";
+import { otherListForm } from "../../sync/plan/list-form.ts";
+import { childPage, listPage } from "../../sync/plan/list-reads.ts";
+import { inParallel } from "./parallel.ts";
+import type { ServiceReader } from "./service-reader.ts";
+
+/** Takes a record of a list as it comes; a list that moves shows some more than once. */
+export type TakeRecord = (id: RecordId, slice: Buffer) => void;
+
+/** What a list showed. */
+export interface ListShown {
+  readonly ids: Set<RecordId>;
+  /** Records without a usable id, in one reading. */
+  withoutId: number;
+  /** Was every record shown, as its total says? */
+  isWhole: boolean;
+}
+
+/** Which list: of a resource, or of one parent. */
+export type ListPlace = Pick<PagePayload, "variant"> | Pick<ChildPayload, "parent" | "parentId">;
+
+/** How lists are read. */
+export interface ListParts {
+  readonly reader: ServiceReader;
+  /** Pages at a time. */
+  readonly concurrency: number;
+}
+
+/**
+ * Reads all lists that show a resource; up to three times while they move. Pages are read last to first, so that a
+ * deletion hides no record.
+ *
+ * @throws MirrorError where the service refuses the list
+ */
+export async function readLists(parts: ListParts, resource: Resource, take: TakeRecord): Promise<ListShown> {
+  const all: ListShown = { ids: new Set(), withoutId: 0, isWhole: true };
+  if (resource.list.kind === "single") {
+    const { path } = resource.list;
+    take(1, valueOf(await parts.reader.read({ path }, "list", readObject)));
+    all.ids.add(1);
+    return all;
+  }
+  for (const variant of variantsOf(resource)) {
+    const shown = await readOneList(parts, resource, { variant }, take);
+    for (const id of shown.ids) all.ids.add(id);
+    all.withoutId += shown.withoutId;
+    all.isWhole &&= shown.isWhole;
+  }
+  return all;
+}
+
+/** Reads one list, as `readLists`. */
+export async function readOneList(
+  { reader, concurrency }: ListParts,
+  resource: Resource,
+  place: ListPlace,
+  take: TakeRecord,
+): Promise<ListShown> {
+  const shown: ListShown = { ids: new Set(), withoutId: 0, isWhole: false };
+  for (let tries = 1; !shown.isWhole && tries <= mostSweeps; tries++) {
+    shown.withoutId = 0;
+    const add = (records: Slices) => {
+      for (const { id: text, slice } of records) {
+        const id = text === null ? null : recordId(text);
+        if (id === null) shown.withoutId += 1;
+        else take(id, slice);
+        if (id !== null) shown.ids.add(id);
+      }
+    };
+    const { form, facts, records } = await readFirstPage(reader, resource, place);
+    add(records);
+    let total = facts.total;
+    const pages = Array.from({ length: facts.pages - 1 }, (_, i) => facts.pages - i);
+    await inParallel(pages, concurrency, async (page) => {
+      const next = valueOf(
+        await readPage(reader, resource, place, { ...form, perPage: facts.perPage, page }),
+      );
+      add(next.records);
+      if (next.facts.total !== total) total = Number.NaN;
+    });
+    shown.isWhole = shown.ids.size + shown.withoutId === total;
+  }
+  return shown;
+}
+
+/** The first page, in the form that the service accepts. */
+async function readFirstPage(reader: ServiceReader, resource: Resource, place: ListPlace) {
+  for (let form: ListForm = {}; ;) {
+    const answer = await readPage(reader, resource, place, { ...form, page: 1 });
+    const isRefused = answer.kind === "refused" && answer.error instanceof InvalidError;
+    const other = isRefused ? otherListForm(resource.list, form, answer.error) : null;
+    if (!other) return { form, ...valueOf(answer) };
+    form = other;
+  }
+}
+
+function readPage(
+  reader: ServiceReader,
+  resource: Resource,
+  place: ListPlace,
+  page: ListForm & { readonly page: number },
+) {
+  const isPaged = resource.list.kind !== "whole";
+  const isChild = "parent" in place;
+  const work = isChild
+    ? childPage(resource.name, { ...page, ...place }, 0)
+    : listPage(resource.name, { ...page, ...place }, 0);
+  const read = requestFor(resource, { ...work, id: 0, attempts: 0 });
+  return reader.read(read, isChild ? "child" : "list", (body) => {
+    const { records, paginator } = readList(body);
+    const facts: PageFacts = isPaged ? pageFacts(paginator, page.page) : wholeFacts(records.count);
+    return { records, facts };
+  });
+}
+
+function valueOf<T>(
+  answer:
+    { readonly kind: "read"; readonly value: T } | { readonly kind: "refused"; readonly error: MirrorError },
+): T {
+  if (answer.kind === "read") return answer.value;
+  throw answer.error;
+}

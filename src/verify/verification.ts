@@ -1,0 +1,142 @@
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { Transport } from "../connector/transport.ts";
+import { readObject } from "../extract/answers.ts";
+import { isObject } from "../json/literal.ts";
+import { parseLossless } from "../json/lossless.ts";
+import type { ResourceProgress } from "../log/progress-view.ts";
+import type { Db } from "../store/database.ts";
+import { Tally } from "../sync/context/tally.ts";
+import { judgeToken } from "../sync/identity/judge-token.ts";
+import { OutageWatch } from "../sync/retry/outage.ts";
+import { nameDifferences, type Finding } from "./look/accusation.ts";
+import { newComparison, suspect, type Comparison, type DeepRead } from "./look/comparison.ts";
+import { lookDeeper } from "./look/deep-look.ts";
+import { lookAtResource } from "./look/first-look.ts";
+import type { FreshLists } from "./look/fresh-record.ts";
+import { MirrorView } from "./compare/mirror-view.ts";
+import { inParallel } from "./service/parallel.ts";
+import { chooseSample, type SampleSize } from "./sample.ts";
+import { ServiceReader } from "./service/service-reader.ts";
+
+/** What a verification works with. */
+export interface VerificationParts {
+  /** The mirror, for reading; also beside its writer. */
+  readonly db: Db;
+  readonly manifest: Manifest;
+  readonly resources: readonly Resource[];
+  readonly transport: Transport;
+  readonly token: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  /** Requests at a time. */
+  readonly concurrency: number;
+  /** How long it waits for a service that is away. */
+  readonly longestOutageMs: number;
+  readonly sample: SampleSize;
+  readonly isWritten: () => boolean;
+}
+
+/**
+ * Compares one mirror with the service: all lists, a sample of details; then asks again for what seems to differ.
+ *
+ * Guarantee: nothing is written. An untouched record is never named (see `nameDifferences`).
+ * Source of truth: the service.
+ * Worst outcome of a crash: it begins again; there is nothing to resume.
+ */
+export class Verification {
+  readonly comparison: Comparison;
+  readonly tally = new Tally();
+  private readonly parts: VerificationParts;
+  private readonly outages: OutageWatch;
+  private sample: readonly DeepRead[] = [];
+  private deepReadsDone = 0;
+
+  constructor(parts: VerificationParts) {
+    const { db, manifest, transport, concurrency, signal } = parts;
+    this.parts = parts;
+    this.outages = new OutageWatch({ ...parts, tally: this.tally, ended: signal });
+    const probe = () => this.askCompany();
+    const reader = new ServiceReader({ transport, outages: this.outages, probe, tally: this.tally, signal });
+    const lists = { reader, concurrency };
+    this.comparison = newComparison({ ...parts, view: new MirrorView(db, manifest), lists });
+  }
+
+  /**
+   * Compares and returns what differs.
+   *
+   * @throws MirrorError `identity` for a token of another company, `stopped`, and what concerns the whole service
+   */
+  async compare(): Promise<Finding[]> {
+    const { comparison, parts } = this;
+    await this.assertSameCompany();
+    for (const resource of comparison.resources) await lookAtResource(comparison, resource);
+    this.sample = chooseSample(comparison.deepReads, parts.sample, parts.random);
+    const fresh: FreshLists = new Map();
+    await inParallel(this.sample, parts.concurrency, async (read) => {
+      await lookDeeper(comparison, read, fresh);
+      this.deepReadsDone += 1;
+    });
+    const suspects = [...comparison.suspects.values()].reduce((sum, ids) => sum + ids.size, 0);
+    if (suspects > 0) parts.log.info("what seems to differ is asked for again", { records: suspects });
+    return nameDifferences(comparison);
+  }
+
+  /** Compares these records once more. */
+  compareAgain(findings: readonly Finding[]): Promise<Finding[]> {
+    const { comparison } = this;
+    comparison.suspects.clear();
+    for (const { resource, id } of findings) suspect(comparison, resource, id);
+    return nameDifferences(comparison);
+  }
+
+  /** For progress. */
+  resourceProgress(): ResourceProgress[] {
+    const { counts, suspects } = this.comparison;
+    const lists = [...counts].map(([name, { mirror, isDone, service }]): ResourceProgress => {
+      const phase = isDone ? "done" : mirror > 0 || service !== null ? "listing" : "waiting";
+      return { name, phase, done: mirror, total: null, changed: suspects.get(name)?.size ?? 0 };
+    });
+    const total = this.sample.length;
+    if (total === 0) return lists;
+    const phase = this.deepReadsDone < total ? "reading" : "done";
+    return [...lists, { name: "details", phase, done: this.deepReadsDone, total, changed: 0 }];
+  }
+
+  /** The token must be of the mirror's company (I10). */
+  private async assertSameCompany(): Promise<void> {
+    const { db, manifest, token } = this.parts;
+    const record = parseLossless(readObject(await this.outages.untilAnswered(() => this.askCompany())));
+    const given = isObject(record) ? record[manifest.identity.nameField] : null;
+    const name = typeof given === "string" ? given : "";
+    const ask = (path: string) => this.outages.untilAnswered(() => this.send(path));
+    const verdict = await judgeToken({ db, manifest }, { name, token }, ask);
+    if (verdict.kind === "refused") throw verdict.error;
+  }
+
+  private askCompany(): Promise<Buffer> {
+    const { manifest } = this.parts;
+    const { list } = resourceNamed(manifest, manifest.identity.resource);
+    return this.send(list.kind === "single" ? list.path : "");
+  }
+
+  private async send(path: string): Promise<Buffer> {
+    const { transport, signal } = this.parts;
+    const onSent = () => this.tally.sent("list");
+    const request = {
+      method: "GET",
+      path,
+      expect: "json",
+      lane: "list",
+      once: true,
+      signal,
+      onSent,
+    } as const;
+    return (await transport.send(request)).body;
+  }
+}

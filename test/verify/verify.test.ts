@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { runCommand } from "../support/cli.ts";
+import { aCompany, sync } from "../support/company.ts";
+import { verify, named, wound, liveIds } from "../support/verify.ts";
+
+test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
+  const company = await aCompany({ records: "small" });
+  expect((await sync(company)).outcome).toBe("complete");
+  const all = await verify(company, ["--all"]);
+  expect(all.report.uncompared).toEqual([]);
+  expect(named(all.report)).toEqual([]);
+  expect([all.code, all.report.match]).toEqual([0, true]);
+  expect(all.report.details_compared).toBe(all.report.details_total);
+  for (const { service, mirror } of Object.values(all.report.resources)) expect(service).toBe(mirror);
+  const some = await verify(company, ["--sample", "5"]);
+  expect([some.code, some.report.details_compared, some.report.match]).toEqual([0, 5, true]);
+});
+
+test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is named, without a detail", async () => {
+  const company = await aCompany({ records: "small" });
+  await sync(company);
+  const invoices = liveIds(company, "invoices", "id IN (SELECT invoice_id FROM invoice_items)");
+  const [cell, line, gone, json, deleted, rawless] = invoices;
+  const [client] = liveIds(company, "clients");
+  const [payment] = liveIds(company, "document_payments");
+  wound(company, "UPDATE invoices SET note = 'not the service''s' WHERE id = ?", cell);
+  wound(company, "UPDATE invoice_items SET quantity = 99.5 WHERE invoice_id = ? AND position = 0", line);
+  wound(company, "DELETE FROM invoices WHERE id = ?", gone);
+  wound(company, "UPDATE _raw_invoices SET json = json_set(json, '$.note', 'wrong') WHERE id = ?", json);
+  wound(company, "UPDATE invoices SET _deleted_at = '2026-01-01T00:00:00.000Z' WHERE id = ?", deleted);
+  wound(company, "DELETE FROM _raw_invoices WHERE id = ?", rawless);
+  wound(company, "UPDATE clients SET name = 'nobody' WHERE id = ?", client);
+  wound(company, "UPDATE document_payments SET amount = amount + 1 WHERE id = ?", payment);
+  wound(company, "INSERT INTO orders (id, _synced_at) VALUES (990001, '2026-01-01')");
+  wound(company, "INSERT INTO order_items (order_id, position) VALUES (990002, 0)");
+  wound(company, "UPDATE countries SET name = 'Nowhere' WHERE id = 4");
+  const { report, code } = await verify(company, ["--sample", "0"]);
+  expect(named(report)).toEqual(
+    [
+      `invoices ${cell} different note`,
+      `invoices ${line} different invoice_items[0].quantity`,
+      `invoices ${gone} missing`,
+      `invoices ${json} different _raw.note`,
+      `invoices ${deleted} tombstoned`,
+      `invoices ${rawless} extra`,
+      `clients ${client} different name`,
+      `document_payments ${payment} different amount`,
+      "orders 990001 extra",
+      "orders 990002 extra",
+      "countries 4 different name",
+    ].toSorted(),
+  );
+  expect([code, report.match]).toEqual([1, false]);
+  expect(report.resources["invoices"]?.different).toContainEqual({
+    id: cell,
+    field: "note",
+    mirror: "not the service's",
+    service: null,
+  });
+});
+
+test("a change that no list shows is found with every detail, and by the sample of those read longest ago", async () => {
+  const company = await aCompany({ records: "small" });
+  await sync(company);
+  const [stale] = liveIds(company, "invoices");
+  const [client] = liveIds(company, "clients");
+  company.sandbox.control.alter("invoices", stale ?? 0, { note: "added later" });
+  const { id: log } = company.sandbox.control.create("contact_activity_logs", {
+    clientId: client,
+    type: "note",
+    metadata: { content: "called" },
+  }) as { id: number };
+  expect(named((await verify(company, ["--sample", "0"])).report)).toEqual([]);
+  const all = await verify(company, ["--all"]);
+  expect(named(all.report)).toEqual([
+    `contact_activity_logs ${log} missing`,
+    `invoices ${stale} different note`,
+  ]);
+  expect(all.code).toBe(1);
+  wound(company, "UPDATE _fence_invoices SET read_at = 1 WHERE id = ?", stale);
+  expect(named((await verify(company, ["--sample", "2"])).report)).toContain(
+    `invoices ${stale} different note`,
+  );
+});
+
+test("status says what the last verify found, and nothing of another mirror's", async () => {
+  const company = await aCompany({ records: "small" });
+  await sync(company);
+  await verify(company, ["--sample", "3"]);
+  const status = async (...more: string[]) =>
+    (await runCommand(["status", ...more], { cwd: company.folder })).stdout;
+  const read = async () =>
+    JSON.parse(await status("--json")) as { companies: { acme: { verified: unknown } } };
+  const by = { match: true, by: "verify --sample 3", differences: 0, details_compared: 3 };
+  expect((await read()).companies.acme.verified).toMatchObject(by);
+  expect(await status()).toMatch(/proved equal .* ago by `verify --sample 3`, 3 of \d+ details compared/);
+  wound(company, "UPDATE clients SET name = 'nobody' WHERE id = (SELECT min(id) FROM clients)");
+  await verify(company, ["--sample", "3"]);
+  expect(await status()).toContain("! `verify --sample 3` found 1 record that differs");
+  wound(company, "UPDATE _meta SET value = json_set(value, '$.salt', 'other') WHERE key = 'identity'");
+  expect((await read()).companies.acme.verified).toBeNull();
+});
