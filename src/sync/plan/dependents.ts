@@ -39,6 +39,7 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   const rules = run.mirror.manifest.invalidationRules ?? [];
   for (const rule of rules) {
     if (rule.resource !== read.resource.name || (isNews && rule.announced)) continue;
+    if (!run.selected.has(rule.dependent)) continue;
     for (const id of dependentIds(run, rule, finding))
       queue({ resource: rule.dependent, id }, isNews ? stamp.receivedAtMs : 0);
   }
