@@ -18,6 +18,9 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
 /** `dead`: set aside. `held`: not in this run. Both keep their reason. */
 type WorkState = "ready" | "dead" | "held";
 
+const holdSql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
+  AND lane IN (SELECT value FROM json_each(?))`;
+
 /** How many items of one kind are in one state. */
 export interface QueueCount {
   readonly resource: string;
@@ -173,8 +176,12 @@ export class WorkQueue extends Repository {
 
   /** Takes a resource's items of these lanes out of this run; `revive` brings them back. Returns their number. */
   hold(resource: string, why: string, share: LaneShare = "all"): number {
-    const sql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
-      AND lane IN (SELECT value FROM json_each(?))`;
+    return this.execute(holdSql, why, resource, JSON.stringify(ranksOf[share])).changes;
+  }
+
+  /** The same for all but the pages of its list. */
+  holdRecords(resource: string, why: string, share: LaneShare = "all"): number {
+    const sql = `${holdSql} AND kind <> 'list'`;
     return this.execute(sql, why, resource, JSON.stringify(ranksOf[share])).changes;
   }
 

@@ -102,6 +102,22 @@ test.each([
   },
 );
 
+test("refused records hold no list: each run reads it, and asks for few of the records it adds", async () => {
+  const company = await aCompany({ records: 60 });
+  company.proxy.obstruct(({ path }) => (/^\/orders\/\d+$/.test(path) ? forbidden() : undefined));
+  await sync(company);
+  for (let run = 2; run <= 3; run++) {
+    company.sandbox.control.trigger("orders.created");
+    const before = company.proxy.asked.length;
+    const report = await sync(company);
+    const asked = company.proxy.asked.slice(before).filter(({ path }) => path.startsWith("/orders"));
+    expect(asked.filter(({ path }) => path === "/orders")).toHaveLength(1);
+    expect(asked.length).toBeLessThan(20);
+    const orders = ids(company, "orders").length;
+    expect(report.resources["orders"]).toMatchObject({ listed: orders, inserted: 1, pending: orders });
+  }
+});
+
 test("many refused records among many others hold nothing: a 200 in between shows that the resource is read", async () => {
   const company = await aCompany({ records: 150 });
   const odd = new Set(ids(company, "invoices").filter((_, i) => i % 3 === 0));

@@ -110,10 +110,9 @@ describe("I10: a mirror belongs to one company", () => {
     expect(other.kind).toBe("refused");
   });
 
-  test("with neither, it is refused; a mirror without any record of a company takes the token", async () => {
+  test("with neither, it is refused without a request, also where the mirror is empty", async () => {
     const mirror = await mirrorOf([]);
-    put(mirror, "colours", { id: 1, label: "red" });
-    expect(await judge(mirror, "Acme", "new")).toMatchObject({ kind: "rotated", asked: [] });
+    expect(await judge(mirror, "Acme", "new")).toMatchObject({ kind: "refused", asked: [] });
     put(mirror, "receipts", { id: 5, documentType: null, documentId: null, amount: 1 });
     expect(await judge(mirror, "Acme", "new")).toMatchObject({ kind: "refused", asked: [] });
   });

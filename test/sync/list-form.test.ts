@@ -9,10 +9,11 @@ const list = {
   perPage: 500,
   params: { sortBy: "id", sortDirection: "asc" },
 } as const;
-const refused = (fields: Readonly<Record<string, string>>) =>
+const refused = (fields: Readonly<Record<string, string>>, serviceMessage = "The data was invalid.") =>
   new InvalidError(
     "GET /people was answered with 422",
     Object.fromEntries(Object.entries(fields).map(([field, text]) => [field, [text]])),
+    { serviceMessage },
   );
 
 describe("a page size that is refused", () => {
@@ -36,6 +37,11 @@ describe("a page size that is refused", () => {
     expect(sizes).toEqual([250, 125, 62, 31, 15, 10]);
   });
 
+  test("may be named by the message alone", () => {
+    const error = refused({}, "The per page field must not be greater than 100.");
+    expect(otherListForm(list, {}, error)).toEqual({ perPage: 100 });
+  });
+
   test("of a parent's list is smaller as well", () => {
     const notes = { kind: "parents", path: "/notes", perPage: 200, parents: [] } as const;
     const form = otherListForm(notes, {}, refused({ perPage: "At most 2." }));
@@ -48,9 +54,23 @@ describe("an order that is refused", () => {
     "is left out once: %o",
     (fields) => {
       expect(otherListForm(list, { perPage: 10 }, refused(fields))).toEqual({ perPage: 10, unsorted: true });
-      expect(otherListForm(list, { unsorted: true }, refused(fields))).toBeNull();
     },
   );
+
+  test("is left out where only its direction is sent, and is not blamed twice", () => {
+    const byId = { ...list, params: { sortDirection: "asc" } };
+    const error = refused({ sortBy: "Invalid." });
+    expect(otherListForm(byId, {}, error)).toEqual({ unsorted: true });
+    expect(otherListForm(byId, { unsorted: true }, error)).toBeNull();
+  });
+
+  test("is tried first where nothing is named, and smaller pages after it", () => {
+    const forms: ListForm[] = [];
+    let form: ListForm | null = {};
+    while ((form = otherListForm(list, form, refused({})))) forms.push(form);
+    const sizes = [250, 125, 62, 31, 15, 10].map((perPage) => ({ perPage, unsorted: true }));
+    expect(forms).toEqual([{ unsorted: true }, ...sizes]);
+  });
 
   test("is not blamed for a refusal that names something else", () => {
     expect(otherListForm(list, {}, refused({ page: "The page is invalid." }))).toBeNull();

@@ -129,12 +129,12 @@ function deadLetter(answer: AnswerContext, error: unknown): void {
   run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
 }
 
-/** One refused record says nothing of others; several in a row show that the resource is refused. */
+/** One refused record says nothing of others; several in a row show that all are. Its list is read nonetheless. */
 function holdAfterARow({ run, resource, item }: AnswerContext, error: unknown): void {
   const facts = describe(error);
   const inARow = run.setAside.refused(item);
   if (inARow < mostRefusedInARow) return;
-  const held = run.queue.hold(resource.name, facts.message, run.share);
+  const held = run.queue.holdRecords(resource.name, facts.message, run.share);
   if (held === 0) return;
   const kind = error instanceof ForbiddenError ? "forbidden" : "failed";
   const message = `${inARow} reads in a row were refused, so ${held} more wait for the next run. The last one: ${facts.message}`;

@@ -1,7 +1,10 @@
 import type { WorkItem } from "../../state/work-item.ts";
 
-/** So many records refused in a row, without a 200 of their resource in between, hold the resource. */
+/** So many records refused in a row, without a 200 of another one in between, hold the resource's records. */
 export const mostRefusedInARow = 5;
+
+/** Why a record is not asked for that its list shows after that. */
+export const refusedInARow = "reads of other records were refused in a row";
 
 /** One run asks an item that was set aside this many times, whatever queues it again. */
 const mostTimesSetAside = 3;
@@ -24,9 +27,14 @@ export class SetAsideItems {
     return inARow.size;
   }
 
-  /** The resource answered 200, or its refusals are explained. */
+  /** A record of the resource was answered with 200, or its refusals are explained. */
   answered(resource: string): void {
     this.inARow.delete(resource);
+  }
+
+  /** Are records of the resource refused, so that asking for others makes no sense? */
+  isRefused(resource: string): boolean {
+    return (this.inARow.get(resource)?.size ?? 0) >= mostRefusedInARow;
   }
 
   /** Why the item is not asked again in this run; null: it may be asked. */

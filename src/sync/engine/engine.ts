@@ -9,6 +9,7 @@ import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-fa
 import { applyList } from "../apply/list-answer.ts";
 import { applyTogether } from "../context/apply-together.ts";
 import { applyWhenFree, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import { refusedInARow } from "../context/set-aside.ts";
 import type { EngineOptions } from "./engine-options.ts";
 
 const refreshEveryMs = 60_000;
@@ -203,6 +204,8 @@ export class Engine {
     if (!resource) return;
     const spent = run.setAside.spentReason(item);
     if (spent !== null) return applyWhenFree(run, () => run.queue.deadLetter(item, spent));
+    if (item.kind !== "list" && run.setAside.isRefused(resource.name))
+      return applyWhenFree(run, () => run.queue.holdRecords(resource.name, refusedInARow, run.share));
     let sentSeq = mirror.sequence.next();
     mirror.fences.begin(sentSeq);
     const onSent = () => {
@@ -219,9 +222,9 @@ export class Engine {
       const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
       if (item.kind === "list" || item.kind === "child") await applyList(answer, body);
       else await applyTogether(run, () => applyDetail(answer, body));
-      run.setAside.answered(resource.name);
       policy.succeeded(item);
       if (item.kind === "list") this.options.onListed?.();
+      else run.setAside.answered(resource.name);
     } catch (error) {
       if (this.options.signal.aborted && this.failure === null) return;
       const stamp = this.stamp(item, sentSeq, requestIdOf(error));

@@ -41,7 +41,7 @@ const mostProofs = 3;
  * Judges whether a token is of the company the mirror belongs to (I10). A known token needs no request. An unknown
  * one of the same name needs a proof: a record of the mirror that the service shows it under the same id with the
  * same stable value. Name and business id prove nothing: a sandbox company beside production has both. A mirror
- * without any record of its company takes the token: there is nothing that could be mixed.
+ * without such a record refuses the token: its user knows better.
  *
  * @throws what `ask` throws when the service cannot answer: that is no refusal
  */
@@ -73,8 +73,6 @@ async function proveCompany(
     if (difference === null) return rotated(pinned, `${describe(proof)} is the same at the service`);
     differences.push(`${describe(proof)} ${difference}`);
   }
-  if (proofs.length === 0 && isEmpty(mirror))
-    return rotated(pinned, "the mirror holds no record that could be compared");
   const why =
     differences.length > 0 ? differences.join(", ") : "the mirror holds no record that could prove it";
   return refused(`the token is new, the name "${pinned.name}" the same, but ${why}`);
@@ -105,13 +103,6 @@ function proofsOf({ db, manifest }: JudgedMirror): Proof[] {
     if (proofs.length > 0) return proofs;
   }
   return [];
-}
-
-/** Has it no live record of its company: none that has a route of its own, as lookups have not? */
-function isEmpty({ db, manifest }: JudgedMirror): boolean {
-  const records = new Records(db);
-  const own = manifest.resources.filter(({ detail }) => detail !== undefined);
-  return own.every(({ name }) => records.spread(name, null).length === 0);
 }
 
 /** How the service's record differs; null: it is the same. */

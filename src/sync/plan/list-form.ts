@@ -3,26 +3,31 @@ import type { ListPlan } from "../../connector/resource.ts";
 import type { ListForm } from "../../extract/work-request.ts";
 import { smallestPage } from "../context/limits.ts";
 
-/** Does the service refuse how many records are asked for at a time? Pure. */
+/** Does the service refuse how many records are asked for at a time? It names the field, else the message does. Pure. */
 export function refusesPageSize(error: InvalidError): boolean {
-  return names(error, "perPage");
+  return names(error, "perPage") || (namesNothing(error) && /per.?page/i.test(error.serviceMessage ?? ""));
 }
 
 /**
  * How to ask for a list after a 422: with the size that the message allows, else half of it; without the order if
- * that is refused, or if nothing is named. Pure. Each form asks for less than the one before it, so this ends.
+ * that is refused. Where nothing is named: without the order, and then smaller. Pure. Each form asks for less than the
+ * one before it, so this ends.
  *
  * @returns null when the refusal has another reason
  */
 export function otherListForm(list: ListPlan, form: ListForm, error: InvalidError): ListForm | null {
   if (list.kind !== "paged" && list.kind !== "parents") return null;
-  if (refusesPageSize(error)) {
-    const perPage = smallerSize(form.perPage ?? list.perPage, error);
-    return perPage === null ? null : { ...form, perPage };
-  }
-  const order = list.kind === "paged" ? Object.keys(list.params) : [];
-  const mayBeOrder = order.some((param) => names(error, param)) || Object.keys(error.fields).length === 0;
-  return order.length > 0 && mayBeOrder && !form.unsorted ? { ...form, unsorted: true } : null;
+  const hasOrder = list.kind === "paged" && Object.keys(list.params).length > 0 && !form.unsorted;
+  const isOrder = ["sortBy", "sortDirection"].some((param) => names(error, param));
+  const isSize = refusesPageSize(error);
+  if (hasOrder && !isSize && (isOrder || namesNothing(error))) return { ...form, unsorted: true };
+  if (!isSize && !namesNothing(error)) return null;
+  const perPage = smallerSize(form.perPage ?? list.perPage, error);
+  return perPage === null ? null : { ...form, perPage };
+}
+
+function namesNothing({ fields }: InvalidError): boolean {
+  return Object.keys(fields).length === 0;
 }
 
 /** `perPage`, also where the service writes `per_page`. */
