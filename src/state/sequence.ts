@@ -34,6 +34,12 @@ export class Sequence {
     return this.last;
   }
 
+  /** Numbers up to this one are given already, although the mirror does not know it. In a transaction. */
+  skipTo(seq: number): void {
+    this.last = Math.max(this.last, seq);
+    this.stored = true;
+  }
+
   /** Call when a transaction stores a number, so that `save` stores how far the sequence is. */
   markStored(): void {
     this.stored = true;

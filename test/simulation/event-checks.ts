@@ -6,6 +6,7 @@ import {
   unreplayable,
   type Db,
 } from "../support/compare.ts";
+import { localDamage } from "../support/local-check.ts";
 import type { Company } from "../support/open-company.ts";
 import { documentTables, truthOf } from "../support/truth.ts";
 
@@ -19,12 +20,13 @@ export function unequal(company: Company, read: "lists" | "everything"): string[
 }
 
 /** Broken invariants; checked whenever nothing is in flight. */
-export function violations(company: Company): string[] {
+export async function violations(company: Company): Promise<string[]> {
   const { control } = company.sandbox;
   return [
     ...falseTombstones(company.file, truthOf(company.sandbox)).map((what) => `I5 ${what}`),
     ...unreplayable(company.file).map((what) => `I2 ${what}`),
     ...provisionalMistakes(company.file, documentTables).map((what) => `I3 ${what}`),
+    ...(await localDamage(company)).map((what) => `against itself: ${what}`),
     ...look(company.file, (db) => lostEvents(db, company)),
     ...control.failures().map((failure) => `the sandbox itself failed: ${String(failure)}`),
   ];

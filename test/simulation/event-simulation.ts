@@ -108,7 +108,11 @@ async function comeToRest(scenario: Scenario, choice: SeededChoice): Promise<str
   const wrong = await runUntilFresh(scenario, ["--full"]);
   if (!beside) scenario.daemon = null;
   await serve(scenario);
-  wrong.push(...unequal(company, "everything"), ...(await neverRead(company)), ...violations(company));
+  wrong.push(
+    ...unequal(company, "everything"),
+    ...(await neverRead(company)),
+    ...(await violations(company)),
+  );
   const { code } = await endServe(await serve(scenario), "SIGTERM");
   if (code !== 0) wrong.push(`SIGTERM at rest ended with ${code}`);
   const logs = scenario.processes.map((one) => one.stdout() + one.stderr());

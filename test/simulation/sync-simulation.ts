@@ -2,6 +2,7 @@ import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limit
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { localDamage } from "../support/local-check.ts";
 import { differences, falseTombstones, look, provisionalMistakes, unreplayable } from "../support/compare.ts";
 import {
   testRateLimiter,
@@ -43,7 +44,7 @@ export async function simulate(seed: number): Promise<SimulationResult> {
     for (let run = 0; run < runs && broken.length === 0; run++) {
       if (smallPages) refuseLargePages(company);
       events.push(await faultyRun(company, choice, { rateLimiter }));
-      broken.push(...violations(company));
+      broken.push(...(await violations(company)));
     }
     if (smallPages) refuseLargePages(company);
     if (broken.length === 0) broken.push(...(await quietRuns(company, { rateLimiter })));
@@ -115,12 +116,13 @@ function summaryOf({ outcome, requests, troubles }: CompanyReport): string {
 }
 
 /** Broken invariants; checked after every run, however it ended. */
-function violations(company: Company): string[] {
+async function violations(company: Company): Promise<string[]> {
   const refused = company.sandbox.requests().filter(({ status }) => status === 429);
   return [
     ...falseTombstones(company.file, truthOf(company.sandbox)).map((what) => `I5 ${what}`),
     ...unreplayable(company.file).map((what) => `I2 ${what}`),
     ...provisionalMistakes(company.file, documentTables).map((what) => `I3 ${what}`),
+    ...(await localDamage(company)).map((what) => `against itself: ${what}`),
     ...refused.slice(0, 3).map(({ path }) => `I8 ${path} was refused with 429`),
     ...company.sandbox.control.failures().map((failure) => `the sandbox itself failed: ${String(failure)}`),
   ];
@@ -144,7 +146,7 @@ async function quietRuns(company: Company, options: SyncOptions): Promise<string
     ...early.map((what) => `I11 after a quiet run: ${what}`),
     ...(full.outcome === "complete" ? [] : [`the full run is ${summaryOf(full)}`]),
     ...late.map((what) => `I11 after a full run: ${what}`),
-    ...violations(company),
+    ...(await violations(company)),
   ];
 }
 

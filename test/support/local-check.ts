@@ -1,3 +1,6 @@
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import type { Company } from "./open-company.ts";
 import { manifestOf, openHasty } from "./mirror.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
@@ -7,7 +10,7 @@ import { repairLocally, type LocalRepair } from "../../src/verify/local/repair-l
 import { put, putPreview, remove, stampOf } from "./store.ts";
 import { stillClock } from "./sync.ts";
 
-const person = (id: number, more: object = {}) => ({
+export const person = (id: number, more: object = {}) => ({
   id,
   name: `n${id}`,
   email: null,
@@ -15,7 +18,7 @@ const person = (id: number, more: object = {}) => ({
   ...more,
 });
 
-const order = (id: number, more: object = {}) => ({
+export const order = (id: number, more: object = {}) => ({
   id,
   number: `A${id}`,
   total: 10.25,
@@ -31,8 +34,8 @@ const order = (id: number, more: object = {}) => ({
  * A shop with everything that a healthy mirror may hold: records changed and deleted, deleted ones that came back,
  * provisional rows, payments that name no owner, unknown fields, a record in quarantine, an event in the log.
  */
-export async function aFullShop(): Promise<Mirror> {
-  const mirror = await openHasty({ manifest: manifestOf() });
+export async function aFullShop(manifest: Manifest = manifestOf()): Promise<Mirror> {
+  const mirror = await openHasty({ manifest });
   for (const id of [1, 2, 3, 4, 5, 6]) put(mirror, "people", person(id));
   for (const score of [2, 3]) put(mirror, "people", person(2, { score, nickname: "x", "🙂": { a: 1 } }));
   for (const id of [3, 4]) remove(mirror, "people", id);
@@ -80,4 +83,9 @@ export function named({ resources, problems }: LocalCheck): string[] {
     ...different.map(({ id, field }) => `${resource} different ${id} ${field}`),
   ]);
   return [...records, ...problems.map(({ kind }) => kind)];
+}
+
+/** What the mirror of a company shows wrong against itself, when nobody writes it. */
+export async function localDamage({ file }: Pick<Company, "file">): Promise<string[]> {
+  return named(await checkLocally(file, fintoro));
 }

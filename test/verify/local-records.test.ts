@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { aFullShop, check, named, repair } from "../support/local-check.ts";
-import { allChanges, liveRecords, replay, rows } from "../support/store.ts";
+import { aFullShop, check, named, order, person, repair } from "../support/local-check.ts";
+import { allChanges, liveRecords, put, replay, rows } from "../support/store.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 
 /** What was done, by SQL; what is named for it. */
@@ -200,6 +200,12 @@ describe("damage by SQL", () => {
     expect(await repair(mirror)).toEqual({ repaired: 1, queued: 1 });
     expect(rows(mirror, "SELECT kind, reason FROM _work")).toEqual([{ kind: "detail", reason: "repair" }]);
     expect(named(await check(mirror))).toEqual(expected);
+    for (const [name, record] of [
+      ["people", person(1)],
+      ["orders", order(8)],
+    ] as const)
+      put(mirror, name, record, { source: "detail" });
+    expect(named(await check(mirror))).toEqual([]);
   });
 });
 

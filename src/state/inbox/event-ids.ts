@@ -68,11 +68,32 @@ export class EventIds extends Repository {
 
   /** Call last in a transaction. Files older ids when they are many; its own are filed by a later transaction. */
   end(): void {
-    if (this.unfiled.size < this.mostUnfiled) return;
+    if (this.unfiled.size >= this.mostUnfiled) this.file();
+  }
+
+  private file(): void {
     const entries = [...this.unfiled].map(([eventId, seq]) => [hashOf(eventId), seq] as const);
     const sql = "INSERT OR IGNORE INTO _inbox_ids (hash, seq) VALUES (?, ?)";
     for (const [key, seq] of entries.toSorted(([a], [b]) => a - b)) this.execute(sql, key, seq);
     this.meta.set(filedKey, this.lastSeq);
+  }
+
+  /** The number of an event that is not filed under its id; null: all are. Reads the whole inbox. */
+  misfiled(): number | null {
+    const sql = `SELECT i.event_id AS eventId, i.seq, x.hash FROM _inbox i LEFT JOIN _inbox_ids x ON x.seq = i.seq
+      WHERE i.seq <= ? ORDER BY i.seq`;
+    type Filed = { readonly eventId: string; readonly seq: number; readonly hash: number | null };
+    for (const { eventId, seq, hash } of this.statement(sql).iterate(this.filed()) as IterableIterator<Filed>)
+      if (hash !== hashOf(eventId)) return seq;
+    return null;
+  }
+
+  /** Files all events anew, in one transaction of the caller. */
+  refile(): void {
+    this.execute("DELETE FROM _inbox_ids");
+    this.reset();
+    this.begin();
+    this.file();
   }
 
   /** The latest events were deleted from outside, and their numbers are given again. */

@@ -1,11 +1,13 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
+import { absentOwnTables, FileCheck } from "../../state/checks/file-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
+import { checkState } from "./check-state.ts";
 import { firstId, RecordJudge } from "./judge-records.ts";
-import { LocalFindings, namedRecord, type LocalCheck } from "./local-check.ts";
+import { LocalFindings, namedRecord, repairHint, type LocalCheck } from "./local-check.ts";
 
 /** How far a check is. */
 interface LocalProgress {
@@ -36,11 +38,35 @@ export async function checkLocally(
   try {
     db.exec("BEGIN");
     const findings = new LocalFindings();
-    await checkRecords(db, manifest, findings, options);
+    if (await checkFile(db, findings)) {
+      await checkRecords(db, manifest, findings, options);
+      checkState(db, manifest, findings);
+    }
     return findings.result();
   } finally {
     guarded(path, () => db.close());
   }
+}
+
+/** False: nothing more can be read. */
+async function checkFile(db: Db, findings: LocalFindings): Promise<boolean> {
+  const lines = new FileCheck(db).integrity();
+  const hint =
+    "Restore a backup, or move the file away and sync anew. Damaged indexes are made anew by `--repair`.";
+  for (const line of lines) findings.problems.push({ kind: "integrity", message: line, hint });
+  const absent = await absentOwnTables(db);
+  for (const { type, name } of absent)
+    findings.problems.push({
+      kind: "schema",
+      message: `the ${type} ${name} is not there or lacks a column.`,
+      hint: repairHint,
+    });
+  return lines.every(isOfIndex) && absent.every(({ type }) => type === "index");
+}
+
+/** Is it an index that is damaged, and not the rows? */
+export function isOfIndex(line: string): boolean {
+  return / index /.test(line);
 }
 
 async function checkRecords(

@@ -47,6 +47,9 @@ export interface LocalCheck {
   readonly problems: readonly LocalProblem[];
 }
 
+/** What to do about damage that a repair heals. */
+export const repairHint = "Run `verify --local --repair`.";
+
 /** Named for one resource and list, so that a wholly wrong table fits into memory. */
 const mostNamed = 1_000;
 

@@ -1,5 +1,4 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
-import type { Clock } from "../../base/clock.ts";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import { resourceNamed } from "../../connector/connector-manifest.ts";
@@ -7,13 +6,14 @@ import type { Resource } from "../../connector/resource.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { variantsOf } from "../../state/sweeps.ts";
-import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
-import type { WorkQueue } from "../../state/work-queue.ts";
+import type { NewWorkItem } from "../../state/work-item.ts";
 import type { Fence } from "../../store/apply/merge-rules.ts";
 import { repairRecord } from "../../store/apply/repair-record.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 import type { LocalCheckOptions } from "./check-locally.ts";
+import { repairState, type RepairParts } from "./repair-state.ts";
+import { repairRead } from "./odd-work.ts";
 import { firstId, RecordJudge, type JudgedRecord } from "./judge-records.ts";
 
 /** What a repair did, in numbers of records. */
@@ -21,13 +21,6 @@ export interface LocalRepair {
   readonly repaired: number;
   /** Of them, those of which the next run reads what only the service knows. */
   readonly queued: number;
-}
-
-/** What a repair works with. */
-export interface RepairParts {
-  readonly mirror: Mirror;
-  readonly queue: WorkQueue;
-  readonly clock: Clock;
 }
 
 /**
@@ -53,6 +46,7 @@ export async function repairLocally(
   } finally {
     last.drop();
   }
+  repairState(parts);
   return total;
 }
 
@@ -125,7 +119,7 @@ function repairSome(
 /** The reads that show a record: its own detail, its owner's, or its list. */
 function readsOf(mirror: Mirror, { name, detail, list }: Resource, id: RecordId): NewWorkItem[] {
   const dirtySeq = mirror.sequence.next();
-  if (detail !== undefined) return [detailWork(name, id, dirtySeq)];
+  if (detail !== undefined) return [repairRead(name, id, dirtySeq)];
   if (list.kind === "single") return [sweepWork(name, { variant: "" }, dirtySeq)];
   if (list.kind !== "owned")
     return variantsOf(resourceNamed(mirror.manifest, name)).map((variant) =>
@@ -134,11 +128,6 @@ function readsOf(mirror: Mirror, { name, detail, list }: Resource, id: RecordId)
   return list.by.flatMap(({ resource, type, typeField, idField }) => {
     const [ownType, owner] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
     const ownerId = recordId(owner ?? "");
-    return ownType === type && ownerId !== null ? [detailWork(resource, ownerId, dirtySeq)] : [];
+    return ownType === type && ownerId !== null ? [repairRead(resource, ownerId, dirtySeq)] : [];
   });
-}
-
-/** Guard: a repair queues it for a record in which something is wrong; any read of the record ends that. */
-function detailWork(resource: string, id: RecordId, dirtySeq: number): NewWorkItem {
-  return { kind: "detail", resource, target: recordTarget(id), lane: "changed", reason: "repair", dirtySeq };
 }

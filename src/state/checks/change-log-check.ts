@@ -1,0 +1,67 @@
+import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { Repository } from "../../store/repository.ts";
+import type { LastChange } from "./last-changes.ts";
+
+/** A change that does not fit to the record's others. */
+export interface BrokenChange extends LastChange {
+  readonly resource: string;
+  readonly recordId: RecordId;
+  /** The number that it names as the record's next change. */
+  readonly next: number | null;
+  /** The record's next change. */
+  readonly following: number | null;
+  /** The record has no earlier one. */
+  readonly isFirst: boolean;
+}
+
+interface SelectedChange extends Pick<BrokenChange, "resource" | "op"> {
+  readonly seq: bigint;
+  readonly recordId: bigint;
+  readonly next: bigint | null;
+  readonly following: bigint | null;
+  readonly isFirst: bigint;
+}
+
+/**
+ * The change log by itself: are the changes of each record a chain that begins with an insert? Changes between the
+ * last one and the row are the record's own affair.
+ */
+export class ChangeLogCheck extends Repository {
+  /** The first of them, by resource and record. Sorts the log, without the JSON. */
+  broken(most: number): BrokenChange[] {
+    const sql = `SELECT seq, resource, record_id AS recordId, op, next_seq AS next, following, earlier IS NULL AS isFirst
+      FROM (SELECT seq, resource, record_id, op, next_seq, lead(seq) OVER changes AS following,
+          lag(seq) OVER changes AS earlier FROM _change_log WHERE op <> 'event'
+          WINDOW changes AS (PARTITION BY resource, record_id ORDER BY seq))
+      WHERE (op <> 'delete' AND next_seq IS NOT following) OR op NOT IN ('insert', 'update', 'delete')
+        OR (op = 'update' AND earlier IS NULL) LIMIT ?`;
+    const rows = this.statement(sql).safeIntegers().all(most) as SelectedChange[];
+    return rows.map(({ seq, recordId, next, following, isFirst, ...row }) => ({
+      ...row,
+      seq: Number(seq),
+      recordId: canonicalId(recordId),
+      next: next === null ? null : Number(next),
+      following: following === null ? null : Number(following),
+      isFirst: isFirst === 1n,
+    }));
+  }
+
+  /** Puts a change right. The first of a record is an insert, whatever was lost before it. */
+  mend({ seq, op, following, isFirst }: BrokenChange): void {
+    const right = op === "delete" || (op === "insert" && !isFirst) ? op : isFirst ? "insert" : "update";
+    const sql = `UPDATE _change_log SET op = ?, next_seq = ?, before = iif(?, NULL, before) WHERE seq = ?`;
+    this.execute(sql, right, following, Number(right === "insert"), seq);
+  }
+
+  /** Numbers of reads that changes name and that are not there: such changes are not shown to anybody. */
+  lostReads(most: number): number[] {
+    const sql = `SELECT DISTINCT read FROM _change_log l
+      WHERE NOT EXISTS (SELECT 1 FROM _reads r WHERE r.id = l.read) LIMIT ?`;
+    return this.selectColumn(sql, most);
+  }
+
+  /** @param at ISO */
+  restoreRead(id: number, at: string): void {
+    this.execute("INSERT INTO _reads (id, at, cause) VALUES (?, ?, 'repair')", id, at);
+  }
+}

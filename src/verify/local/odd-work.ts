@@ -1,0 +1,90 @@
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { requestFor } from "../../extract/work-request.ts";
+import { oddPartOf, type QueueCheck, type QueuedRow } from "../../state/checks/queue-check.ts";
+import type { Listings } from "../../state/listings.ts";
+import { variantsOf } from "../../state/sweeps.ts";
+import { recordTarget, type NewWorkItem, type WorkKind } from "../../state/work-item.ts";
+import type { WorkQueue } from "../../state/work-queue.ts";
+import { sweepWork } from "../../sync/plan/list-reads.ts";
+
+/** A row of the queue that no worker can read, and why. */
+export interface OddWork {
+  readonly row: QueuedRow;
+  readonly why: string;
+}
+
+const targetOf: Readonly<Record<WorkKind, string>> = {
+  list: "page:",
+  child: "child:",
+  detail: "id:",
+  confirm: "id:",
+  file: "id:",
+};
+
+const rowsAtOnce = 1_000;
+
+/** Rows of the queue from which no request follows. */
+export function* oddWork(queue: QueueCheck, manifest: Manifest): Generator<OddWork> {
+  for (let id = 0; ;) {
+    const rows = queue.rowsAfter(id, rowsAtOnce);
+    for (const row of rows) {
+      const why = whyOdd(row, manifest);
+      if (why !== null) yield { row, why };
+    }
+    const last = rows.at(-1);
+    if (!last) return;
+    ({ id } = last);
+  }
+}
+
+function whyOdd(row: QueuedRow, { resources }: Manifest): string | null {
+  const resource = resources.find(({ name }) => name === row.resource);
+  if (!resource) return `no resource ${row.resource}`;
+  const odd = oddPartOf(row);
+  if (odd !== null) return odd;
+  const kind = Object.keys(targetOf).find((one) => one === row.kind) as WorkKind | undefined;
+  if (!kind) return `kind ${row.kind}`;
+  return row.target.startsWith(targetOf[kind]) && hasRequest(resource, row, kind) ? null : "target";
+}
+
+function hasRequest(resource: Resource, row: QueuedRow, kind: WorkKind): boolean {
+  const payload = row.payload === null ? undefined : (JSON.parse(row.payload) as unknown);
+  try {
+    return requestFor(resource, { ...row, kind, payload, lane: "list", attempts: 0 }).path !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** Removes such a row, and queues the read that it stood for, as far as that can be known. */
+export function replaceOddWork(
+  { row }: OddWork,
+  parts: {
+    readonly manifest: Manifest;
+    readonly check: QueueCheck;
+    readonly queue: WorkQueue;
+    readonly listings: Listings;
+    readonly dirtySeq: number;
+  },
+): void {
+  const { manifest, check, queue, listings, dirtySeq } = parts;
+  check.remove(row.id);
+  if (!manifest.resources.some(({ name }) => name === row.resource)) return;
+  const resource = resourceNamed(manifest, row.resource);
+  const [kind, ...rest] = row.target.split(":");
+  const id = kind === "id" ? recordId(rest[0] ?? "") : null;
+  if (id !== null && resource.detail !== undefined) queue.add(repairRead(resource.name, id, dirtySeq));
+  if (kind !== "page") return;
+  // A reading without one of its pages would never be complete.
+  const variant = rest.slice(0, -1).join(":");
+  queue.drop(resource.name, `page:${variant}:`);
+  listings.close(resource.name, variant);
+  if (variantsOf(resource).includes(variant)) queue.add(sweepWork(resource.name, { variant }, dirtySeq));
+}
+
+/** Guard: a repair queues it for a record in which something is wrong; any read of the record ends that. */
+export function repairRead(resource: string, id: RecordId, dirtySeq: number): NewWorkItem {
+  return { kind: "detail", resource, target: recordTarget(id), lane: "changed", reason: "repair", dirtySeq };
+}

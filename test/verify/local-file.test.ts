@@ -1,0 +1,65 @@
+import { closeSync, openSync, statSync, writeSync } from "node:fs";
+import { expect, test } from "vitest";
+import { silentLog } from "../../src/base/logger.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
+import { aFullShop } from "../support/local-check.ts";
+import { manifestOf } from "../support/mirror.ts";
+import { stillClock } from "../support/sync.ts";
+
+function verify(path: string) {
+  return verifyLocally(path, manifestOf(), { repair: true, clock: stillClock, log: silentLog });
+}
+
+/** The file of a full shop that nobody has open. */
+async function closedShop(): Promise<string> {
+  const mirror = await aFullShop();
+  mirror.db.pragma("wal_checkpoint(TRUNCATE)");
+  mirror.close();
+  return mirror.db.name;
+}
+
+/** Runs SQL on the schema table, which SQLite reads at the next opening. */
+function onSchema(path: string, sql: string): void {
+  const db = openDatabase(path);
+  db.unsafeMode();
+  db.pragma("writable_schema = ON");
+  db.exec(sql);
+  db.close();
+}
+
+test("an index that lacks rows is named and made anew", async () => {
+  const path = await closedShop();
+  onSchema(
+    path,
+    `CREATE TABLE kept AS SELECT * FROM sqlite_master WHERE name = '_work_turns';
+     DELETE FROM sqlite_master WHERE name = '_work_turns'`,
+  );
+  onSchema(
+    path,
+    `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq) VALUES ('people', 'id:1', 'detail', 2, 0, 'new', 1);
+     INSERT INTO sqlite_master SELECT * FROM kept; DROP TABLE kept`,
+  );
+  const { found, result } = await verify(path);
+  const message = "row 1 missing from index _work_turns";
+  expect(found.problems).toMatchObject([{ kind: "integrity", message }]);
+  expect(result.match).toBe(true);
+});
+
+test("a file with overwritten pages is named, and left as it is", async () => {
+  const path = await closedShop();
+  const file = openSync(path, "r+");
+  const { size } = statSync(path);
+  const pageBytes = 4_096;
+  // The first pages hold the schema: without it, the file cannot even be opened.
+  for (let at = size - 10 * pageBytes; at < size; at += pageBytes)
+    writeSync(file, Buffer.alloc(512, 7), 0, 512, at);
+  closeSync(file);
+  const { found, repair } = await verify(path);
+  expect(found.match).toBe(false);
+  expect(found.problems[0]).toMatchObject({
+    kind: "integrity",
+    hint: expect.stringContaining("Restore a backup") as string,
+  });
+  expect(repair).toBeNull();
+});
