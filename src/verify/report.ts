@@ -4,8 +4,17 @@ import type { FieldDifference } from "./compare/differences.ts";
 import type { Finding } from "./look/accusation.ts";
 import type { Comparison, Uncompared } from "./look/comparison.ts";
 
+/** The records of one resource that differ. */
+export interface NamedRecords {
+  readonly missing: readonly { readonly id: RecordId }[];
+  readonly extra: readonly { readonly id: RecordId; readonly why: string }[];
+  readonly different: readonly ({ readonly id: RecordId } & FieldDifference)[];
+  /** Deleted in the mirror, alive at the service. */
+  readonly tombstoned: readonly { readonly id: RecordId }[];
+}
+
 /** What `verify --json` says of one resource. */
-export interface VerifiedResource {
+export interface VerifiedResource extends NamedRecords {
   /** Records at the service: as its lists show; of records without a list of their own, as far as compared. */
   readonly service: number;
   /** Live rows. */
@@ -14,11 +23,6 @@ export interface VerifiedResource {
   readonly provisional: number;
   /** Details, or lists of parents, that were compared. */
   readonly details: number;
-  readonly missing: readonly { readonly id: RecordId }[];
-  readonly extra: readonly { readonly id: RecordId; readonly why: string }[];
-  readonly different: readonly ({ readonly id: RecordId } & FieldDifference)[];
-  /** Deleted in the mirror, alive at the service. */
-  readonly tombstoned: readonly { readonly id: RecordId }[];
 }
 
 /** What `verify --json` says of one company. */
@@ -35,36 +39,63 @@ export interface VerifyReport {
   readonly details_compared: number;
   readonly details_total: number;
   readonly resources: Readonly<Record<string, VerifiedResource>>;
+  /** What `--repair` found before, by resource, and how many of these records are right now; null: nothing differed. */
+  readonly repair?: {
+    readonly found: Readonly<Record<string, NamedRecords>>;
+    readonly repaired: number;
+  } | null;
   readonly uncompared: readonly Uncompared[];
 }
 
-/** Builds the report. Pure. */
-export function verifyReport(
-  comparison: Comparison,
-  findings: readonly Finding[],
-  more: { readonly by: string; readonly startedAtMs: number },
-): VerifyReport {
-  const { counts, clock, lists, deepReads } = comparison;
+/** What a report is made of, besides the comparison. */
+export interface ReportFacts {
+  readonly by: string;
+  readonly startedAtMs: number;
+  /** What differs at the end. */
+  readonly findings: readonly Finding[];
+  /** What differed before a repair; null: none was asked for. */
+  readonly before: readonly Finding[] | null;
+}
+
+/** Builds the report. */
+export function verifyReport(comparison: Comparison, facts: ReportFacts): VerifyReport {
+  const { counts, clock, lists, deepReads, resources } = comparison;
+  const { by, startedAtMs, findings, before } = facts;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
-  const resources = [...counts].map(([name, { service, mirror, provisional, details }]) => {
-    const own = findings.filter(({ resource }) => resource === name);
-    const named = listsOf(own);
-    const known = mirror + named.missing.length + named.tombstoned.length - named.extra.length;
-    return [name, { service: service ?? known, mirror, provisional, details, ...named }] as const;
-  });
   return {
     match: findings.length === 0 && uncompared.length === 0,
-    by: more.by,
-    started_at: isoTime(more.startedAtMs),
+    by,
+    started_at: isoTime(startedAtMs),
     finished_at: isoTime(clock.nowMs()),
     requests: lists.reader.requests,
     records_compared: sum("mirror"),
     details_compared: sum("details"),
     details_total: deepReads.length,
-    resources: Object.fromEntries(resources),
+    ...(before && { repair: repairOf(before, findings) }),
+    resources: Object.fromEntries(resources.map(({ name }) => [name, resourceOf(comparison, name, facts)])),
     uncompared,
   };
+}
+
+function resourceOf(
+  { counts, view }: Comparison,
+  name: string,
+  { findings, before }: ReportFacts,
+): VerifiedResource {
+  const { service = null, mirror = 0, provisional = 0, details = 0 } = counts.get(name) ?? {};
+  const named = namedOf(findings, name);
+  // A repair changes what is live.
+  const live = before && before.length > 0 ? view.records.counts(name).live : mirror;
+  const known = live + named.missing.length + named.tombstoned.length - named.extra.length;
+  return { service: service ?? known, mirror: live, provisional, details, ...named };
+}
+
+function repairOf(before: readonly Finding[], after: readonly Finding[]): VerifyReport["repair"] {
+  if (before.length === 0) return null;
+  const names = [...new Set(before.map(({ resource }) => resource))];
+  const found = Object.fromEntries(names.map((name) => [name, namedOf(before, name)]));
+  return { found, repaired: before.length - after.length };
 }
 
 /** How many records differ. */
@@ -75,8 +106,9 @@ export function differenceCount({ resources }: Pick<VerifyReport, "resources">):
   }, 0);
 }
 
-function listsOf(findings: readonly Finding[]) {
-  const sorted = findings.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+function namedOf(findings: readonly Finding[], name: string): NamedRecords {
+  const own = findings.filter(({ resource }) => resource === name);
+  const sorted = own.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const ids = (kind: Finding["verdict"]["kind"]) =>
     sorted.flatMap(({ id, verdict }) => (verdict.kind === kind ? [{ id }] : []));
   return {

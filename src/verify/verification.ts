@@ -8,6 +8,7 @@ import { readObject } from "../extract/answers.ts";
 import { isObject } from "../json/literal.ts";
 import { parseLossless } from "../json/lossless.ts";
 import type { ResourceProgress } from "../log/progress-view.ts";
+import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { judgeToken } from "../sync/identity/judge-token.ts";
@@ -19,6 +20,7 @@ import { lookAtResource } from "./look/first-look.ts";
 import type { FreshLists } from "./look/fresh-record.ts";
 import { MirrorView } from "./compare/mirror-view.ts";
 import { inParallel } from "./service/parallel.ts";
+import { repairFromService } from "./repair.ts";
 import { chooseSample, type SampleSize } from "./sample.ts";
 import { ServiceReader } from "./service/service-reader.ts";
 
@@ -87,9 +89,16 @@ export class Verification {
     return nameDifferences(comparison);
   }
 
-  /** Compares these records once more. */
-  compareAgain(findings: readonly Finding[]): Promise<Finding[]> {
-    const { comparison } = this;
+  /**
+   * Reads again what differs and compares it once more. Returns what still differs.
+   *
+   * @param mirror the same one, opened for writing; the caller holds the writer lock
+   */
+  async repair(mirror: Mirror, findings: readonly Finding[]): Promise<Finding[]> {
+    const { comparison, parts, outages, tally } = this;
+    const { lists, provenRoutes } = comparison;
+    const probe = () => this.askCompany();
+    await repairFromService({ ...parts, mirror, lists, provenRoutes, outages, probe, tally }, findings);
     comparison.suspects.clear();
     for (const { resource, id } of findings) suspect(comparison, resource, id);
     return nameDifferences(comparison);

@@ -1,6 +1,11 @@
 import { MirrorError, type ErrorKind } from "../../base/errors.ts";
 import { formatCount, formatDuration } from "../../base/units.ts";
-import { differenceCount, type VerifiedResource, type VerifyReport } from "../../verify/report.ts";
+import {
+  differenceCount,
+  type NamedRecords,
+  type VerifiedResource,
+  type VerifyReport,
+} from "../../verify/report.ts";
 import type { SampleSize } from "../../verify/sample.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { printResult } from "../console/output.ts";
@@ -13,7 +18,8 @@ import { verifyCompany } from "../runs/verify-company.ts";
 /** Compares the mirror of each company with the service and names every difference. */
 export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {
   const sample = sampleOf(options);
-  const by = sample === "all" ? "verify --all" : `verify --sample ${sample}`;
+  const { repair } = options;
+  const by = `verify ${sample === "all" ? "--all" : `--sample ${sample}`}${repair ? " --repair" : ""}`;
   const resources = selectResources(context.connectors[0].manifest, config.resources, []);
   const scopes = companyScopes(context, config);
   const companies: Record<string, object> = {};
@@ -22,7 +28,7 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, lo
   for (const scope of scopes) {
     const { name } = scope.company;
     try {
-      const report = await verifyCompany(scope, { resources, sample, by });
+      const report = await verifyCompany(scope, { resources, sample, repair, by });
       companies[name] = report;
       lines.push(...reportLines(name, report));
       outcomes.push(outcomeOf(report));
@@ -69,28 +75,41 @@ function reportLines(company: string, report: VerifyReport): string[] {
   const compared = `${formatCount(records_compared)} records and ${details} compared`;
   return [
     `${company}: ${verdict}: ${compared}, ${formatCount(requests)} requests in ${formatDuration(tookMs)}`,
-    ...Object.entries(resources).flatMap(([name, one]) => resourceLines(name, one)),
+    ...repairLines(report),
+    ...Object.entries(resources).flatMap(([name, one]) => [
+      ...countLines(name, one),
+      ...namedLines(one).map((line) => `  ${name} ${line}`),
+    ]),
     ...uncompared.map(
       ({ resource, id, message }) => `  not compared: ${resource}${id === null ? "" : ` ${id}`}: ${message}`,
     ),
   ];
 }
 
-function resourceLines(
-  name: string,
-  { service, mirror, missing, extra, different, tombstoned }: VerifiedResource,
-): string[] {
-  const lines = [
+/** What differed before the repair. */
+function repairLines({ repair }: VerifyReport): string[] {
+  if (!repair) return [];
+  const found = Object.entries(repair.found).flatMap(([name, one]) =>
+    namedLines(one).map((line) => `  before: ${name} ${line}`),
+  );
+  const count = formatCount(repair.repaired);
+  return [`  ${count} ${repair.repaired === 1 ? "record was" : "records were"} repaired`, ...found];
+}
+
+function countLines(name: string, { service, mirror }: VerifiedResource): string[] {
+  return service === mirror ? [] : [`  ${name}: ${service} at the service, ${mirror} in the mirror`];
+}
+
+function namedLines({ missing, extra, different, tombstoned }: NamedRecords): string[] {
+  return [
     ...missing.map(({ id }) => `${id} is missing from the mirror`),
     ...tombstoned.map(({ id }) => `${id} is deleted in the mirror and alive at the service`),
     ...extra.map(({ id, why }) => `${id} is in the mirror only: ${why}`),
     ...different.map(
-      ({ id, field, mirror: ours, service: theirs }) =>
-        `${id} differs in ${field}: mirror ${valueText(ours)}, service ${valueText(theirs)}`,
+      ({ id, field, mirror, service }) =>
+        `${id} differs in ${field}: mirror ${valueText(mirror)}, service ${valueText(service)}`,
     ),
   ];
-  const counts = service === mirror ? [] : [`  ${name}: ${service} at the service, ${mirror} in the mirror`];
-  return [...counts, ...lines.map((line) => `  ${name} ${line}`)];
 }
 
 const longestValue = 200;

@@ -82,6 +82,7 @@ const commandTable = {
         100_000_000,
       ),
       all: flag("--all", "compare every detail and every parent's list"),
+      repair: flag("--repair", "read again what differs, and compare it once more; nobody else may write"),
     },
   },
   changes: {

@@ -2,13 +2,15 @@ import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { connectService, type ServiceConnection } from "../../daemon/runs/service-connection.ts";
+import { createNotices } from "../../daemon/runs/store-notices.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
+import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { Meta } from "../../state/meta.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { expectedRecords, variantsOf } from "../../state/sweeps.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
-import { lockHolder } from "../../store/writer-lock.ts";
+import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
 import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
 import { scrubSources } from "../../sync/plan/scrub-facts.ts";
 import { writeProof } from "../../verify/proof-file.ts";
@@ -21,26 +23,63 @@ import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
 export interface VerifyRequest {
   readonly resources: readonly Resource[];
   readonly sample: SampleSize;
+  /** Reads again what differs. It takes the writer lock. */
+  readonly repair: boolean;
   /** The command, as the result names it. */
   readonly by: string;
 }
 
-/** Compares one company's mirror with the service, and stores what it found for `status`. Shows its progress. */
+/**
+ * Compares one company's mirror with the service, repairs it if that is asked for, and stores what it found for
+ * `status`. Shows its progress.
+ *
+ * @throws MirrorError `locked` where another process writes the mirror that is to be repaired
+ */
 export async function verifyCompany(scope: CompanyScope, request: VerifyRequest): Promise<VerifyReport> {
-  const { context, config, company } = scope;
+  const { context, config, company, files } = scope;
   const connection = connectService(context, config, company);
   try {
-    return await readExisting(scope, (db) => compare(scope, request, connection, db));
+    // Refuses where there is no mirror yet, before anything is made.
+    if (!request.repair)
+      return await readExisting(scope, (db) => compare(scope, request, connection, { db, mirror: null }));
+    await readExisting(scope, () => undefined);
+    const lock = takeWriterLock(files.lock, "verify --repair");
+    try {
+      return await compareAndRepair(scope, request, connection);
+    } finally {
+      lock.release();
+    }
   } finally {
     await connection.close();
   }
+}
+
+async function compareAndRepair(
+  scope: CompanyScope,
+  request: VerifyRequest,
+  connection: ServiceConnection,
+): Promise<VerifyReport> {
+  const { clock, log, signal } = scope.context;
+  const { store } = createNotices(log);
+  const mirror = await openMirror(scope.files.mirror, scope.manifest, store, { clock, log, signal });
+  try {
+    return await compare(scope, request, connection, { db: mirror.db, mirror });
+  } finally {
+    mirror.close();
+  }
+}
+
+/** The mirror to compare; opened for writing where it is to be repaired. */
+interface Compared {
+  readonly db: Db;
+  readonly mirror: Mirror | null;
 }
 
 async function compare(
   scope: CompanyScope,
   { resources, sample, by }: VerifyRequest,
   { transport, rateLimiter }: ServiceConnection,
-  db: Db,
+  { db, mirror }: Compared,
 ): Promise<VerifyReport> {
   const { context, config, company, manifest, files } = scope;
   const { clock, log, random, signal } = context;
@@ -60,7 +99,7 @@ async function compare(
     concurrency,
     longestOutageMs,
     sample,
-    isWritten: () => lockHolder(files.lock) !== null,
+    isWritten: () => mirror === null && lockHolder(files.lock) !== null,
   });
   const { lists, details } = verifyCost(db, manifest, resources, sample);
   const { granted } = rateLimiter.view();
@@ -80,8 +119,11 @@ async function compare(
   return context.progress(
     () => [view()],
     async () => {
-      const findings = await verification.compare();
-      const report = verifyReport(verification.comparison, findings, { by, startedAtMs });
+      const before = await verification.compare();
+      if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
+      const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
+      const facts = { by, startedAtMs, findings, before: mirror ? before : null };
+      const report = verifyReport(verification.comparison, facts);
       writeProof(files.verified, db, report);
       return report;
     },

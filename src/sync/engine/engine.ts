@@ -10,6 +10,7 @@ import { applyList } from "../apply/list-answer.ts";
 import { applyTogether } from "../context/apply-together.ts";
 import { applyWhenFree, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import { refusedInARow } from "../context/set-aside.ts";
+import { isRepair } from "../plan/read-reasons.ts";
 import type { EngineOptions } from "./engine-options.ts";
 
 const refreshEveryMs = 60_000;
@@ -274,7 +275,8 @@ function permitLane(item: WorkItem): Lane {
   return item.lane === "webhook" && !isUrgent(item) ? "list" : item.lane;
 }
 
-function causeOf({ lane, kind }: WorkItem): Cause {
+function causeOf({ lane, kind, reason }: WorkItem): Cause {
+  if (isRepair(reason)) return "repair";
   if (lane === "webhook") return "webhook";
   if (kind === "confirm") return "confirm";
   return kind === "detail" ? "hydrate" : "sweep";

@@ -16,6 +16,7 @@ import { giveBackScrub } from "./scrub-facts.ts";
  * sweep, parent        `list-reads.ts`: pages of lists and of parents' lists
  * quick                `quick-reads.ts`: pages of the lists of a quick run
  * scrub                queueScrub: what was read longest ago, where lists show not all
+ * repair               `verify --repair`: something is wrong with the record, so it is read again, once per repair
  * repair               `verify/local/repair-locally.ts`: JSON that is lost or damaged
  *
  * Each says why it can neither loop nor flood the queue (Guard). One guard holds for all: the queue keeps one row
@@ -66,7 +67,8 @@ export function queueRecord(
 ): void {
   const { kind, lane: usual } = recordReads[reason];
   const own = run.share === "quick" ? "quick" : usual;
-  const lane = stamp.cause === "webhook" ? "webhook" : own;
+  const isRepaired = stamp.cause === "repair" && run.share === "events";
+  const lane = stamp.cause === "webhook" || isRepaired ? "webhook" : own;
   const target = recordTarget(id);
   run.queue.add({ kind, resource, target, lane, reason, ...more, dirtySeq: stamp.receivedSeq });
 }
@@ -83,6 +85,11 @@ const routeProbes = new Set(["route probe", "canary"]);
 /** Is this the second read of an event's record? Mirrors of older versions hold `second look`. */
 export function isRecheck(reason: string): boolean {
   return reason === "recheck" || reason === "second look";
+}
+
+/** Was something wrong with the record? */
+export function isRepair(reason: string): boolean {
+  return reason === "repair";
 }
 
 /** Read in the order in which they are queued. */
@@ -134,6 +141,7 @@ export function queueOrphans(answer: AnswerContext): void {
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext): void {
   if (item.lane !== "webhook" || isRecheck(item.reason) || routeProbes.has(item.reason)) return;
+  if (isRepair(item.reason)) return;
   run.queue.addIfAbsent({
     kind: item.kind,
     resource: item.resource,
