@@ -1,6 +1,6 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { absentOwnTables, FileCheck } from "../../state/checks/file-check.ts";
+import { absentOwnTables, FileCheck, isOlder } from "../../state/checks/file-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
@@ -54,6 +54,15 @@ async function checkFile(db: Db, findings: LocalFindings): Promise<boolean> {
   const hint =
     "Restore a backup, or move the file away and sync anew. Damaged indexes are made anew by `--repair`.";
   for (const line of lines) findings.problems.push({ kind: "integrity", message: line, hint });
+  if (!lines.every(isOfIndex)) return false;
+  if (isOlder(db)) {
+    findings.problems.push({
+      kind: "schema",
+      message: "an older version wrote the mirror.",
+      hint: olderHint,
+    });
+    return false;
+  }
   const absent = await absentOwnTables(db);
   for (const { type, name } of absent)
     findings.problems.push({
@@ -61,8 +70,10 @@ async function checkFile(db: Db, findings: LocalFindings): Promise<boolean> {
       message: `the ${type} ${name} is not there or lacks a column.`,
       hint: repairHint,
     });
-  return lines.every(isOfIndex) && absent.every(({ type }) => type === "index");
+  return absent.every(({ type }) => type === "index");
 }
+
+const olderHint = "Run `verify --local --repair` or `sync`: both bring the mirror up to date.";
 
 /** Is it an index that is damaged, and not the rows? */
 export function isOfIndex(line: string): boolean {
