@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { runCommand } from "../support/cli.ts";
 import { aCompany, sync } from "../support/company.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { writeServeConfig } from "../support/serve.ts";
 import { verify, named, wound, liveIds } from "../support/verify.ts";
 
 test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
@@ -99,4 +101,40 @@ test("status says what the last verify found, and nothing of another mirror's", 
   expect(await status()).toContain("! `verify --sample 3` found 1 record that differs");
   wound(company, "UPDATE _meta SET value = json_set(value, '$.salt', 'other') WHERE key = 'identity'");
   expect((await read()).companies.acme.verified).toBeNull();
+});
+
+test("--local names damage without a request, and heals it with --repair", async () => {
+  const company = await aCompany({ records: "small" });
+  await sync(company);
+  const [invoice] = liveIds(company, "invoices");
+  wound(company, "UPDATE invoices SET number = 'wrong' WHERE id = ?", invoice);
+  const before = company.sandbox.requests().length;
+  const found = await verify(company, ["--local"]);
+  expect([found.code, found.report.match]).toEqual([1, false]);
+  expect(found.report.resources["invoices"]?.different).toMatchObject([{ id: invoice, field: "number" }]);
+  const repaired = await verify(company, ["--local", "--repair"]);
+  expect([repaired.code, repaired.report.match]).toEqual([0, true]);
+  expect(company.sandbox.requests()).toHaveLength(before);
+  expect((await verify(company, ["--all"])).report.match).toBe(true);
+  const said = await runCommand(["verify", "--local"], { cwd: company.folder });
+  expect(said.stdout).toContain("acme: the mirror fits together");
+});
+
+test("refuses to repair beside a writer, another company's token, and what has no mirror", async () => {
+  const company = await aCompany({ records: "small" });
+  writeServeConfig(company);
+  const run = (...args: string[]) => runCommand(["verify", ...args], { cwd: company.folder });
+  expect((await run()).code).toBe(10);
+  expect((await run("--local")).code).toBe(10);
+  expect((await run("--all", "--sample", "3")).code).toBe(2);
+  await sync(company);
+  const lock = takeWriterLock(`${company.folder}/acme.lock`, "serve");
+  expect((await run("--repair")).code).toBe(11);
+  expect((await run("--sample", "2")).code).toBe(0);
+  lock.release();
+  wound(
+    company,
+    "UPDATE _meta SET value = json_set(value, '$.name', 'another', '$.fingerprint', 'x') WHERE key = 'identity'",
+  );
+  expect((await run()).code).toBe(4);
 });

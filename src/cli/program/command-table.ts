@@ -73,7 +73,6 @@ const commandTable = {
   },
   verify: {
     summary: "compare the mirror with the service: all lists and some details; exits 1 if anything differs",
-    config: "token",
     options: {
       sample: wholeNumber(
         "--sample <n>",
@@ -82,7 +81,11 @@ const commandTable = {
         100_000_000,
       ),
       all: flag("--all", "compare every detail and every parent's list"),
-      repair: flag("--repair", "read again what differs, and compare it once more; nobody else may write"),
+      local: flag("--local", "check the mirror against itself, without a request"),
+      repair: flag(
+        "--repair",
+        "read again what differs, and compare it once more; with --local make rows anew from their records",
+      ),
     },
   },
   changes: {

@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { MirrorError } from "../../base/errors.ts";
+import { formatCount } from "../../base/units.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
+import type { LocalCheck, ResourceCheck } from "../../verify/local/local-check.ts";
+import { verifyLocally, type LocalVerification } from "../../verify/local/verify-locally.ts";
+import type { CompanyScope } from "../mirror/company-scope.ts";
+import { valueText, type CompanyResult } from "./verification-text.ts";
+
+/**
+ * Checks one company's mirror against itself, and repairs it if that is asked for. Sends no request.
+ *
+ * @throws MirrorError `database` without a mirror, `locked` where another process writes the one that is to be repaired
+ */
+export async function verifyMirrorLocally(
+  scope: CompanyScope,
+  { resources, repair }: { readonly resources: readonly Resource[]; readonly repair: boolean },
+): Promise<CompanyResult> {
+  const { files, context, manifest, company } = scope;
+  const { clock, log, signal } = context;
+  if (!existsSync(files.mirror))
+    throw new MirrorError("database", `there is no mirror of ${company.name} yet`, {
+      hint: "Run `fintoro-mirror sync` first.",
+    });
+  const selected = new Set(resources.map(({ name }) => name));
+  const lock = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
+  let line = `${company.name}: checking the file`;
+  const onProgress = (one: { readonly resource: string; readonly records: number }) =>
+    void (line = `${company.name}: ${one.resource}, ${formatCount(one.records)} records`);
+  try {
+    const options = { repair, clock, log, signal, selected, onProgress };
+    const verified = await context.showing(
+      () => [line],
+      () => verifyLocally(files.mirror, manifest, options),
+    );
+    return resultOf(company.name, verified);
+  } finally {
+    lock?.release();
+  }
+}
+
+function resultOf(company: string, { found, repair, result }: LocalVerification): CompanyResult {
+  const document = { local: true, ...result, ...(repair && { repair: { ...repair, found } }) };
+  const verdict = result.match ? "fits together" : "is damaged";
+  const head = `${company}: the mirror ${verdict}: ${formatCount(result.records)} records checked, no request sent`;
+  return {
+    document,
+    outcome: result.match ? "complete" : "difference",
+    lines: [
+      head,
+      ...(repair ? [`  repaired: ${formatCount(repair.repaired)} records${queuedText(repair.queued)}`] : []),
+      ...checkLines(result),
+    ],
+  };
+}
+
+function queuedText(queued: number): string {
+  return queued === 0 ? "" : `; the next \`sync\` reads ${formatCount(queued)} of them from the service`;
+}
+
+function checkLines({ resources, problems }: LocalCheck): string[] {
+  return [
+    ...problems.map(({ message, hint }) => `  ${message} ${hint}`),
+    ...Object.entries(resources).flatMap(([name, check]) =>
+      recordLines(check).map((line) => `  ${name} ${line}`),
+    ),
+  ];
+}
+
+function recordLines({ missing, extra, different, unnamed }: ResourceCheck): string[] {
+  return [
+    ...missing.map(({ id }) => `${id} has no row`),
+    ...extra.map(({ id }) => `${id} has a row without a record`),
+    ...different.map(
+      ({ id, field, mirror, raw }) =>
+        `${id} differs in ${field}: mirror ${valueText(mirror)}, its record ${valueText(raw)}`,
+    ),
+    ...(unnamed > 0 ? [`and ${formatCount(unnamed)} more`] : []),
+  ];
+}
