@@ -7,7 +7,7 @@ import { idsHeld, readHeld, type HeldRecord } from "../../store/apply/held-recor
 import { dataCells } from "../../store/apply/merge-rules.ts";
 import type { Overrides } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
-import { OddValue, toRow, type Cell } from "../../store/tables/row-decoder.ts";
+import { OddValue, type Cell } from "../../store/tables/row-decoder.ts";
 import { dataColumns } from "../../store/tables/table-layout.ts";
 import { ownerColumns } from "../../sync/deletion/removal.ts";
 import { judgeRecord, type RecordJudgement } from "./judge-record.ts";
@@ -113,27 +113,24 @@ function partsOf(record: JsonObject, field: string): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Compares the cells that name the owner; what else is wrong with the record is found with the record itself. */
+/**
+ * Compares the cells that name the owner where the record's own JSON does not; what else is wrong with the record is
+ * found with the record itself.
+ */
 function ownerJudgement(owned: ResourceTable, part: JsonObject, overrides: Overrides): JudgedRecord[] {
   const integer = integerOf(part["id"]);
   const id = integer === null ? null : recordId(String(integer));
-  const values = id === null ? undefined : (owned.statements.selectRow.get(id) as Cell[] | undefined);
-  if (id === null || !values || values.at(-2) !== null) return [];
-  const expected = expectedCells(owned, part, overrides);
+  if (id === null) return [];
+  const values = owned.statements.selectRow.get(id) as Cell[] | undefined;
+  const json = owned.statements.selectRaw.get(id) as string | undefined;
+  const decoded = json === undefined ? null : decodeStored(owned, json, "detail");
+  if (!values || values.at(-2) !== null || !decoded || decoded instanceof OddValue) return [];
+  const own = dataCells(owned.plan, decoded.row, undefined);
   const found = dataColumns(owned.plan).flatMap(({ name }, i): Found[] => {
-    const [mirror, raw] = [plain(values[i] ?? null), plain(expected?.[i] ?? null)];
-    if (!expected || !Object.hasOwn(overrides, name) || mirror === raw) return [];
-    return [{ list: "different", ...namedRecord(id), field: name, mirror, raw }];
+    if (!Object.hasOwn(overrides, name) || (own[i] ?? null) !== null) return [];
+    const [mirror, raw] = [plain(values[i] ?? null), plain(overrides[name] ?? null)];
+    return mirror === raw ? [] : [{ list: "different", ...namedRecord(id), field: name, mirror, raw }];
   });
   const { name: resource } = owned.resource;
   return found.length === 0 ? [] : [{ resource, id, found, steps: [{ kind: "derive", overrides }] }];
-}
-
-function expectedCells(owned: ResourceTable, part: JsonObject, overrides: Overrides): Cell[] | null {
-  try {
-    return dataCells(owned.plan, toRow(owned.plan, part), overrides);
-  } catch (error) {
-    if (error instanceof OddValue) return null;
-    throw error;
-  }
 }
