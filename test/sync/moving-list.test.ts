@@ -53,6 +53,24 @@ describe("repeated readings", () => {
     expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
+  test("go on while each of them shows records that were not shown before, and no longer", async () => {
+    const run = runContextOf(await openShop(), {}, ["people"]);
+    const read = async (attempt: number, id: number) => {
+      await page(run, "people", [id, id].map(person), { total: 5, attempt });
+      for (const number of [2, 3])
+        await page(run, "people", [id, id].map(person), { page: number, total: 5, attempt });
+    };
+    for (const attempt of [1, 2, 3, 4]) {
+      await read(attempt, attempt);
+      expect(waiting(run)).toEqual([again]);
+    }
+    await read(5, 4);
+    expect(run.tally.allTroubles()).toMatchObject([
+      { message: "the list showed 4 of 5 records in 5 readings" },
+    ]);
+    expect(waiting(run)).toEqual([]);
+  });
+
   test("I5: a record received after the first of them began is not absent, one from before is", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);

@@ -6,7 +6,7 @@ import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/w
 import type { EarlierReadings, ListedPage, Listing, Shown } from "../../state/listings.ts";
 import { sweepKey } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import { mostDeadEnds, mostIdlePages, mostSweeps } from "../context/limits.ts";
+import { mostDeadEnds, mostGrowingSweeps, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { childrenOf, requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
@@ -111,8 +111,9 @@ function proceed(answer: AnswerContext, listing: Listing): void {
 }
 
 /**
- * A reading is over. A list that was not shown whole is read again, `mostSweeps` times in all. Records that were
- * not shown are checked either way, since absence alone deletes nothing; not if the list was not read to its end.
+ * A reading is over. A list that was not shown whole is read again, `mostSweeps` times in all, more where that helps.
+ * Records that were not shown are checked either way, since absence alone deletes nothing; not if the list was not read
+ * to its end.
  */
 function endReading(
   answer: AnswerContext,
@@ -125,7 +126,7 @@ function endReading(
   const verdict = judgeReading(listing, shown, before);
   const { kind, seen, startedSeq, startedAt } = verdict;
   if (listing.idle >= mostIdlePages) dropPages(answer);
-  if (kind === "again" && listing.attempt < mostSweeps) {
+  if (kind === "again" && listing.attempt < (verdict.grew ? mostGrowingSweeps : mostSweeps)) {
     listings.open(listing, verdict.earlier);
     return queueSweepAgain(answer, listing);
   }
@@ -150,16 +151,16 @@ function endReading(
 function noteUnsettled(
   { run, resource, item }: AnswerContext,
   listing: Listing,
-  { kind, why }: Verdict,
+  { kind, why, earlier, seen }: Verdict,
 ): void {
   const { attempt, total, variant } = listing;
   const { name } = resource;
   const which = item.kind === "child" ? `the list of ${variant.replace(":", " ")}` : "the list";
   if (kind === "dead end") run.deadEnds.set(name, (run.deadEnds.get(name) ?? 0) + 1);
-  const message =
-    kind === "dead end"
-      ? `${which} does not lead on: ${why}`
-      : `${which} changed during each of ${attempt} readings (${total} records)`;
+  const moved = earlier
+    ? `showed ${seen.size} of ${total} records in ${attempt} readings`
+    : `changed during each of ${attempt} readings (${total} records)`;
+  const message = kind === "dead end" ? `${which} does not lead on: ${why}` : `${which} ${moved}`;
   const hint = "What it showed is mirrored; the next run reads it again.";
   run.tally.trouble({ resource: name, kind: "unsettled", message, hint });
 }

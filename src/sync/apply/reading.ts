@@ -62,6 +62,8 @@ export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt
   readonly seen: ReadonlySet<RecordId>;
   /** What counts together with another reading. */
   readonly earlier: EarlierReadings | null;
+  /** This reading showed records that those before it, with which it counts, did not. */
+  readonly grew?: boolean;
   /** Why it is a dead end. */
   readonly why?: string;
 }
@@ -81,7 +83,8 @@ export function judgeReading(listing: Listing, shown: Shown, before: EarlierRead
   const all = before?.total === total && shownBy(own) !== total ? union(before, own) : own;
   if (shownBy(all) > total) return { ...alone, kind: "again", earlier: shownBy(own) < total ? own : null };
   const kind = shownBy(all) === total ? "whole" : "again";
-  return { ...all, kind, seen: new Set(all.ids), earlier: all };
+  const grew = before !== null && all !== own && shownBy(all) > shownBy(before);
+  return { ...all, kind, seen: new Set(all.ids), earlier: all, grew };
 }
 
 function shownBy({ ids, withoutId }: EarlierReadings): number {

@@ -8,6 +8,9 @@ export function massDeleteLimit(liveRecords: number): number {
 /** A list that changes while it is read is read this many times in all; after that only I5 protects its rows. */
 export const mostSweeps = 3;
 
+/** And this many times, while each reading shows records that those before it did not: a list that shuffles ties. */
+export const mostGrowingSweeps = 10;
+
 /** So many pages running without a new record mean that a paginator does not lead on. */
 export const mostIdlePages = 3;
 
