@@ -127,11 +127,14 @@ describe("a command about one subscription", () => {
     await pin(setup, name, token);
     await setup.run("list");
     expect(setup.sandbox.requests()).toHaveLength(1);
-    await setup.run("list --token-env READER", { env: { READER: setup.sandbox.readToken } });
+    // Of the same name, and the mirror holds no record that could prove it.
+    const unknown = await setup.run("list --token-env READER", {
+      env: { READER: setup.sandbox.readToken },
+    });
+    expect(unknown.code).toBe(4);
     expect(setup.sandbox.requests().map(({ path }) => path.split("/").at(-1))).toEqual([
       "webhook-subscriptions",
       "whoami",
-      "webhook-subscriptions",
     ]);
   });
 });

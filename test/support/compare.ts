@@ -178,6 +178,8 @@ export function unreplayable(file: string): string[] {
   });
 }
 
+const isDetail = (column: string) => `json_type(${column}, '$.items') IS NOT NULL`;
+
 /**
  * I3: where a preview stands in place of a detail, or a row does not say truly whether it is provisional.
  *
@@ -186,7 +188,6 @@ export function unreplayable(file: string): string[] {
 export function provisionalMistakes(file: string, tables: readonly string[]): string[] {
   return look(file, (db) =>
     tables.flatMap((table) => {
-      const isDetail = (column: string) => `json_type(${column}, '$.items') IS NOT NULL`;
       const said =
         db.prepare(`SELECT t.id FROM "${table}" t JOIN _raw r ON r.resource = '${table}' AND r.id = t.id
         WHERE t._deleted_at IS NULL AND ((t._detail_at IS NULL) <> (r.kind = 'preview')
