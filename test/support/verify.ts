@@ -9,9 +9,13 @@ export interface Verified extends CommandResult {
 }
 
 /** `verify --json` of the company's mirror, in this process. */
-export async function verify(company: Company, args: readonly string[] = []): Promise<Verified> {
+export async function verify(
+  company: Company,
+  args: readonly string[] = [],
+  parts: Parameters<typeof runCommand>[1] = {},
+): Promise<Verified> {
   writeServeConfig(company);
-  const result = await runCommand(["verify", "--json", ...args], { cwd: company.folder });
+  const result = await runCommand(["verify", "--json", ...args], { cwd: company.folder, ...parts });
   const { companies } = JSON.parse(result.stdout) as { companies?: Record<string, VerifyReport> };
   const report = companies?.["acme"];
   if (!report) throw new Error(`verify said ${result.stdout} ${result.stderr}`);

@@ -3,7 +3,10 @@ import { defineResource, type QuickPlan, type Resource } from "../../../src/conn
 /** What a resource has besides its names; `singular` where it is not the name without its last letter. */
 type Details = Pick<Resource, "record"> &
   Partial<
-    Pick<Resource, "singular" | "origin" | "preview" | "detail" | "pdf" | "doc" | "fullWhen" | "lookedUpBy">
+    Pick<
+      Resource,
+      "singular" | "origin" | "preview" | "detail" | "pdf" | "doc" | "fullWhen" | "lookedUpBy" | "volatile"
+    >
   >;
 
 /** Besides the lists that hold a resource, how a quick run finds what changed. */

@@ -24,4 +24,5 @@ export const webhookSubscriptionWithSecret = webhookSubscription.extend({
 
 export const webhookSubscriptions = wholeResource("webhook_subscriptions", "Webhook subscriptions", {
   record: webhookSubscription,
+  volatile: ["lastSuccessAt", "lastFailureAt"],
 });

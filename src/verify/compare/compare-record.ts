@@ -1,4 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
+import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { hasKey } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
@@ -7,7 +8,7 @@ import type { HeldRecord } from "../../store/apply/held-record.ts";
 import type { DecodedRecord } from "../../store/apply/merge-rules.ts";
 import type { CellsByName } from "../../store/apply/previews.ts";
 import { OddValue, toRow } from "../../store/tables/row-decoder.ts";
-import { recordDifferences, rowDifferences, type FieldDifference } from "./differences.ts";
+import { isAsReceived, recordDifferences, rowDifferences, type FieldDifference } from "./differences.ts";
 import { isLiveRow, isOfPreview, type MirrorView } from "./mirror-view.ts";
 
 /** What the service says of one record. */
@@ -39,7 +40,16 @@ export function compareRecord(view: MirrorView, resource: Resource, held: HeldRe
   const fields = isOfPreview(held)
     ? provisionalDifferences(view, resource, held, service)
     : wholeDifferences(view, resource, held, service);
-  return fields.length === 0 ? equal : { kind: "different", fields };
+  if (fields.length === 0) return equal;
+  // Of a row that is as it was received.
+  const isOld = isSound(view, resource, held);
+  const lasting = fields.filter(({ field }) => !isOld || !isVolatile(resource, field));
+  return lasting.length === 0 ? equal : { kind: "different", fields: lasting };
+}
+
+/** Does the service change this field all the time, so that it says nothing about the mirror? */
+function isVolatile({ volatile = [] }: Resource, field: string): boolean {
+  return volatile.some((one) => snakeCase(one) === field.replace(/^_raw\./, ""));
 }
 
 function judgeAbsent(view: MirrorView, { name }: Resource, held: HeldRecord): Verdict {
@@ -117,7 +127,7 @@ export function isSound(view: MirrorView, { name }: Resource, held: HeldRecord):
     return !hasParts && fence?.gone !== 0 && (cells !== undefined || json === undefined);
   }
   const raw = view.raw(name, held);
-  if (fence?.gone === 1 || raw instanceof OddValue) return false;
+  if (fence?.gone === 1 || raw instanceof OddValue || !isAsReceived(held)) return false;
   return rowDifferences(view.table(name), held, raw).length === 0;
 }
 

@@ -43,7 +43,8 @@ async function judgeNotFound(
 ): Promise<Shown> {
   const { provenRoutes, examples, lists } = comparison;
   const { name, detail = "" } = resource;
-  const candidates = examples.get(name) ?? [];
+  // The record itself may be an example: it was there when the lists were read.
+  const candidates = (examples.get(name) ?? []).filter((one) => one !== id);
   const judged = () => judgeDeletion(serviceMessage, provenRoutes.has(name), candidates, id);
   const first = judged();
   if (first.kind === "probe") {

@@ -1,0 +1,70 @@
+import { createServer, type AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import { aCompany, sync } from "../support/company.ts";
+import { eventually, secret, serve, wholeRuns, writeServeConfig } from "../support/serve.ts";
+import { truthOf, type Truth } from "../support/truth.ts";
+import { named, verify } from "../support/verify.ts";
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Time passes five times as fast: what the mirror gets to catch up is real time for the daemon. */
+const hasty: Clock = {
+  nowMs: () => systemClock.nowMs(),
+  monotonicMs: () => systemClock.monotonicMs() * 5,
+  sleep: (ms, signal) => systemClock.sleep(ms / 5, signal),
+};
+
+/** Records that are named although the service shows them as before. */
+function wronglyNamed(lines: readonly string[], before: Truth, after: Truth): string[] {
+  return lines.filter((line) => {
+    const [table = "", id = ""] = line.split(" ");
+    return before.get(table)?.get(id)?.text === after.get(table)?.get(id)?.text;
+  });
+}
+
+test("without webhooks, with ten changes a second, only records that changed are named", async () => {
+  const company = await aCompany({ records: 20 });
+  await sync(company);
+  const before = truthOf(company.sandbox);
+  const day = company.sandbox.control.day({ changes: 40, durationMs: 4_000, seed: 6 });
+  const found: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { report } = await verify(company, ["--all"]);
+    found.push(...named(report));
+    expect(report.uncompared).toEqual([]);
+    expect(wronglyNamed(found, before, truthOf(company.sandbox))).toEqual([]);
+  }
+  expect(found.length).toBeGreaterThan(0);
+  await day.done;
+}, 60_000);
+
+test("beside serve, with five changes a second, what events keep current is never named", async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/webhooks/acme`;
+  const company = await aCompany({ records: 8, webhooks: [{ url, secret }], retryScale: 0.008 });
+  const { control } = company.sandbox;
+  writeServeConfig(company, "schedule: { sync: off, publish: off }");
+  const served = await serve(company, ["--listen", `127.0.0.1:${port}`]);
+  await eventually(() => wholeRuns(company) === 1, "a first whole run");
+  const before = control.events().length;
+  let isOver = false;
+  const day = control.day({ changes: 30, durationMs: 6_000, seed: 5 });
+  const ended = day.done.finally(() => (isOver = true));
+  const found: string[] = [];
+  for (let i = 0; i < 100 && !isOver; i++) {
+    const { report } = await verify(company, ["--all"], { clock: hasty });
+    found.push(...named(report), ...report.uncompared.map(({ message }) => message));
+  }
+  // Numbers of series have no events.
+  expect(found.filter((line) => !line.startsWith("numerical_series"))).toEqual([]);
+  expect(control.events().length - before).toBeGreaterThan(20);
+  expect(await ended).toMatchObject({ problem: null });
+  await served.end("SIGTERM");
+}, 60_000);
