@@ -54,11 +54,11 @@ test("beside serve, with five changes a second, what events keep current is neve
   const served = await serve(company, ["--listen", `127.0.0.1:${port}`]);
   await eventually(() => wholeRuns(company) === 1, "a first whole run");
   const before = control.events().length;
-  let isOver = false;
+  const running = { isOver: false };
   const day = control.day({ changes: 30, durationMs: 6_000, seed: 5 });
-  const ended = day.done.finally(() => (isOver = true));
+  const ended = day.done.finally(() => (running.isOver = true));
   const found: string[] = [];
-  for (let i = 0; i < 100 && !isOver; i++) {
+  for (let i = 0; i < 100 && !running.isOver; i++) {
     const { report } = await verify(company, ["--all"], { clock: hasty });
     found.push(...named(report), ...report.uncompared.map(({ message }) => message));
   }

@@ -43,7 +43,7 @@ export async function verifyCompany(scope: CompanyScope, request: VerifyRequest)
     if (!request.repair)
       return await readExisting(scope, (db) => compare(scope, request, connection, { db, mirror: null }));
     await readExisting(scope, () => undefined);
-    const lock = takeWriterLock(files.lock, "verify --repair");
+    const lock = takeWriterLock(files.lock, "verify --repair", "the mirror that is to be repaired");
     try {
       return await compareAndRepair(scope, request, connection);
     } finally {

@@ -39,6 +39,7 @@ export class MirrorView {
 
   /** Finds columns that the writer has added since. Throws as the constructor. */
   reopen(): void {
+    this.differences.begin();
     const { tables, unreadable } = openTables(this.db, this.manifest);
     const [first] = unreadable;
     if (first)
@@ -69,7 +70,6 @@ export class MirrorView {
 
   /** Columns that previews show differently from details: they are not compared. */
   uncompared(resource: string): ReadonlySet<string> {
-    this.differences.begin();
     return this.differences.uncompared(resource);
   }
 
