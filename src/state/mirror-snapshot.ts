@@ -129,8 +129,8 @@ function readCompleteness(
     const withoutDetail = sources.reduce((sum, source) => sum + provisional(source), 0);
     const isSwept = (swept[name] ?? null) !== null;
     const lists = list.kind === "parents" ? list.parents.map(({ resource }) => resource).filter(isThere) : [];
-    const unread = parents.stalest(name, lists, 1).some(({ listedAtMs }) => listedAtMs === null);
-    return { withoutDetail, isComplete: isSwept && withoutDetail === 0 && !unread };
+    const isComplete = isSwept && withoutDetail === 0 && parents.countNeverListed(name, lists) === 0;
+    return { withoutDetail, isComplete };
   };
   return new Map(manifest.resources.map((resource) => [resource.name, read(resource)]));
 }

@@ -38,6 +38,15 @@ export class Parents extends Repository {
       .slice(0, most);
   }
 
+  /** How many live records of these parent resources there are whose list was never read. */
+  countNeverListed(resource: string, parents: readonly string[]): number {
+    return parents.reduce((sum, parent) => {
+      const sql = `SELECT count(*) FROM ${quoted(fenceTable(parent))} f WHERE f.gone = 0 AND NOT EXISTS (
+        SELECT 1 FROM _parents p WHERE p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id)`;
+      return sum + (this.selectColumn<number>(sql, resource, parent)[0] ?? 0);
+    }, 0);
+  }
+
   private stalestOf(
     { resource, parent }: { readonly resource: string; readonly parent: string },
     most: number,

@@ -3,6 +3,7 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Meta } from "../state/meta.ts";
 import { ScrubCandidates } from "../state/scrub-candidates.ts";
+import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../store/apply/quarantine.ts";
 import { unknownColumns } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
@@ -31,6 +32,8 @@ export interface ResourceHealth {
   readonly oldest_detail_at: string | null;
   /** When the parent's list read longest ago was read, ISO; null: there is none. */
   readonly oldest_parent_at: string | null;
+  /** Live parents whose list was never read. */
+  readonly parents_never_read: number;
 }
 
 /** What a mirror's file says of its tables and runs. */
@@ -70,6 +73,7 @@ export function readHealth(db: Db, manifest: Manifest): Health {
         sweptAt: sweptAt(manifest, resource, runs),
         troubles: latestTroubles(reports, resource.name),
         ...oldestReads(db, manifest.resources, resource),
+        parents_never_read: countNeverListed(db, resource),
       })),
       runs: rows.slice(0, 10),
       queue: queue.counts(),
@@ -97,4 +101,10 @@ function oldestReads(db: Db, manifest: readonly Resource[], resource: Resource) 
     return times.length === 0 ? null : isoTime(Math.min(...times));
   };
   return { oldest_detail_at: oldest(false), oldest_parent_at: oldest(true) };
+}
+
+function countNeverListed(db: Db, { name, list }: Resource): number {
+  if (list.kind !== "parents") return 0;
+  const parents = list.parents.map(({ resource }) => resource);
+  return new Parents(db).countNeverListed(name, parents);
 }

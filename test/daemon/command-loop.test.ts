@@ -31,6 +31,7 @@ async function startLoop(parts: Partial<CommandLoopParts> = {}) {
   const close = new AbortController();
   const asked: RunRequest[] = [];
   const held = { release: () => undefined as void };
+  const scrubs = { ended: 0 };
   const run = async (request: RunRequest) => {
     asked.push(request);
     await new Promise<void>((resolve) => {
@@ -41,7 +42,7 @@ async function startLoop(parts: Partial<CommandLoopParts> = {}) {
   const ended = processCommands({
     manifest: mirror.manifest,
     commands,
-    runQueue: { run },
+    runQueue: { run, current: { endScrub: () => void (scrubs.ended += 1) } },
     context: { clock, log: recordingLog().log },
     closed: close.signal,
     replay: () => ({ queued: 1 }),
@@ -52,7 +53,7 @@ async function startLoop(parts: Partial<CommandLoopParts> = {}) {
     clock.wind(ms);
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
-  return { commands, clock, close, asked, held, ended, tick, mirror };
+  return { commands, clock, close, asked, held, scrubs, ended, tick, mirror };
 }
 
 function failing(): never {
@@ -60,6 +61,21 @@ function failing(): never {
 }
 
 describe("commands of other processes", () => {
+  test("a sync that waits ends the scrub of the one under way, which would else keep it waiting", async () => {
+    const { commands, close, held, scrubs, ended, tick } = await startLoop();
+    commands.add("sync", formatSyncCommand(asks(), null), asker);
+    await tick();
+    await tick();
+    expect(scrubs.ended).toBe(0);
+    commands.add("sync", formatSyncCommand(asks(), null), asker);
+    await tick();
+    expect(scrubs.ended).toBeGreaterThan(0);
+    close.abort();
+    held.release();
+    await tick();
+    await ended;
+  });
+
   test("a sync is made as it was asked for, one after another, and each gets its report", async () => {
     const { commands, close, asked, held, ended, tick } = await startLoop();
     const first = commands.add("sync", formatSyncCommand(asks(), null), asker);

@@ -74,6 +74,11 @@ describe("a first run that was stopped after its lists", () => {
     expect(count(company.file, "SELECT count(*) FROM _raw WHERE kind = 'preview'")).toBe(
       documentTables.reduce((all, table) => all + (truth.get(table)?.size ?? 0), 0),
     );
+    const sizeOf = (name: string) => truth.get(name)?.size ?? 0;
+    const parents = sizeOf("clients") + sizeOf("suppliers") + sizeOf("business_cases");
+    expect(resources.find(({ name }) => name === "contact_activity_logs")).toMatchObject({
+      parents_never_read: parents,
+    });
     expectReplayable(company);
     const { file } = await publish(company.file);
     const missing = aboutOf(file, "without_detail");

@@ -11,14 +11,14 @@ import {
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
-import type { RunQueue } from "../runs/run-queue.ts";
+import type { RunQueue, RunUnderWay } from "../runs/run-queue.ts";
 import { parseSyncCommand } from "./sync-command.ts";
 
 /** What the command loop works with. */
 export interface CommandLoopParts {
   readonly manifest: Manifest;
   readonly commands: DaemonCommands;
-  readonly runQueue: Pick<RunQueue, "run">;
+  readonly runQueue: Pick<RunQueue, "run"> & { readonly current: Pick<RunUnderWay, "endScrub"> | null };
   readonly context: Pick<ProcessContext, "clock" | "log">;
   readonly closed: AbortSignal;
   /** Replays these events; gives the answer to the command. */
@@ -82,6 +82,7 @@ async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<
   try {
     const request = parseSyncCommand(options, manifest, (untilMs) => abortingAt(clock, untilMs, until));
     void showProgress(parts, command, request, until);
+    void yieldScrub(parts, until);
     const report = await runQueue.run(request, `asked for by process ${pid}`);
     const isCutOff = closed.aborted && report?.outcome !== "complete" && report?.outcome !== "partial";
     if (report && !isCutOff) await answer(parts, id, "done", report);
@@ -90,6 +91,19 @@ async function doSync(parts: CommandLoopParts, command: DaemonCommand): Promise<
     await answer(parts, id, "done", notBegun(clock, startedAt, error));
   } finally {
     ended.abort();
+  }
+}
+
+/** Ends the scrub of the sync under way when another one is asked for: a scrub keeps nobody waiting. */
+async function yieldScrub(
+  { commands, runQueue, context: { clock, log } }: CommandLoopParts,
+  ended: AbortSignal,
+): Promise<void> {
+  const guard = createErrorGuard(clock, log);
+  for (; !ended.aborted; await clock.sleep(checkEveryMs, ended)) {
+    guard(() => {
+      if (commands.next("sync")) runQueue.current?.endScrub();
+    });
   }
 }
 

@@ -37,12 +37,13 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
 }
 
 function resourceLine(resource: ResourceHealth, nowMs: number): string {
-  const { name, live, expected, provisional, deleted, sweptAt } = resource;
+  const { name, live, expected, provisional, deleted, sweptAt, parents_never_read: unread } = resource;
   const { oldest_detail_at: detail, oldest_parent_at: parent } = resource;
   const isPart = expected !== null && live < expected;
   const parts = [
     `${String(live).padStart(8)}${isPart ? ` of ${expected}` : ""} live`,
     ...(provisional > 0 ? [`${provisional} without their detail`] : []),
+    ...(unread > 0 ? [`lists of ${unread} parents never read`] : []),
     ...(deleted > 0 ? [`${deleted} deleted`] : []),
     ago(sweptAt, nowMs),
   ];
