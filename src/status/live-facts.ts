@@ -66,7 +66,7 @@ export function lastWholeRun(db: Db, resources: readonly string[]): WholeRun | n
 }
 
 /** The report of that run. */
-export function lastWholeReport(db: Db, resources: readonly string[]) {
+function lastWholeReport(db: Db, resources: readonly string[]) {
   for (const { startedAt, report: stored } of new Runs(db).successes(runsSearched)) {
     const report = stored as Partial<CompanyReport>;
     const { resources: read = {} } = report;

@@ -13,10 +13,10 @@ import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
 import { readScrubPlan, type ScrubQuestion } from "../sync/plan/scrub-facts.ts";
+import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
 import { eventsOverdue, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
-import { lastWholeReport } from "./live-facts.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 /** Which company's status is read, and from what. */
@@ -79,15 +79,15 @@ function readBudget({
   }
 }
 
-/** What an unchanged run costs: lists as in the last one that read all of them. Null: none did. */
+/** What an unchanged run costs. Null: some list was never read, so nobody knows how long it is. */
 function readPlan(
   db: Db,
   { resources, manifest, scrub, nowMs }: StatusQuestion,
-  { queue }: Health,
+  { queue, resources: known }: Health,
   budget: BudgetView | null,
 ): RunPlan | null {
-  const lists = lastWholeReport(db, [...resources])?.report.requests?.list;
-  if (lists === undefined) return null;
+  const lists = readListRequests(manifest, resources, known);
+  if (lists === null) return null;
   const { requests } = manifest.limits;
   const { limit = null, granted = requests } = budget ?? {};
   const selected = manifest.resources.filter(({ name }) => resources.has(name));
@@ -97,6 +97,18 @@ function readPlan(
   const missing = queue.filter(({ state }) => state === "ready").reduce((sum, { count }) => sum + count, 0);
   const night = Math.min(plan.total, plan.stalest + plan.recent);
   return planRun({ lists, missing, scrub: night }, plan, { granted, windowMs: scrub.windowMs });
+}
+
+/** As long as the lists were when they were last read; null: one never was. */
+function readListRequests(
+  { resources }: Manifest,
+  asked: ReadonlySet<string>,
+  known: Health["resources"],
+): number | null {
+  const lengths = new Map(known.map(({ name, sweptAt, expected }) => [name, sweptAt && (expected ?? 0)]));
+  const selected = resources.filter(({ name }) => asked.has(name));
+  if (selected.some(({ name }) => typeof lengths.get(name) !== "number")) return null;
+  return selected.reduce((sum, one) => sum + listRequests(one, Number(lengths.get(one.name))), 0);
 }
 
 /**

@@ -6,6 +6,7 @@ import { hasKey, readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { variantsOf } from "../../state/sweeps.ts";
+import { listRequests } from "./sweep-plan.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { sweepWork } from "./list-reads.ts";
 import type { ParentsPerRun } from "./scrub-facts.ts";
@@ -66,12 +67,11 @@ const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null 
 
 /** @param kept how many records need no detail */
 async function estimateList(transport: Transport, resource: Resource, kept: number) {
-  const { list, gives } = resource;
+  const { gives } = resource;
   try {
     const { records, showsAll } = await countRecords(transport, resource);
-    const pages = list.kind === "paged" ? Math.ceil(records / list.perPage) : variantsOf(resource).length;
     const detail = gives === "preview" || !showsAll ? Math.max(0, records - kept) : 0;
-    return { list: Math.max(1, pages), detail, child: 0, records };
+    return { list: listRequests(resource, records), detail, child: 0, records };
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;
     return { ...nothing, list: 1, error: messageOf(error) };

@@ -44,7 +44,8 @@ export function minutesFor(requests: number, { granted, windowMs }: GrantedBudge
 
 /** `about 30 minutes` */
 export function minutesText(minutes: number): string {
-  return minutes < 1 ? "less than a minute" : `about ${minutes} minutes`;
+  if (minutes < 1) return "less than a minute";
+  return minutes === 1 ? "about a minute" : `about ${minutes} minutes`;
 }
 
 /** How often the scrub comes round, in words. Pure. */

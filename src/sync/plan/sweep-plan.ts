@@ -14,6 +14,13 @@ export interface SweepQuestion {
   readonly nowMs: number;
 }
 
+/** Requests that the lists of a resource with so many records take. Pure. */
+export function listRequests(resource: Resource, records: number): number {
+  const { list } = resource;
+  if (list.kind === "single") return 1;
+  return list.kind === "paged" ? Math.max(1, Math.ceil(records / list.perPage)) : variantsOf(resource).length;
+}
+
 /**
  * Which lists a run begins with. Pure.
  *
