@@ -21,7 +21,7 @@ import { BatchRetryPolicy } from "../sync/retry/retry-policy.ts";
 import type { Tally } from "../sync/context/tally.ts";
 import { repairRead } from "./local/odd-work.ts";
 import { repairLocally } from "./local/repair-locally.ts";
-import type { Finding } from "./look/accusation.ts";
+import type { Finding } from "./passes/name-differences.ts";
 import type { ListParts } from "./service/list-reading.ts";
 import { readLists } from "./service/list-reading.ts";
 

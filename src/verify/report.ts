@@ -1,8 +1,8 @@
 import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
 import type { FieldDifference } from "./compare/differences.ts";
-import type { Finding } from "./look/accusation.ts";
-import type { Comparison, Uncompared } from "./look/comparison.ts";
+import type { Finding } from "./passes/name-differences.ts";
+import type { Comparison, Uncompared } from "./passes/comparison.ts";
 
 /** The records of one resource that differ. */
 export interface NamedRecords {

@@ -13,11 +13,11 @@ import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { judgeToken } from "../sync/identity/judge-token.ts";
 import { OutageWatch } from "../sync/retry/outage.ts";
-import { nameDifferences, type Finding } from "./look/accusation.ts";
-import { newComparison, suspect, type Comparison, type DeepRead } from "./look/comparison.ts";
-import { lookDeeper } from "./look/deep-look.ts";
-import { lookAtResource } from "./look/first-look.ts";
-import type { FreshLists } from "./look/fresh-record.ts";
+import { nameDifferences, type Finding } from "./passes/name-differences.ts";
+import { newComparison, suspect, type Comparison, type DeepRead } from "./passes/comparison.ts";
+import { compareDeepRead } from "./passes/detail-pass.ts";
+import { compareLists } from "./passes/list-pass.ts";
+import type { FreshLists } from "./passes/fresh-record.ts";
 import { MirrorView } from "./compare/mirror-view.ts";
 import { inParallel } from "./service/parallel.ts";
 import { repairFromService } from "./repair.ts";
@@ -77,11 +77,11 @@ export class Verification {
   async compare(): Promise<Finding[]> {
     const { comparison, parts } = this;
     await this.assertSameCompany();
-    for (const resource of comparison.resources) await lookAtResource(comparison, resource);
+    for (const resource of comparison.resources) await compareLists(comparison, resource);
     this.sample = chooseSample(comparison.deepReads, parts.sample, parts.random);
     const fresh: FreshLists = new Map();
     await inParallel(this.sample, parts.concurrency, async (read) => {
-      await lookDeeper(comparison, read, fresh);
+      await compareDeepRead(comparison, read, fresh);
       this.deepReadsDone += 1;
     });
     const suspects = [...comparison.suspects.values()].reduce((sum, ids) => sum + ids.size, 0);

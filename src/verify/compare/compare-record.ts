@@ -96,7 +96,7 @@ function shownDifferences(
   );
 }
 
-/** Does what a list shows of a record differ from the mirror? A first look: odd values differ. */
+/** Does what a list shows of a record differ from the mirror? Odd values differ; they are asked for again. */
 export function differsFromListed(
   view: MirrorView,
   resource: Resource,

@@ -17,20 +17,24 @@ import { compareRecord } from "../compare/compare-record.ts";
 import { readOneList } from "../service/list-reading.ts";
 
 /** Compares a detail, or the list of a parent, with the mirror: what seems to differ is a suspect. */
-export async function lookDeeper(comparison: Comparison, read: DeepRead, fresh: FreshLists): Promise<void> {
+export async function compareDeepRead(
+  comparison: Comparison,
+  read: DeepRead,
+  fresh: FreshLists,
+): Promise<void> {
   const { view } = comparison;
   const resource = resourceNamed(view.manifest, read.listOf ?? read.resource);
   countsOf(comparison, resource.name).details += 1;
-  if (read.listOf !== null) return lookAtParent(comparison, resource, read);
+  if (read.listOf !== null) return compareParentList(comparison, resource, read);
   const { id } = read;
   const shown = await readFresh(comparison, resource, id, fresh);
   const held = view.held(resource.name, id);
   if (compareRecord(view, resource, held, shown).kind !== "equal") suspect(comparison, resource.name, id);
-  if (shown.kind === "shown") lookAtOwned(comparison, resource, id, shown.slice);
+  if (shown.kind === "shown") compareOwned(comparison, resource, id, shown.slice);
 }
 
 /** A detail holds the complete set of the records that it owns. */
-function lookAtOwned(comparison: Comparison, owner: Resource, id: RecordId, slice: Buffer): void {
+function compareOwned(comparison: Comparison, owner: Resource, id: RecordId, slice: Buffer): void {
   const { view } = comparison;
   for (const { field, resource: name } of view.table(owner.name).plan.owned) {
     const owned = resourceNamed(view.manifest, name);
@@ -48,7 +52,7 @@ function lookAtOwned(comparison: Comparison, owner: Resource, id: RecordId, slic
   }
 }
 
-async function lookAtParent(
+async function compareParentList(
   comparison: Comparison,
   resource: Resource,
   { resource: parent, id }: DeepRead,

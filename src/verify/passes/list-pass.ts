@@ -22,16 +22,16 @@ const mostExamples = 3;
  * Compares one resource with its lists, and each of its records in the mirror with itself: what seems to differ is a
  * suspect. Collects the details and lists of parents that may be compared besides.
  */
-export async function lookAtResource(comparison: Comparison, resource: Resource): Promise<void> {
+export async function compareLists(comparison: Comparison, resource: Resource): Promise<void> {
   const shownWhole = new Set<RecordId>();
-  const shown = await lookAtLists(comparison, resource, shownWhole);
-  await lookAtMirror(comparison, resource, shown, shownWhole);
+  const shown = await compareShown(comparison, resource, shownWhole);
+  await compareHeld(comparison, resource, shown, shownWhole);
   addParents(comparison, resource);
   countsOf(comparison, resource.name).isDone = true;
 }
 
 /** null: it has no list of its own, or that was refused. */
-async function lookAtLists(
+async function compareShown(
   comparison: Comparison,
   resource: Resource,
   shownWhole: Set<RecordId>,
@@ -55,7 +55,7 @@ async function lookAtLists(
   }
 }
 
-async function lookAtMirror(
+async function compareHeld(
   comparison: Comparison,
   resource: Resource,
   shown: ListShown | null,
