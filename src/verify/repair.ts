@@ -22,15 +22,15 @@ import type { Tally } from "../sync/context/tally.ts";
 import { repairRead } from "./local/odd-work.ts";
 import { repairLocally } from "./local/repair-locally.ts";
 import type { Finding } from "./passes/name-differences.ts";
-import type { ListParts } from "./service/list-reading.ts";
 import { readLists } from "./service/list-reading.ts";
+import type { ServiceReader } from "./service/service-reader.ts";
 
 /** What a repair works with. The caller holds the writer lock. */
 export interface RepairParts {
   readonly mirror: Mirror;
   readonly resources: readonly Resource[];
   readonly transport: Transport;
-  readonly lists: ListParts;
+  readonly reader: ServiceReader;
   readonly outages: OutageWatch;
   /** Reads something that always exists, once. */
   readonly probe: () => Promise<unknown>;
@@ -143,12 +143,12 @@ async function applyLists(
   name: string,
   findings: readonly Finding[],
 ): Promise<void> {
-  const { mirror, lists } = parts;
+  const { mirror, reader } = parts;
   const resource = resourceNamed(mirror.manifest, name);
   const wanted = new Set(findings.map(({ id }) => id));
   const sentSeq = mirror.sequence.next();
   const slices = new Map<Finding["id"], Buffer>();
-  const shown = await readLists(lists, resource, (id, slice) => {
+  const shown = await readLists(reader, resource, (id, slice) => {
     if (wanted.has(id)) slices.set(id, slice);
   });
   const read: ReadContext = { run, stamp: stampNow(parts, sentSeq) };

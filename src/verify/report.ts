@@ -59,7 +59,7 @@ export interface ReportFacts {
 
 /** Builds the report. */
 export function verifyReport(comparison: Comparison, facts: ReportFacts): VerifyReport {
-  const { counts, clock, lists, deepReads, resources } = comparison;
+  const { counts, clock, reader, deepReads, resources } = comparison;
   const { by, startedAtMs, findings, before } = facts;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
@@ -68,7 +68,7 @@ export function verifyReport(comparison: Comparison, facts: ReportFacts): Verify
     by,
     started_at: isoTime(startedAtMs),
     finished_at: isoTime(clock.nowMs()),
-    requests: lists.reader.requests,
+    requests: reader.requests,
     records_compared: sum("mirror"),
     details_compared: sum("details"),
     details_total: deepReads.length,

@@ -1,17 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
-import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
-import { readObject } from "../extract/answers.ts";
-import { isObject } from "../json/literal.ts";
-import { parseLossless } from "../json/lossless.ts";
 import type { ResourceProgress } from "../log/progress-view.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
-import { judgeToken } from "../sync/identity/judge-token.ts";
+import { identify } from "../sync/identity/identify.ts";
 import { OutageWatch } from "../sync/retry/outage.ts";
 import { nameDifferences, type Finding } from "./passes/name-differences.ts";
 import { newComparison, suspect, type Comparison, type DeepRead } from "./passes/comparison.ts";
@@ -19,7 +16,6 @@ import { compareDeepRead } from "./passes/detail-pass.ts";
 import { compareLists } from "./passes/list-pass.ts";
 import type { FreshLists } from "./passes/fresh-record.ts";
 import { MirrorView } from "./compare/mirror-view.ts";
-import { inParallel } from "./service/parallel.ts";
 import { repairFromService } from "./repair.ts";
 import { chooseSample, type SampleSize } from "./sample.ts";
 import { ServiceReader } from "./service/service-reader.ts";
@@ -58,15 +54,20 @@ export class Verification {
   private readonly outages: OutageWatch;
   private sample: readonly DeepRead[] = [];
   private deepReadsDone = 0;
+  /** Asks for the company: the token must be of the mirror's (I10). */
+  private readonly probe = () => {
+    const { parts, tally } = this;
+    const { signal } = parts;
+    return identify({ ...parts, mirror: parts, tally }, { acceptIdentity: false, lane: "list", signal });
+  };
 
   constructor(parts: VerificationParts) {
-    const { db, manifest, transport, concurrency, signal } = parts;
+    const { db, manifest, signal } = parts;
     this.parts = parts;
-    this.outages = new OutageWatch({ ...parts, tally: this.tally, ended: signal });
-    const probe = () => this.askCompany();
-    const reader = new ServiceReader({ transport, outages: this.outages, probe, tally: this.tally, signal });
-    const lists = { reader, concurrency };
-    this.comparison = newComparison({ ...parts, view: new MirrorView(db, manifest), lists });
+    const { probe, tally } = this;
+    this.outages = new OutageWatch({ ...parts, tally, ended: signal });
+    const reader = new ServiceReader({ ...parts, outages: this.outages, probe, tally });
+    this.comparison = newComparison({ ...parts, view: new MirrorView(db, manifest), reader });
   }
 
   /**
@@ -76,11 +77,11 @@ export class Verification {
    */
   async compare(): Promise<Finding[]> {
     const { comparison, parts } = this;
-    await this.assertSameCompany();
+    await this.outages.untilAnswered(this.probe);
     for (const resource of comparison.resources) await compareLists(comparison, resource);
     this.sample = chooseSample(comparison.deepReads, parts.sample, parts.random);
     const fresh: FreshLists = new Map();
-    await inParallel(this.sample, parts.concurrency, async (read) => {
+    await comparison.reader.forEach(this.sample, async (read) => {
       await compareDeepRead(comparison, read, fresh);
       this.deepReadsDone += 1;
     });
@@ -95,10 +96,9 @@ export class Verification {
    * @param mirror the same one, opened for writing; the caller holds the writer lock
    */
   async repair(mirror: Mirror, findings: readonly Finding[]): Promise<Finding[]> {
-    const { comparison, parts, outages, tally } = this;
-    const { lists, provenRoutes } = comparison;
-    const probe = () => this.askCompany();
-    await repairFromService({ ...parts, mirror, lists, provenRoutes, outages, probe, tally }, findings);
+    const { comparison, parts, outages, probe, tally } = this;
+    const { reader, provenRoutes } = comparison;
+    await repairFromService({ ...parts, mirror, reader, provenRoutes, outages, probe, tally }, findings);
     comparison.suspects.clear();
     for (const { resource, id } of findings) suspect(comparison, resource, id);
     return nameDifferences(comparison);
@@ -115,37 +115,5 @@ export class Verification {
     if (total === 0) return lists;
     const phase = this.deepReadsDone < total ? "reading" : "done";
     return [...lists, { name: "details", phase, done: this.deepReadsDone, total, changed: 0 }];
-  }
-
-  /** The token must be of the mirror's company (I10). */
-  private async assertSameCompany(): Promise<void> {
-    const { db, manifest, token } = this.parts;
-    const record = parseLossless(readObject(await this.outages.untilAnswered(() => this.askCompany())));
-    const given = isObject(record) ? record[manifest.identity.nameField] : null;
-    const name = typeof given === "string" ? given : "";
-    const ask = (path: string) => this.outages.untilAnswered(() => this.send(path));
-    const verdict = await judgeToken({ db, manifest }, { name, token }, ask);
-    if (verdict.kind === "refused") throw verdict.error;
-  }
-
-  private askCompany(): Promise<Buffer> {
-    const { manifest } = this.parts;
-    const { list } = resourceNamed(manifest, manifest.identity.resource);
-    return this.send(list.kind === "single" ? list.path : "");
-  }
-
-  private async send(path: string): Promise<Buffer> {
-    const { transport, signal } = this.parts;
-    const onSent = () => this.tally.sent("list");
-    const request = {
-      method: "GET",
-      path,
-      expect: "json",
-      lane: "list",
-      once: true,
-      signal,
-      onSent,
-    } as const;
-    return (await transport.send(request)).body;
   }
 }

@@ -5,9 +5,15 @@ import { readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { WorkKind } from "../../state/work-item.ts";
+import { Meta } from "../../state/meta.ts";
 import type { WorkerParts } from "../context/run-context.ts";
-import { judgeToken } from "./judge-token.ts";
+import { judgeToken, type JudgedMirror } from "./judge-token.ts";
 import { fingerprintOf, pinnedIdentity, type Identity } from "./pinned-identity.ts";
+
+/** A token to judge for a mirror, which is only read. */
+export interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token" | "random" | "log"> {
+  readonly mirror: JudgedMirror;
+}
 
 /** How the company is asked for. */
 export interface IdentifyOptions {
@@ -29,7 +35,7 @@ export interface Identified {
  *
  * @throws MirrorError `identity` when the mirror is of another company, and what the transport throws
  */
-export async function identify(parts: WorkerParts, options: IdentifyOptions): Promise<Identified> {
+export async function identify(parts: IdentifyParts, options: IdentifyOptions): Promise<Identified> {
   const { mirror, token, random, log } = parts;
   const { identity: facts } = mirror.manifest;
   const resource = resourceNamed(mirror.manifest, facts.resource);
@@ -39,7 +45,7 @@ export async function identify(parts: WorkerParts, options: IdentifyOptions): Pr
   const seen = { name, token };
   const verdict = await judgeToken(mirror, seen, async (path) => (await ask(path, "detail")).body);
   if (verdict.kind === "refused" && !options.acceptIdentity) throw verdict.error;
-  const pinned = pinnedIdentity(mirror.meta);
+  const pinned = pinnedIdentity(new Meta(mirror.db));
   if (pinned && verdict.kind === "same") return { answer, identity: pinned, changed: false };
   if ("why" in verdict) log.warn(verdict.why);
   if (verdict.kind === "refused")
@@ -51,7 +57,7 @@ export async function identify(parts: WorkerParts, options: IdentifyOptions): Pr
 }
 
 function send(
-  { transport, tally }: WorkerParts,
+  { transport, tally }: IdentifyParts,
   { lane, signal }: IdentifyOptions,
   path: string,
   kind: WorkKind,

@@ -1,10 +1,8 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/logger.ts";
-import type { Random } from "../../base/random.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { ListParts } from "../service/list-reading.ts";
 import type { MirrorView } from "../compare/mirror-view.ts";
+import type { ServiceReader } from "../service/service-reader.ts";
 
 /** A read beyond the lists: a record's detail, or the list of a parent. */
 export interface DeepRead {
@@ -41,10 +39,8 @@ export interface ResourceCounts {
 export interface Comparison {
   readonly view: MirrorView;
   readonly resources: readonly Resource[];
-  readonly lists: ListParts;
+  readonly reader: ServiceReader;
   readonly clock: Clock;
-  readonly log: Log;
-  readonly random: Random;
   readonly signal: AbortSignal;
   /** Does another process hold the mirror's writer lock? */
   readonly isWritten: () => boolean;

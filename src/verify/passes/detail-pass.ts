@@ -3,18 +3,14 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import { resourceNamed } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import {
-  InvalidError,
-  NotFoundError,
-  ServiceError,
-  UnauthenticatedError,
-} from "../../connector/service-errors.ts";
+import { InvalidError, NotFoundError } from "../../connector/service-errors.ts";
 import { readParts } from "../../extract/answers.ts";
 import { ownerColumns } from "../../sync/deletion/removal.ts";
 import { countsOf, suspect, type Comparison, type DeepRead } from "./comparison.ts";
 import { readFresh, type FreshLists } from "./fresh-record.ts";
 import { compareRecord } from "../compare/compare-record.ts";
 import { readOneList } from "../service/list-reading.ts";
+import { ReadRefused } from "../service/service-reader.ts";
 
 /** Compares a detail, or the list of a parent, with the mirror: what seems to differ is a suspect. */
 export async function compareDeepRead(
@@ -57,7 +53,7 @@ async function compareParentList(
   resource: Resource,
   { resource: parent, id }: DeepRead,
 ): Promise<void> {
-  const { view, lists, uncompared } = comparison;
+  const { view, reader, uncompared } = comparison;
   const { name, list } = resource;
   const link = list.kind === "parents" && list.parents.find((one) => one.resource === parent);
   if (!link) return;
@@ -66,13 +62,14 @@ async function compareParentList(
     if (verdict.kind !== "equal") suspect(comparison, name, one);
   };
   try {
-    const { ids } = await readOneList(lists, resource, { parent, parentId: String(id) }, take);
+    const { ids } = await readOneList(reader, resource, { parent, parentId: String(id) }, take);
     for (const one of view.records.liveIdsWhere(name, { [snakeCase(link.field)]: id }))
       if (!ids.has(one)) suspect(comparison, name, one);
   } catch (error) {
-    if (!(error instanceof ServiceError) || error instanceof UnauthenticatedError) throw error;
+    if (!(error instanceof ReadRefused)) throw error;
     // The list of a parent that is gone is refused.
-    if (error instanceof NotFoundError || error instanceof InvalidError) suspect(comparison, parent, id);
+    const { reason } = error;
+    if (reason instanceof NotFoundError || reason instanceof InvalidError) suspect(comparison, parent, id);
     else
       uncompared.push({
         resource: name,

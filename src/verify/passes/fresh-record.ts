@@ -1,12 +1,13 @@
 import { messageOf } from "../../base/errors.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { pathOf, type Resource } from "../../connector/resource.ts";
-import { NotFoundError, ServiceError, UnauthenticatedError } from "../../connector/service-errors.ts";
+import { NotFoundError } from "../../connector/service-errors.ts";
 import { readDetail } from "../../extract/answers.ts";
 import { judgeDeletion } from "../../sync/deletion/deletion-proof.ts";
 import type { Comparison } from "./comparison.ts";
 import type { Shown } from "../compare/compare-record.ts";
 import { readLists } from "../service/list-reading.ts";
+import { ReadRefused } from "../service/service-reader.ts";
 
 /** Lists of resources without routes for their records, each read once for many records. */
 export type FreshLists = Map<string, Promise<ReadonlyMap<RecordId, Buffer>>>;
@@ -20,18 +21,22 @@ export async function readFresh(
 ): Promise<Shown> {
   if (resource.detail === undefined) return readFromList(comparison, resource, id, fresh);
   const path = pathOf(resource.detail, id);
-  const answer = await comparison.lists.reader.read({ path }, "detail", (body) => readDetail(body, id));
-  if (answer.kind === "read") {
-    const { slice, withoutId } = answer.value;
-    if (withoutId)
-      return { kind: "unreadable", why: `GET ${path}: the answer does not say which record it is` };
+  try {
+    const { slice, withoutId } = await comparison.reader.read({ path }, "detail", (body) =>
+      readDetail(body, id),
+    );
+    if (withoutId) return unreadable(`GET ${path}: the answer does not say which record it is`);
     comparison.provenRoutes.add(resource.name);
     return { kind: "shown", slice };
+  } catch (error) {
+    if (!(error instanceof ReadRefused)) throw error;
+    if (!(error.reason instanceof NotFoundError)) return unreadable(`GET ${path}: ${messageOf(error)}`);
+    return judgeNotFound(comparison, resource, id, error.reason);
   }
-  const { error } = answer;
-  if (!(error instanceof NotFoundError))
-    return { kind: "unreadable", why: `GET ${path}: ${messageOf(error)}` };
-  return judgeNotFound(comparison, resource, id, error);
+}
+
+function unreadable(why: string): Shown {
+  return { kind: "unreadable", why };
 }
 
 /** A 404 counts where the route has answered 200, as for a deletion (I5). */
@@ -41,29 +46,32 @@ async function judgeNotFound(
   id: RecordId,
   { serviceMessage }: NotFoundError,
 ): Promise<Shown> {
-  const { provenRoutes, examples, lists } = comparison;
+  const { provenRoutes, examples, reader } = comparison;
   const { name, detail = "" } = resource;
   // The record itself may be an example: it was there when the lists were read.
   const candidates = (examples.get(name) ?? []).filter((one) => one !== id);
   const judged = () => judgeDeletion(serviceMessage, provenRoutes.has(name), candidates, id);
-  const first = judged();
-  if (first.kind === "probe") {
-    for (const candidate of first.candidates) {
-      const path = pathOf(detail, candidate);
-      const answer = await lists.reader.read({ path }, "detail", (body) => readDetail(body, candidate));
-      if (answer.kind !== "read") continue;
-      provenRoutes.add(name);
-      break;
+  if (judged().kind === "probe") {
+    for (const candidate of candidates) {
+      if (provenRoutes.has(name)) break;
+      try {
+        await reader.read({ path: pathOf(detail, candidate) }, "detail", (body) =>
+          readDetail(body, candidate),
+        );
+        provenRoutes.add(name);
+      } catch (error) {
+        if (!(error instanceof ReadRefused)) throw error;
+      }
     }
   }
   const verdict = judged();
   if (verdict.kind === "deleted") return { kind: "absent" };
-  const why = verdict.kind === "unproven" ? verdict.why : `GET ${detail} returned 404 also for other records`;
-  return { kind: "unreadable", why };
+  if (verdict.kind === "unproven") return unreadable(verdict.why);
+  return unreadable(`GET ${detail} returned 404 also for other records`);
 }
 
 async function readFromList(
-  { lists }: Comparison,
+  { reader }: Comparison,
   resource: Resource,
   id: RecordId,
   fresh: FreshLists,
@@ -71,7 +79,7 @@ async function readFromList(
   const { name } = resource;
   const read = async () => {
     const slices = new Map<RecordId, Buffer>();
-    await readLists(lists, resource, (one, slice) => void slices.set(one, slice));
+    await readLists(reader, resource, (one, slice) => void slices.set(one, slice));
     return slices;
   };
   const known = fresh.get(name) ?? read();
@@ -80,9 +88,9 @@ async function readFromList(
     const slices = await known;
     const slice = slices.get(id);
     if (slice) return { kind: "shown", slice };
-    return slices.size > 0 ? { kind: "absent" } : { kind: "unreadable", why: "its list came back empty" };
+    return slices.size > 0 ? { kind: "absent" } : unreadable("its list came back empty");
   } catch (error) {
-    if (!(error instanceof ServiceError) || error instanceof UnauthenticatedError) throw error;
-    return { kind: "unreadable", why: `its list was refused: ${messageOf(error)}` };
+    if (!(error instanceof ReadRefused)) throw error;
+    return unreadable(`its list was refused: ${messageOf(error)}`);
   }
 }

@@ -3,13 +3,13 @@ import { messageOf } from "../../base/errors.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { ServiceError, UnauthenticatedError } from "../../connector/service-errors.ts";
 import { integerOf } from "../../json/literal.ts";
 import type { HeldRecord } from "../../store/apply/held-record.ts";
 import { dataColumns } from "../../store/tables/table-layout.ts";
 import { countsOf, suspect, type Comparison, type DeepRead } from "./comparison.ts";
 import { differsFromListed, isShownWhole, isSound } from "../compare/compare-record.ts";
 import { readLists, type ListShown } from "../service/list-reading.ts";
+import { ReadRefused } from "../service/service-reader.ts";
 import { isLiveRow, isOfPreview } from "../compare/mirror-view.ts";
 
 /** Where a list cannot be read whole, no more records than this are asked for because it does not show them. */
@@ -36,11 +36,11 @@ async function compareShown(
   resource: Resource,
   shownWhole: Set<RecordId>,
 ): Promise<ListShown | null> {
-  const { view, lists, uncompared } = comparison;
+  const { view, reader, uncompared } = comparison;
   const { name, list } = resource;
   if (list.kind === "owned" || list.kind === "parents") return null;
   try {
-    const shown = await readLists(lists, resource, (id, slice) => {
+    const shown = await readLists(reader, resource, (id, slice) => {
       if (isShownWhole(resource, slice)) shownWhole.add(id);
       if (differsFromListed(view, resource, view.held(name, id), slice)) suspect(comparison, name, id);
     });
@@ -49,7 +49,7 @@ async function compareShown(
       uncompared.push({ resource: name, id: null, message: `${shown.withoutId} records have no usable id` });
     return shown;
   } catch (error) {
-    if (!(error instanceof ServiceError) || error instanceof UnauthenticatedError) throw error;
+    if (!(error instanceof ReadRefused)) throw error;
     uncompared.push({ resource: name, id: null, message: `its list was refused: ${messageOf(error)}` });
     return null;
   }

@@ -6,7 +6,6 @@ import type { Comparison } from "./comparison.ts";
 import { readFresh, type FreshLists } from "./fresh-record.ts";
 import { compareRecord, type Verdict } from "../compare/compare-record.ts";
 import { versionOf } from "../compare/mirror-view.ts";
-import { inParallel } from "../service/parallel.ts";
 
 /** A record that differs, also when it was asked for again. */
 export interface Finding {
@@ -40,7 +39,7 @@ interface Suspect {
  * Worst outcome of a crash: nothing was said.
  */
 export async function nameDifferences(comparison: Comparison): Promise<Finding[]> {
-  const { clock, signal, lists, uncompared, view } = comparison;
+  const { clock, signal, reader, uncompared, view } = comparison;
   const findings: Finding[] = [];
   const startedMs = clock.monotonicMs();
   let open = [...comparison.suspects].flatMap(([resource, ids]) =>
@@ -50,7 +49,7 @@ export async function nameDifferences(comparison: Comparison): Promise<Finding[]
     view.reopen();
     const fresh: FreshLists = new Map();
     const moving: Suspect[] = [];
-    await inParallel(open, lists.concurrency, async (one) => {
+    await reader.forEach(open, async (one) => {
       const verdict = await examine(comparison, one, fresh);
       const { resource, id } = one;
       if (verdict === "moving") moving.push(one);

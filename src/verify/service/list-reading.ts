@@ -1,4 +1,3 @@
-import type { MirrorError } from "../../base/errors.ts";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { InvalidError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -15,8 +14,7 @@ import { variantsOf } from "../../state/sweeps.ts";
 import { mostSweeps } from "../../sync/context/limits.ts";
 import { otherListForm } from "../../sync/plan/list-form.ts";
 import { childPage, listPage } from "../../sync/plan/list-reads.ts";
-import { inParallel } from "./parallel.ts";
-import type { ServiceReader } from "./service-reader.ts";
+import { ReadRefused, type ServiceReader } from "./service-reader.ts";
 
 /** Takes a record of a list as it comes; a list that moves shows some more than once. */
 export type TakeRecord = (id: RecordId, slice: Buffer) => void;
@@ -33,29 +31,26 @@ export interface ListShown {
 /** Which list: of a resource, or of one parent. */
 export type ListPlace = Pick<PagePayload, "variant"> | Pick<ChildPayload, "parent" | "parentId">;
 
-/** How lists are read. */
-export interface ListParts {
-  readonly reader: ServiceReader;
-  /** Pages at a time. */
-  readonly concurrency: number;
-}
-
 /**
  * Reads all lists that show a resource; up to three times while they move. Pages are read last to first, so that a
  * deletion hides no record.
  *
- * @throws MirrorError where the service refuses the list
+ * @throws as `ServiceReader.read`
  */
-export async function readLists(parts: ListParts, resource: Resource, take: TakeRecord): Promise<ListShown> {
+export async function readLists(
+  reader: ServiceReader,
+  resource: Resource,
+  take: TakeRecord,
+): Promise<ListShown> {
   const all: ListShown = { ids: new Set(), withoutId: 0, isWhole: true };
   if (resource.list.kind === "single") {
     const { path } = resource.list;
-    take(1, valueOf(await parts.reader.read({ path }, "list", readObject)));
+    take(1, await reader.read({ path }, "list", readObject));
     all.ids.add(1);
     return all;
   }
   for (const variant of variantsOf(resource)) {
-    const shown = await readOneList(parts, resource, { variant }, take);
+    const shown = await readOneList(reader, resource, { variant }, take);
     for (const id of shown.ids) all.ids.add(id);
     all.withoutId += shown.withoutId;
     all.isWhole &&= shown.isWhole;
@@ -65,7 +60,7 @@ export async function readLists(parts: ListParts, resource: Resource, take: Take
 
 /** Reads one list, as `readLists`. */
 export async function readOneList(
-  { reader, concurrency }: ListParts,
+  reader: ServiceReader,
   resource: Resource,
   place: ListPlace,
   take: TakeRecord,
@@ -85,10 +80,8 @@ export async function readOneList(
     add(records);
     let total = facts.total;
     const pages = Array.from({ length: facts.pages - 1 }, (_, i) => facts.pages - i);
-    await inParallel(pages, concurrency, async (page) => {
-      const next = valueOf(
-        await readPage(reader, resource, place, { ...form, perPage: facts.perPage, page }),
-      );
+    await reader.forEach(pages, async (page) => {
+      const next = await readPage(reader, resource, place, { ...form, perPage: facts.perPage, page });
       add(next.records);
       if (next.facts.total !== total) total = Number.NaN;
     });
@@ -98,13 +91,19 @@ export async function readOneList(
 }
 
 /** The first page, in the form that the service accepts. */
-async function readFirstPage(reader: ServiceReader, resource: Resource, place: ListPlace) {
-  for (let form: ListForm = {}; ;) {
-    const answer = await readPage(reader, resource, place, { ...form, page: 1 });
-    const isRefused = answer.kind === "refused" && answer.error instanceof InvalidError;
-    const other = isRefused ? otherListForm(resource.list, form, answer.error) : null;
-    if (!other) return { form, ...valueOf(answer) };
-    form = other;
+async function readFirstPage(
+  reader: ServiceReader,
+  resource: Resource,
+  place: ListPlace,
+  form: ListForm = {},
+): Promise<Awaited<ReturnType<typeof readPage>> & { readonly form: ListForm }> {
+  try {
+    return { form, ...(await readPage(reader, resource, place, { ...form, page: 1 })) };
+  } catch (error) {
+    const isInvalid = error instanceof ReadRefused && error.reason instanceof InvalidError;
+    const other = isInvalid ? otherListForm(resource.list, form, error.reason as InvalidError) : null;
+    if (other) return readFirstPage(reader, resource, place, other);
+    throw error;
   }
 }
 
@@ -125,12 +124,4 @@ function readPage(
     const facts: PageFacts = isPaged ? pageFacts(paginator, page.page) : wholeFacts(records.count);
     return { records, facts };
   });
-}
-
-function valueOf<T>(
-  answer:
-    { readonly kind: "read"; readonly value: T } | { readonly kind: "refused"; readonly error: MirrorError },
-): T {
-  if (answer.kind === "read") return answer.value;
-  throw answer.error;
 }

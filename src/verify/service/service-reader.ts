@@ -6,9 +6,15 @@ import type { Tally } from "../../sync/context/tally.ts";
 /** What is read. */
 export type ServiceRead = Pick<ServiceRequest, "path" | "query">;
 
-/** What the service says. `refused`: not this read, while it answers others. */
-export type ReadAnswer<T> =
-  { readonly kind: "read"; readonly value: T } | { readonly kind: "refused"; readonly error: MirrorError };
+/** The service refuses this read, while it answers others. */
+export class ReadRefused extends MirrorError {
+  readonly reason: MirrorError;
+
+  constructor(reason: MirrorError) {
+    super(reason.kind, reason.message, { hint: reason.hint, cause: reason });
+    this.reason = reason;
+  }
+}
 
 /** What a reader works with. */
 export interface ReaderParts {
@@ -19,6 +25,8 @@ export interface ReaderParts {
   /** Counts the requests. */
   readonly tally: Tally;
   readonly signal: AbortSignal;
+  /** Requests at a time. */
+  readonly concurrency: number;
 }
 
 /** A read that fails while the service answers is tried this often. */
@@ -26,7 +34,7 @@ const mostTries = 3;
 
 const concernsAll = new Set(["unauthenticated", "identity", "stopped", "database"]);
 
-/** Reads from the service for `verify`: waits while it is away, and gives refusals as answers. */
+/** Reads from the service for `verify`, and waits while it is away. */
 export class ServiceReader {
   private readonly parts: ReaderParts;
 
@@ -40,14 +48,15 @@ export class ServiceReader {
   }
 
   /**
-   * Sends one read and takes its body apart. Throws what concerns more than this read: a refused token, `stopped`, a
-   * service that stays away.
+   * Sends one read and takes its body apart.
+   *
+   * @throws ReadRefused, and what concerns more than this read: a refused token, `stopped`, a service that stays away
    */
   async read<T>(
     read: ServiceRead,
     kind: "list" | "detail" | "child",
     parse: (body: Buffer) => T,
-  ): Promise<ReadAnswer<T>> {
+  ): Promise<T> {
     const { transport, outages, probe, tally, signal } = this.parts;
     const onSent = () => tally.sent(kind);
     for (let tries = 1; ; tries++) {
@@ -55,14 +64,26 @@ export class ServiceReader {
         const request = { ...read, method: "GET", expect: "json", lane: "list", signal, onSent } as const;
         const value = parse((await transport.send(request)).body);
         outages.succeeded();
-        return { kind: "read", value };
+        return value;
       } catch (error) {
         if (signal.aborted) throw new MirrorError("stopped", "stopped before all was compared");
         if (!(error instanceof MirrorError) || concernsAll.has(error.kind)) throw error;
-        if (!mayPass(error)) return { kind: "refused", error };
-        await outages.untilAnswered(probe);
-        if (tries >= mostTries) return { kind: "refused", error };
+        if (mayPass(error)) await outages.untilAnswered(probe);
+        if (!mayPass(error) || tries >= mostTries) throw new ReadRefused(error);
       }
+    }
+  }
+
+  /** Does `work` for each item, some at a time. Rejects with the first error, and then begins no more. */
+  async forEach<T>(items: Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+    const left = [...items].toReversed();
+    const worker = async () => {
+      while (left.length > 0) await work(left.pop() as T);
+    };
+    try {
+      await Promise.all(Array.from({ length: this.parts.concurrency }, worker));
+    } finally {
+      left.length = 0;
     }
   }
 }
