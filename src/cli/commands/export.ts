@@ -10,9 +10,7 @@ import { exportCompany, type CompanyExport, type CompanyExported } from "../runs
 export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
   forEachCompany(context, config, async (scope) => {
     const exported = await exportCompany(scope, requestOf(context, args, options));
-    if (!context.globals.json)
-      for (const line of linesOf(exported, scope.company.name)) await context.output.line(line);
-    return resultOf(exported);
+    return { document: documentOf(exported), lines: linesOf(exported, scope.company.name) };
   });
 
 function requestOf(
@@ -32,7 +30,7 @@ function requestOf(
   return { ...options, ...place, tables, partition, since: since ?? null };
 }
 
-function resultOf({ manifest, path: file, files, removed, uploaded }: CompanyExported): object {
+function documentOf({ manifest, path: file, files, removed, uploaded }: CompanyExported): object {
   const { seq, next_since, since, run } = manifest;
   const written = manifest.files.filter((each) => each.seq === seq);
   const sum = (key: "rows" | "bytes") => written.reduce((total, each) => total + each[key], 0);

@@ -6,13 +6,11 @@ import { publishCompany } from "../runs/publish-company.ts";
 /** Publishes the report of each company. */
 export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) =>
   forEachCompany(context, config, async (scope) => {
-    const { globals, output } = context;
-    const published = await publishCompany(scope, options);
-    const { outcome, way, file, bytes, seq, reportDate, datasette } = published;
-    if (!globals.json) {
-      const what = outcome === "written" ? "report written" : "nothing changed since the last report";
-      await output.line(`${scope.company.name}: ${what}: ${file} (${formatSize(bytes)})`);
-      if (datasette !== null) await output.line(`  datasette --immutable ${file} --metadata ${datasette}`);
-    }
-    return { outcome, way, file, bytes, seq, report_date: reportDate, datasette };
+    const { outcome, way, file, bytes, seq, reportDate, datasette } = await publishCompany(scope, options);
+    const what = outcome === "written" ? "report written" : "nothing changed since the last report";
+    const more = datasette === null ? [] : [`  datasette --immutable ${file} --metadata ${datasette}`];
+    return {
+      document: { outcome, way, file, bytes, seq, report_date: reportDate, datasette },
+      lines: [`${scope.company.name}: ${what}: ${file} (${formatSize(bytes)})`, ...more],
+    };
   });

@@ -3,35 +3,57 @@ import type { Config } from "../../config/config.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { Outcome } from "../program/exit-code.ts";
+import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+
+/** What a command did for one company. */
+export interface CompanyResult {
+  /** For `--json`. */
+  readonly document: object;
+  readonly lines: readonly string[];
+  /** @default "complete" */
+  readonly outcome?: Outcome;
+}
 
 /**
- * Makes files of each chosen company with `work`, which gives the result for `--json`; prints the one document.
- * A company that fails is logged and does not keep the others from their files.
+ * Does `work` for each chosen company; prints its lines, or one document with `--json`. A company that fails is logged
+ * and does not keep the others from their results.
+ *
+ * @param failed what the document says of a company that fails, besides the error
  * @throws the error of a single company, a usage error, and what follows a signal
  */
 export async function forEachCompany(
   context: CommandContext,
   config: Config,
-  work: (scope: CompanyScope) => Promise<object>,
+  work: (scope: CompanyScope) => Promise<CompanyResult>,
+  failed: object = { outcome: "failed" },
 ): Promise<Outcome> {
   const { globals, output, log, signal } = context;
   const scopes = companyScopes(context, config);
   const companies: Record<string, object> = {};
-  let outcome: Outcome = "complete";
+  const outcomes: Outcome[] = [];
   for (const scope of scopes) {
     const { name } = scope.company;
     try {
-      companies[name] = await work(scope);
+      const { document, lines, outcome = "complete" } = await work(scope);
+      companies[name] = document;
+      outcomes.push(outcome);
+      if (!globals.json) for (const line of lines) await output.line(line);
     } catch (error) {
       const isUsage = error instanceof MirrorError && error.kind === "usage";
       if (scopes.length === 1 || signal.aborted || isUsage) throw error;
-      outcome = "database";
+      outcomes.push(outcomeOf(error));
       const failure = failureOf(error);
-      companies[name] = { outcome: "failed", error: failure };
+      companies[name] = { ...failed, error: failure };
       log.error(`${name}: ${failure.message}`, { kind: failure.kind, hint: failure.hint ?? undefined });
     }
   }
   if (globals.json) await output.json({ companies });
-  return outcome;
+  return worstOutcome(outcomes);
+}
+
+const ownOutcomes = ["unauthenticated", "identity", "database", "locked"] as const;
+
+function outcomeOf(error: unknown): Outcome {
+  if (!(error instanceof MirrorError)) return "database";
+  return ownOutcomes.find((one) => one === error.kind) ?? "failed";
 }

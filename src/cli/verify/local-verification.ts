@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
-import { MirrorError } from "../../base/errors.ts";
 import { formatCount } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { LocalCheck, ResourceCheck } from "../../verify/local/local-check.ts";
 import { verifyLocally, type LocalVerification } from "../../verify/local/verify-locally.ts";
-import type { CompanyScope } from "../mirror/company-scope.ts";
-import { valueText, type CompanyResult } from "./verification-text.ts";
+import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
+import type { CompanyResult } from "../runs/each-company.ts";
+import { valueText } from "./verification-text.ts";
 
 /**
  * Checks one company's mirror against itself, and repairs it if that is asked for. Sends no request.
@@ -19,10 +18,7 @@ export async function verifyMirrorLocally(
 ): Promise<CompanyResult> {
   const { files, context, manifest, company } = scope;
   const { clock, log, signal } = context;
-  if (!existsSync(files.mirror))
-    throw new MirrorError("database", `there is no mirror of ${company.name} yet`, {
-      hint: "Run `fintoro-mirror sync` first.",
-    });
+  await readExisting(scope, () => undefined);
   const selected = new Set(resources.map(({ name }) => name));
   const lock = repair ? takeWriterLock(files.lock, "verify --local --repair") : null;
   let line = `${company.name}: checking the file`;

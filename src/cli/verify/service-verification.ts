@@ -7,12 +7,13 @@ import type { ProgressView } from "../../log/progress-view.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { Meta } from "../../state/meta.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
-import { expectedRecords, variantsOf } from "../../state/sweeps.ts";
+import { expectedRecords } from "../../state/sweeps.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
 import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
 import { scrubSources } from "../../sync/plan/scrub-facts.ts";
+import { listRequests } from "../../sync/plan/sweep-plan.ts";
 import { writeProof } from "../../verify/proof-file.ts";
 import { verifyReport, type VerifyReport } from "../../verify/report.ts";
 import type { SampleSize } from "../../verify/sample.ts";
@@ -130,29 +131,20 @@ async function compare(
   );
 }
 
-/** Requests that `verify` makes, as far as the mirror knows. What differs is asked for on top. */
-interface VerifyCost {
-  readonly lists: number;
-  readonly details: number;
-}
-
-/** Estimates the requests from the mirror alone: sends none. */
+/** Estimates the requests from the mirror alone, and sends none. What differs is asked for on top. */
 function verifyCost(
   db: Db,
   { resources: all }: Manifest,
   resources: readonly Resource[],
   sample: SampleSize,
-): VerifyCost {
+) {
   const candidates = new ScrubCandidates(db);
   const sources = scrubSources({ manifest: all, resources, parentsPerRun: "auto" });
   const details = sources.reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
-  const lists = resources.reduce((sum, resource) => sum + pagesOf(db, resource), 0);
+  const [meta, records] = [new Meta(db), new Records(db)];
+  const lists = resources.reduce((sum, resource) => {
+    const count = expectedRecords(meta, resource) ?? records.counts(resource.name).live;
+    return sum + listRequests(resource, count);
+  }, 0);
   return { lists, details: sample === "all" ? details : Math.min(sample, details) };
-}
-
-function pagesOf(db: Db, resource: Resource): number {
-  const { list, name } = resource;
-  if (list.kind !== "paged") return list.kind === "single" ? 1 : variantsOf(resource).length;
-  const records = expectedRecords(new Meta(db), resource) ?? new Records(db).counts(name).live;
-  return Math.max(1, Math.ceil(records / list.perPage));
 }

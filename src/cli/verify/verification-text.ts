@@ -5,14 +5,7 @@ import {
   type VerifiedResource,
   type VerifyReport,
 } from "../../verify/report.ts";
-import type { Outcome } from "../program/exit-code.ts";
-
-/** What `verify` prints of one company, and how it ended. */
-export interface CompanyResult {
-  readonly document: object;
-  readonly lines: readonly string[];
-  readonly outcome: Outcome;
-}
+import type { CompanyResult } from "../runs/each-company.ts";
 
 /** The result of a comparison with the service. Pure. */
 export function resultOfReport(company: string, report: VerifyReport): CompanyResult {
