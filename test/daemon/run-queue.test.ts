@@ -46,6 +46,29 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
   return { runQueue, story, records };
 }
 
+/** A queue of runs whose scrub lasts until it is ended, `endless` of them. */
+function scrubbingQueue(endless: number) {
+  const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
+  const places = { runs: new Semaphore(1), scrubs: new Semaphore(1) };
+  const scrubbing = Promise.withResolvers<void>();
+  const begun: RunRequest[] = [];
+  const { runQueue } = queueWith({
+    places,
+    begin: (asked, _closed, more) => ({ request: asked, transport, ...more }) as unknown as CompanyRun,
+    perform: async ({ request: asked, onListed, scrubClosed }) => {
+      begun.push(asked);
+      if (!asked.scrub || begun.length > endless) return listed;
+      await onListed?.(listed);
+      scrubbing.resolve();
+      if (!scrubClosed?.aborted) await once(scrubClosed!, "abort");
+      return { ...listed, scrub: { total: 9, planned: 9, read: 1, changed: 0, left: 8 } };
+    },
+  });
+  const kinds = () =>
+    begun.map(({ scrub, continues }) => (continues ? "the rest" : scrub ? "with a scrub" : "without one"));
+  return { runQueue, places, scrubbing: scrubbing.promise, begun, kinds };
+}
+
 describe("the runs of one company", () => {
   test("go one at a time, each with what follows it, in the order they were asked for", async () => {
     const { runQueue, story } = queueWith();
@@ -105,31 +128,41 @@ describe("the runs of one company", () => {
   });
 
   test("a scrub gives its place to runs of other companies, and ends for a run that waits; another one makes up for it", async () => {
-    const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
-    const places = { runs: new Semaphore(1), scrubs: new Semaphore(1) };
-    const scrubbing = Promise.withResolvers<void>();
-    const begun: string[] = [];
-    const { runQueue } = queueWith({
-      places,
-      begin: (asked, _closed, more) => ({ request: asked, transport, ...more }) as unknown as CompanyRun,
-      perform: async ({ request: asked, onListed, scrubClosed }) => {
-        begun.push(asked.scrub ? "with a scrub" : "without one");
-        if (!asked.scrub || begun.length > 1) return listed;
-        await onListed?.(listed);
-        scrubbing.resolve();
-        await once(scrubClosed!, "abort");
-        return { ...listed, scrub: { total: 9, planned: 9, read: 1, changed: 0, left: 8 } };
-      },
-    });
-    const first = runQueue.run(request(), "night");
-    await scrubbing.promise;
+    const { runQueue, places, scrubbing, begun, kinds } = scrubbingQueue(1);
+    const first = runQueue.run({ ...request(), allowMassDelete: true, mostRequests: 9 }, "night");
+    await scrubbing;
     const release = await places.runs.acquire(AbortSignal.timeout(1_000));
     expect(release).not.toBeNull();
     release?.();
     await runQueue.run({ ...request(), scrub: false }, "a person");
     expect((await first)?.outcome).toBe("complete");
     await runQueue.idle();
-    expect(begun).toEqual(["with a scrub", "without one", "with a scrub"]);
+    expect(kinds()).toEqual(["with a scrub", "without one", "the rest"]);
+    // What a person allowed was for one run.
+    expect(begun[2]).toMatchObject({ allowMassDelete: false, mostRequests: undefined });
+  });
+
+  test("of several runs that wait none waits for the scrub of another; the last makes up for all", async () => {
+    const { runQueue, scrubbing, kinds } = scrubbingQueue(2);
+    const first = runQueue.run(request(), "night");
+    await scrubbing;
+    const others = [
+      runQueue.run(request(), "a person"),
+      runQueue.run({ ...request(), scrub: false }, "quick"),
+    ];
+    await Promise.all([first, ...others]);
+    await runQueue.idle();
+    expect(kinds()).toEqual(["with a scrub", "with a scrub", "without one", "the rest"]);
+  });
+
+  test("a scrub that ended for a run that was not needed after all is made up for", async () => {
+    const { runQueue, scrubbing, kinds } = scrubbingQueue(1);
+    const first = runQueue.run(request(), "night");
+    await scrubbing;
+    expect(await runQueue.run(request(), "gap", () => false)).toBeNull();
+    await first;
+    await runQueue.idle();
+    expect(kinds()).toEqual(["with a scrub", "the rest"]);
   });
 
   test("none begins once the queue is closed", async () => {

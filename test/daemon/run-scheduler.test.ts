@@ -52,10 +52,15 @@ async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSch
   return { scheduler, mirror, clock, close, ran, pass };
 }
 
-function remember(mirror: Mirror, atMs: number, outcome: Outcome): CompanyReport {
+function remember(
+  mirror: Mirror,
+  atMs: number,
+  outcome: Outcome,
+  swept: CompanyReport["swept"] = {},
+): CompanyReport {
   const runs = new Runs(mirror.db);
-  const report = emptyReport({ nowMs: () => atMs }, isoTime(atMs), outcome);
-  const id = runs.begin("incremental", isoTime(atMs), null, {});
+  const report = { ...emptyReport({ nowMs: () => atMs }, isoTime(atMs), outcome), swept };
+  const id = runs.begin("incremental", isoTime(atMs), null, swept);
   runs.finish(id, isoTime(atMs), outcome, report);
   return report;
 }
@@ -108,7 +113,7 @@ describe("a run that is owed", () => {
     expect(ran).toHaveLength(1);
   });
 
-  test("of the quick schedule is made once per slot, never beside another run, and replaces none", async () => {
+  test("of the quick schedule is made once per slot, ends a scrub, waits for no other run and replaces none", async () => {
     const runQueue = { current: null as unknown, asked: [] as RunRequest[] };
     const run = async (request: RunRequest) => {
       runQueue.asked.push(request);
@@ -122,9 +127,12 @@ describe("a run that is owed", () => {
     expect(runQueue.asked.map(({ quick, full, scrub }) => [quick, full, scrub])).toEqual(
       Array.from({ length: 3 }, () => [true, false, false]),
     );
-    runQueue.current = {};
+    runQueue.current = { run: { tally: { scrubPlanned: null } } };
     await pass(hourMs, 10_000);
     expect(runQueue.asked).toHaveLength(3);
+    runQueue.current = { run: { tally: { scrubPlanned: 3_600 } } };
+    await pass(hourMs, 10_000);
+    expect(runQueue.asked).toHaveLength(9);
     close.abort();
   });
 
@@ -133,6 +141,13 @@ describe("a run that is owed", () => {
     remember(mirror, clock.nowMs(), "partial");
     await scheduler.runUntilWhole(noon, "reason");
     expect(ran).toEqual([]);
+  });
+
+  test("is made after one that only continued a run from before", async () => {
+    const { scheduler, ran, mirror, clock } = await schedulerWith(["complete"]);
+    remember(mirror, clock.nowMs(), "complete", { invoices: isoTime(noon - hourMs) });
+    await scheduler.runUntilWhole(noon, "reason");
+    expect(ran).toHaveLength(1);
   });
 
   test("ends with the daemon", async () => {

@@ -164,6 +164,22 @@ describe("the scrub comes last", () => {
     expect(queued(company)).toBe(0);
   });
 
+  test("the rest of one that ended early needs no list again, until lists are due", async () => {
+    const company = await aCompany();
+    await nightly(company, 0);
+    const ended = { closed: AbortSignal.abort() };
+    const first = await nightly(company, 1, { scrub: scrubOf(900, ended) });
+    hideEdits(company);
+    const rest = await nightly(company, 1.01, { continues: true });
+    expect(rest).toMatchObject({ outcome: "complete", scrub: { left: 0 } });
+    expect(rest.swept).toEqual({ ...first.swept, company: rest.swept["company"] });
+    // Whose token it is.
+    expect(rest.requests.list).toBe(1);
+    expectEqual(company);
+    const { requests } = await nightly(company, 2, { continues: true });
+    expect(requests.list).toBe(first.requests.list);
+  });
+
   test("a run that is killed in it counts as one that read everything listed", async () => {
     const company = await aCompany();
     await nightly(company, 0);

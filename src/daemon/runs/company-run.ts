@@ -21,6 +21,8 @@ export interface RunRequest {
   readonly full: boolean;
   /** Reads a few lists that show what changed lately. */
   readonly quick: boolean;
+  /** Reads no list again that the run before read lately. @default false */
+  readonly continues?: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
   /** Reads again what lists do not show, as the config says. */
@@ -30,6 +32,16 @@ export interface RunRequest {
   /** Closes when the run's time is over. */
   readonly closed: AbortSignal;
 }
+
+/** What a run that no person asked for does. */
+export const usualRun = {
+  full: false,
+  quick: false,
+  allowMassDelete: false,
+  acceptIdentity: false,
+  scrub: false,
+  mostRequests: undefined,
+};
 
 /** One run of one company, and what it works with. */
 export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices"> {

@@ -1,11 +1,12 @@
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Semaphore } from "../../base/semaphore.ts";
+import type { Resource } from "../../connector/resource.ts";
 import type { CompanyStatusView } from "../../status/company-status.ts";
 import { isWorthPublishing, listedOutcome, type CompanyReport } from "../../sync/context/run-report.ts";
 import type { RunMode } from "../../state/runs.ts";
 import { modeOf } from "../../sync/run/begin-run.ts";
-import { notBegun, type CompanyRun, type RunRequest } from "./company-run.ts";
+import { notBegun, usualRun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** A run, and the request that it is for. */
@@ -52,7 +53,7 @@ export type Scrubbing = Required<Pick<CompanyRun, "onListsRead" | "onListed" | "
 
 /**
  * The runs of one company: one at a time, in the order of their requests. A run that waits ends the scrub of the run
- * under way; a run that scrubs makes up for it, the waiting one or one that follows.
+ * under way. The next run with a scrub makes up for it; where none waits, one that reads no list again that is young.
  *
  * Guarantee: a run that fails, or what follows it, stops no later run.
  * Source of truth: this process's memory; what a run has done is in the mirror.
@@ -63,8 +64,9 @@ export class RunQueue {
   current: RunUnderWay | null = null;
   private readonly parts: RunQueueParts;
   private last: Promise<unknown> = Promise.resolve();
-  /** The request of a run whose scrub ended early, until another run scrubs. */
-  private owed: RunRequest | null = null;
+  private waiting = 0;
+  /** What a run was to read whose scrub ended early, until another run scrubs. */
+  private owed: readonly Resource[] | null = null;
 
   constructor(parts: RunQueueParts) {
     this.parts = parts;
@@ -73,15 +75,25 @@ export class RunQueue {
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
   run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
     this.current?.endScrub();
-    const ended = this.last.then(() => (isNeeded() ? this.runWithPlace(request, why) : null));
+    this.waiting++;
+    const ended = this.last.then(() => {
+      this.waiting--;
+      if (isNeeded()) return this.runWithPlace(request, why);
+      this.scrubOwed();
+      return null;
+    });
     this.last = ended.catch(() => null).then((report) => report && this.follow(report));
     return ended;
   }
 
+  /** A run that waits scrubs itself, or has this called when it ends. */
   private scrubOwed(): void {
-    const { owed } = this;
-    const run = owed && this.run(owed, "the rest of a scrub", () => this.owed === owed);
-    run?.catch((error: unknown) => this.parts.context.log.error("a run failed", { error: messageOf(error) }));
+    const { owed: resources, parts } = this;
+    if (resources === null || this.waiting > 0) return;
+    const request = { ...usualRun, resources, scrub: true, continues: true, closed: parts.closed };
+    this.run(request, "the rest of a scrub").catch((error: unknown) =>
+      parts.context.log.error("a run failed", { error: messageOf(error) }),
+    );
   }
 
   /** Never rejects. */
@@ -108,6 +120,7 @@ export class RunQueue {
     const startedMs = clock.nowMs();
     if (request.scrub) this.owed = null;
     const scrub = new AbortController();
+    if (this.waiting > 0) scrub.abort();
     const onListsRead = (report: CompanyReport) => this.follow(report);
     const onListed = async (report: CompanyReport) => {
       release?.();
@@ -125,7 +138,7 @@ export class RunQueue {
       this.current = null;
       this.parts.onEnd(run, { outcome: listedOutcome(report), startedMs, finishedMs: clock.nowMs() });
       log.info("a run ended", { why, outcome, requests: requests.total, error: report.error?.message });
-      if (scrub.signal.aborted && (report.scrub?.left ?? 0) > 0) this.owed = request;
+      if (scrub.signal.aborted && (report.scrub?.left ?? 0) > 0) this.owed = request.resources;
       else this.scrubOwed();
       return report;
     } finally {

@@ -18,7 +18,7 @@ export interface ScheduledWork {
 export interface DoneRuns {
   /** The last slot whose run is done. */
   readonly slotMs: number | null;
-  /** When the last complete run began, whoever made it. */
+  /** When the last complete run began, whoever made it: the first list of it, where it continues another. */
   readonly wholeRunMs: number | null;
 }
 

@@ -5,6 +5,7 @@ import type { Mirror } from "../../state/mirror.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
+import { usualRun } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
@@ -49,15 +50,6 @@ export function reasonForRun({ receives, spans, seesFromMs }: RunHistory, nowMs:
 const slotKeys = { runs: "schedule", publish: "publish_schedule" } as const;
 type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
 
-const usualRun = {
-  full: false,
-  quick: false,
-  allowMassDelete: false,
-  acceptIdentity: false,
-  scrub: false,
-  mostRequests: undefined,
-};
-
 const serviceCheckMs = 200;
 /** Pause after a run that failed. */
 export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
@@ -95,8 +87,8 @@ export class RunScheduler {
   }
 
   /**
-   * Makes quick runs by `schedule.quick`, until `closed`. A slot is left out while another run is under way, and none is
-   * made up for: the next one shows the same.
+   * Makes quick runs by `schedule.quick`, until `closed`; a scrub under way ends for them. A slot is left out while a
+   * run reads what lists show, and none is made up for: the next one shows the same.
    */
   async followQuick({ quick, timezone }: ScheduleConfig): Promise<void> {
     if (quick === null) return;
@@ -104,7 +96,8 @@ export class RunScheduler {
     let slotMs = context.clock.nowMs();
     const run = async (dueMs: number) => {
       slotMs = dueMs;
-      if (runQueue.current !== null || !isServiceThere()) return;
+      const isListing = runQueue.current?.run.tally.scrubPlanned === null;
+      if (isListing || !isServiceThere()) return;
       await runQueue.run({ resources, ...usualRun, quick: true, closed }, "quick schedule");
     };
     const schedule = parseCronSchedule(quick, timezone);
@@ -118,7 +111,7 @@ export class RunScheduler {
     await this.onSchedule(parseCronSchedule(pattern, timezone), slotKeys.publish, publish);
   }
 
-  /** Runs until a run that began after the moment is complete. */
+  /** Runs until a run is complete whose lists were all begun after the moment. */
   async runUntilWhole(sinceMs: number, why: string): Promise<void> {
     const { context, closed, runQueue, resources, isServiceThere } = this.parts;
     const { clock, log } = context;
@@ -137,7 +130,7 @@ export class RunScheduler {
     const { context, mirror, closed } = this.parts;
     const done = () => {
       const stored = mirror.meta.get(key) as { readonly slotMs: number } | null;
-      const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.startedMs ?? null) : null;
+      const wholeRunMs = key === slotKeys.runs ? (this.lastRun()?.seesFromMs ?? null) : null;
       return { slotMs: stored?.slotMs ?? null, wholeRunMs };
     };
     const runSlot = async (slotMs: number) => {
@@ -149,8 +142,8 @@ export class RunScheduler {
   }
 
   private isNeeded(sinceMs: number): boolean {
-    const whole = this.lastRun();
-    return whole === null || whole.startedMs < sinceMs || whole.startedMs > this.parts.context.clock.nowMs();
+    const seesFromMs = this.lastRun()?.seesFromMs ?? null;
+    return seesFromMs === null || seesFromMs < sinceMs || seesFromMs > this.parts.context.clock.nowMs();
   }
 
   private lastRun(): WholeRun | null {

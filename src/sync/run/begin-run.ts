@@ -26,6 +26,8 @@ export interface RunOptions extends WorkOptions {
   readonly full: boolean;
   /** Reads a few lists that show what changed lately, and proves nothing. @default false */
   readonly quick?: boolean;
+  /** Continues the run before also where that was whole: lists are read again when they are due. @default false */
+  readonly continues?: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
   readonly parentsPerRun: ParentsPerRun;
@@ -55,7 +57,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
   const { mirror, queue, clock } = parts;
   const { resources, full, quick = false, allowMassDelete, signal } = options;
   const runs = new Runs(mirror.db);
-  const unfinished = quick ? null : unfinishedRun(runs, full);
+  const unfinished = quick ? null : unfinishedRun(runs, options);
   const chainStartedAt = unfinished && runs.chainStartedAt(unfinished.id);
   const chainStartedMs = chainStartedAt === null ? startedAtMs : Date.parse(chainStartedAt);
   return mirror.apply(() => {
@@ -86,13 +88,15 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
 }
 
 /**
- * The last run, if it was killed, stopped or cut off before everything listed was in; this run does not repeat what it
- * read. A full run continues only a full one: what another read is not all that it has to read.
+ * The last run, if it was killed, stopped or cut off before everything listed was in, or is to be continued all the
+ * same; this run does not repeat what it read. A full run continues only a full one: what another read is not all
+ * that it has to read.
  */
-function unfinishedRun(runs: Runs, full: boolean): RunRow | null {
+function unfinishedRun(runs: Runs, { full, continues = false }: RunOptions): RunRow | null {
   const last = runs.last();
-  if (last === null || isWholeRun({ ...(last.report as CompanyReport), outcome: last.outcome })) return null;
-  return full && last.mode !== "full" ? null : last;
+  if (last === null || (full && last.mode !== "full")) return null;
+  const isWhole = isWholeRun({ ...(last.report as CompanyReport), outcome: last.outcome });
+  return isWhole && !continues ? null : last;
 }
 
 /** Where every run reads all parents' lists, one that continues another leaves out those that the other read. */
