@@ -56,6 +56,15 @@ const age = ({ dueDate }: Preview) => ageOf(Math.max(daysBetween(dueDate, report
 const inUnits = (previews: readonly Preview[], amount: (one: Preview) => number) =>
   units(sum(previews.map((one) => cents(amount(one)))));
 
+/** A view's amounts by its column `key`. */
+function amountsOf(report: ReturnType<typeof reading>, sql: string) {
+  return new Map(rowsOf(report, sql).map(({ key, ...amounts }) => [String(key), amounts]));
+}
+
+function summed<T>(groups: ReadonlyMap<string, readonly Preview[]>, amounts: (all: readonly Preview[]) => T) {
+  return new Map([...groups].map(([key, all]) => [key, amounts(all)]));
+}
+
 describe("a first run that was stopped after its lists", () => {
   test("has every header, each provisional, and says so in status and report", async () => {
     const company = await aCompany();
@@ -101,41 +110,31 @@ describe("a first run that was stopped after its lists", () => {
     const open = invoices.filter(({ toBePaid, status }) => toBePaid > 0 && status !== "will_not_be_paid");
     expect(open.some(({ currency }) => currency.symbol !== "EUR")).toBe(true);
     const receivables = grouped(open, (one) => `${one.clientId} ${one.currency.symbol} ${age(one)}`);
-    const shown = rowsOf(
+    const shown = amountsOf(
       report,
       "SELECT client_id || ' ' || currency || ' ' || age AS key, invoices, to_be_paid, to_be_paid_eur FROM v_receivables",
     );
-    expect(new Map(shown.map(({ key, ...amounts }) => [key, amounts]))).toEqual(
-      new Map(
-        [...receivables].map(([key, all]) => [
-          key,
-          {
-            invoices: all.length,
-            to_be_paid: inUnits(all, (one) => one.toBePaid),
-            to_be_paid_eur: euroSum(all, (one) => one.toBePaid),
-          },
-        ]),
-      ),
+    expect(shown).toEqual(
+      summed(receivables, (all) => ({
+        invoices: all.length,
+        to_be_paid: inUnits(all, (one) => one.toBePaid),
+        to_be_paid_eur: euroSum(all, (one) => one.toBePaid),
+      })),
     );
     const months = grouped(
       [...invoices, ...creditNotes],
       (one) => `${monthOf(one.issueDate)} ${one.currency.symbol}`,
     );
-    const revenue = rowsOf(
+    const revenue = amountsOf(
       report,
       "SELECT month || ' ' || currency AS key, revenue, revenue_eur, revenue_with_vat FROM v_revenue_by_month",
     );
-    expect(new Map(revenue.map(({ key, ...amounts }) => [key, amounts]))).toEqual(
-      new Map(
-        [...months].map(([key, all]) => [
-          key,
-          {
-            revenue: inUnits(all, (one) => one.total),
-            revenue_eur: euroSum(all, (one) => one.total),
-            revenue_with_vat: inUnits(all, (one) => one.totalWithVat),
-          },
-        ]),
-      ),
+    expect(revenue).toEqual(
+      summed(months, (all) => ({
+        revenue: inUnits(all, (one) => one.total),
+        revenue_eur: euroSum(all, (one) => one.total),
+        revenue_with_vat: inUnits(all, (one) => one.totalWithVat),
+      })),
     );
   });
 

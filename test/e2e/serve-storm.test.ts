@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { endOf } from "../support/cli.ts";
 import { aCompany, type Company } from "../support/company.ts";
@@ -12,15 +11,7 @@ import {
   wholeRuns,
   writeServeConfig,
 } from "../support/serve.ts";
-
-/** A port that was free a moment ago: the service must know the address before anybody listens there. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { portToKeep } from "../support/serve-process.ts";
 
 function waitingEvents(company: Company): number {
   return Number(inMirror(company, "SELECT count(*) FROM _inbox WHERE state = 'waiting'") ?? 1);
@@ -30,7 +21,7 @@ function waitingEvents(company: Company): number {
 const covered = ["clients", "suppliers", "invoices", "orders", "quotations", "document_payments"];
 
 test("I11: a day's work while the daemon is killed: equal in what events cover, and in everything after one run", async () => {
-  const port = await freePort();
+  const port = await portToKeep();
   const url = `http://127.0.0.1:${port}/webhooks/acme`;
   const company = await aCompany({ records: 8, webhooks: [{ url, secret }], retryScale: 0.008 });
   const { control } = company.sandbox;

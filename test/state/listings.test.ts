@@ -1,26 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RecordId } from "../../src/base/ids.ts";
-import { Listings, type EarlierReadings, type Listing, type ListedPage } from "../../src/state/listings.ts";
+import { Listings, type EarlierReadings, type ListedPage } from "../../src/state/listings.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
+import { listing } from "../support/state-rows.ts";
 import { rows } from "../support/store.ts";
 
 const huge = 9_007_199_254_740_993n;
-const listing: Listing = {
-  resource: "people",
-  variant: "",
-  run: 3,
-  attempt: 2,
-  startedSeq: 17,
-  startedAt: "2026-03-01T00:00:00.000Z",
-  perPage: 2,
-  pages: 3,
-  total: 5,
-  steady: true,
-  idle: 0,
-  tails: 0,
-  overstated: false,
-};
 const earlier: EarlierReadings = { ...listing, startedSeq: 9, ids: [1, huge], withoutId: 1 };
 const page = (number: number, ids: readonly RecordId[], more: Partial<ListedPage> = {}): ListedPage => ({
   page: number,

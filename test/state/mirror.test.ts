@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
 import { put, rows, stampOf, startMs } from "../support/store.ts";
-
-const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
 
 describe("the sequence", () => {
   test("I3: never goes back behind a number that was stored, whatever the process forgot", async () => {

@@ -3,19 +3,11 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
 import { scrubSources } from "../../src/sync/plan/scrub-facts.ts";
 import { openShop } from "../support/mirror.ts";
+import { order, person } from "../support/shop-records.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/store.ts";
 import { runContextOf } from "../support/sync.ts";
 
 const dayMs = 86_400_000;
-const person = (id: number, name = `n${id}`) => ({ id, name, email: null, score: null });
-const order = (id: number, more: object = {}) => ({
-  id,
-  number: "1",
-  total: 1,
-  lines: [],
-  receipts: [],
-  ...more,
-});
 
 const orders: ScrubSource = { table: "orders", listOf: null, date: "issued_on", referrers: [] };
 const notesOfPeople: ScrubSource = {

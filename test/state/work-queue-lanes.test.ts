@@ -2,21 +2,12 @@ import { describe, expect, test } from "vitest";
 import { openHasty, openShop } from "../support/mirror.ts";
 import type { NewWorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
+import { work as workOf } from "../support/state-rows.ts";
 
 const nowMs = 1_000;
 const people = ["people"];
 
-function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
-  return {
-    kind: "detail",
-    resource: "people",
-    target: "id:1",
-    lane: "webhook",
-    reason: "r",
-    dirtySeq: 1,
-    ...more,
-  };
-}
+const work = (more: Partial<NewWorkItem> = {}) => workOf({ lane: "webhook", ...more });
 
 async function openQueue(): Promise<WorkQueue> {
   return new WorkQueue((await openShop()).db);
@@ -89,7 +80,7 @@ describe("a queue that is shared", () => {
     expect(queue.lease(nowMs, people, "events")).toBeNull();
     expect(queue.lease(nowMs, people, "others")).toMatchObject({
       lane: "changed",
-      reason: "r",
+      reason: "new",
       attempts: 0,
     });
   });

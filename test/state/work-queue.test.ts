@@ -6,21 +6,10 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openHasty, openShop, tempFolder } from "../support/mirror.ts";
+import { work } from "../support/state-rows.ts";
 
 const nowMs = 1_000;
 const everything = ["people", "orders", "notes"];
-
-function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
-  return {
-    kind: "detail",
-    resource: "people",
-    target: "id:1",
-    lane: "hydration",
-    reason: "new",
-    dirtySeq: 1,
-    ...more,
-  };
-}
 
 function lease(queue: WorkQueue, atMs = nowMs, resources: readonly string[] = everything): WorkItem {
   const row = queue.lease(atMs, resources);

@@ -5,10 +5,9 @@ import { openDatabase } from "../../src/store/database.ts";
 import { readLiveFacts } from "../../src/status/live-facts.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
 import { put, remove, stampOf, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf } from "../support/sync.ts";
-
-const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 
 function at(ms: number): string {
   return new Date(startMs + ms).toISOString();

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openHasty, openShop, manifestOf, resourceOf, tempFolder } from "../support/mirror.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
+import { person } from "../support/shop-records.ts";
 import {
   allChanges,
   liveRecords,
@@ -15,8 +16,6 @@ import {
   startMs,
   written,
 } from "../support/store.ts";
-
-const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 
 function changeLines(mirror: Mirror): string[] {
   return allChanges(mirror).map(({ seq, resource, recordId, op }) => `${seq} ${op} ${resource} ${recordId}`);

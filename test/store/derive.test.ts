@@ -6,6 +6,7 @@ import type { Derived } from "../../src/store/apply/table-context.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { derivedAgain, manifestOf, openHasty, openShop, resources, tempFolder } from "../support/mirror.ts";
+import { order as orderOf, person } from "../support/shop-records.ts";
 import {
   allChanges,
   liveRecords,
@@ -20,18 +21,15 @@ import {
   written,
 } from "../support/store.ts";
 
-const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
-const order = (id: number, more: object = {}) => ({
-  id,
-  number: "1",
-  total: 1,
-  lines: [
-    { id: 1, title: "a", quantity: 1 },
-    { id: 2, title: "b", quantity: 2 },
-  ],
-  receipts: [],
-  ...more,
-});
+/** An order with two lines. */
+const order = (id: number, more: object = {}) =>
+  orderOf(id, {
+    lines: [
+      { id: 1, title: "a", quantity: 1 },
+      { id: 2, title: "b", quantity: 2 },
+    ],
+    ...more,
+  });
 
 /** The shop with people of other fields, as a later version of the connector declares them. */
 function withPeople(fields: Parameters<typeof schema.record>[0]) {

@@ -4,9 +4,9 @@ import { Fences } from "../../src/store/apply/fences.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
 import { liveRecords, preview, put, stampOf, remove, row, send } from "../support/store.ts";
 
-const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
 
 describe("I3: a read applies only where it was sent after the last applied read was received", () => {

@@ -6,6 +6,7 @@ import * as schema from "../../src/connector/record-schema.ts";
 import type { NewColumn } from "../../src/store/tables/table-plan.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
+import { order, person } from "../support/shop-records.ts";
 import {
   allChanges,
   liveRecords,
@@ -18,16 +19,6 @@ import {
   startMs,
   written,
 } from "../support/store.ts";
-
-const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
-const order = (id: number, more: object = {}) => ({
-  id,
-  number: "1",
-  total: 1,
-  lines: [],
-  receipts: [],
-  ...more,
-});
 
 /** The columns of a table besides those the connector gave it. */
 function grownColumns(mirror: Awaited<ReturnType<typeof openShop>>, table: string): unknown[] {

@@ -6,9 +6,8 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
 import { openMirror } from "../../src/state/mirror.ts";
+import { person } from "../support/shop-records.ts";
 import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/store.ts";
-
-const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 
 describe("a writing connection", () => {
   test("really runs with synchronous=FULL over a write-ahead log", async () => {

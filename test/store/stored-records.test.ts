@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { openShop } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
 import { put, remove } from "../support/store.ts";
-
-const person = (id: number, more: object = {}) => ({ id, name: `n${id}`, email: null, score: null, ...more });
 
 describe("questions about what the mirror holds", () => {
   test("live and deleted are counted apart, also where nothing is", async () => {

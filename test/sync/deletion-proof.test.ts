@@ -6,14 +6,13 @@ import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { probeRoute } from "../../src/sync/deletion/route-probe.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
+import { note, person } from "../support/shop-records.ts";
 import { put, row, stampOf, startMs } from "../support/store.ts";
 import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
 const missing = "No query results for model [Person] 7";
-const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 
 const counter = (id: number, documentType: string) => ({ id, documentType, next: 1 });
-const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
 
 /** A run over a mirror that holds so many people. */
 async function withPeople(count: number): Promise<RunContext> {

@@ -3,6 +3,7 @@ import type { InvalidationRule, Manifest } from "../../src/connector/connector-m
 import type { WorkItem } from "../../src/state/work-item.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop } from "../support/mirror.ts";
+import { note, order, person } from "../support/shop-records.ts";
 import { put, remove } from "../support/store.ts";
 import { detail, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
@@ -28,17 +29,6 @@ function pointing() {
 }
 
 const manifest: Manifest = { ...manifestOf(), cascades: [], invalidationRules: rules };
-
-const person = (id: number, name = "A") => ({ id, name, email: null, score: null });
-const note = (id: number, personId: number, body = "b") => ({ id, body, personId, attachments: [] });
-const order = (id: number, more: object = {}) => ({
-  id,
-  number: "n",
-  total: 1,
-  lines: [],
-  receipts: [],
-  ...more,
-});
 
 async function aRun(): Promise<RunContext> {
   return runContextOf(await openShop({ manifest }));

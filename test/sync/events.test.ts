@@ -6,6 +6,7 @@ import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
+import { person } from "../support/shop-records.ts";
 import { put, stampOf, startMs } from "../support/store.ts";
 import { detail, leased, runContextOf, waiting } from "../support/sync.ts";
 
@@ -19,7 +20,6 @@ const manifest: Manifest = {
   })),
 };
 
-const person = (id: number, name = "A") => ({ id, name, email: null, score: null });
 const receipt = { id: 5, documentType: "order", documentId: 7, amount: 1 };
 
 async function openEvents(): Promise<RunContext> {

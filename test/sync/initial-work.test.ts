@@ -5,10 +5,10 @@ import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub-facts.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
+import { work } from "../support/state-rows.ts";
 import { put, stampOf, remove, rows, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
-
-const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
 
 const child = (id: number) => `notes child:people:${id}:1 child parent`;
 
@@ -149,14 +149,7 @@ describe("lists that grow old in a run that lasts days", () => {
     const { run, pass } = await runWithClock();
     addWork(run);
     await page(run, "people", []);
-    run.queue.add({
-      kind: "detail",
-      resource: "people",
-      target: "id:1",
-      lane: "hydration",
-      reason: "new",
-      dirtySeq: 1,
-    });
+    run.queue.add(work());
     pass(listAgeMs);
     expect(refreshLists(run)).toBe(true);
     // Colours were never read whole.
@@ -172,9 +165,8 @@ describe("lists that grow old in a run that lasts days", () => {
 test("dead letters and held rows of this run's resources are tried again, those of others wait", async () => {
   const mirror = await openShop();
   const run = runContextOf(mirror, {}, ["people"]);
-  const dead = { kind: "detail", target: "id:1", lane: "hydration", reason: "new", dirtySeq: 1 } as const;
   for (const resource of ["people", "orders"]) {
-    run.queue.add({ ...dead, resource });
+    run.queue.add(work({ resource }));
     run.queue.hold(resource, "403");
   }
   addWork(run);

@@ -5,19 +5,9 @@ import { mostSweeps } from "../../src/sync/context/limits.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
+import { note, order, person } from "../support/shop-records.ts";
 import { put, stampOf, rows, startMs, written } from "../support/store.ts";
 import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
-
-const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
-const order = (id: number, more: object = {}) => ({
-  id,
-  number: "A",
-  total: 1,
-  lines: [],
-  receipts: [],
-  ...more,
-});
-const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });

@@ -2,11 +2,9 @@ import { describe, expect, test } from "vitest";
 import { mostDeadEnds, mostSweeps } from "../../src/sync/context/limits.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror.ts";
+import { note, people, person } from "../support/shop-records.ts";
 import { put, rows, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
-
-const person = (id: number) => ({ id, name: `n${id}`, email: null, score: null });
-const note = (id: number, personId: number) => ({ id, body: "b", personId, attachments: [] });
 
 const again = "people page::1 list sweep";
 
@@ -37,8 +35,8 @@ describe("a list that changed while it was read", () => {
 });
 
 async function shuffled(run: RunContext, attempt: number, first: number[], second: number[]) {
-  await page(run, "people", first.map(person), { total: 3, attempt });
-  await page(run, "people", second.map(person), { page: 2, total: 3, attempt });
+  await page(run, "people", people(...first), { total: 3, attempt });
+  await page(run, "people", people(...second), { page: 2, total: 3, attempt });
 }
 
 describe("repeated readings", () => {
@@ -56,9 +54,9 @@ describe("repeated readings", () => {
   test("go on while each of them shows records that were not shown before, and no longer", async () => {
     const run = runContextOf(await openShop(), {}, ["people"]);
     const read = async (attempt: number, id: number) => {
-      await page(run, "people", [id, id].map(person), { total: 5, attempt });
+      await page(run, "people", people(id, id), { total: 5, attempt });
       for (const number of [2, 3])
-        await page(run, "people", [id, id].map(person), { page: number, total: 5, attempt });
+        await page(run, "people", people(id, id), { page: number, total: 5, attempt });
     };
     for (const attempt of [1, 2, 3, 4]) {
       await read(attempt, attempt);
@@ -75,9 +73,9 @@ describe("repeated readings", () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
     put(mirror, "people", person(8));
-    await page(run, "people", [1, 2].map(person), { total: 3 });
+    await page(run, "people", people(1, 2), { total: 3 });
     put(mirror, "people", person(9));
-    await page(run, "people", [2].map(person), { page: 2, total: 3 });
+    await page(run, "people", people(2), { page: 2, total: 3 });
     await shuffled(run, 2, [3, 2], [2]);
     expect(waiting(run)).toEqual(["people id:8 confirm absent"]);
   });
@@ -85,8 +83,8 @@ describe("repeated readings", () => {
   test("of which one names another total do not count with it", async () => {
     const run = runContextOf(await openShop(), {}, ["people"]);
     await shuffled(run, 1, [1, 2], [2]);
-    await page(run, "people", [3, 4].map(person), { total: 4, attempt: 2 });
-    await page(run, "people", [4, 3].map(person), { page: 2, total: 4, attempt: 2 });
+    await page(run, "people", people(3, 4), { total: 4, attempt: 2 });
+    await page(run, "people", people(4, 3), { page: 2, total: 4, attempt: 2 });
     expect(waiting(run)).toEqual([again]);
     expect(run.tally.swept.has("people")).toBe(false);
   });
@@ -95,12 +93,12 @@ describe("repeated readings", () => {
 describe("an append while a list is read", () => {
   test("costs the tail, not the sweep: pages before it are kept", async () => {
     const run = runContextOf(await openShop(), {}, ["people"]);
-    await page(run, "people", [1, 2].map(person), { total: 5 });
-    await page(run, "people", [5].map(person), { page: 3, total: 5 });
-    await page(run, "people", [3, 4].map(person), { page: 2, total: 7 });
+    await page(run, "people", people(1, 2), { total: 5 });
+    await page(run, "people", people(5), { page: 3, total: 5 });
+    await page(run, "people", people(3, 4), { page: 2, total: 7 });
     expect(waiting(run)).toEqual(["people page::4 list sweep", "people page::3 list sweep"]);
-    await page(run, "people", [7].map(person), { page: 4, total: 7 });
-    await page(run, "people", [5, 6].map(person), { page: 3, total: 7, again: true });
+    await page(run, "people", people(7), { page: 4, total: 7 });
+    await page(run, "people", people(5, 6), { page: 3, total: 7, again: true });
     expect(waiting(run)).toEqual([]);
     expect(run.tally.swept.has("people")).toBe(true);
     expect(run.tally.of("people")).toMatchObject({ listed: 7, inserted: 7 });
@@ -108,10 +106,10 @@ describe("an append while a list is read", () => {
 
   test("with a deletion before it is none: the whole list is read again", async () => {
     const run = runContextOf(await openShop(), {}, ["people"]);
-    await page(run, "people", [1, 2].map(person), { total: 5 });
-    await page(run, "people", [5].map(person), { page: 3, total: 5 });
-    await page(run, "people", [4, 5].map(person), { page: 2, total: 6 });
-    await page(run, "people", [6, 7].map(person), { page: 3, total: 6, again: true });
+    await page(run, "people", people(1, 2), { total: 5 });
+    await page(run, "people", people(5), { page: 3, total: 5 });
+    await page(run, "people", people(4, 5), { page: 2, total: 6 });
+    await page(run, "people", people(6, 7), { page: 3, total: 6, again: true });
     expect(waiting(run)).toEqual([again]);
     expect(run.tally.swept.has("people")).toBe(false);
   });
@@ -120,7 +118,7 @@ describe("an append while a list is read", () => {
 describe("a paginator that does not lead on", () => {
   const bigTotal = 2_000;
   const deadEnd = async (run: RunContext, others: readonly object[], came?: number) => {
-    await page(run, "people", [1, 2].map(person), { total: bigTotal });
+    await page(run, "people", people(1, 2), { total: bigTotal });
     expect(waiting(run)).toHaveLength(bigTotal / 2 - 1);
     for (let number = bigTotal / 2; number > bigTotal / 2 - 3; number--)
       await page(run, "people", others, { page: number, total: bigTotal, ...(came && { came }) });
@@ -154,7 +152,7 @@ describe("a paginator that does not lead on", () => {
       const first = payload.page * 2 - 1;
       total = Math.max(total, payload.page * 2 + 1);
       const options = { page: payload.page, total, ...(payload.again && { again: payload.again }) };
-      await page(run, "people", [first, first + 1].map(person), options);
+      await page(run, "people", people(first, first + 1), options);
     }
     expect(requests).toBeLessThanOrEqual(2 + 10);
     expect(run.tally.allTroubles()).toMatchObject([{ resource: "people", kind: "unsettled" }]);

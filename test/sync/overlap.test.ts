@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import { openShop, resourceOf } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
 import { preview, put, row, send } from "../support/store.ts";
 import { detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
-const person = (id: number, name: string) => ({ id, name, email: null, score: null });
 const order = (id: number, number: string) => ({
   id,
   number,

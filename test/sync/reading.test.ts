@@ -1,24 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { EarlierReadings, Listing } from "../../src/state/listings.ts";
+import type { EarlierReadings } from "../../src/state/listings.ts";
 import { judgeReading, nextStep, withPage, type PageEffect } from "../../src/sync/apply/reading.ts";
 import { mostIdlePages, mostTails } from "../../src/sync/context/limits.ts";
+import { listing } from "../support/state-rows.ts";
 
-const listing: Listing = {
-  resource: "people",
-  variant: "",
-  run: 1,
-  attempt: 2,
-  startedSeq: 20,
-  startedAt: "2026-03-02T00:00:00.000Z",
-  perPage: 2,
-  pages: 3,
-  total: 5,
-  steady: true,
-  idle: 0,
-  tails: 0,
-  overstated: false,
-};
 const before = (ids: readonly number[], more: Partial<EarlierReadings> = {}): EarlierReadings => ({
   total: 5,
   startedSeq: 10,

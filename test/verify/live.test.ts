@@ -1,18 +1,10 @@
-import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { eventually, secret, serve, wholeRuns, writeServeConfig } from "../support/serve.ts";
+import { portToKeep } from "../support/serve-process.ts";
 import { truthOf, type Truth } from "../support/truth.ts";
 import { named, verify } from "../support/verify.ts";
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Time passes five times as fast: what the mirror gets to catch up is real time for the daemon. */
 const hasty: Clock = {
@@ -46,7 +38,7 @@ test("without webhooks, with ten changes a second, only records that changed are
 }, 60_000);
 
 test("beside serve, with five changes a second, what events keep current is never named", async () => {
-  const port = await freePort();
+  const port = await portToKeep();
   const url = `http://127.0.0.1:${port}/webhooks/acme`;
   const company = await aCompany({ records: 8, webhooks: [{ url, secret }], retryScale: 0.008 });
   const { control } = company.sandbox;

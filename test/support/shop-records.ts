@@ -1,0 +1,23 @@
+/** A person of the shop as the service sends it; a text is another name. */
+export const person = (id: number, more: object | string = {}) => ({
+  id,
+  name: `n${id}`,
+  email: null,
+  score: null,
+  ...(typeof more === "string" ? { name: more } : more),
+});
+
+export const people = (...ids: readonly number[]) => ids.map((id) => person(id));
+
+/** The detail of an order, without lines and receipts unless they are given. */
+export const order = (id: number, more: object = {}) => ({
+  id,
+  number: "A",
+  total: 1,
+  lines: [],
+  receipts: [],
+  ...more,
+});
+
+/** A note about a person. */
+export const note = (id: number, personId: number, body = "b") => ({ id, body, personId, attachments: [] });
