@@ -1,6 +1,7 @@
 import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { InvalidationRule } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
 import { integerOf, isObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
@@ -32,14 +33,16 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   if (!isNews && (!isChange || stamp.cause === "webhook")) return;
   const knownSeq = changeKnownSeq(read);
   const queue = (one: RecordRef, dueAtMs: number) => {
-    if (run.selected.has(one.resource) && (isNews || isOutdated(run, one, knownSeq)))
+    const resource = run.selected.get(one.resource);
+    if (resource && (isNews || isOutdated(run, resource, one.id, knownSeq)))
       queueRecord(read, "changed with another", one, { dueAtMs });
   };
   for (const owner of ownersOf(read, finding)) queue(owner, 0);
   const rules = run.mirror.manifest.invalidationRules ?? [];
   for (const rule of rules) {
     if (rule.resource !== read.resource.name || (isNews && rule.announced)) continue;
-    if (!run.selected.has(rule.dependent)) continue;
+    const dependent = run.selected.get(rule.dependent);
+    if (!dependent || (!isNews && isProven(run, dependent))) continue;
     for (const id of dependentIds(run, rule, finding))
       queue({ resource: rule.dependent, id }, isNews ? stamp.receivedAtMs : 0);
   }
@@ -53,21 +56,20 @@ function changeKnownSeq({ item, stamp }: AnswerContext): number {
   return listReasons.has(item.reason) ? item.dirtySeq : stamp.receivedSeq;
 }
 
-/**
- * Was it last read before that, and does nothing else read it again? A provisional row's detail is queued anyway, and
- * a list that shows full records proves them in every run, except in a quick one.
- */
-function isOutdated(
-  { mirror, selected, share }: RunContext,
-  { resource, id }: RecordRef,
-  seq: number,
-): boolean {
-  const last = mirror.records.lastRead(resource, id);
+/** Was it last read before that, and does nothing else read it again? A provisional row's detail is queued anyway. */
+function isOutdated(run: RunContext, resource: Resource, id: RecordId, seq: number): boolean {
+  const last = run.mirror.records.lastRead(resource.name, id);
   if (!last || last.source === "preview" || last.receivedSeq >= seq) return false;
-  const { list, gives, fullWhen } = selected.get(resource) ?? mirror.table(resource).resource;
-  const isProven =
-    gives === "full" && (list.kind === "whole" || (list.kind === "paged" && share !== "quick"));
-  return !isProven || (fullWhen !== undefined && last.source !== "list");
+  return !isProven(run, resource, last.source);
+}
+
+/**
+ * Does a list that shows full records prove them in every run? A quick run reads a part of it. Where it shows some as
+ * previews, it proves what was last read from it.
+ */
+function isProven({ share }: RunContext, { list, gives, fullWhen }: Resource, source?: string): boolean {
+  const isRead = list.kind === "whole" || (list.kind === "paged" && share !== "quick");
+  return gives === "full" && isRead && (fullWhen === undefined || source === "list");
 }
 
 /** The record that owns this one, as its row says, deleted or not: the document of a payment. */
