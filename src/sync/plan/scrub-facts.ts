@@ -2,7 +2,7 @@ import type { Resource } from "../../connector/resource.ts";
 import { Meta } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
 import type { Db } from "../../store/database.ts";
-import { planTable } from "../../store/tables/table-plan.ts";
+import { planTable, type TablePlan } from "../../store/tables/table-plan.ts";
 import { recentActivityMs, scrubAgeMs } from "../context/limits.ts";
 import {
   chooseScrub,
@@ -92,22 +92,29 @@ export function scrubSources({
   resources,
   parentsPerRun,
 }: Pick<ScrubQuestion, "manifest" | "resources" | "parentsPerRun">): ScrubSource[] {
-  return resources.flatMap(({ name, list, gives, fullWhen }) => {
-    if (list.kind === "parents" && parentsPerRun === "auto")
-      return list.parents.map(({ resource }) => sourceOf(manifest, resource, name));
-    return gives === "preview" || fullWhen ? [sourceOf(manifest, name, null)] : [];
+  return resources.flatMap((resource) => {
+    const { name, list, gives, fullWhen } = resource;
+    if (list.kind === "parents" && parentsPerRun === "auto") {
+      const tables = manifest.map((one) => planTable(one));
+      return list.parents.map((parent) => parentSource(tables, parent.resource, name));
+    }
+    const isShownInPart = gives === "preview" || fullWhen !== undefined;
+    return isShownInPart
+      ? [{ table: name, listOf: null, date: dateOf(planTable(resource)), referrers: [] }]
+      : [];
   });
 }
 
-function sourceOf(manifest: readonly Resource[], table: string, listOf: string | null): ScrubSource {
-  const tables = manifest.map((resource) => planTable(resource));
-  const dateOf = (columns: (typeof tables)[number]["columns"]) =>
-    columns.find(({ scalar, nullable }) => scalar === "date" && !nullable)?.name ?? null;
+function parentSource(tables: readonly TablePlan[], table: string, listOf: string): ScrubSource {
   const own = tables.find((one) => one.table === table);
-  const referrers = tables.flatMap(({ table: referrer, columns }) => {
-    const column = columns.find(({ references }) => references === table)?.name;
-    return column === undefined ? [] : [{ table: referrer, column, date: dateOf(columns) }];
+  const referrers = tables.flatMap((other) => {
+    const column = other.columns.find(({ references }) => references === table)?.name;
+    return column === undefined ? [] : [{ table: other.table, column, date: dateOf(other) }];
   });
-  const isParent = listOf !== null;
-  return { table, listOf, date: own ? dateOf(own.columns) : null, referrers: isParent ? referrers : [] };
+  return { table, listOf, date: own ? dateOf(own) : null, referrers };
+}
+
+/** The first date that each row has. */
+function dateOf({ columns }: TablePlan): string | null {
+  return columns.find(({ scalar, nullable }) => scalar === "date" && !nullable)?.name ?? null;
 }
