@@ -13,10 +13,14 @@ const hasty: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / 5, signal),
 };
 
-/** Records that are named although the service shows them as before. */
+/**
+ * Records that are named although the service shows them as before. One that is missing from the mirror and was not
+ * there before was created and deleted meanwhile.
+ */
 function wronglyNamed(lines: readonly string[], before: Truth, after: Truth): string[] {
   return lines.filter((line) => {
-    const [table = "", id = ""] = line.split(" ");
+    const [table = "", id = "", kind] = line.split(" ");
+    if (kind === "missing" && !before.get(table)?.has(id)) return false;
     return before.get(table)?.get(id)?.text === after.get(table)?.get(id)?.text;
   });
 }
